@@ -1,0 +1,128 @@
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+GO       ?= go
+BIN      := $(CURDIR)/bin
+PODIUM   := $(BIN)/podium
+LINT     := $(BIN)/golangci-lint
+TIMEOUT  ?= 10m
+
+# Where goroutines share memory. The race detector makes code several times
+# slower and needs a C compiler; RACE_FAST is what every change can wait for.
+RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
+RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat
+
+N        ?= 20000
+SEED     ?= 1
+ROUNDS   ?= 20
+FUZZTIME ?= 20s
+ARGS     ?=
+
+##@ Use it
+
+.PHONY: demo
+demo: build ## Show a mail and a chat message being worked on, with no network and no key
+	@$(PODIUM) demo $(ARGS)
+
+.PHONY: up
+up: build ## Run the service with podium.yaml (ARGS="-c other.yaml")
+	@$(PODIUM) up $(ARGS)
+
+.PHONY: build
+build: ## Build bin/podium, one static binary
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $(PODIUM) ./cmd/podium
+
+.PHONY: cross
+cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+		suffix=; [[ $$os == windows ]] && suffix=.exe; \
+		echo "podium-$$os-$$arch$$suffix"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o $(BIN)/cross/podium-$$os-$$arch$$suffix ./cmd/podium; \
+	done; done
+
+##@ Work on it
+
+.PHONY: test
+test: dovecot ## Run every test; Dovecot is installed when it is missing
+	@$(GO) test -timeout $(TIMEOUT) ./...
+
+.PHONY: race
+race: dovecot ## Run the tests of everything concurrent under the race detector
+	@$(GO) test -race -timeout 30m $(RACE)
+
+.PHONY: race-fast
+race-fast:
+	@if [[ $$($(GO) env CGO_ENABLED) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
+		$(GO) test -race -timeout $(TIMEOUT) $(RACE_FAST); \
+	else \
+		echo "No C compiler: the race detector is left out."; \
+	fi
+
+.PHONY: lint
+lint: $(LINT) ## Check architecture, correctness and form
+	@$(LINT) run ./...
+
+.PHONY: fmt
+fmt: $(LINT) ## Format every file
+	@$(LINT) fmt ./...
+
+.PHONY: generate
+generate: ## Write generated files anew
+	@$(GO) generate ./...
+
+.PHONY: verify
+verify: generate ## Fail when a generated file is not what its source says
+	@git diff --exit-code
+
+.PHONY: check
+check: ## Everything that a change has to pass
+	@$(MAKE) lint
+	@$(MAKE) test
+	@$(MAKE) race-fast
+	@$(MAKE) verify
+	@echo "check: passed"
+
+.PHONY: tools
+tools: dovecot $(LINT) ## Install what tests and lint need
+
+.PHONY: dovecot
+dovecot:
+	@tools/dovecot
+
+$(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
+	@echo "Building golangci-lint, once."
+	@$(GO) -C tools/golangci-lint build -trimpath -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+##@ Put it to the proof
+
+.PHONY: bench
+bench: build ## Measure runs per second and CPU per run, as a ratio to bare JetStream
+	@$(PODIUM) bench $(ARGS)
+
+.PHONY: chaos
+chaos: build ## Kill the service at random moments while messages flow, ROUNDS times
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestKill' ./cmd/podium -chaos.rounds=$(ROUNDS)
+
+.PHONY: sim
+sim: ## Simulate N seeds from SEED on with every fault at once
+	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED)
+
+.PHONY: fuzz
+fuzz: ## Fuzz every decoder for FUZZTIME
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r package; do \
+		grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$package/*_test.go | cut -c6- | while read -r target; do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$package </dev/null; \
+		done; \
+	done
+
+.PHONY: clean
+clean: ## Remove what was built
+	@rm -rf $(BIN)
+
+.PHONY: help
+help: ## Show this
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

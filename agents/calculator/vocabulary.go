@@ -1,0 +1,44 @@
+package calculator
+
+import (
+	_ "embed"
+	"strings"
+
+	"podium/schemas"
+)
+
+//go:embed vocabulary.json
+var vocabularyFile []byte
+
+// A vocabulary is the words that mean something in a calculation, of all
+// languages together: a text need not be in the language of its answer.
+type vocabulary struct {
+	Triggers  []string          `json:"triggers"`   // announce a calculation
+	Operators map[string]string `json:"operators"`  // words for operators
+	PercentOf []string          `json:"percent_of"` // "15 % of 80"
+	Percent   []string          `json:"percent"`    // words for the percent sign
+	Functions map[string]string `json:"functions"`  // other names of functions
+
+	triggers  [][]string
+	operators []phrase
+}
+
+// A phrase is several words that are one operator.
+type phrase struct {
+	words    []string
+	operator string
+}
+
+func loadVocabulary() (*vocabulary, error) {
+	v := new(vocabulary)
+	if err := schemas.Unmarshal(vocabularyFile, v); err != nil {
+		return nil, err
+	}
+	for _, trigger := range v.Triggers {
+		v.triggers = append(v.triggers, strings.Fields(trigger))
+	}
+	for words, operator := range v.Operators {
+		v.operators = append(v.operators, phrase{strings.Fields(words), operator})
+	}
+	return v, nil
+}

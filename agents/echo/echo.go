@@ -1,0 +1,45 @@
+// Package echo is the reference agent: it returns what it was given. An agent
+// needs no more than this.
+package echo
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// Config is what the agent needs to know: nothing.
+type Config struct{}
+
+// An Agent returns the words and the arguments of its request. It is safe for
+// use by several goroutines at once.
+type Agent struct{}
+
+var _ bus.Handler = (*Agent)(nil)
+
+// New returns the agent. It never fails.
+func New(Config) (*Agent, error) { return &Agent{}, nil }
+
+// Description is the agent's entry in the registry, but for its name.
+func (*Agent) Description() schemas.Agent {
+	return schemas.Agent{
+		Kind:        "echo",
+		Description: "Returns the words and the arguments of its request.",
+		InputSchema: jsontext.Value(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}`),
+	}
+}
+
+// Handle implements bus.Handler. The text is the person's words, or the task's
+// description when there are none; the data is the arguments, unchanged.
+func (*Agent) Handle(_ context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+	report(100, "")
+	task := request.Task()
+	words := task.Context.Request
+	if words == "" {
+		words = task.Description
+	}
+	return schemas.Result{Text: words, Data: task.Context.Arguments}, nil
+}

@@ -1,0 +1,265 @@
+package mail_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"podium/agents/mail"
+	"podium/agents/mail/smtpsink"
+)
+
+func TestRefusalsAreTemporaryOrPermanentByTheirCode(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		recipient, message error
+		permanent          bool
+		code               string
+	}{
+		"mailbox unknown":  {recipient: &smtpsink.Refusal{Code: 550, Text: "no joerg@example.org here"}, permanent: true, code: "550"},
+		"greylisted":       {recipient: &smtpsink.Refusal{Code: 451, Text: "later"}, code: "451"},
+		"content refused":  {message: &smtpsink.Refusal{Code: 554, Text: "spam"}, permanent: true, code: "554"},
+		"no space":         {message: &smtpsink.Refusal{Code: 452, Text: "full"}, code: "452"},
+		"failing receiver": {message: errors.New("joerg@example.org"), permanent: true, code: "554"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := startSink(t, smtpsink.Config{
+				OnRecipient: func(string) error { return test.recipient },
+				OnMessage:   func(*smtpsink.Message) error { return test.message },
+			})
+			_, err := newAgent(t, sink).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+			failure := asFailure(t, err)
+			if failure.Permanent != test.permanent || !strings.Contains(failure.Message, test.code) {
+				t.Errorf("permanent %v, message %q", failure.Permanent, failure.Message)
+			}
+			if len(sink.Messages()) != 0 {
+				t.Error("a refused message was kept")
+			}
+		})
+	}
+}
+
+func TestSecondAttemptAfterATemporaryRefusal(t *testing.T) {
+	t.Parallel()
+	var tried atomic.Int32
+	sink := startSink(t, smtpsink.Config{OnMessage: func(*smtpsink.Message) error {
+		if tried.Add(1) == 1 {
+			return &smtpsink.Refusal{Code: 451, Text: "later"}
+		}
+		return nil
+	}})
+	agent := newAgent(t, sink)
+	request := requestWith(t, newAnswer())
+	if _, err := agent.Handle(t.Context(), request, ignore); asFailure(t, err).Permanent {
+		t.Fatal("451 is said to be permanent")
+	}
+	request.Attempt = 2
+	if _, err := agent.Handle(t.Context(), request, ignore); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(sink.Messages()); got != 1 {
+		t.Errorf("%d messages were kept, want 1", got)
+	}
+}
+
+// A connection that breaks after the last dot leaves the sender in doubt: the
+// repeat must be recognizable as the same mail.
+func TestCutAfterTheLastDotIsRepeatedUnderTheSameMessageID(t *testing.T) {
+	t.Parallel()
+	var tried atomic.Int32
+	sink := startSink(t, smtpsink.Config{OnMessage: func(*smtpsink.Message) error {
+		if tried.Add(1) == 1 {
+			return smtpsink.ErrKeepAndCut
+		}
+		return nil
+	}})
+	agent := newAgent(t, sink)
+	request := requestWith(t, newAnswer())
+	_, err := agent.Handle(t.Context(), request, ignore)
+	if failure := asFailure(t, err); failure.Permanent || !strings.Contains(failure.Message, "nicht bestätigt") {
+		t.Fatalf("permanent %v, message %q", failure.Permanent, failure.Message)
+	}
+	request.Attempt = 2
+	if _, err := agent.Handle(t.Context(), request, ignore); err != nil {
+		t.Fatal(err)
+	}
+	kept := sink.Messages()
+	if len(kept) != 2 {
+		t.Fatalf("%d messages were kept, want 2", len(kept))
+	}
+	first, second := kept[0].Header().Get("Message-ID"), kept[1].Header().Get("Message-ID")
+	if first == "" || first != second {
+		t.Errorf("message ids %q and %q", first, second)
+	}
+}
+
+func TestCutThatLosesTheMailIsTemporary(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t, smtpsink.Config{OnMessage: func(*smtpsink.Message) error { return smtpsink.ErrCut }})
+	_, err := newAgent(t, sink).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+	if asFailure(t, err).Permanent || len(sink.Messages()) != 0 {
+		t.Errorf("permanent, or kept %d messages", len(sink.Messages()))
+	}
+}
+
+func TestAuthenticationAndEncryption(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(nil) // for its certificate of 127.0.0.1
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	certificate := &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}
+
+	tests := map[string]struct {
+		sink    smtpsink.Config
+		account func(*mail.Account)
+		refused string // what the failure says; empty when it must succeed
+		user    string
+		tls     bool
+	}{
+		"password on this machine": {
+			sink:    smtpsink.Config{Username: "u", Password: "p"},
+			account: func(a *mail.Account) { a.Username, a.Password = "u", "p" },
+			user:    "u",
+		},
+		"wrong password": {
+			sink:    smtpsink.Config{Username: "u", Password: "p"},
+			account: func(a *mail.Account) { a.Username, a.Password = "u", "wrong" },
+			refused: "535",
+		},
+		"no password": {
+			sink:    smtpsink.Config{Username: "u", Password: "p"},
+			account: func(*mail.Account) {},
+			refused: "502",
+		},
+		"STARTTLS": {
+			sink:    smtpsink.Config{Username: "u", Password: "p", TLS: certificate},
+			account: func(a *mail.Account) { a.TLS, a.Roots, a.Username, a.Password = mail.TLSStart, roots, "u", "p" },
+			user:    "u", tls: true,
+		},
+		"implicit TLS": {
+			sink:    smtpsink.Config{Username: "u", Password: "p", TLS: certificate, Implicit: true},
+			account: func(a *mail.Account) { a.TLS, a.Roots, a.Username, a.Password = mail.TLSImplicit, roots, "u", "p" },
+			user:    "u", tls: true,
+		},
+		"STARTTLS not offered": {
+			account: func(a *mail.Account) { a.TLS = "" },
+			refused: "nicht bestätigt",
+		},
+		"unknown certificate": {
+			sink:    smtpsink.Config{TLS: certificate},
+			account: func(a *mail.Account) { a.TLS, a.Roots = mail.TLSStart, x509.NewCertPool() },
+			refused: "nicht bestätigt",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			sink := startSink(t, test.sink) //nolint:paralleltest // the server of the certificate must outlive it
+			_, err := newAgent(t, sink, test.account).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+			kept := sink.Messages()
+			if test.refused != "" {
+				if failure := asFailure(t, err); !strings.Contains(failure.Message, test.refused) {
+					t.Errorf("message %q, want %q in it", failure.Message, test.refused)
+				}
+				if len(kept) != 0 {
+					t.Error("the mail was sent all the same")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(kept) != 1 || kept[0].User != test.user || kept[0].TLS != test.tls {
+				t.Errorf("kept %+v", kept)
+			}
+		})
+	}
+}
+
+func TestUnreachableServerIsTemporary(t *testing.T) {
+	t.Parallel()
+	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := newAgent(t, sink)
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+	if asFailure(t, err).Permanent {
+		t.Error("an unreachable server is said to be permanent")
+	}
+}
+
+// listenSilently accepts connections and says nothing, as a half-open server does.
+func listenSilently(t *testing.T, accepted chan<- struct{}) *net.TCPAddr {
+	t.Helper()
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer connection.Close() //nolint:errcheck // it carried nothing
+			accepted <- struct{}{}
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr)
+}
+
+func silentAgent(t *testing.T, address *net.TCPAddr, timeout time.Duration) *mail.Agent {
+	t.Helper()
+	agent, err := mail.New(mail.Config{Accounts: map[string]mail.Account{"support": {
+		Host: address.IP.String(), Port: address.Port, TLS: mail.TLSNone, From: "a@example.com", Timeout: timeout,
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent
+}
+
+func TestSilentServerEndsAtTheTimeout(t *testing.T) {
+	t.Parallel()
+	agent := silentAgent(t, listenSilently(t, make(chan struct{}, 1)), 50*time.Millisecond)
+	_, err := agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+	if asFailure(t, err).Permanent {
+		t.Error("a timeout is said to be permanent")
+	}
+}
+
+func TestCancelInterruptsASilentServer(t *testing.T) {
+	t.Parallel()
+	accepted := make(chan struct{}, 1)
+	agent := silentAgent(t, listenSilently(t, accepted), time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		<-accepted
+		cancel()
+	}()
+	_, err := agent.Handle(ctx, requestWith(t, newAnswer()), ignore)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}

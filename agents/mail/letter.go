@@ -1,0 +1,175 @@
+package mail
+
+import (
+	_ "embed"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	gomail "github.com/wneessen/go-mail"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+const (
+	maxReferences = 20  // ids in References; RFC 5322 leaves it open, servers cut long headers
+	idLimit       = 500 // bytes of one message id; a header line holds 998
+	subjectLimit  = 300 // characters
+	nameLimit     = 100 // characters
+)
+
+//go:embed prefixes.json
+var prefixesFile []byte
+
+// loadPrefixes reads what mail programs put before the subject of a reply.
+func loadPrefixes() ([]string, error) {
+	var prefixes []string
+	err := schemas.Unmarshal(prefixesFile, &prefixes)
+	return prefixes, err
+}
+
+// A letter is everything that a mail says.
+type letter struct {
+	from       *mail.Address
+	to         []*mail.Address
+	subject    string
+	messageID  string
+	inReplyTo  string
+	references []string
+	date       time.Time
+	text       string
+}
+
+// message writes the letter down.
+func (l *letter) message() *gomail.Msg {
+	message := gomail.NewMsg(
+		gomail.WithNoDefaultUserAgent(),
+		gomail.WithCharset(gomail.CharsetUTF8),
+		gomail.WithEncoding(gomail.EncodingQP),
+	)
+	message.EnvelopeFromMailAddress(l.from)
+	message.FromMailAddress(l.from)
+	message.SetAddrHeaderFromMailAddress(gomail.HeaderTo, l.to...)
+	message.Subject(l.subject)
+	message.SetDateWithValue(l.date)
+	message.SetMessageIDWithValue(l.messageID)
+	message.SetGenHeader("Auto-Submitted", "auto-replied")
+	parent, answers := cleanID(l.inReplyTo)
+	if answers {
+		message.SetGenHeader(gomail.HeaderInReplyTo, "<"+parent+">")
+	}
+	if thread := threadOf(l.references, parent); len(thread) > 0 {
+		message.SetGenHeader(gomail.HeaderReferences, "<"+strings.Join(thread, "> <")+">")
+	}
+	message.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(l.text, "\uFFFD"))
+	return message
+}
+
+// messageID is made of the effect id alone, so that it is the same for every attempt.
+func messageID(request *bus.Request, domain string) string {
+	effect := request.EffectID
+	if uuid.Validate(effect) != nil || len(effect) != 36 {
+		effect = schemas.EffectID(effect+request.Payload.PlanID, request.Task().TaskID)
+	}
+	return effect + "@" + domain
+}
+
+// threadOf returns the ids for References: those of the parent and the parent
+// itself at the end. Of more than maxReferences the oldest stays, because it
+// names the thread, and the newest.
+func threadOf(references []string, parent string) []string {
+	var thread []string
+	for _, reference := range references {
+		if id, ok := cleanID(reference); ok && id != parent && !slices.Contains(thread, id) {
+			thread = append(thread, id)
+		}
+	}
+	if parent != "" {
+		thread = append(thread, parent)
+	}
+	if extra := len(thread) - maxReferences; extra > 0 {
+		thread = slices.Delete(thread, 1, 1+extra)
+	}
+	return thread
+}
+
+// cleanID returns a message id without angle brackets; ok is false when it
+// cannot stand in a header as it is.
+func cleanID(id string) (clean string, ok bool) {
+	clean = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(id), "<"), ">")
+	if clean == "" || len(clean) > idLimit {
+		return "", false
+	}
+	for _, r := range clean {
+		if r <= ' ' || r >= 0x7f || r == '<' || r == '>' {
+			return "", false
+		}
+	}
+	return clean, true
+}
+
+// replySubject returns the subject with exactly one "Re: " before it, whatever
+// prefixes of replies, in whatever language, it came with.
+func replySubject(subject string, prefixes []string) string {
+	rest := oneLine(subject, subjectLimit)
+	for {
+		cut, found := cutPrefix(rest, prefixes)
+		if !found {
+			return strings.TrimSpace("Re: " + rest)
+		}
+		rest = cut
+	}
+}
+
+// cutPrefix removes one prefix such as "Re:", "AW :", "Re[2]:" or "回复：".
+func cutPrefix(subject string, prefixes []string) (string, bool) {
+	colon := strings.IndexAny(subject, ":：")
+	if colon < 0 {
+		return subject, false
+	}
+	_, width := utf8.DecodeRuneInString(subject[colon:])
+	label := strings.TrimSpace(subject[:colon])
+	if open := strings.IndexAny(label, "[("); open > 0 && isCount(label[open:]) {
+		label = strings.TrimSpace(label[:open])
+	}
+	for _, prefix := range prefixes {
+		if strings.EqualFold(label, prefix) {
+			return strings.TrimSpace(subject[colon+width:]), true
+		}
+	}
+	return subject, false
+}
+
+// isCount reports whether the text is a number in brackets, as in "Re[2]:".
+func isCount(text string) bool {
+	if len(text) < 3 || !strings.ContainsAny(text[len(text)-1:], "])") {
+		return false
+	}
+	return strings.Trim(text[1:len(text)-1], "0123456789") == ""
+}
+
+// isUnsafe reports a character that could end a header line or hide in one.
+func isUnsafe(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
+}
+
+// oneLine makes a header's words of any text: on one line and at most limit
+// characters long.
+func oneLine(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if isUnsafe(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if characters := []rune(text); len(characters) > limit {
+		text = strings.TrimSpace(string(characters[:limit]))
+	}
+	return text
+}

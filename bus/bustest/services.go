@@ -1,0 +1,186 @@
+package bustest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+func testServices(t *testing.T, s System) {
+	declare(t, s, "asker", 1)
+	w := s.Worker(t, "asker")
+	ctx := deadline(t)
+
+	t.Run("NobodyAnswers", func(t *testing.T) {
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if _, err := w.Ask(short, bus.ServiceAlive, nil); err == nil {
+			t.Error("an answer came from nobody")
+		}
+	})
+	t.Run("AnswerAndError", func(t *testing.T) {
+		stop, err := s.Core.Serve(bus.ServiceSubject("*", bus.ServiceAnnounce), func(_ context.Context, subject string, body []byte) ([]byte, error) {
+			if string(body) == "fail" {
+				return nil, errors.New("no room left")
+			}
+			return append([]byte(subject+" "), body...), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+		got, err := w.Ask(ctx, bus.ServiceAnnounce, []byte("hello"))
+		if want := "podium.agent.asker.announce hello"; err != nil || string(got) != want {
+			t.Errorf("answer %q, %v; want %q", got, err, want)
+		}
+		if _, err := w.Ask(ctx, bus.ServiceAnnounce, []byte("fail")); err == nil || !strings.Contains(err.Error(), "no room left") {
+			t.Errorf("the answer's error reached the asker as %v", err)
+		}
+	})
+	t.Run("StopWaitsForAnswersUnderWay", func(t *testing.T) { testServeStop(t, s, w) })
+	t.Run("OwnSubjectsOnly_G40", func(t *testing.T) { testOwnSubjects(t, s, w) })
+	t.Run("CancelReachesTheWorker", func(t *testing.T) {
+		ctx := deadline(t)
+		for { // a signal may be missed, so it is sent until it is heard
+			if err := s.Core.Signal(bus.ServiceSubject("asker", bus.SignalCancel), []byte("request-1")); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case id := <-w.Cancelled():
+				if id != "request-1" {
+					t.Errorf("cancelled %q", id)
+				}
+				return
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				t.Fatal("the signal was never heard")
+			}
+		}
+	})
+}
+
+func testServeStop(t *testing.T, s System, w bus.Worker) {
+	t.Helper()
+	ctx := deadline(t)
+	entered, release := make(chan struct{}), make(chan struct{})
+	var finished atomic.Bool
+	stop, err := s.Core.Serve(bus.ServiceSubject("*", bus.ServiceAlive), func(context.Context, string, []byte) ([]byte, error) {
+		close(entered)
+		<-release
+		finished.Store(true)
+		return []byte("done"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error, 1)
+	go func() {
+		_, err := w.Ask(ctx, bus.ServiceAlive, nil)
+		asked <- err
+	}()
+	<-entered
+	stopped := make(chan bool, 1)
+	go func() {
+		stop()
+		stopped <- finished.Load()
+	}()
+	select {
+	case <-stopped:
+		t.Error("stop returned while an answer was under way")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(release)
+	if !<-stopped {
+		t.Error("stop returned before the answer")
+	}
+	if err := <-asked; err != nil {
+		t.Errorf("the answer under way was lost: %v", err)
+	}
+}
+
+func testOwnSubjects(t *testing.T, s System, w bus.Worker) {
+	t.Helper()
+	ctx := deadline(t)
+	for _, subject := range []string{
+		bus.ResponseSubject("asker", 0), bus.ProgressSubject("asker", 1),
+		"podium.agent.asker.response", "podium.agent.asker.progress",
+	} {
+		ack, err := w.Publish(ctx, message(subject, "mine"))
+		if err != nil || ack.Sequence == 0 {
+			t.Errorf("publish to %s: %+v, %v", subject, ack, err)
+		}
+	}
+	short, cancel := context.WithTimeout(ctx, 2*time.Second) // a server may refuse by silence
+	defer cancel()
+	for _, subject := range []string{
+		bus.ResponseSubject("victim", 0), bus.RequestSubject("victim"), bus.RequestSubject("asker"),
+		bus.InSubject("chat", 0), bus.ControlSubject(0), subjectIn(s.Core, 0, "forged", 0), bus.ShardSubject(0),
+	} {
+		if _, err := w.Publish(short, message(subject, "forged")); err == nil {
+			t.Errorf("an agent published to %s", subject)
+		}
+		if _, err := s.Core.Last(ctx, subject); !errors.Is(err, bus.ErrNotFound) {
+			t.Errorf("after a forged publish to %s its last is %v, want ErrNotFound", subject, err)
+		}
+	}
+}
+
+// testAgents holds the core services of package bus to their promise over the
+// system's own transport.
+func testAgents(t *testing.T, s System) {
+	ctx := deadline(t)
+	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	var minutes atomic.Int64
+	stop, err := bus.ServeAgents(s.Core, func() time.Time { return start.Add(time.Duration(minutes.Load()) * time.Minute) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	declare(t, s, "member", 1)
+	w := s.Worker(t, "member")
+
+	t.Run("AliveBeforeAnnounceIsRefused", func(t *testing.T) {
+		if _, err := w.Ask(ctx, bus.ServiceAlive, nil); err == nil {
+			t.Error("an unknown agent is alive")
+		}
+	})
+	t.Run("AnnounceNamesTheAsker", func(t *testing.T) {
+		body, err := schemas.Marshal(schemas.Agent{Name: "somebody-else", Kind: "echo", Concurrency: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Ask(ctx, bus.ServiceAnnounce, body); err != nil {
+			t.Fatalf("announce: %v", err)
+		}
+		minutes.Add(1)
+		if _, err := w.Ask(ctx, bus.ServiceAlive, nil); err != nil {
+			t.Fatalf("alive: %v", err)
+		}
+		agents, err := bus.Agents(ctx, s.Core)
+		if err != nil || len(agents) != 1 {
+			t.Fatalf("agents %+v, %v", agents, err)
+		}
+		if a := agents[0]; a.Name != "member" || a.Kind != "echo" || !a.Announced.Equal(start) || !a.LastSeen.Equal(start.Add(time.Minute)) {
+			t.Errorf("registered %+v", a)
+		}
+		if _, err := w.Ask(ctx, bus.ServiceAnnounce, []byte("{")); err == nil {
+			t.Error("an announcement that is not JSON was taken")
+		}
+	})
+	t.Run("Artifacts", func(t *testing.T) { testArtifactStore(t, w.Artifacts()) })
+	t.Run("ArtifactsAreSharedWithTheCore", func(t *testing.T) {
+		put, err := s.Core.Artifacts().Put(ctx, strings.NewReader("from the core"), "text/plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := readArtifact(t, w.Artifacts(), put.SHA256); string(got) != "from the core" {
+			t.Errorf("read %q", got)
+		}
+	})
+}

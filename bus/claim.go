@@ -1,0 +1,105 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+
+	"podium/schemas"
+)
+
+const (
+	// ClaimLimit is the size in bytes above which a body stands in the object
+	// store and the message holds a reference.
+	ClaimLimit = 256 << 10
+	// ArtifactLimit is the size in bytes above which a body is refused.
+	ArtifactLimit = 64 << 20
+)
+
+// Offload moves data over ClaimLimit to the object store and leaves a reference
+// in the event. Smaller data stays. Over ArtifactLimit it fails with ErrTooLarge.
+func Offload(ctx context.Context, store Artifacts, e *schemas.Event) error {
+	switch {
+	case len(e.Data) <= ClaimLimit:
+		return nil
+	case len(e.Data) > ArtifactLimit:
+		return fmt.Errorf("offload a %s: %w", e.Type, ErrTooLarge)
+	}
+	artifact, err := store.Put(ctx, bytes.NewReader(e.Data), e.DataContentType)
+	if err != nil {
+		return fmt.Errorf("offload a %s: %w", e.Type, err)
+	}
+	e.Artifact, e.Data = &artifact, nil
+	return nil
+}
+
+// Resolve fills in the data that an event refers to, and verifies its size and
+// hash. An event that holds its data stays as it is. Errors: ErrNotFound,
+// ErrTooLarge over ArtifactLimit, ErrCorrupt.
+func Resolve(ctx context.Context, store Artifacts, e *schemas.Event) error {
+	if e.Artifact == nil {
+		return nil
+	}
+	if e.Artifact.Size > ArtifactLimit {
+		return fmt.Errorf("resolve a %s: %w", e.Type, ErrTooLarge)
+	}
+	content, err := readAll(ctx, store, e.Artifact.SHA256)
+	if err != nil {
+		return fmt.Errorf("resolve a %s: %w", e.Type, err)
+	}
+	if int64(len(content)) != e.Artifact.Size {
+		return fmt.Errorf("resolve a %s: %d bytes instead of %d: %w", e.Type, len(content), e.Artifact.Size, ErrCorrupt)
+	}
+	e.Data, e.Artifact = content, nil
+	return nil
+}
+
+// readAll reads an artifact of at most ArtifactLimit bytes and verifies its hash.
+func readAll(ctx context.Context, store Artifacts, sha256 string) (content []byte, err error) {
+	opened, err := store.Get(ctx, sha256)
+	if err != nil {
+		return nil, err
+	}
+	verified := Verify(opened, sha256)
+	defer func() {
+		if closed := verified.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if content, err = io.ReadAll(io.LimitReader(verified, ArtifactLimit+1)); err != nil {
+		return nil, err
+	}
+	if len(content) > ArtifactLimit {
+		return nil, ErrTooLarge
+	}
+	return content, nil
+}
+
+// Verify returns a reader of the same bytes that ends in ErrCorrupt instead of
+// io.EOF when their SHA-256 is not the one named (hex).
+func Verify(content io.ReadCloser, sha256Hex string) io.ReadCloser {
+	return &verifier{content: content, sum: sha256.New(), want: sha256Hex}
+}
+
+type verifier struct {
+	content io.ReadCloser
+	sum     hash.Hash
+	want    string
+}
+
+// Read implements io.Reader.
+func (v *verifier) Read(p []byte) (int, error) {
+	n, err := v.content.Read(p)
+	_, _ = v.sum.Write(p[:n])
+	if err == io.EOF && hex.EncodeToString(v.sum.Sum(nil)) != v.want { //nolint:errorlint // io.Reader returns it bare
+		return n, fmt.Errorf("artifact %s: %w", v.want, ErrCorrupt)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (v *verifier) Close() error { return v.content.Close() }

@@ -1,0 +1,111 @@
+// Package bus is to execution events what net/http is to requests.
+//
+// An agent is a [Handler]; [Serve] is its server. A door submits events by an
+// [Intake]; whoever owns a shard reads, decides and appends by a [Ledger]. The
+// packages below this one are the ways to get one: a NATS server, an embedded
+// one, or memory. Nothing above them can tell which it has.
+//
+// Every message is one CloudEvent 1.0. [Encode] writes it in binary mode; the
+// body is the documented JSON and nothing else. [Decode] also takes structured
+// mode and the bare documented JSON, so a shell script with a NATS client is an
+// agent in good standing.
+//
+// # Subjects
+//
+//	podium.in.<door>.<p>                what a door received          PODIUM_<p>
+//	podium.agent.<agent>.response.<p>   how a request ended           PODIUM_<p>
+//	podium.agent.<agent>.progress.<p>   how far it is                 PODIUM_<p>
+//	podium.agent.<agent>.permit.<p>     asks to act outside           PODIUM_<p>
+//	podium.control.<p>                  a person's word               PODIUM_<p>
+//	podium.session.<p>.<session>        the records of a session      PODIUM_<p>
+//	podium.shard.<p>                    the checkpoints of a shard    PODIUM_<p>
+//	podium.dead.<reason>.<p>            quarantine                    PODIUM_<p>
+//	podium.agent.<agent>.request        work for an agent             PODIUM_WORK
+//	podium.agent.<agent>.response       from one that ignores replyto PODIUM_WORK
+//	podium.agent.<agent>.progress       likewise                      PODIUM_WORK
+//	podium.agent.<agent>.announce       a service: the registry       not stored
+//	podium.agent.<agent>.alive          a service: the registry       not stored
+//	podium.agent.<agent>.artifact       a service: the object store   not stored
+//	podium.agent.<agent>.cancel         a hint to the agent           not stored
+//
+// <p> is a shard, <agent> and <door> match [a-z0-9_-]{1,63}. Whose message it is,
+// is decided by the subject, which permissions guard, and never by the body.
+//
+// # What the ledger promises
+//
+// Each promise names the test that pins it. Those of package bustest run on every
+// implementation.
+//
+//  1. A message that was acknowledged is in the stream of its subject, once and
+//     unchanged (Append/EachSubjectHasItsStream, Read/CarriesWhatWasWritten). How
+//     much a power failure may take is the setting of the ledger, not of the call.
+//  2. Messages published from one goroutine keep their order, and done is called
+//     exactly once for each (Append/SameGoroutineKeepsOrder, Append/DoneIsCalledOnce).
+//  3. Nothing is swallowed as a repeat: the same body twice is two messages
+//     (Append/SameBodyTwiceIsTwoMessages). Whoever reads knows a repeat by its id.
+//  4. Of those who append after the same message of a subject exactly one wins, the
+//     first message included; the others get ErrConflict and changed nothing
+//     (Append/CompareAndAppend, Append/RacingAppendersHaveOneWinner).
+//  5. A reader sees each message once, in stream order, from any sequence on, then
+//     those that follow (Read/InOrderThenWaits, Read/ResumesFromAnySequence,
+//     Read/WakesForLaterMessages). A scan ends where the stream ended when it was
+//     called (Read/ScanEnds).
+//  6. A key of a store changes only for whoever knows its revision
+//     (Store/PODIUM_AGENTS); an artifact is found by the hash of its bytes, and by
+//     nothing less (Artifacts/Core).
+//  7. Full and too large are said at once, and nothing is stored (Append/TooLarge,
+//     TestFullMeansRefusedNeverForgotten). Intake is refused first, so that work
+//     under way can end (TestIntakeLeavesRoomForWorkUnderWay).
+//
+// Order holds inside one stream and nowhere else. Two shards have no order, and
+// neither have a request and what stands in the shard it came from.
+//
+// # What the queue promises
+//
+//  8. An agent's processes together never hold more requests than its pool has
+//     (Queue/PoolBoundsAllWorkers_M31_M32).
+//  9. A request comes again when its holder gives no sign of life for an ack-wait or
+//     gives it back, and never after an ack (Queue/RedeliveryAfterAckWait,
+//     Queue/InProgressKeeps, Queue/NakGivesBack). So it comes at least once.
+//  10. An agent takes its own requests only, and writes under its own subjects only
+//     (Queue/AgentsAreApart_G40, Services/OwnSubjectsOnly_G40).
+//
+// # What Serve promises a handler
+//
+//  11. It has as many requests as slots, and none waits in a buffer
+//     (TestServeBoundsItsSlots_M31_M32).
+//  12. Its context ends when the request expires, when nobody waits any more
+//     (TestServeEndsTheHandlersContext), and before the lease lapses
+//     (TestServeEndsBeforeItsLeaseLapses), which lasts as long as the work does
+//     (TestServeKeepsTheLeaseOfLongWork).
+//  13. A request of the past is not begun (TestServeIsAHandlerSystem/ExpiredIsRefused).
+//  14. Two copies of a request are never worked on at the same time in one process,
+//     and a copy of an answered one gets the same response without work
+//     (TestServeDoesOneOfTwoCopiesAtATime, TestServeAnswersARedeliveryFromMemory).
+//  15. On stop it may finish within DrainTimeout; what it does not finish goes to
+//     another process at once (TestServeDrains).
+//
+// # What Serve promises everybody else
+//
+//  16. Every request that can be read ends in exactly one response: of the handler,
+//     of its error, of its panic (TestServeFailures). The response is on the ledger
+//     before the request is acknowledged (TestServeRetriesThePublish).
+//  17. Its id derives from the request's, so a repeat of it is known as one
+//     (TestServeIsAHandlerSystem/RepeatGetsTheSameResponse).
+//  18. Progress says that work has begun within 100 ms, never falls, never follows
+//     the response (TestServeProgress).
+//  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/GarbageStopsNobody).
+//
+// State changes exactly once, because whoever owns a session remembers what it
+// has seen. Work is done at least once: a process may die between the work and
+// its response. Effects outside therefore carry [Request.EffectID], the same for
+// every attempt.
+//
+// # Whose fault it is
+//
+// ErrConflict is the caller's: read again. A [TemporaryError] is nobody's: try
+// again, and remember that the first try may have succeeded. A [MalformedError]
+// is the sender's: quarantine it, no other try can help. ErrFull and ErrDenied
+// are the operator's. A [Failure] is the agent's word to a person; any other
+// error of a handler is between the agent and its log.
+package bus

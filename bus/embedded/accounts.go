@@ -1,0 +1,150 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// APIPrefix stands for "$JS.API" where an agent speaks to JetStream. The mapping
+// is needed: every account has an own import of "$JS.API.>", which would match
+// as well and answer that JetStream is not enabled.
+const APIPrefix = "CORE.API"
+
+// Accounts lists who may connect, by public nkey.
+type Accounts struct {
+	Core   []string          // doors, shard owners, the command line
+	Agents map[string]string // agent name → its key
+}
+
+// Config returns the accounts block of a nats-server configuration (G-40).
+//
+// The core account owns every stream. An agent lives in another account that has
+// none, and reaches the core by imported services only. That is more than a
+// permission list can do: with rights of its own in the core account, an agent
+// could name a subject of the ledger as the reply of a request and have the
+// server write there. Through a service import the server replaces the reply.
+//
+// An agent may fetch and acknowledge its own requests, publish its own responses,
+// progress and permits, ask its own core services, and listen to its own inbox
+// and its own cancellations. It may not create, read or configure anything.
+func (a Accounts) Config() (string, error) {
+	if len(a.Core) == 0 {
+		return "", errors.New("accounts: the core account needs a key")
+	}
+	var text strings.Builder
+	text.WriteString("accounts {\n  CORE {\n    jetstream: enabled\n    users: [\n")
+	for _, key := range a.Core {
+		if !nkeys.IsValidPublicUserKey(key) {
+			return "", fmt.Errorf("accounts: %q is not a public user key", key)
+		}
+		fmt.Fprintf(&text, "      {nkey: %q}\n", key)
+	}
+	text.WriteString("    ]\n    exports: [\n")
+	for _, service := range services() {
+		fmt.Fprintf(&text, "      {service: %q, response_type: %s, accounts: [AGENTS]}\n", service.subject, service.response)
+	}
+	fmt.Fprintf(&text, "      {stream: %q, accounts: [AGENTS]}\n", bus.ServiceSubject("*", bus.SignalCancel))
+	text.WriteString("    ]\n  }\n  AGENTS {\n    users: [\n")
+	for _, name := range slices.Sorted(maps.Keys(a.Agents)) {
+		if err := writeAgent(&text, name, a.Agents[name]); err != nil {
+			return "", err
+		}
+	}
+	text.WriteString("    ]\n    imports: [\n")
+	for _, service := range services() {
+		fmt.Fprintf(&text, "      {service: {account: CORE, subject: %q}%s}\n", service.subject, service.importedAs())
+	}
+	fmt.Fprintf(&text, "      {stream: {account: CORE, subject: %q}}\n", bus.ServiceSubject("*", bus.SignalCancel))
+	text.WriteString("    ]\n  }\n}\n")
+	return text.String(), nil
+}
+
+func writeAgent(text *strings.Builder, name, key string) error {
+	if !schemas.ValidAgentName(name) {
+		return fmt.Errorf("accounts: %q cannot be the name of an agent", name)
+	}
+	if !nkeys.IsValidPublicUserKey(key) {
+		return fmt.Errorf("accounts: the key of agent %s is not a public user key", name)
+	}
+	fmt.Fprintf(text, "      {nkey: %q, permissions: {\n        publish: {allow: [\n", key)
+	for _, subject := range agentPublishes(name) {
+		fmt.Fprintf(text, "          %q\n", subject)
+	}
+	fmt.Fprintf(text, "        ]}\n        subscribe: {allow: [%q, %q]}\n      }}\n",
+		InboxPrefix(name)+".>", bus.ServiceSubject(name, bus.SignalCancel))
+	return nil
+}
+
+// InboxPrefix is what an agent's inboxes begin with; no other agent can listen to them.
+func InboxPrefix(agent string) string { return "_INBOX_" + agent }
+
+// agentPublishes lists every subject that an agent may publish to.
+func agentPublishes(name string) []string {
+	subjects := []string{
+		APIPrefix + ".CONSUMER.INFO." + bus.WorkStream + "." + name,
+		APIPrefix + ".CONSUMER.MSG.NEXT." + bus.WorkStream + "." + name,
+		"$JS.ACK." + bus.WorkStream + "." + name + ".>",
+		"$JS.ACK.*.*." + bus.WorkStream + "." + name + ".>", // with domain and account, the newer format
+	}
+	for _, kind := range agentKinds() {
+		subjects = append(subjects, "podium.agent."+name+"."+kind, "podium.agent."+name+"."+kind+".*")
+	}
+	subjects = append(subjects, "podium.agent."+name+"."+string(bus.KindPermit)+".*")
+	for _, service := range coreServices() {
+		subjects = append(subjects, bus.ServiceSubject(name, service))
+	}
+	return subjects
+}
+
+// agentKinds are what an agent may publish with or without a shard.
+func agentKinds() []string { return []string{string(bus.KindResponse), string(bus.KindProgress)} }
+
+func coreServices() []string {
+	return []string{bus.ServiceAnnounce, bus.ServiceAlive, bus.ServiceArtifact}
+}
+
+// A service is a subject of the core account that agents reach.
+type service struct {
+	subject  string
+	response string // singleton, or stream when one request has many answers
+}
+
+const (
+	jetStreamAPI = "$JS.API"
+	singleton    = "singleton"
+)
+
+// importedAs returns the mapping of an import, if the agents know it by another name.
+func (s service) importedAs() string {
+	if rest, ok := strings.CutPrefix(s.subject, jetStreamAPI); ok {
+		return fmt.Sprintf(", to: %q", APIPrefix+rest)
+	}
+	return ""
+}
+
+func services() []service {
+	list := []service{
+		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton},
+		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream"},
+		{"$JS.ACK." + bus.WorkStream + ".>", singleton},
+		{"$JS.ACK.*.*." + bus.WorkStream + ".>", singleton},
+	}
+	for _, kind := range agentKinds() {
+		list = append(list,
+			service{"podium.agent.*." + kind, singleton},
+			service{"podium.agent.*." + kind + ".*", singleton})
+	}
+	list = append(list, service{"podium.agent.*." + string(bus.KindPermit) + ".*", singleton})
+	for _, name := range coreServices() {
+		list = append(list, service{bus.ServiceSubject("*", name), singleton})
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/nats-io/nkeys"
+
+	"podium/schemas"
+)
+
+// A Key is an nkey: where its seed is kept, and its public half.
+type Key struct {
+	SeedFile string
+	Public   string
+}
+
+// Keys are the keys of one installation.
+type Keys struct {
+	Core   Key
+	Agents map[string]Key
+}
+
+// Accounts returns what a server needs to know of the keys.
+func (k Keys) Accounts() Accounts {
+	accounts := Accounts{Core: []string{k.Core.Public}, Agents: make(map[string]string, len(k.Agents))}
+	for name, key := range k.Agents {
+		accounts.Agents[name] = key.Public
+	}
+	return accounts
+}
+
+// Credentials returns the keys in dir, core.nk and agent-<name>.nk, and makes
+// those that are missing. A key once made is never replaced. The directory is
+// for its owner only (0700), and so is every file (0600): a seed that others can
+// read is an error.
+func Credentials(dir string, agents []string) (Keys, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Keys{}, fmt.Errorf("credentials: %w", err)
+	}
+	core, err := key(CoreSeedFile(dir))
+	if err != nil {
+		return Keys{}, err
+	}
+	keys := Keys{Core: core, Agents: make(map[string]Key, len(agents))}
+	for _, name := range agents {
+		if !schemas.ValidAgentName(name) {
+			return Keys{}, fmt.Errorf("credentials: %q cannot be the name of an agent", name)
+		}
+		if keys.Agents[name], err = key(AgentSeedFile(dir, name)); err != nil {
+			return Keys{}, err
+		}
+	}
+	return keys, nil
+}
+
+// CoreSeedFile is where Credentials keeps the seed of the core account.
+func CoreSeedFile(dir string) string { return filepath.Join(dir, "core.nk") }
+
+// AgentSeedFile is where Credentials keeps the seed of an agent.
+func AgentSeedFile(dir, agent string) string { return filepath.Join(dir, "agent-"+agent+".nk") }
+
+func key(file string) (Key, error) {
+	seed, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeSeed(file); err == nil || errors.Is(err, fs.ErrExist) { // another process was faster
+			seed, err = os.ReadFile(file)
+		}
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("credentials: %w", err)
+	}
+	if err := checkPrivate(file); err != nil {
+		return Key{}, err
+	}
+	pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		return Key{}, fmt.Errorf("credentials: %s holds no nkey seed: %w", file, err)
+	}
+	defer pair.Wipe()
+	public, err := pair.PublicKey()
+	if err != nil {
+		return Key{}, fmt.Errorf("credentials: %s: %w", file, err)
+	}
+	if !nkeys.IsValidPublicUserKey(public) {
+		return Key{}, fmt.Errorf("credentials: %s is not the seed of a user", file)
+	}
+	return Key{SeedFile: file, Public: public}, nil
+}
+
+// makeSeed writes a whole file or none: it links a finished one to its name.
+func makeSeed(file string) error {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return err
+	}
+	defer pair.Wipe()
+	seed, err := pair.Seed()
+	if err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(file), ".seed-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(draft.Name()) }()
+	_, err = draft.Write(append(seed, '\n'))
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	return os.Link(draft.Name(), file)
+}
+
+func checkPrivate(file string) error {
+	if runtime.GOOS == "windows" { // modes say nothing there
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("credentials: others can read %s (mode %04o); run chmod 600 on it, or remove it to get a new key", file, mode)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/rs/zerolog"
+
+	"podium/bus/jetstream"
+)
+
+const (
+	readyWait = 30 * time.Second // a large ledger after a crash is scanned once
+	loopback  = "127.0.0.1"
+)
+
+// Config says how to run a server.
+type Config struct {
+	// Dir is the data directory: the ledger stands in Dir/ledger, the keys in
+	// Dir/credentials.
+	Dir        string
+	Durability Durability // empty is Fsync
+	// Agents may connect, each with a key of its own.
+	Agents []string
+	// Listen is host:port. Empty is the loopback interface with the port of the
+	// last time if it is free, else any.
+	Listen string
+	// MaxBytes bounds the store; 0 is DefaultMaxBytes. Half of it is the shards',
+	// the other half is for requests in work and artifacts.
+	MaxBytes int64
+	// Shards is the number of shards at creation; 0 is the default of
+	// jetstream.Config. An existing ledger keeps its number.
+	Shards int
+	Logger zerolog.Logger
+}
+
+// A Server is a running nats-server in this process.
+type Server struct {
+	config Config
+	keys   Keys
+	server *server.Server
+	lock   *storeLock
+	close  sync.Once
+}
+
+// Start runs a server and returns when it is ready. It fails when another server
+// has the directory. Close it when every connection to it is closed.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	if config.Dir == "" {
+		return nil, errors.New("the ledger needs a directory")
+	}
+	if config.Durability == "" {
+		config.Durability = Fsync
+	}
+	if config.MaxBytes == 0 {
+		config.MaxBytes = DefaultMaxBytes
+	}
+	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), config.Agents)
+	if err != nil {
+		return nil, err
+	}
+	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
+	if err != nil {
+		return nil, fmt.Errorf("the ledger's directory: %w", err)
+	}
+	lock, err := lockStore(store)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, keys: keys, lock: lock}
+	if err := s.start(ctx, store); err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context, store string) error {
+	portFile := filepath.Join(store, "port")
+	listen, err := listenAddress(ctx, s.config.Listen, portFile)
+	if err != nil {
+		return err
+	}
+	text, err := Settings{
+		Listen: listen, StoreDir: store, Durability: s.config.Durability,
+		MaxBytes: s.config.MaxBytes, Accounts: s.keys.Accounts(),
+	}.Config()
+	if err != nil {
+		return err
+	}
+	options := &server.Options{}
+	if err := options.ProcessConfigString(text); err != nil {
+		return fmt.Errorf("the server's configuration: %w", err)
+	}
+	options.NoSigs = true // or the library ends the process on SIGTERM
+	if s.server, err = server.NewServer(options); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	log := &serverLog{logger: s.config.Logger.With().Str("part", "nats-server").Logger()}
+	s.server.SetLoggerV2(log, false, false, false)
+	s.server.Start() // returns once everything is started, or has failed
+	if err := s.ready(ctx, log); err != nil {
+		s.stop()
+		return err
+	}
+	if address, ok := s.server.Addr().(*net.TCPAddr); ok && s.config.Listen == "" {
+		if err := os.WriteFile(portFile, []byte(strconv.Itoa(address.Port)), 0o600); err != nil {
+			s.stop()
+			return fmt.Errorf("remember the server's port: %w", err)
+		}
+	}
+	return nil
+}
+
+// ready waits until the server takes connections. The server reports what kept
+// it from starting to its log only.
+func (s *Server) ready(ctx context.Context, log *serverLog) error {
+	deadline := time.Now().Add(readyWait)
+	for !s.server.ReadyForConnections(100 * time.Millisecond) {
+		switch {
+		case log.fatal() != "":
+			return fmt.Errorf("start the server: %s", log.fatal())
+		case ctx.Err() != nil:
+			return fmt.Errorf("start the server: %w", context.Cause(ctx))
+		case time.Now().After(deadline):
+			return fmt.Errorf("the server is not ready after %s", readyWait)
+		}
+	}
+	if !s.server.JetStreamEnabled() {
+		return fmt.Errorf("start the server: JetStream is off: %s", log.fatal())
+	}
+	return nil
+}
+
+// listenAddress settles the address before the server starts, because the server
+// says no more than "fatal" about one that is taken.
+func listenAddress(ctx context.Context, listen, portFile string) (string, error) {
+	if listen != "" {
+		return listen, probe(ctx, listen)
+	}
+	if remembered, err := os.ReadFile(portFile); err == nil {
+		address := net.JoinHostPort(loopback, strings.TrimSpace(string(remembered)))
+		if probe(ctx, address) == nil {
+			return address, nil
+		}
+	}
+	return net.JoinHostPort(loopback, "-1"), nil // -1 is any free port
+}
+
+func probe(ctx context.Context, address string) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("the ledger cannot listen: %w", err)
+	}
+	return listener.Close()
+}
+
+// URL is where clients in other processes connect.
+func (s *Server) URL() string { return s.server.ClientURL() }
+
+// InProcessConn opens a connection without a socket. It needs a key like any other.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.server.InProcessConn() }
+
+// Keys returns the keys of everybody who may connect.
+func (s *Server) Keys() Keys { return s.keys }
+
+// Core connects to the core account, over the loopback interface: it carries as
+// much as an in-process pipe and more in batches (see the benchmarks).
+func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
+	return jetstream.Connect(ctx, jetstream.Config{
+		URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
+		Shards: s.config.Shards, MaxBytes: s.config.MaxBytes / 2, Logger: s.config.Logger,
+	})
+}
+
+// Worker connects as one of the agents named in the configuration.
+func (s *Server) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {
+	key, ok := s.keys.Agents[agent]
+	if !ok {
+		return nil, fmt.Errorf("agent %q has no key: it is not in the configuration", agent)
+	}
+	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+		URL: s.URL(), SeedFile: key.SeedFile, Agent: agent, Logger: s.config.Logger,
+	})
+}
+
+// Close stops the server, writes what it holds back, and frees the directory.
+// Close the connections first; those still open are cut. It may be called again.
+func (s *Server) Close() error {
+	var err error
+	s.close.Do(func() {
+		s.stop()
+		err = s.lock.release()
+	})
+	return err
+}
+
+func (s *Server) stop() {
+	s.server.Shutdown()
+	s.server.WaitForShutdown() // or the index is not written and the next start scans everything
+}

@@ -1,0 +1,217 @@
+// Package serverprocess runs a real nats-server in a process of its own, for
+// tests: built from the module's pinned version, configured by the same text as
+// the embedded one, and killed whenever a test wants.
+package serverprocess
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"podium/bus/embedded"
+)
+
+const (
+	module    = "github.com/nats-io/nats-server/v2"
+	readyWait = 30 * time.Second
+	poll      = 10 * time.Millisecond
+)
+
+// Config says how to run a server.
+type Config struct {
+	Dir        string              // empty is a temporary one
+	Durability embedded.Durability // empty is embedded.Fsync
+	Agents     []string
+	MaxBytes   int64 // of the whole store; 0 is embedded.DefaultMaxBytes
+}
+
+// A Process is a nats-server. Its address stays the same over restarts.
+type Process struct {
+	t       testing.TB
+	binary  string
+	config  string // file
+	address string
+	keys    embedded.Keys
+
+	command *exec.Cmd
+	exited  chan struct{}
+	output  lockedBuffer
+}
+
+// Start builds a server, runs it until the test ends, and waits until it is ready.
+func Start(t testing.TB, config Config) *Process {
+	t.Helper()
+	if config.Dir == "" {
+		config.Dir = t.TempDir()
+	}
+	if config.Durability == "" {
+		config.Durability = embedded.Fsync
+	}
+	keys, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), config.Agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{t: t, binary: build(t), config: filepath.Join(config.Dir, "nats-server.conf"), address: freeAddress(t), keys: keys}
+	text, err := embedded.Settings{
+		Listen: p.address, StoreDir: filepath.Join(config.Dir, "ledger"), Durability: config.Durability,
+		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(),
+	}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	p.Restart()
+	return p
+}
+
+// URL is where to connect.
+func (p *Process) URL() string { return "nats://" + p.address }
+
+// Keys returns the keys of everybody who may connect.
+func (p *Process) Keys() embedded.Keys { return p.keys }
+
+// Kill ends the server as a crash would (SIGKILL), and waits for its end.
+func (p *Process) Kill() {
+	if p.command == nil {
+		return
+	}
+	_ = p.command.Process.Kill()
+	<-p.exited
+	p.command = nil
+}
+
+// Restart runs the server again, after Kill.
+func (p *Process) Restart() {
+	p.t.Helper()
+	ctx := context.WithoutCancel(p.t.Context()) // Kill ends it, so that a test's clean-up still has a server
+	command := exec.CommandContext(ctx, p.binary, "--config", p.config)
+	command.Stdout, command.Stderr = &p.output, &p.output
+	if err := command.Start(); err != nil {
+		p.t.Fatalf("start nats-server: %v", err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = command.Wait()
+	}()
+	p.command, p.exited = command, exited
+	p.awaitReady()
+}
+
+// awaitReady waits for the client port, which the server opens last.
+func (p *Process) awaitReady() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), readyWait)
+	defer cancel()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	var dialer net.Dialer
+	for {
+		connection, err := dialer.DialContext(ctx, "tcp", p.address)
+		if err == nil {
+			_ = connection.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-p.exited:
+			p.t.Fatalf("nats-server has ended:\n%s", p.output.text())
+		case <-ctx.Done():
+			p.t.Fatalf("nats-server is not ready after %s:\n%s", readyWait, p.output.text())
+		}
+	}
+}
+
+// build returns the server's binary. It is kept in the user's cache, under the
+// versions it is made of, so that it is built once per machine.
+func build(t testing.TB) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	version := strings.TrimSpace(goCommand(t, "list", "-m", "-f", "{{.Version}}", module))
+	dir := filepath.Join(cache, "podium-test")
+	binary := filepath.Join(dir, "nats-server-"+version+"-"+runtime.Version()+"-"+runtime.GOARCH)
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	if _, err := os.Stat(binary); err == nil {
+		return binary
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	draft := filepath.Join(t.TempDir(), "nats-server")
+	goCommand(t, "build", "-o", draft, module)
+	content, err := os.ReadFile(draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := fmt.Sprintf("%s.%d", binary, os.Getpid())
+	if err := os.WriteFile(beside, content, 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	if err := os.Rename(beside, binary); err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+func goCommand(t testing.TB, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", args...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(output)
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// A lockedBuffer takes a process's output from several goroutines.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}

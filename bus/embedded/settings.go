@@ -1,0 +1,77 @@
+package embedded
+
+import (
+	"fmt"
+	"time"
+)
+
+// Durability says what an acknowledged message survives.
+type Durability string
+
+// The durabilities.
+const (
+	// Fsync: a power failure. Every message is on the disk before its ack.
+	Fsync Durability = "fsync"
+	// Interval: the end of the process. A power failure may take the last two
+	// minutes; several times faster.
+	Interval Durability = "interval"
+)
+
+const (
+	// MaxPayload is the largest message a server takes, in bytes, headers included.
+	MaxPayload = 8 << 20
+	// DefaultMaxBytes bounds the store when the configuration does not, in bytes.
+	// The server's own default, three quarters of what is free at its start,
+	// would call a store full that has outgrown the rest of its disk.
+	DefaultMaxBytes = 64 << 30
+
+	syncInterval  = 2 * time.Minute
+	maxMemory     = 256 << 20
+	serverName    = "podium"
+	ledgerDir     = "ledger"
+	credentialDir = "credentials"
+)
+
+// Settings are what the configuration of one server differs in.
+type Settings struct {
+	Listen     string // host:port
+	StoreDir   string
+	Durability Durability
+	MaxBytes   int64 // of the whole store; 0 is DefaultMaxBytes
+	Accounts   Accounts
+}
+
+// Config returns the text of a nats-server configuration file. The embedded
+// server reads the very same text as a separate one.
+func (s Settings) Config() (string, error) {
+	accounts, err := s.Accounts.Config()
+	if err != nil {
+		return "", err
+	}
+	sync := syncInterval.String()
+	switch s.Durability {
+	case Fsync:
+		sync = "always"
+	case Interval:
+	default:
+		return "", fmt.Errorf("durability is %q, but must be %q or %q", s.Durability, Fsync, Interval)
+	}
+	if s.StoreDir == "" {
+		return "", fmt.Errorf("the ledger needs a directory")
+	}
+	maxBytes := s.MaxBytes
+	if maxBytes == 0 {
+		maxBytes = DefaultMaxBytes
+	}
+	return fmt.Sprintf(`server_name: %q
+listen: %q
+max_payload: %d
+max_pending: %d
+jetstream {
+  store_dir: %q
+  sync_interval: %q
+  max_file_store: %d
+  max_memory_store: %d
+}
+%s`, serverName, s.Listen, MaxPayload, 8*MaxPayload, s.StoreDir, sync, maxBytes, maxMemory, accounts), nil
+}

@@ -1,0 +1,51 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrConflict reports that a subject or a key is not where the caller expected it.
+	ErrConflict = errors.New("it was changed by someone else")
+	// ErrNotFound reports that there is no such message, key or artifact.
+	ErrNotFound = errors.New("not found")
+	// ErrFull reports a stream that takes no more. Nothing was stored.
+	ErrFull = errors.New("the ledger is full")
+	// ErrTooLarge reports a message over the server's limit. Nothing was stored.
+	ErrTooLarge = errors.New("the message is too large")
+	// ErrClosed reports use after Close.
+	ErrClosed = errors.New("the connection to the ledger is closed")
+	// ErrDenied reports that the server's permissions refuse it.
+	ErrDenied = errors.New("permission denied")
+	// ErrCorrupt reports bytes that do not match the hash they are named by.
+	ErrCorrupt = errors.New("the content does not match its hash")
+)
+
+// A MalformedError reports a message that is not an event Podium can read. It
+// belongs into quarantine: no other try can help.
+type MalformedError struct {
+	Detail string // English: what is wrong; it quotes no value of the message
+}
+
+// Error implements error.
+func (e *MalformedError) Error() string { return "malformed message: " + e.Detail }
+
+// A TemporaryError is one that another try may not meet. After a publish that
+// failed so, the message may be in the stream or not.
+type TemporaryError struct {
+	Op  string
+	Err error
+}
+
+// Error implements error.
+func (e *TemporaryError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
+
+// Unwrap returns the cause.
+func (e *TemporaryError) Unwrap() error { return e.Err }
+
+// Temporary reports whether another try may succeed.
+func Temporary(err error) bool {
+	var temporary *TemporaryError
+	return errors.As(err, &temporary)
+}

@@ -1,0 +1,61 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"podium/schemas"
+)
+
+// A Handler does one agent's work: one request, one result.
+//
+// An error is a failed response. Return a *Failure to say what a person may
+// read and whether another attempt can help; any other error counts as worth
+// another attempt and its text stays in the log.
+type Handler interface {
+	Handle(ctx context.Context, request Request, report Report) (schemas.Result, error)
+}
+
+// A HandlerFunc is a function as a Handler.
+type HandlerFunc func(ctx context.Context, request Request, report Report) (schemas.Result, error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, request Request, report Report) (schemas.Result, error) {
+	return f(ctx, request, report)
+}
+
+// A Request is one execution_request as a Handler sees it.
+type Request struct {
+	schemas.ExecutionRequest
+	Attempt  int       // 1 is the first
+	EffectID string    // the same for every attempt: derive outward ids from it
+	Expires  time.Time // after this nobody waits; zero is never
+	Run      string    // the run, when the request names it
+	// Artifacts opens attachments and keeps large results.
+	Artifacts Artifacts
+}
+
+// Task returns the one task of the request, which Serve has checked to exist.
+func (r *Request) Task() *schemas.Task { return &r.Payload.Tasks[0] }
+
+// Report tells how far the work is: a percentage (0–100) and one line for a
+// person, which may be empty. It may be called from any goroutine until Handle returns.
+type Report func(percentage int, message string)
+
+// A Failure is an error with a sentence for a person.
+type Failure struct {
+	Message   string // for a person; it may be shown to whoever asked
+	Permanent bool   // no other attempt can help
+	Err       error  // for the log; may be nil
+}
+
+// Error implements error.
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return f.Err.Error()
+	}
+	return f.Message
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }

@@ -1,0 +1,134 @@
+package bus_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/schemas"
+)
+
+func ledgerTime() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
+
+func incoming(id, key string) schemas.Event {
+	return schemas.Event{ID: id, Source: "/podium/chat/web", Type: schemas.TypeChatReceived, Profile: "praxis", PartitionKey: key, DataContentType: schemas.MediaTypeJSON, Data: []byte(`{}`)}
+}
+
+func TestIntakeKeepsAConversationInOneShard(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(3)
+	intake := bus.NewIntake(ledger)
+	for n, key := range []string{"thread-1", "thread-2", "", "thread-1"} {
+		id := string(rune('a' + n))
+		receipt, err := intake.Submit(t.Context(), "chat", incoming(id, key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key == "" {
+			key = id // a conversation of its own
+		}
+		session := schemas.SessionID("praxis", key)
+		if receipt.Session != session || receipt.Shard != schemas.ShardOf(session, 3) {
+			t.Errorf("receipt %+v", receipt)
+		}
+		m, err := ledger.Get(t.Context(), bus.ShardStream(receipt.Shard), receipt.Sequence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := bus.Decode(m)
+		if err != nil || e.ID != id || e.PartitionKey != key || m.Subject != bus.InSubject("chat", receipt.Shard) {
+			t.Errorf("stored %+v under %s, %v", e, m.Subject, err)
+		}
+		for name := range m.Header {
+			if !strings.HasPrefix(name, "ce-") { // a Nats-Msg-Id would let the server swallow messages
+				t.Errorf("header %s", name)
+			}
+		}
+	}
+}
+
+func TestIntakeOffloadsLargeBodies(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	e := incoming("1", "k")
+	e.Data = []byte(`"` + strings.Repeat("x", bus.ClaimLimit) + `"`)
+	receipt, err := bus.NewIntake(ledger).Submit(t.Context(), "mail", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ledger.Get(t.Context(), bus.ShardStream(0), receipt.Sequence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := bus.Decode(m)
+	if err != nil || got.Artifact == nil || len(m.Body) != 0 {
+		t.Fatalf("stored %d bytes, %+v, %v", len(m.Body), got.Artifact, err)
+	}
+	if err := bus.Resolve(t.Context(), ledger.Artifacts(), &got); err != nil || string(got.Data) != string(e.Data) {
+		t.Errorf("resolved %d bytes, %v", len(got.Data), err)
+	}
+	if len(e.Data) == 0 {
+		t.Error("the caller's event was changed")
+	}
+}
+
+func TestIntakeRefuses(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	intake := bus.NewIntake(ledger)
+	noProfile, noID, huge := incoming("1", "k"), incoming("", "k"), incoming("1", "k")
+	noProfile.Profile = ""
+	huge.Data = make([]byte, bus.ArtifactLimit+1)
+	for _, c := range []struct {
+		door  string
+		event schemas.Event
+		want  error
+	}{{"chat", noProfile, schemas.ErrInvalidEvent}, {"chat", noID, schemas.ErrInvalidEvent}, {"chat", huge, bus.ErrTooLarge}} {
+		if _, err := intake.Submit(t.Context(), c.door, c.event); !errors.Is(err, c.want) {
+			t.Errorf("got %v, want %v", err, c.want)
+		}
+	}
+	if _, err := intake.Submit(t.Context(), "a.b", incoming("1", "k")); err == nil {
+		t.Error("a door that is two tokens was taken")
+	}
+	if state, err := ledger.State(t.Context(), bus.ShardStream(0)); err != nil || state.Messages != 0 {
+		t.Errorf("something was stored: %+v, %v", state, err)
+	}
+}
+
+func TestIntakeLeavesRoomForWorkUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 100_000
+		ledger := memory.New(1, memory.WithMaxBytes(limit))
+		intake := bus.NewIntake(ledger)
+		e := incoming("1", "k")
+		e.Data = make([]byte, 1000)
+		refused := 0
+		for range 200 {
+			_, err := intake.Submit(t.Context(), "chat", e)
+			if err != nil && !errors.Is(err, bus.ErrFull) {
+				t.Fatal(err)
+			}
+			if err != nil {
+				refused++
+			}
+			time.Sleep(time.Second) // the stream's size is looked at again
+		}
+		state, err := ledger.State(t.Context(), bus.ShardStream(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := float64(state.Bytes) / limit; share < 0.9 || share > 0.92 || refused < 100 {
+			t.Errorf("%.3f of the stream is full, %d were refused", share, refused)
+		}
+		m := bus.Message{Subject: bus.ResponseSubject("echo", 0), Body: make([]byte, 1000)}
+		if _, err := bus.Append(t.Context(), ledger, m, bus.Expect{}); err != nil {
+			t.Errorf("a response finds no room: %v", err)
+		}
+	})
+}

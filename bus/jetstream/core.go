@@ -1,0 +1,198 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+)
+
+const requestWait = 10 * time.Second
+
+// Config says which ledger to open, and how to create one.
+type Config struct {
+	// URL of the server, or several with commas between. It counts for a server
+	// in this process too, as a name in messages; empty is then allowed.
+	URL string
+	// InProcess, when set, is a server in this process, reached without a socket.
+	InProcess InProcess
+	// SeedFile holds the nkey seed of a user of the core account.
+	SeedFile string
+	// Name shows in the server's list of connections.
+	Name string
+	// Shards is the number of shards at creation; 0 is one per core, at most 4. A
+	// ledger keeps its number: another one here is an error.
+	Shards int
+	// Replicas of everything; 0 is 1.
+	Replicas int
+	// MaxBytes bounds all shards together, evenly divided; 0 sets no limit and
+	// leaves an existing one.
+	MaxBytes int64
+	Logger   zerolog.Logger
+}
+
+// Core is the core account's connection to a ledger in JetStream.
+type Core struct {
+	connection *nats.Conn
+	js         jetstream.JetStream
+	returned   *signal
+	publisher  *publisher
+	logger     zerolog.Logger
+	shards     int
+	replicas   int
+
+	mu     sync.Mutex
+	open   map[closer]struct{} // readers and services
+	closed bool
+}
+
+// A closer is something that ends before the connection does.
+type closer interface{ Close() }
+
+var _ bus.Core = (*Core)(nil)
+
+// Connect opens the ledger, and creates what is missing of it. It fails on a
+// ledger with other settings (DriftError) or another number of shards.
+func Connect(ctx context.Context, config Config) (*Core, error) {
+	returned := newSignal()
+	connection, err := endpoint{
+		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
+		name: "podium " + config.Name, returned: returned, logger: config.Logger,
+	}.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	core := &Core{
+		connection: connection, returned: returned, logger: config.Logger,
+		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
+	}
+	core.publisher = newPublisher()
+	if core.js, err = core.publisher.attach(connection); err == nil {
+		core.shards, err = core.openStreams(ctx, config)
+	}
+	if err != nil {
+		core.Close()
+		return nil, err
+	}
+	return core, nil
+}
+
+// Shards implements bus.Ledger.
+func (c *Core) Shards() int { return c.shards }
+
+// Publish implements bus.Ledger. The outcome is known or given up within
+// publishWait; every outcome but an ack is reported by a goroutine of its own.
+func (c *Core) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
+	c.publisher.publish(message, expect, done)
+}
+
+// State implements bus.Ledger.
+func (c *Core) State(ctx context.Context, stream string) (bus.StreamState, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	info, err := c.streamInfo(ctx, stream)
+	if err != nil {
+		return bus.StreamState{}, classify("read the state of "+stream, notFound(err))
+	}
+	return bus.StreamState{
+		First: info.State.FirstSeq, Last: info.State.LastSeq,
+		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes,
+	}, nil
+}
+
+// Signal implements bus.Core.
+func (c *Core) Signal(subject string, body []byte) error {
+	return classify("signal", c.connection.Publish(subject, body))
+}
+
+// Declare implements bus.Core. Bounds that changed take effect at once; requests
+// under way stay with whom they are.
+func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
+	want, err := consumerConfig(agent, pool)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	op := "declare agent " + agent
+	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
+	if err == nil {
+		have := consumer.CachedInfo().Config
+		if have.AckWait == want.AckWait && have.MaxAckPending == want.MaxAckPending && have.FilterSubject == want.FilterSubject {
+			return nil
+		}
+	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return classify(op, err)
+	}
+	_, err = c.js.CreateOrUpdateConsumer(ctx, bus.WorkStream, want)
+	return classify(op, err)
+}
+
+// register keeps what must end before the connection; it fails after Close.
+func (c *Core) register(part closer) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return bus.ErrClosed
+	}
+	c.open[part] = struct{}{}
+	return nil
+}
+
+func (c *Core) unregister(part closer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, part)
+}
+
+// Close ends readers and services, waits for publishes under way and closes the
+// connection. What is not acknowledged by then ends with bus.ErrClosed. It may be
+// called more than once.
+func (c *Core) Close() {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.closed = true
+	parts := make([]closer, 0, len(c.open))
+	for part := range c.open {
+		parts = append(parts, part)
+	}
+	c.mu.Unlock()
+	for _, part := range parts {
+		part.Close()
+	}
+	c.publisher.drain(drainWait)
+	_ = c.connection.FlushTimeout(drainWait) // signals and answers; it fails when not connected
+	c.connection.Close()
+	c.publisher.close()
+}
+
+// bounded gives a request an end when its caller did not.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, requestWait)
+}
+
+// notFound maps the library's ways to say so.
+func notFound(err error) error {
+	for _, candidate := range [...]error{
+		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
+		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
+	} {
+		if errors.Is(err, candidate) {
+			return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"podium/bus"
+)
+
+// Words of the acknowledgement protocol (ADR-15 of NATS).
+const (
+	ack        = "+ACK"
+	nak        = "-NAK"
+	inProgress = "+WPI"
+)
+
+// A delivery is one request in the hands of a worker.
+type delivery struct {
+	worker  *Worker
+	raw     *nats.Msg
+	at      position
+	message bus.Message
+}
+
+func newDelivery(w *Worker, m *nats.Msg, at position) *delivery {
+	return &delivery{worker: w, raw: m, at: at, message: bus.Message{
+		Subject: m.Subject, Header: incoming(m.Header), Body: m.Data,
+		Stream: bus.WorkStream, Sequence: at.stream, Recorded: at.recorded,
+	}}
+}
+
+// Message implements bus.Delivery.
+func (d *delivery) Message() bus.Message { return d.message }
+
+// Deliveries implements bus.Delivery.
+func (d *delivery) Deliveries() int { return d.at.deliveries }
+
+// InProgress implements bus.Delivery.
+func (d *delivery) InProgress() error {
+	return classify("report work in progress", d.worker.connection.Publish(d.raw.Reply, []byte(inProgress)))
+}
+
+// Ack implements bus.Delivery.
+func (d *delivery) Ack(ctx context.Context) error {
+	_, err := d.worker.request(ctx, "acknowledge a request", &nats.Msg{Subject: d.raw.Reply, Data: []byte(ack)})
+	return err
+}
+
+// Nak implements bus.Delivery.
+func (d *delivery) Nak(wait time.Duration) error {
+	body := nak
+	if wait > 0 {
+		body = fmt.Sprintf(`%s {"delay":%d}`, nak, wait)
+	}
+	return classify("give a request back", d.worker.connection.Publish(d.raw.Reply, []byte(body)))
+}

@@ -1,0 +1,88 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+)
+
+// Error codes of the server (server/errors.json).
+const (
+	codeAccountResources   jetstream.ErrorCode = 10002
+	codeInsufficient       jetstream.ErrorCode = 10023
+	codeNoMessage          jetstream.ErrorCode = 10037
+	codeStorageResources   jetstream.ErrorCode = 10047
+	codeStreamNotFound     jetstream.ErrorCode = 10059
+	codeMessageTooLarge    jetstream.ErrorCode = 10054
+	codeWrongLastSequence  jetstream.ErrorCode = 10071
+	codeStoreFailed        jetstream.ErrorCode = 10077
+	codeHeaderTooLarge     jetstream.ErrorCode = 10097
+	codeWrongLastSequence2 jetstream.ErrorCode = 10164
+)
+
+// errSwallowed reports an append that the server took for a repeat.
+var errSwallowed = errors.New("the server took the message for a repeat and did not store it")
+
+// classify gives an error of the client or the server the meaning that bus knows.
+func classify(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return classifyAPI(op, api)
+	}
+	switch {
+	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionDraining):
+		return fmt.Errorf("%s: %w", op, bus.ErrClosed)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return fmt.Errorf("%s: %w", op, bus.ErrTooLarge)
+	case errors.Is(err, nats.ErrPermissionViolation):
+		return fmt.Errorf("%s: %w", op, bus.ErrDenied)
+	case transient(err):
+		return &bus.TemporaryError{Op: op, Err: err}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+func transient(err error) bool {
+	for _, candidate := range [...]error{
+		nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
+		nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		jetstream.ErrNoStreamResponse, jetstream.ErrAsyncPublishTimeout, jetstream.ErrTooManyStalledMsgs,
+		jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
+	} {
+		if errors.Is(err, candidate) {
+			return true
+		}
+	}
+	return false
+}
+
+func classifyAPI(op string, api *jetstream.APIError) error {
+	switch api.ErrorCode {
+	case codeWrongLastSequence, codeWrongLastSequence2:
+		return fmt.Errorf("%s: %w", op, bus.ErrConflict)
+	case codeMessageTooLarge, codeHeaderTooLarge:
+		return fmt.Errorf("%s: %w", op, bus.ErrTooLarge)
+	case codeNoMessage:
+		return fmt.Errorf("%s: %w", op, bus.ErrNotFound)
+	case codeAccountResources, codeInsufficient, codeStorageResources:
+		return fmt.Errorf("%s: %w", op, bus.ErrFull)
+	case codeStoreFailed:
+		if strings.Contains(api.Description, "maximum") { // bytes or messages exceeded
+			return fmt.Errorf("%s: %w", op, bus.ErrFull)
+		}
+		return &bus.TemporaryError{Op: op, Err: api}
+	}
+	if api.Code >= 500 {
+		return &bus.TemporaryError{Op: op, Err: api}
+	}
+	return fmt.Errorf("%s: %w", op, api)
+}

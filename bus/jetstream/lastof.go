@@ -1,0 +1,80 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"podium/bus"
+)
+
+const (
+	lastOfChunk    = 512 // of at most 1024 that the server looks up at once
+	lastOfParallel = 32
+)
+
+// LastOf implements bus.Ledger.
+func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.Message, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	newest := make(map[string]bus.Message, len(subjects))
+	for len(subjects) > 0 {
+		chunk := subjects[:min(lastOfChunk, len(subjects))]
+		subjects = subjects[len(chunk):]
+		var err error
+		if c.replicas == 1 && allCoreWrites(chunk) {
+			err = c.directLastOf(ctx, bus.ShardStream(shard), chunk, newest)
+		} else {
+			err = c.lastOfEach(ctx, chunk, newest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look up the last of %d subjects: %w", len(chunk), err)
+		}
+	}
+	found := make([]bus.Message, 0, len(newest))
+	for _, message := range newest {
+		found = append(found, message)
+	}
+	return found, nil
+}
+
+func allCoreWrites(subjects []string) bool {
+	for _, subject := range subjects {
+		if parsed, err := bus.ParseSubject(subject); err != nil || !coreWrites(parsed.Kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// lastOfEach asks for one subject after the other, several at a time.
+func (c *Core) lastOfEach(ctx context.Context, subjects []string, newest map[string]bus.Message) error {
+	var (
+		mu      sync.Mutex
+		failed  error
+		workers sync.WaitGroup
+		work    = make(chan string)
+	)
+	for range min(lastOfParallel, len(subjects)) {
+		workers.Go(func() {
+			for subject := range work {
+				message, err := c.Last(ctx, subject)
+				mu.Lock()
+				switch {
+				case err == nil:
+					newest[subject] = message
+				case !errors.Is(err, bus.ErrNotFound):
+					failed = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, subject := range subjects {
+		work <- subject
+	}
+	close(work)
+	workers.Wait()
+	return failed
+}

@@ -1,0 +1,101 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A lookup is a request of the server's message API.
+type lookup struct {
+	Sequence uint64 `json:"seq,omitzero"`
+	LastOf   string `json:"last_by_subj,omitzero"`
+}
+
+// A found is the answer to it.
+type found struct {
+	Error   *jetstream.APIError `json:"error,omitzero"`
+	Message *struct {
+		Subject  string    `json:"subject"`
+		Sequence uint64    `json:"seq"`
+		Header   []byte    `json:"hdrs,omitzero"`
+		Body     []byte    `json:"data,omitzero"`
+		Recorded time.Time `json:"time"`
+	} `json:"message,omitzero"`
+}
+
+// Get implements bus.Ledger.
+func (c *Core) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
+	if sequence == 0 {
+		return bus.Message{}, fmt.Errorf("get 0 of %s: %w", stream, bus.ErrNotFound)
+	}
+	return c.lookUp(ctx, stream, lookup{Sequence: sequence})
+}
+
+// Last implements bus.Ledger.
+func (c *Core) Last(ctx context.Context, subject string) (bus.Message, error) {
+	parsed, err := bus.ParseSubject(subject)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	stream := bus.WorkStream
+	if parsed.Shard >= 0 {
+		stream = bus.ShardStream(parsed.Shard)
+	}
+	if c.replicas == 1 && coreWrites(parsed.Kind) {
+		return c.directLast(ctx, stream, subject)
+	}
+	return c.lookUp(ctx, stream, lookup{LastOf: subject})
+}
+
+// coreWrites reports whether nobody but the core can publish to a kind of subject.
+func coreWrites(kind bus.Kind) bool {
+	switch kind {
+	case bus.KindSession, bus.KindShard, bus.KindControl, bus.KindIn, bus.KindDead, bus.KindRequest:
+		return true
+	case bus.KindResponse, bus.KindProgress, bus.KindPermit:
+		return false
+	}
+	return false
+}
+
+func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.Message, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	body, err := schemas.Marshal(request)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	op := "look up a message of " + stream
+	reply, err := c.connection.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
+	if err != nil {
+		return bus.Message{}, classify(op, err)
+	}
+	var answer found
+	if err := schemas.Unmarshal(reply.Data, &answer); err != nil {
+		return bus.Message{}, fmt.Errorf("%s: %w", op, err)
+	}
+	switch {
+	case answer.Error != nil && answer.Error.ErrorCode == codeStreamNotFound:
+		return bus.Message{}, fmt.Errorf("%s: there is no such stream: %w", op, bus.ErrNotFound)
+	case answer.Error != nil:
+		return bus.Message{}, classifyAPI(op, answer.Error)
+	case answer.Message == nil:
+		return bus.Message{}, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
+	}
+	m := answer.Message
+	header, err := nats.DecodeHeadersMsg(m.Header)
+	if err != nil { // a publisher may have sent anything; a reader, too, gets none then
+		header = nil
+	}
+	return bus.Message{
+		Subject: m.Subject, Header: incoming(header), Body: m.Body,
+		Stream: stream, Sequence: m.Sequence, Recorded: m.Recorded,
+	}, nil
+}

@@ -1,0 +1,125 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+)
+
+// openBuckets creates the buckets and the object store that are missing.
+func (c *Core) openBuckets(ctx context.Context, replicas int) error {
+	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket} {
+		_, err := c.js.KeyValue(ctx, bucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			_, err = c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+				Bucket: bucket, History: 1, MaxValueSize: -1, MaxBytes: -1,
+				Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+			})
+		}
+		if err != nil {
+			return classify("open bucket "+bucket, err)
+		}
+	}
+	_, err := c.js.ObjectStore(ctx, bus.ArtifactBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		_, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: bus.ArtifactBucket, MaxBytes: -1, Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+		})
+	}
+	return classify("open bucket "+bus.ArtifactBucket, err)
+}
+
+// A store is one bucket.
+type store struct {
+	core   *Core
+	bucket string
+}
+
+// Store implements bus.Core. The keys of a bucket are made of letters, digits and
+// "-", "_", "/", "=", "."; any other is an error.
+func (c *Core) Store(bucket string) bus.Store { return &store{core: c, bucket: bucket} }
+
+// with runs one operation on the bucket.
+func (s *store) with(ctx context.Context, op string, run func(context.Context, jetstream.KeyValue) error) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	values, err := s.core.js.KeyValue(ctx, s.bucket)
+	if err == nil {
+		err = run(ctx, values)
+	}
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		err = fmt.Errorf("%w: %w", bus.ErrConflict, err)
+	}
+	return classifyStore(op+" in "+s.bucket, notFound(err))
+}
+
+// classifyStore keeps a meaning that is already there: the library's own errors
+// wrap an API error whose code says less.
+func classifyStore(op string, err error) error {
+	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrNotFound) {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return classify(op, err)
+}
+
+// Get implements bus.Store.
+func (s *store) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
+	err = s.with(ctx, "get a value", func(ctx context.Context, values jetstream.KeyValue) error {
+		entry, err := values.Get(ctx, key)
+		if err == nil {
+			value, revision = entry.Value(), entry.Revision()
+		}
+		return err
+	})
+	return value, revision, err
+}
+
+// Put implements bus.Store.
+func (s *store) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
+	err = s.with(ctx, "put a value", func(ctx context.Context, values jetstream.KeyValue) error {
+		revision, err = values.Put(ctx, key, value)
+		return err
+	})
+	return revision, err
+}
+
+// Update implements bus.Store.
+func (s *store) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
+	err = s.with(ctx, "update a value", func(ctx context.Context, values jetstream.KeyValue) error {
+		if revision == 0 {
+			next, err = values.Create(ctx, key, value) // over a deletion, too
+		} else {
+			next, err = values.Update(ctx, key, value, revision)
+		}
+		return err
+	})
+	return next, err
+}
+
+// Delete implements bus.Store.
+func (s *store) Delete(ctx context.Context, key string) error {
+	return s.with(ctx, "delete a value", func(ctx context.Context, values jetstream.KeyValue) error {
+		if _, err := values.Get(ctx, key); errors.Is(err, jetstream.ErrKeyNotFound) {
+			return nil // or every deletion would leave a mark of its own
+		}
+		return values.Delete(ctx, key)
+	})
+}
+
+// Keys implements bus.Store.
+func (s *store) Keys(ctx context.Context) (keys []string, err error) {
+	err = s.with(ctx, "list the keys", func(ctx context.Context, values jetstream.KeyValue) error {
+		keys, err = values.Keys(ctx)
+		if errors.Is(err, jetstream.ErrNoKeysFound) {
+			return nil
+		}
+		return err
+	})
+	slices.Sort(keys)
+	return keys, err
+}

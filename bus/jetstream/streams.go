@@ -1,0 +1,217 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+)
+
+const (
+	shardsKey     = "podium.shards"
+	hashKey       = "podium.hash"
+	hashName      = "fnv1a32" // of the session's id, modulo shards
+	shortestDedup = 100 * time.Millisecond
+	workAge       = 7 * 24 * time.Hour
+	maxShards     = 65535
+	defaultShards = 4
+)
+
+// openStreams creates what is missing, and refuses a ledger that is not as it
+// should be. It returns the number of shards.
+func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
+	shards, err := c.settleShards(ctx, config.Shards)
+	if err != nil {
+		return 0, err
+	}
+	for shard := range shards {
+		if err := c.openStream(ctx, shardConfig(shard, shards, config)); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.openStream(ctx, workConfig(config.Replicas)); err != nil {
+		return 0, err
+	}
+	return shards, c.openBuckets(ctx, config.Replicas)
+}
+
+// settleShards reads the number of shards from the ledger. The caller's number
+// counts for a new ledger only; for another one it must be the same.
+func (c *Core) settleShards(ctx context.Context, demanded int) (int, error) {
+	if demanded < 0 || demanded > maxShards {
+		return 0, fmt.Errorf("a ledger has 1 to %d shards, not %d", maxShards, demanded)
+	}
+	info, err := c.streamInfo(ctx, bus.ShardStream(0))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if demanded == 0 {
+			demanded = min(runtime.NumCPU(), defaultShards)
+		}
+		return demanded, nil
+	}
+	if err != nil {
+		return 0, classify("open the ledger", err)
+	}
+	if hash := info.Config.Metadata[hashKey]; hash != hashName {
+		return 0, fmt.Errorf("the ledger spreads its sessions by %q, and this version knows %q only", hash, hashName)
+	}
+	shards, err := strconv.Atoi(info.Config.Metadata[shardsKey])
+	if err != nil || shards < 1 || shards > maxShards {
+		return 0, fmt.Errorf("the ledger does not say how many shards it has (%s of stream %s)", shardsKey, bus.ShardStream(0))
+	}
+	if demanded != 0 && demanded != shards {
+		return 0, fmt.Errorf("the ledger has %d shards, but %d are configured; the number is settled when a ledger is created: "+
+			"set it to %d or leave it out", shards, demanded, shards)
+	}
+	return shards, nil
+}
+
+// baseConfig names every setting, because a client's default is no decision.
+func baseConfig(name string, subjects []string, replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:              name,
+		Subjects:          subjects,
+		Retention:         jetstream.LimitsPolicy,
+		Storage:           jetstream.FileStorage,
+		Compression:       jetstream.NoCompression,
+		Replicas:          max(replicas, 1),
+		MaxConsumers:      -1,
+		MaxMsgs:           -1,
+		MaxBytes:          -1,
+		MaxMsgsPerSubject: -1,
+		MaxMsgSize:        -1,
+		Duplicates:        shortestDedup,
+		DenyDelete:        true,
+		DenyPurge:         true,
+		// Followers answer direct gets too, possibly with the past.
+		AllowDirect: replicas <= 1,
+		// Whoever may publish one subject of a stream with any of these could
+		// forge or wipe the others.
+		AllowRollup:        false,
+		AllowMsgTTL:        false,
+		AllowMsgCounter:    false,
+		AllowAtomicPublish: false,
+		AllowBatchPublish:  false,
+		AllowMsgSchedules:  false,
+	}
+}
+
+func shardConfig(shard, shards int, config Config) jetstream.StreamConfig {
+	stream := baseConfig(bus.ShardStream(shard), bus.ShardSubjects(shard), config.Replicas)
+	stream.Discard = jetstream.DiscardNew // full is refused, never forgotten
+	stream.MaxAge = 0                     // an expired subject would reset its sequence
+	stream.Metadata = map[string]string{shardsKey: strconv.Itoa(shards), hashKey: hashName}
+	if config.MaxBytes > 0 {
+		stream.MaxBytes = max(config.MaxBytes/int64(shards), 1)
+	}
+	return stream
+}
+
+// workConfig: a request can be made again from its session's records, so it may expire.
+func workConfig(replicas int) jetstream.StreamConfig {
+	stream := baseConfig(bus.WorkStream, bus.WorkSubjects(), replicas)
+	stream.Discard = jetstream.DiscardOld
+	stream.MaxAge = workAge
+	return stream
+}
+
+func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) error {
+	info, err := c.streamInfo(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		_, err = c.js.CreateStream(ctx, want)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // else another process was faster
+			return classify("create stream "+want.Name, err)
+		}
+		info, err = c.streamInfo(ctx, want.Name)
+	}
+	if err != nil {
+		return classify("open stream "+want.Name, err)
+	}
+	if err := c.resize(ctx, info, &want); err != nil {
+		return err
+	}
+	if differences := drift(want, info.Config); len(differences) > 0 {
+		return &DriftError{Stream: want.Name, Differences: differences}
+	}
+	return nil
+}
+
+// resize applies another size limit, which is the one setting that an operator
+// changes. It never takes a stream below what it holds: that would delete.
+func (c *Core) resize(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
+	have := info.Config.MaxBytes
+	if want.MaxBytes < 0 || want.MaxBytes == have {
+		want.MaxBytes = have
+		return nil
+	}
+	if info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
+		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are configured for it", want.Name, info.State.Bytes, want.MaxBytes)
+	}
+	changed := info.Config
+	changed.MaxBytes = want.MaxBytes
+	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
+		return classify("resize stream "+want.Name, err)
+	}
+	info.Config.MaxBytes = want.MaxBytes
+	return nil
+}
+
+// A DriftError reports a stream whose settings are not the ledger's.
+type DriftError struct {
+	Stream      string
+	Differences []string // "setting: is X, must be Y"
+}
+
+// Error implements error.
+func (e *DriftError) Error() string {
+	return fmt.Sprintf("stream %s is not as the ledger needs it: %s", e.Stream, strings.Join(e.Differences, "; "))
+}
+
+// drift compares every setting, so that one that a later server adds is noticed
+// when somebody sets it.
+func drift(want, have jetstream.StreamConfig) []string {
+	have.Metadata = ownMetadata(have.Metadata)
+	want.Metadata = ownMetadata(want.Metadata)
+	slices.Sort(have.Subjects)
+	want.Subjects = slices.Sorted(slices.Values(want.Subjects))
+	have.Placement, have.Description = nil, "" // where it runs and what it is called is the operator's
+	wantValue, haveValue := reflect.ValueOf(want), reflect.ValueOf(have)
+	var differences []string
+	for i := range wantValue.NumField() {
+		w, h := wantValue.Field(i).Interface(), haveValue.Field(i).Interface()
+		if !reflect.DeepEqual(w, h) {
+			differences = append(differences, fmt.Sprintf("%s: is %v, must be %v", wantValue.Type().Field(i).Name, h, w))
+		}
+	}
+	return differences
+}
+
+// ownMetadata leaves out what the server adds.
+func ownMetadata(metadata map[string]string) map[string]string {
+	own := maps.Clone(metadata)
+	maps.DeleteFunc(own, func(key, _ string) bool { return !strings.HasPrefix(key, "podium.") })
+	if len(own) == 0 {
+		return nil
+	}
+	return own
+}
+
+func (c *Core) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
+	stream, err := c.js.Stream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return stream.CachedInfo(), nil
+}

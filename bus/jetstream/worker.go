@@ -1,0 +1,217 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+const (
+	agentAPI     = "CORE.API" // $JS.API as the agents' account imports it
+	agentInbox   = "_INBOX_"  // followed by the agent's name
+	cancelBuffer = 64
+)
+
+// WorkerConfig says as which agent to connect.
+type WorkerConfig struct {
+	// URL of the server, or several with commas between.
+	URL string
+	// InProcess, when set, is a server in this process, reached without a socket.
+	InProcess InProcess
+	// SeedFile holds the nkey seed of the agent.
+	SeedFile string
+	// Agent is its name; the server knows it by the key, and refuses another's subjects.
+	Agent  string
+	Logger zerolog.Logger
+}
+
+// Worker is one process of an agent, connected to the agents' account.
+type Worker struct {
+	agent      string
+	connection *nats.Conn
+	returned   *signal
+	denials    *denials
+	cancelled  chan string
+	closing    chan struct{}
+	closed     chan struct{} // by the connection, when it is
+	close      sync.Once
+
+	mu   sync.Mutex
+	open *pull // left by a Fetch that did not wait for its end
+}
+
+var _ bus.Worker = (*Worker)(nil)
+
+// ConnectWorker connects an agent. Its durable need not exist yet (see
+// bus.Core.Declare): Fetch waits for it.
+func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
+	if !schemas.ValidAgentName(config.Agent) {
+		return nil, fmt.Errorf("%q cannot be the name of an agent", config.Agent)
+	}
+	w := &Worker{
+		agent: config.Agent, returned: newSignal(), denials: newDenials(),
+		cancelled: make(chan string, cancelBuffer),
+		closing:   make(chan struct{}), closed: make(chan struct{}),
+	}
+	connection, err := endpoint{
+		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
+		name: "podium agent " + config.Agent, inbox: agentInbox + config.Agent,
+		returned: w.returned, failed: w.denials.report,
+		closed: func() { close(w.closed) }, logger: config.Logger,
+	}.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.connection = connection
+	_, err = connection.Subscribe(bus.ServiceSubject(w.agent, bus.SignalCancel), w.hearCancel)
+	if err == nil {
+		err = connection.Flush()
+	}
+	if err != nil {
+		w.Close()
+		return nil, classify("connect agent "+w.agent, err)
+	}
+	return w, nil
+}
+
+// Name implements bus.Worker.
+func (w *Worker) Name() string { return w.agent }
+
+// Cancelled implements bus.Worker.
+func (w *Worker) Cancelled() <-chan string { return w.cancelled }
+
+func (w *Worker) hearCancel(m *nats.Msg) {
+	select {
+	case w.cancelled <- string(m.Data):
+	default: // it is a hint
+	}
+}
+
+// Publish implements bus.Worker. A subject that is not the agent's gives
+// bus.ErrDenied, as soon as the server says so.
+func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, error) {
+	const op = "publish"
+	reply, err := w.request(ctx, op, &nats.Msg{Subject: message.Subject, Header: outgoing(message.Header), Data: message.Body})
+	if err != nil {
+		return bus.Ack{}, err
+	}
+	var answer struct {
+		Stream    string              `json:"stream"`
+		Sequence  uint64              `json:"seq"`
+		Duplicate bool                `json:"duplicate"`
+		Error     *jetstream.APIError `json:"error"`
+	}
+	err = schemas.Unmarshal(reply.Data, &answer)
+	switch {
+	case err != nil || answer.Error == nil && answer.Stream == "":
+		return bus.Ack{}, &bus.TemporaryError{Op: op, Err: jetstream.ErrInvalidJSAck}
+	case answer.Error != nil:
+		return bus.Ack{}, classifyAPI(op, answer.Error)
+	case answer.Duplicate:
+		return bus.Ack{}, classify(op, errSwallowed)
+	}
+	return bus.Ack{Stream: answer.Stream, Sequence: answer.Sequence}, nil
+}
+
+// Ask implements bus.Worker.
+func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, error) {
+	op := "ask " + service
+	reply, err := w.request(ctx, op, &nats.Msg{Subject: bus.ServiceSubject(w.agent, service), Data: body})
+	if err != nil {
+		return nil, err
+	}
+	if text := reply.Header.Get(errorHeader); text != "" {
+		return nil, fmt.Errorf("%s: %s", op, text)
+	}
+	return reply.Data, nil
+}
+
+// Artifacts implements bus.Worker.
+func (w *Worker) Artifacts() bus.Artifacts { return bus.ServiceArtifacts(w.Ask) }
+
+// request sends a message and waits for its answer, its refusal, or ctx.
+func (w *Worker) request(ctx context.Context, op string, m *nats.Msg) (*nats.Msg, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	defer w.denials.watch(m.Subject, refuse)()
+	reply, err := w.connection.RequestMsgWithContext(ctx, m)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, bus.ErrDenied) {
+		err = cause
+	}
+	return reply, classify(op, err)
+}
+
+// Close gives back what came and was not taken, and closes the connection. A
+// request that was just on its way comes again after its ack-wait. It may be
+// called more than once.
+func (w *Worker) Close() {
+	w.close.Do(func() {
+		close(w.closing)
+		w.mu.Lock()
+		left := w.open
+		w.open = nil
+		w.mu.Unlock()
+		if left != nil {
+			left.park(false)
+		}
+		if w.connection.Drain() != nil { // it is not connected
+			w.connection.Close()
+		}
+		<-w.closed // at the latest when the drain gives up
+	})
+}
+
+// denials tells those who wait for an answer that the server refuses them. The
+// server says so apart from any request, naming the subject only.
+type denials struct {
+	mu      sync.Mutex
+	waiting map[string]map[*context.CancelCauseFunc]struct{}
+}
+
+func newDenials() *denials {
+	return &denials{waiting: make(map[string]map[*context.CancelCauseFunc]struct{})}
+}
+
+// watch has refuse called when the subject is denied, until stop is called.
+func (d *denials) watch(subject string, refuse context.CancelCauseFunc) (stop func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := &refuse
+	if d.waiting[subject] == nil {
+		d.waiting[subject] = make(map[*context.CancelCauseFunc]struct{})
+	}
+	d.waiting[subject][key] = struct{}{}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.waiting[subject], key)
+		if len(d.waiting[subject]) == 0 {
+			delete(d.waiting, subject)
+		}
+	}
+}
+
+// report reads an asynchronous error: permissions violation for publish to "subject".
+func (d *denials) report(err error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return
+	}
+	_, rest, _ := strings.Cut(err.Error(), `"`)
+	subject, _, _ := strings.Cut(rest, `"`)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for refuse := range d.waiting[subject] {
+		(*refuse)(bus.ErrDenied)
+	}
+}

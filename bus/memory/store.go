@@ -1,0 +1,144 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// validKey is what nats-server takes as a key.
+var validKey = regexp.MustCompile(`^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$`)
+
+type value struct {
+	bytes    []byte
+	revision uint64
+}
+
+// A store is one bucket; its revisions grow over all keys.
+type store struct {
+	missing string // the name of a bucket that does not exist
+
+	mu       sync.Mutex
+	values   map[string]value
+	revision uint64
+}
+
+func (s *store) check(key string) error {
+	switch {
+	case s.missing != "":
+		return fmt.Errorf("bucket %s: %w", s.missing, bus.ErrNotFound)
+	case !validKey.MatchString(key):
+		return fmt.Errorf("%q cannot be a key", key)
+	}
+	return nil
+}
+
+// Get implements bus.Store.
+func (s *store) Get(_ context.Context, key string) ([]byte, uint64, error) {
+	if err := s.check(key); err != nil {
+		return nil, 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.values[key]
+	if !ok {
+		return nil, 0, fmt.Errorf("key %s: %w", key, bus.ErrNotFound)
+	}
+	return bytes.Clone(v.bytes), v.revision, nil
+}
+
+// Put implements bus.Store.
+func (s *store) Put(_ context.Context, key string, content []byte) (uint64, error) {
+	if err := s.check(key); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set(key, content), nil
+}
+
+// Update implements bus.Store.
+func (s *store) Update(_ context.Context, key string, content []byte, revision uint64) (uint64, error) {
+	if err := s.check(key); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.values[key].revision != revision {
+		return 0, fmt.Errorf("key %s: %w", key, bus.ErrConflict)
+	}
+	return s.set(key, content), nil
+}
+
+func (s *store) set(key string, content []byte) uint64 {
+	s.revision++
+	s.values[key] = value{bytes: bytes.Clone(content), revision: s.revision}
+	return s.revision
+}
+
+// Delete implements bus.Store.
+func (s *store) Delete(_ context.Context, key string) error {
+	if err := s.check(key); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revision++
+	delete(s.values, key)
+	return nil
+}
+
+// Keys implements bus.Store.
+func (s *store) Keys(context.Context) ([]string, error) {
+	if s.missing != "" {
+		return nil, fmt.Errorf("bucket %s: %w", s.missing, bus.ErrNotFound)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.values)), nil
+}
+
+type artifacts struct {
+	mu       sync.Mutex
+	contents map[string][]byte // by SHA-256 (hex)
+}
+
+// Put implements bus.Artifacts.
+func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return schemas.Artifact{}, fmt.Errorf("read the artifact: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return schemas.Artifact{}, err
+	}
+	sum := sha256.Sum256(content)
+	key := hex.EncodeToString(sum[:])
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, ok := a.contents[key]; !ok {
+		a.contents[key] = content
+	}
+	return schemas.Artifact{SHA256: key, Size: int64(len(content)), MediaType: mediaType}, nil
+}
+
+// Get implements bus.Artifacts.
+func (a *artifacts) Get(_ context.Context, sha256 string) (io.ReadCloser, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	content, ok := a.contents[sha256]
+	if !ok {
+		return nil, fmt.Errorf("artifact %s: %w", sha256, bus.ErrNotFound)
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}

@@ -1,0 +1,157 @@
+package bus
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"podium/schemas"
+)
+
+const (
+	// firstProgress is when a request that is not answered yet is said to be
+	// worked on: the core's work deadline begins with it.
+	firstProgress    = 100 * time.Millisecond
+	progressInterval = 250 * time.Millisecond
+	progressTimeout  = 2 * time.Second
+)
+
+// A reporter publishes the progress of one request: at most one update per
+// interval, and the last one always. An update that cannot be published is lost.
+type reporter struct {
+	server  *server
+	event   *schemas.Event
+	request *Request
+	started time.Time
+
+	changed chan struct{} // holds a value while there is something new to say
+	stop    chan struct{}
+	stopped chan struct{}
+
+	mu         sync.Mutex
+	percentage int
+	message    string
+	news       bool
+	closed     bool
+}
+
+// startProgress begins to report on a request until end is called.
+func (s *server) startProgress(ctx context.Context, e *schemas.Event, request *Request, started time.Time) *reporter {
+	r := &reporter{
+		server: s, event: e, request: request, started: started,
+		changed: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go func() {
+		defer close(r.stopped)
+		r.run(ctx)
+	}()
+	return r
+}
+
+// report is the handler's Report. A percentage never falls.
+func (r *reporter) report(percentage int, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	percentage = max(min(percentage, 100), r.percentage)
+	if r.closed || percentage == r.percentage && message == r.message {
+		return
+	}
+	r.percentage, r.message, r.news = percentage, message, true
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// end publishes what is still unsaid and waits for it, so that no progress
+// follows the response.
+func (r *reporter) end() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	close(r.stop)
+	<-r.stopped
+}
+
+func (r *reporter) run(ctx context.Context) {
+	timer := time.NewTimer(firstProgress)
+	defer timer.Stop()
+	var next time.Time // before this nothing is published
+	for begun := false; ; begun = true {
+		select {
+		case <-r.stop:
+			if update, news := r.take(); news {
+				r.publish(ctx, update)
+			}
+			return
+		case <-r.changed:
+			if !r.waitUntil(next) {
+				continue
+			}
+		case <-timer.C:
+		}
+		update, news := r.take()
+		if news || !begun {
+			r.publish(ctx, update)
+			next = time.Now().Add(progressInterval)
+		}
+	}
+}
+
+// waitUntil waits for a moment; it reports false when the handler has ended first.
+func (r *reporter) waitUntil(moment time.Time) bool {
+	timer := time.NewTimer(time.Until(moment))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.stop:
+		return false
+	}
+}
+
+// take returns the newest update and whether it was unsaid.
+func (r *reporter) take() (update schemas.ProgressPayload, news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	news, r.news = r.news, false
+	update = schemas.ProgressPayload{
+		PlanID: r.request.Payload.PlanID, ProgressPercentage: r.percentage, Message: r.message,
+		TasksCompleted: []string{}, TasksPending: []string{}, TasksBlocked: []schemas.TaskBlocked{},
+		TasksInProgress: make([]schemas.TaskInProgress, 0, len(r.request.Payload.Tasks)),
+	}
+	for _, task := range r.request.Payload.Tasks {
+		update.TasksInProgress = append(update.TasksInProgress, schemas.TaskInProgress{
+			TaskID: task.TaskID, Agent: r.server.worker.Name(), StartedAt: r.started.UTC(),
+		})
+	}
+	return update, news
+}
+
+func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload) {
+	s := r.server
+	update := schemas.ProgressUpdate{
+		Envelope: s.envelope(r.request, schemas.ProgressUpdateType, uuid.NewString()),
+		Payload:  payload,
+	}
+	log := s.log.With().Str("request", r.event.ID).Logger()
+	body, err := schemas.Marshal(update)
+	if err != nil {
+		log.Warn().Msg("a progress update is not UTF-8")
+		return
+	}
+	event := s.reply(r.event, &update.Envelope, body)
+	_, subject := replySubjects(s.worker.Name(), r.event)
+	message, err := Encode(subject, &event)
+	if err != nil {
+		log.Warn().Err(err).Msg("a progress update cannot be written")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
+	defer cancel()
+	if _, err := s.worker.Publish(ctx, message); err != nil {
+		log.Debug().Err(err).Msg("a progress update is lost")
+	}
+}

@@ -1,0 +1,178 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/schemas"
+)
+
+// neutralFailure is what a person reads of an error that is not a *Failure.
+const neutralFailure = "The agent could not complete the task."
+
+// An answer is a response and where it goes.
+type answer struct {
+	subject string
+	event   schemas.Event
+}
+
+// replySubjects returns where the response to a request and its progress go: to
+// the shard that the request names in replyto, else to the work stream. A
+// replyto that is not this agent's own to write is ignored.
+func replySubjects(agent string, e *schemas.Event) (response, progress string) {
+	parsed, err := ParseSubject(e.ReplyTo)
+	if err != nil || parsed.Kind != KindResponse || parsed.Agent != agent || parsed.Shard < 0 {
+		return ServiceSubject(agent, string(KindResponse)), ServiceSubject(agent, string(KindProgress))
+	}
+	return ResponseSubject(agent, parsed.Shard), ProgressSubject(agent, parsed.Shard)
+}
+
+// reply returns the event of a documented message about a request.
+func (s *server) reply(e *schemas.Event, envelope *schemas.Envelope, body []byte) schemas.Event {
+	return schemas.Event{
+		ID:              envelope.MessageID,
+		Source:          SourceOf(s.worker.Name()),
+		Type:            "podium." + envelope.Type + ".v1",
+		Subject:         e.Subject,
+		Time:            envelope.Timestamp,
+		DataContentType: schemas.MediaTypeJSON,
+		DataSchema:      schemas.SchemaID(envelope.Type),
+		PartitionKey:    e.PartitionKey,
+		CorrelationID:   e.CorrelationID,
+		CausationID:     e.ID,
+		Attempt:         e.Attempt,
+		EffectID:        e.EffectID,
+		TraceParent:     e.TraceParent,
+		Data:            body,
+	}
+}
+
+func (s *server) envelope(request *Request, kind, id string) schemas.Envelope {
+	return schemas.Envelope{
+		MessageID: id, From: s.worker.Name(), To: request.From, Type: kind,
+		Timestamp: time.Now().UTC(), InReplyTo: request.MessageID,
+	}
+}
+
+func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.ResponsePayload) (answer, error) {
+	response := schemas.ExecutionResponse{
+		Envelope: s.envelope(request, schemas.ExecutionResponseType, schemas.ResponseID(e.ID)),
+		Payload:  *payload,
+	}
+	body, err := schemas.Marshal(response)
+	if err != nil {
+		return answer{}, err
+	}
+	subject, _ := replySubjects(s.worker.Name(), e)
+	return answer{subject: subject, event: s.reply(e, &response.Envelope, body)}, nil
+}
+
+func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result) answer {
+	payload := s.payload(request, schemas.StatusCompleted, started)
+	payload.Result = result
+	made, err := s.answer(e, request, payload)
+	if err != nil {
+		return s.failed(e, request, started, fmt.Errorf("the handler's result is not JSON: %w", err))
+	}
+	return made
+}
+
+// failed returns the failed response of an error (see Handler).
+func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) answer {
+	description, permanent := neutralFailure, false
+	var failure *Failure
+	if errors.As(err, &failure) {
+		permanent = failure.Permanent
+		if failure.Message != "" {
+			description = failure.Message
+		}
+	}
+	resolution, details := schemas.ResolutionDeferred, "another attempt may help"
+	if permanent {
+		resolution, details = schemas.ResolutionEscalated, "no other attempt can help"
+	}
+	payload := s.payload(request, schemas.StatusFailed, started)
+	issue := schemas.Issue{
+		IssueID: schemas.ResponseID(e.ID), TaskID: e.Subject, Agent: s.worker.Name(), Severity: "high",
+		Description: description, Resolution: resolution, ResolutionDetails: details,
+	}
+	if tasks := request.Payload.Tasks; len(tasks) > 0 {
+		issue.TaskID = tasks[0].TaskID
+	}
+	if issue.TaskID == "" {
+		issue.TaskID = request.Payload.PlanID
+	}
+	payload.IssuesEncountered = []schemas.Issue{issue}
+	made, err := s.answer(e, request, payload)
+	if err != nil { // only a message that is not UTF-8 cannot be written
+		payload.IssuesEncountered[0].Description = neutralFailure
+		made, _ = s.answer(e, request, payload)
+	}
+	return made
+}
+
+func (s *server) payload(request *Request, status schemas.ResponseStatus, started time.Time) *schemas.ResponsePayload {
+	summary := schemas.ExecutionSummary{TotalTasks: len(request.Payload.Tasks)}
+	if status == schemas.StatusCompleted {
+		summary.TasksCompleted, summary.CompletionPercentage = summary.TotalTasks, 100
+	} else {
+		summary.TasksFailed = summary.TotalTasks
+	}
+	took := time.Since(started).Seconds()
+	return &schemas.ResponsePayload{
+		Status: status, PlanID: request.Payload.PlanID, ExecutionSummary: &summary,
+		ResourceUsage: &schemas.ResourceUsage{
+			TimeElapsedSeconds:  took,
+			AgentExecutionTimes: map[string]float64{s.worker.Name(): took},
+		},
+	}
+}
+
+// publish puts an answer on the bus and tries again until it is there, the lease
+// is lost, or the bus refuses for good. An answer that is too large becomes a
+// failed one; a large body becomes a reference.
+func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, request *Request, log zerolog.Logger) error {
+	var trouble backoff
+	replaced := false
+	for {
+		if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
+			return cause
+		}
+		err := s.publishOnce(ctx, given)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrTooLarge) && !replaced:
+			replaced = true
+			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true})
+			continue
+		case slices.ContainsFunc([]error{ErrTooLarge, ErrDenied, ErrClosed, schemas.ErrInvalidEvent}, func(final error) bool { return errors.Is(err, final) }):
+			log.Error().Err(err).Msg("a response cannot be published")
+			return err
+		}
+		log.Warn().Err(err).Msg("a response is not published yet; trying again")
+		if err := trouble.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// publishOnce tries even when ctx has ended: work that is done is worth one try.
+func (s *server) publishOnce(ctx context.Context, given *answer) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
+	defer cancel()
+	if err := Offload(ctx, s.worker.Artifacts(), &given.event); err != nil {
+		return err
+	}
+	message, err := Encode(given.subject, &given.event)
+	if err != nil {
+		return err
+	}
+	_, err = s.worker.Publish(ctx, message)
+	return err
+}

@@ -1,0 +1,257 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/schemas"
+)
+
+const (
+	rememberedBytes = 64 << 20        // of answers kept for repeats
+	askTimeout      = 5 * time.Second // of one question to a core service
+	publishTimeout  = 10 * time.Second
+	ackTimeout      = 5 * time.Second
+)
+
+// A ServeConfig bounds Serve. The zero value of a field stands for its default.
+type ServeConfig struct {
+	// Agent is what the agent says of itself. Its Name is always the worker's.
+	Agent schemas.Agent
+	// Concurrency is how many requests this process works on at a time; 1 by default.
+	Concurrency int
+	// AckWait is the one of the agent's Pool; 30 s by default.
+	AckWait time.Duration
+	// Heartbeat is the time between two signs of life to the registry; 10 s by default.
+	Heartbeat time.Duration
+	// DrainTimeout is how long requests under way may take to finish after the
+	// context has ended; 30 s by default.
+	DrainTimeout time.Duration
+	// Remember is how many answered requests are known again, so that a repeat
+	// gets the same response and no work is done twice; 1024 by default.
+	Remember int
+	// Log receives what an operator needs to know, and no personal data.
+	Log zerolog.Logger
+}
+
+func (c ServeConfig) withDefaults(worker Worker) ServeConfig {
+	c.Agent.Name = worker.Name()
+	c.Concurrency = max(c.Concurrency, 1)
+	if c.Agent.Concurrency == 0 {
+		c.Agent.Concurrency = c.Concurrency
+	}
+	for _, d := range [...]struct {
+		value   *time.Duration
+		instead time.Duration
+	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, 10 * time.Second}, {&c.DrainTimeout, 30 * time.Second}} {
+		if *d.value <= 0 {
+			*d.value = d.instead
+		}
+	}
+	if c.Remember <= 0 {
+		c.Remember = 1024
+	}
+	return c
+}
+
+// The reasons for which a request's context ends before its time.
+var (
+	errLeaseLost = errors.New("the lease of the request is lost")
+	errDrained   = errors.New("the agent is stopping")
+	errCancelled = errors.New("nobody waits for the request any more")
+	errExpired   = errors.New("the request has expired")
+)
+
+// A server is one Serve.
+type server struct {
+	worker  Worker
+	handler Handler
+	config  ServeConfig
+	log     zerolog.Logger
+	slots   chan struct{} // one value for each slot in use
+
+	malformed atomic.Uint64
+
+	mu       sync.Mutex
+	running  map[string]context.CancelCauseFunc // by request id
+	answered *recent[string, answer]            // by request id
+}
+
+// Serve is the life of one agent's process: it announces the agent, takes as
+// many requests as it has free slots, has the handler do the work and publishes
+// exactly one response to each, until ctx ends. Then it takes no more, lets the
+// requests under way finish for DrainTimeout, cancels the others and gives them
+// back. It returns when every handler has returned: nil after ctx has ended,
+// ErrClosed or ErrDenied when the bus refuses for good.
+//
+// See the package documentation for what it guarantees to a handler.
+func Serve(ctx context.Context, worker Worker, handler Handler, config ServeConfig) error {
+	if !schemas.ValidAgentName(worker.Name()) {
+		return fmt.Errorf("%q cannot be the name of an agent", worker.Name())
+	}
+	config = config.withDefaults(worker)
+	s := &server{
+		worker: worker, handler: handler, config: config,
+		log:      config.Log.With().Str("agent", worker.Name()).Logger(),
+		slots:    make(chan struct{}, config.Concurrency),
+		running:  make(map[string]context.CancelCauseFunc),
+		answered: newRecent[string, answer](config.Remember, rememberedBytes),
+	}
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // outlives ctx by the drain
+	defer stop(nil)
+	background, quiet := context.WithCancel(work)
+	var life, requests sync.WaitGroup
+	life.Go(func() { s.stayAlive(background) })
+	life.Go(func() { s.hearCancels(background) })
+
+	err := s.pull(ctx, work, &requests)
+	s.drain(&requests, stop)
+	quiet()
+	life.Wait()
+	return err
+}
+
+// pull fetches exactly as many requests as there are free slots, because a
+// request that waits in a buffer burns its ack-wait.
+func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error {
+	var trouble backoff
+	for {
+		free := s.reserve(ctx)
+		if free == 0 {
+			return nil
+		}
+		deliveries, err := s.worker.Fetch(ctx, free)
+		s.release(max(free-len(deliveries), 0))
+		for _, d := range deliveries {
+			requests.Go(func() {
+				defer s.release(1)
+				s.process(work, d)
+			})
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			trouble = backoff{}
+			continue
+		case errors.Is(err, ErrClosed), errors.Is(err, ErrDenied):
+			return fmt.Errorf("fetch the requests of %s: %w", s.worker.Name(), err)
+		}
+		s.log.Warn().Err(err).Msg("requests cannot be fetched; trying again")
+		if trouble.wait(ctx) != nil {
+			return nil
+		}
+	}
+}
+
+// reserve waits for a free slot and takes all there are; 0 means that ctx has ended.
+func (s *server) reserve(ctx context.Context) (free int) {
+	if ctx.Err() != nil {
+		return 0
+	}
+	select {
+	case s.slots <- struct{}{}:
+		free = 1
+	case <-ctx.Done():
+		return 0
+	}
+	for ; free < cap(s.slots); free++ {
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			return free
+		}
+	}
+	return free
+}
+
+func (s *server) release(slots int) {
+	for range slots {
+		<-s.slots
+	}
+}
+
+// drain waits for the requests under way, and cancels them when the time is over.
+func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
+	timer := time.AfterFunc(s.config.DrainTimeout, func() { stop(errDrained) })
+	defer timer.Stop()
+	requests.Wait()
+}
+
+// hearCancels passes the cancel hints to the handlers they are for.
+func (s *server) hearCancels(ctx context.Context) {
+	for {
+		select {
+		case request, open := <-s.worker.Cancelled():
+			if !open {
+				return
+			}
+			s.mu.Lock()
+			cancel := s.running[request]
+			s.mu.Unlock()
+			if cancel != nil {
+				cancel(errCancelled)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// stayAlive announces the agent, then tells the registry that it lives. A core
+// that has forgotten the agent hears its announcement again.
+func (s *server) stayAlive(ctx context.Context) {
+	announcement, err := schemas.Marshal(s.config.Agent)
+	if err != nil {
+		s.log.Error().Err(err).Msg("the agent's description cannot be announced")
+		return
+	}
+	announced := false
+	var trouble backoff
+	for {
+		service, body := ServiceAlive, []byte(nil)
+		if !announced {
+			service, body = ServiceAnnounce, announcement
+		}
+		err := s.ask(ctx, service, body)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			announced, trouble = true, backoff{}
+			err = pause(ctx, s.config.Heartbeat)
+		case announced && !Temporary(err):
+			announced = false
+			continue
+		default:
+			s.log.Warn().Err(err).Str("service", service).Msg("the core does not answer; trying again")
+			err = trouble.wait(ctx)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *server) ask(ctx context.Context, service string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_, err := s.worker.Ask(ctx, service, body)
+	return err
+}
+
+// A backoff is the wait before another try: 50 ms, then twice as long each
+// time up to 5 s, less up to a half by chance, so that many do not try at once.
+type backoff struct{ next time.Duration }
+
+func (b *backoff) wait(ctx context.Context) error {
+	b.next = min(max(2*b.next, 50*time.Millisecond), 5*time.Second)
+	return pause(ctx, b.next/2+rand.N(b.next/2)) //nolint:gosec // spreads load, guards nothing
+}

@@ -1,0 +1,198 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "podium/"
+
+// layers is a statement of policy: what each package may import from this
+// module. A package may always import those inside itself, and "*" is all. A
+// package without a line here has no place in the house.
+var layers = []struct {
+	pattern string
+	imports []string
+}{
+	{"schemas", nil},
+	{"bus", []string{"schemas"}},
+	{"bus/memory", []string{"schemas", "bus"}},
+	{"bus/jetstream", []string{"schemas", "bus"}},
+	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
+	{"bus/embedded/serverprocess", []string{"bus/embedded"}},
+	{"bus/bustest", []string{"schemas", "bus", "bus/memory"}},
+	{"supervisor/route", []string{"schemas"}},
+	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
+	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
+	{"supervisor", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/sim", []string{"schemas", "bus", "bus/memory", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	{"agents/*", []string{"schemas", "bus"}},
+	{"agents/*/*", []string{"schemas", "bus"}},
+	{"ingest/*", []string{"schemas", "bus"}},
+	{"ingest/*/*", []string{"schemas", "bus"}},
+	{"cmd", []string{"*"}},
+	{"cmd/*", []string{"*"}},
+	{"cmd/*/*", []string{"*"}},
+}
+
+// fixtures are for tests only: nothing that runs in production imports them.
+var fixtures = []string{"bus/bustest", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot"}
+
+// forTests is what any test may import besides its package's layer: a ledger to
+// run on, and the suites.
+var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/embedded", "bus/jetstream"}
+
+// rooms says where a library that shapes the code around it may be seen.
+var rooms = []struct {
+	library  string
+	packages []string
+	tests    []string // these packages' tests may see it too
+}{
+	{"github.com/nats-io/nats.go", []string{"bus/jetstream"}, []string{"bus/embedded", "cmd/podium"}},
+	{"github.com/nats-io/nats-server", []string{"bus/embedded"}, []string{"bus/jetstream"}},
+	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
+	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
+	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
+	{"github.com/goccy/go-yaml", []string{"cmd/podium/config"}, []string{"schemas"}},
+	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
+	{"charm.land", []string{"cmd/podium"}, nil},
+}
+
+type listed struct {
+	ImportPath   string
+	Dir          string
+	GoFiles      []string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+func (p *listed) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	packages := list(t)
+	if len(packages) < 10 {
+		t.Fatalf("only %d packages were found", len(packages))
+	}
+	for i := range packages {
+		p := &packages[i]
+		imports, ok := layerOf(p.name())
+		if !ok {
+			t.Errorf("%s: no layer; add a line to the table, or find its place in the house", p.name())
+			continue
+		}
+		for _, imported := range p.Imports {
+			name, own := strings.CutPrefix(imported, module)
+			if own && !permitted(p.name(), name, imports) {
+				t.Errorf("%s may not import %s", p.name(), name)
+			}
+			if own && slices.Contains(fixtures, name) {
+				t.Errorf("%s imports %s, which is for tests", p.name(), name)
+			}
+		}
+		for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+			name, own := strings.CutPrefix(imported, module)
+			if own && name != p.name() && !permitted(p.name(), name, slices.Concat(imports, forTests)) {
+				t.Errorf("a test of %s may not import %s", p.name(), name)
+			}
+		}
+	}
+}
+
+// TestLibraryRooms keeps each large library in its one room.
+func TestLibraryRooms(t *testing.T) {
+	t.Parallel()
+	for _, p := range list(t) {
+		for _, room := range rooms {
+			within := func(imported string) bool {
+				return imported == room.library || strings.HasPrefix(imported, room.library+"/")
+			}
+			inRoom := slices.ContainsFunc(room.packages, func(owner string) bool { return inside(owner, p.name()) })
+			if !inRoom && slices.ContainsFunc(p.Imports, within) {
+				t.Errorf("%s imports %s; only %s may", p.name(), room.library, strings.Join(room.packages, ", "))
+			}
+			inRoom = inRoom || slices.ContainsFunc(room.tests, func(owner string) bool { return inside(owner, p.name()) })
+			if !inRoom && slices.ContainsFunc(slices.Concat(p.TestImports, p.XTestImports), within) {
+				t.Errorf("a test of %s imports %s; only those of %s may", p.name(), room.library, strings.Join(slices.Concat(room.packages, room.tests), ", "))
+			}
+		}
+	}
+}
+
+// TestLayerTable keeps the rules above able to say no.
+func TestLayerTable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"bus", "schemas", true},
+		{"schemas", "bus", false},
+		{"bus", "bus/memory", false},
+		{"bus/memory", "bus/jetstream", false},
+		{"agents/mail", "bus", true},
+		{"agents/mail", "agents/mail/smtpsink", true},
+		{"agents/mail", "agents/chat", false},
+		{"agents/mail", "supervisor", false},
+		{"ingest/imap", "agents/mail", false},
+		{"ingest/imap/mailparse", "ingest/imap", false},
+		{"supervisor", "agents/echo", false},
+		{"supervisor/plan", "bus", false},
+		{"supervisor/route", "supervisor/plan", false},
+		{"cmd/podium", "supervisor", true},
+	} {
+		imports, ok := layerOf(c.from)
+		if !ok || permitted(c.from, c.to, imports) != c.want {
+			t.Errorf("%s importing %s: permitted is not %t", c.from, c.to, c.want)
+		}
+	}
+	if _, ok := layerOf("util"); ok {
+		t.Error("a package nobody knows has a layer")
+	}
+}
+
+func layerOf(name string) (imports []string, ok bool) {
+	for _, layer := range layers {
+		if matched, _ := path.Match(layer.pattern, name); matched {
+			return layer.imports, true
+		}
+	}
+	return nil, false
+}
+
+func permitted(from, to string, imports []string) bool {
+	ownRoom := strings.Count(from, "/") > 0 && from != to && inside(from, to)
+	return ownRoom || slices.Contains(imports, "*") || slices.Contains(imports, to)
+}
+
+// inside reports whether a package is another or lies in its folder.
+func inside(outer, inner string) bool { return inner == outer || strings.HasPrefix(inner, outer+"/") }
+
+// list asks the go command for every package of the module.
+func list(t *testing.T) []listed {
+	t.Helper()
+	out := run(t, "go", "list", "-e", "-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports", module+"...")
+	var packages []listed
+	for decoder := json.NewDecoder(strings.NewReader(out)); decoder.More(); {
+		var p listed
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	return packages
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+	}
+	return string(out)
+}

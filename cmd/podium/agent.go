@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"podium/agents/exec"
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/schemas"
+)
+
+// agentCommand runs one agent in this process.
+type agentCommand struct {
+	Exec agentExecCommand `cmd:"" help:"Make an agent of any program."`
+}
+
+type agentExecCommand struct {
+	Name        string        `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
+	Concurrency int           `help:"Requests at a time." default:"1"`
+	Timeout     time.Duration `help:"After this the program, and all it started, is killed." default:"30s"`
+	Description string        `help:"What it can do, in one sentence."`
+	Command     []string      `arg:"" passthrough:"" help:"The program and its arguments, after --."`
+}
+
+// Help is shown by --help.
+func (agentExecCommand) Help() string {
+	return `The program gets the request as JSON on standard input and answers on standard output, as plain text or
+as JSON; lines on standard error are progress. The agent must be in podium.yaml as kind external; the
+key that the running instance has made for it is found in its data directory.
+
+  podium agent exec --name summary -- ./summary.sh
+  podium agent exec --name translate --concurrency 2 -- python3 translate.py`
+}
+
+// Run implements the verb.
+func (c *agentExecCommand) Run(env *environment) error {
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	program, err := exec.New(exec.Config{Command: command, Timeout: c.Timeout, Description: c.Description})
+	if err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	worker, err := service.AttachWorker(env.ctx, env.data, c.Name, env.log)
+	if err != nil {
+		return err
+	}
+	defer worker.Close()
+	if _, err = fmt.Fprintf(env.stdout, "agent %s takes requests; Ctrl-C stops it\n", c.Name); err != nil {
+		return err
+	}
+	return bus.Serve(env.ctx, worker, program, bus.ServeConfig{
+		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, Log: env.log,
+	})
+}
+
+// agentsCommand lists the agents that have announced themselves.
+type agentsCommand struct{}
+
+// Help is shown by --help.
+func (agentsCommand) Help() string {
+	return `Lists every agent that has announced itself, and when it was last alive.
+
+  podium agents -o json`
+}
+
+// Run implements the verb.
+func (c *agentsCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		agents, err := bus.Agents(env.ctx, ledger.Core)
+		if err != nil {
+			return err
+		}
+		if env.json {
+			encoder := json.NewEncoder(env.stdout)
+			for i := range agents {
+				body, err := schemas.Marshal(agents[i])
+				if err != nil {
+					return err
+				}
+				if err = encoder.Encode(json.RawMessage(body)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tLAST SEEN\tWHAT IT DOES")
+		for i := range agents {
+			agent := &agents[i]
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", agent.Name, agent.Kind, agent.Concurrency,
+				agent.LastSeen.Local().Format(time.DateTime), agent.Description)
+		}
+		return table.Flush()
+	})
+}

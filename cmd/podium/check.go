@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"podium/cmd/podium/config"
+	"podium/deploy/examples/summary/summarize"
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// checkCommand reads a configuration without starting anything.
+type checkCommand struct {
+	Config string `help:"The configuration." short:"c" default:"podium.yaml" placeholder:"FILE"`
+}
+
+// Help is shown by --help.
+func (checkCommand) Help() string {
+	return `Names every unknown key and bad value with its line, column and the nearest valid key.
+
+  podium check -c podium.yaml`
+}
+
+// Run implements the verb.
+func (c *checkCommand) Run(env *environment) error {
+	settings, err := loadConfig(c.Config)
+	var faults []string
+	for _, problem := range config.ProblemsOf(err) {
+		faults = append(faults, problem.Error())
+	}
+	if err != nil && faults == nil {
+		return err
+	}
+	if err == nil {
+		for _, name := range sortedKeys(settings.Profiles) {
+			if _, compiled := plan.Compile(settings.Profile(name)); compiled != nil {
+				faults = append(faults, compiled.Error())
+				err = errors.Join(err, compiled)
+			}
+		}
+	}
+	if env.json {
+		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults}), usage(err))
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(env.stdout, "%s is right: %d profiles, %d agents, %d mail accounts, %d chat channels\n", c.Config,
+			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels))
+		return err
+	}
+	return usage(err)
+}
+
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: exitUsage, err: err}
+}
+
+// schemaCommand prints the schemas.
+type schemaCommand struct {
+	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
+}
+
+// Help is shown by --help.
+func (schemaCommand) Help() string {
+	return `Prints the JSON Schemas of every message and of the configuration.
+
+  podium schema
+  podium schema execution_response
+  podium schema config > podium.schema.json     # for your editor`
+}
+
+const configSchema = "config"
+
+// Run implements the verb.
+func (c *schemaCommand) Run(env *environment) error {
+	names := append(schemas.Names(), configSchema)
+	slices.Sort(names)
+	if c.Name == "" {
+		if env.json {
+			return json.NewEncoder(env.stdout).Encode(names)
+		}
+		_, err := fmt.Fprintln(env.stdout, strings.Join(names, "\n"))
+		return err
+	}
+	body, err := config.Schema(), error(nil)
+	if c.Name != configSchema {
+		body, err = schemas.Schema(c.Name)
+	}
+	if err != nil {
+		return notFound("there is no schema %q; there are: %s", c.Name, strings.Join(names, ", "))
+	}
+	_, err = env.stdout.Write(append(body, '\n'))
+	return err
+}
+
+// versionCommand prints what this binary is.
+type versionCommand struct{}
+
+// Run implements the verb.
+func (versionCommand) Run(env *environment) error {
+	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" && info.Main.Version != "(devel)" {
+			version["version"] = info.Main.Version
+		}
+		for _, dependency := range info.Deps {
+			if dependency.Path == "github.com/nats-io/nats-server/v2" {
+				version["nats_server"] = dependency.Version
+			}
+		}
+	}
+	if env.json {
+		return json.NewEncoder(env.stdout).Encode(version)
+	}
+	_, err := fmt.Fprintf(env.stdout, "podium %s (%s, %s, nats-server %s)\n", version["version"], version["go"], version["platform"], version["nats_server"])
+	return err
+}
+
+// summarizeCommand is the demo's program: it answers one request on standard input.
+type summarizeCommand struct{}
+
+// Run implements the verb.
+func (summarizeCommand) Run(env *environment) error {
+	return summarize.Run(env.stdin, env.stdout, env.stderr)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+	"github.com/rs/zerolog"
+
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/service"
+)
+
+// The exit codes. Scripts depend on them.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // it was tried and did not work
+	exitUsage    = 2 // the command line or the configuration is wrong
+	exitNotFound = 3 // there is no such run, message, agent or ledger
+	exitDiffers  = 4 // a verification found differences
+)
+
+// command is the whole command line.
+type command struct {
+	Data    string `help:"Directory of the ledger." default:"./podium-data" env:"PODIUM_DATA" placeholder:"DIR"`
+	Output  string `help:"text for people, json for programs." short:"o" enum:"text,json" default:"text"`
+	Verbose bool   `help:"Log what happens, as JSON lines on standard error." short:"v"`
+
+	Demo       demoCommand       `cmd:"" help:"Show a mail and a chat message on their way through Podium; needs no network, account or key."`
+	Up         upCommand         `cmd:"" help:"Run the service."`
+	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
+	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs."`
+	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
+	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
+	Agent      agentCommand      `cmd:"" help:"Run an agent."`
+	Agents     agentsCommand     `cmd:"" help:"List the agents."`
+	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`
+	Check      checkCommand      `cmd:"" help:"Check a configuration."`
+	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Summarize  summarizeCommand  `cmd:"" hidden:""`
+}
+
+// environment is what every verb works with.
+type environment struct {
+	ctx    context.Context //nolint:containedctx // lives as long as one command
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	log    zerolog.Logger
+	data   string // as given, or the default
+	json   bool
+}
+
+// defaultData is where the ledger is when nobody says otherwise.
+const defaultData = "./podium-data"
+
+// dataGiven reports whether --data says something else than the default.
+func (e *environment) dataGiven() bool { return e.data != defaultData }
+
+// exitError is an error with an exit code of its own.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (e *exitError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+func notFound(format string, arguments ...any) error {
+	return &exitError{code: exitNotFound, err: fmt.Errorf(format, arguments...)}
+}
+
+// run parses the arguments, does what they say and returns the exit code.
+func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var parsed command
+	exited := -1
+	parser, err := kong.New(&parsed,
+		kong.Name("podium"),
+		kong.Description("The conductor for agents on NATS: mail and chat in, work to agents, answers back, every step on a log."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exited = code }),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return report(stderr, err)
+	}
+	chosen, err := parser.Parse(arguments)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "podium: %v\nSee `podium --help`.\n", err)
+		return exitUsage
+	}
+	env := &environment{
+		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, data: parsed.Data, json: parsed.Output == "json",
+		log: logger(stderr, parsed.Verbose),
+	}
+	if err = chosen.Run(env); err != nil {
+		return report(stderr, err)
+	}
+	return exitOK
+}
+
+func logger(stderr io.Writer, verbose bool) zerolog.Logger {
+	level := zerolog.ErrorLevel
+	if verbose {
+		level = zerolog.DebugLevel
+	}
+	return zerolog.New(stderr).Level(level).With().Timestamp().Logger()
+}
+
+// report tells an error to a person and returns its exit code.
+func report(stderr io.Writer, err error) int {
+	_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
+	var coded *exitError
+	switch {
+	case errors.As(err, &coded):
+		return coded.code
+	case config.ProblemsOf(err) != nil:
+		return exitUsage
+	case errors.Is(err, service.ErrNoLedger), errors.Is(err, os.ErrNotExist):
+		return exitNotFound
+	}
+	return exitFailed
+}

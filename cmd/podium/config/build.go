@@ -1,0 +1,75 @@
+package config
+
+import (
+	"time"
+
+	"podium/schemas"
+)
+
+// grace is how much longer the supervisor waits than the agent works, so that
+// it is the agent who says that time is up.
+const grace = schemas.Duration(5 * time.Second)
+
+// Profile returns a profile as the supervisor pins it, with the words for people
+// in every language. The result depends on nothing but the configuration and the
+// words; a name without a profile gives the zero Profile. The configuration is
+// one that Load or Parse has returned, or WithDefaults.
+func (c *Config) Profile(name string) schemas.Profile {
+	source, ok := c.Profiles[name]
+	if !ok {
+		return schemas.Profile{}
+	}
+	profile := schemas.Profile{
+		Name:      name,
+		Language:  source.Language,
+		Agents:    c.uses(&source),
+		Execution: schemas.Execution(source.Execution),
+		Retry:     schemas.Retry(source.Retry),
+		Delivery:  schemas.Retry(source.Delivery),
+		Deadlines: schemas.Deadlines(source.Deadlines),
+		Languages: Languages(),
+	}
+	for _, router := range source.Routers {
+		profile.Routers = append(profile.Routers, router.build())
+	}
+	if source.Complexity != nil {
+		profile.Complexity = &schemas.Complexities{
+			Verbs:      buildKeywords(source.Complexity.Verbs),
+			Patterns:   source.Complexity.Patterns,
+			Separators: source.Complexity.Separators,
+		}
+	}
+	return profile
+}
+
+// uses gives a program's timeout precedence over a shorter work deadline, unless
+// the profile says otherwise for this agent.
+func (c *Config) uses(profile *Profile) []schemas.AgentUse {
+	uses := make([]schemas.AgentUse, len(profile.Agents))
+	for i, use := range profile.Agents {
+		uses[i] = schemas.AgentUse(use)
+		timeout := c.Agents[use.Name].Timeout
+		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
+			uses[i].Work = timeout + grace
+		}
+	}
+	return uses
+}
+
+func (r *Router) build() schemas.Router {
+	router := schemas.Router{Kind: r.Kind, Mode: r.Mode, Agent: r.Agent}
+	for _, group := range r.Groups {
+		router.Groups = append(router.Groups, schemas.KeywordGroup{
+			Name: group.Name, Agent: group.Agent, Priority: group.Priority, Keywords: buildKeywords(group.Keywords),
+		})
+	}
+	return router
+}
+
+func buildKeywords(source []Keyword) []schemas.Keyword {
+	keywords := make([]schemas.Keyword, len(source))
+	for i, keyword := range source {
+		keywords[i] = schemas.Keyword(keyword)
+	}
+	return keywords
+}

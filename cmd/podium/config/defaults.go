@@ -1,0 +1,146 @@
+package config
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// The defaults that are more than a word.
+const (
+	maxDefaultShards    = 4
+	defaultConcurrency  = 3 // M-31
+	defaultMaxSteps     = 8
+	defaultAttempts     = 2 // G-32: one retry
+	defaultDeliveries   = 10
+	defaultRetryWait    = schemas.Duration(time.Second)
+	defaultDeliveryWait = schemas.Duration(2 * time.Second)
+	defaultQueue        = schemas.Duration(time.Minute)
+	defaultWork         = schemas.Duration(30 * time.Second) // settlement 18
+)
+
+// The names of the agents that deliver answers. They exist without being
+// configured, and no profile gives them work of its own.
+const (
+	MailAgent = "mail" // when there is a mail account
+	ChatAgent = "chat" // always: a message can come in by the command line
+)
+
+// WithDefaults returns a copy in which everything that may be left out is set.
+func (c *Config) WithDefaults() Config {
+	complete := *c
+	complete.Ledger = c.Ledger.withDefaults()
+	complete.HTTP.Listen = or(c.HTTP.Listen, "127.0.0.1:8080")
+	complete.Mail.Accounts = slices.Clone(c.Mail.Accounts)
+	for i := range complete.Mail.Accounts {
+		complete.Mail.Accounts[i].fill()
+	}
+	complete.Chat.Channels = maps.Clone(c.Chat.Channels)
+	complete.Agents = make(map[string]Agent, len(c.Agents)+2)
+	for name, agent := range c.Agents {
+		complete.Agents[name] = agent.withDefaults()
+	}
+	if _, set := complete.Agents[ChatAgent]; !set {
+		complete.Agents[ChatAgent] = Agent{Kind: KindChat}.withDefaults()
+	}
+	if _, set := complete.Agents[MailAgent]; !set && len(c.Mail.Accounts) > 0 {
+		complete.Agents[MailAgent] = Agent{Kind: KindMail}.withDefaults()
+	}
+	complete.Profiles = make(map[string]Profile, len(c.Profiles))
+	for name, profile := range c.Profiles {
+		complete.Profiles[name] = profile.withDefaults()
+	}
+	return complete
+}
+
+func (l Ledger) withDefaults() Ledger {
+	l.Data = or(l.Data, "./podium-data")
+	l.Durability = or(l.Durability, DurabilityFsync)
+	l.Shards = or(l.Shards, min(runtime.NumCPU(), maxDefaultShards))
+	return l
+}
+
+func (a *Account) fill() {
+	a.IMAP.TLS = or(a.IMAP.TLS, EncryptionImplicit)
+	a.IMAP.Mailbox = or(a.IMAP.Mailbox, "INBOX")
+	a.IMAP.Port = or(a.IMAP.Port, portOf(a.IMAP.TLS, 993, 143, 143))
+	a.SMTP.TLS = or(a.SMTP.TLS, EncryptionImplicit)
+	a.SMTP.Port = or(a.SMTP.Port, portOf(a.SMTP.TLS, 465, 587, 25))
+}
+
+func portOf(encryption Encryption, implicit, startTLS, none int) int {
+	switch encryption {
+	case EncryptionImplicit:
+		return implicit
+	case EncryptionStartTLS:
+		return startTLS
+	case EncryptionNone:
+	}
+	return none
+}
+
+func (a Agent) withDefaults() Agent {
+	a.Concurrency = or(a.Concurrency, defaultConcurrency)
+	if a.Kind == KindExec {
+		a.Timeout = or(a.Timeout, defaultWork)
+	}
+	return a
+}
+
+func (p Profile) withDefaults() Profile {
+	p.Language = or(p.Language, schemas.LanguageOfWriter)
+	p.Routers = slices.Clone(p.Routers)
+	for i := range p.Routers {
+		p.Routers[i] = p.Routers[i].withDefaults()
+	}
+	mode := schemas.ExecutionSingle
+	if p.Complexity != nil {
+		complexity := *p.Complexity
+		complexity.Verbs = wordByDefault(complexity.Verbs)
+		p.Complexity, mode = &complexity, schemas.ExecutionSequence
+	}
+	p.Execution.Mode = or(p.Execution.Mode, mode)
+	p.Execution.MaxSteps = or(p.Execution.MaxSteps, defaultMaxSteps)
+	p.Retry = p.Retry.or(defaultAttempts, defaultRetryWait)
+	p.Delivery = p.Delivery.or(defaultDeliveries, defaultDeliveryWait)
+	p.Deadlines.Queue = or(p.Deadlines.Queue, defaultQueue)
+	p.Deadlines.Work = or(p.Deadlines.Work, defaultWork)
+	return p
+}
+
+func (r Router) withDefaults() Router {
+	if r.Kind != schemas.RouterKeywords {
+		return r
+	}
+	r.Mode = or(r.Mode, schemas.OrderConfigured)
+	r.Groups = slices.Clone(r.Groups)
+	for i := range r.Groups {
+		r.Groups[i].Name = or(r.Groups[i].Name, r.Groups[i].Agent)
+		r.Groups[i].Keywords = wordByDefault(r.Groups[i].Keywords)
+	}
+	return r
+}
+
+func (r Retry) or(attempts int, wait schemas.Duration) Retry {
+	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait)}
+}
+
+func wordByDefault(keywords []Keyword) []Keyword {
+	keywords = slices.Clone(keywords)
+	for i := range keywords {
+		keywords[i].Mode = or(keywords[i].Mode, schemas.ModeWord)
+	}
+	return keywords
+}
+
+// or returns the value, or what stands in for a zero one.
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}

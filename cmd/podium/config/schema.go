@@ -1,0 +1,140 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+)
+
+// The forms of text that a schema can tell apart.
+const (
+	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*\}`
+	durationPattern = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+	datePattern     = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
+	namePattern     = `^[a-z0-9_-]{1,63}$`
+	keywordPattern  = `^[^*]+\*?$`
+)
+
+type object = map[string]any
+
+//go:generate go test -run TestSchemaFile . -update
+
+// Schema returns the JSON Schema (draft 2020-12) of podium.yaml for editors. It
+// refuses what the reader refuses, but for references between sections.
+func Schema() []byte {
+	w := &schemaWriter{definitions: object{}}
+	schema := w.section(reflect.TypeFor[Config]())
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	schema["title"] = "podium.yaml"
+	schema["$defs"] = w.definitions
+	body, err := json.Marshal(schema, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		panic("config: schema: " + err.Error())
+	}
+	return append(body, '\n')
+}
+
+type schemaWriter struct{ definitions object }
+
+func (w *schemaWriter) section(section reflect.Type) object {
+	properties, required := object{}, []string{}
+	for _, f := range fieldsOf(section) {
+		property := w.value(f.kind, f.tag)
+		if text := f.tag.Get("doc"); text != "" {
+			property["description"] = text
+		}
+		if value := f.tag.Get("default"); value != "" {
+			property["default"] = defaultOf(f.kind, value)
+		}
+		properties[f.key] = property
+		if f.required() {
+			required = append(required, f.key)
+		}
+	}
+	schema := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
+	switch kind {
+	case reflect.TypeFor[schemas.Duration]():
+		return orVariable(object{"type": "string", "pattern": durationPattern})
+	case reflect.TypeFor[Since]():
+		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
+	}
+	switch kind.Kind() {
+	case reflect.Pointer:
+		return w.value(kind.Elem(), tag)
+	case reflect.Struct:
+		return w.reference(kind)
+	case reflect.Map:
+		return object{
+			"type": "object", "additionalProperties": w.value(kind.Elem(), ""),
+			"propertyNames": object{"pattern": namePattern},
+		}
+	case reflect.Slice:
+		list := object{"type": "array", "items": w.value(kind.Elem(), "")}
+		if least, ok := bound(tag, "min"); ok {
+			list["minItems"] = least
+		}
+		if allowsSingle(kind) {
+			return object{"anyOf": []object{w.value(kind.Elem(), ""), list}}
+		}
+		return list
+	case reflect.Int:
+		number := object{"type": "integer"}
+		if least, ok := bound(tag, "min"); ok {
+			number["minimum"] = least
+		}
+		if most, ok := bound(tag, "max"); ok {
+			number["maximum"] = most
+		}
+		return orVariable(number)
+	case reflect.Bool:
+		return orVariable(object{"type": "boolean"})
+	case reflect.String:
+		if words := strings.Fields(tag.Get("enum")); len(words) > 0 {
+			return orVariable(object{"enum": words})
+		}
+		return object{"type": "string"}
+	default:
+		panic("config: a field of kind " + kind.Kind().String())
+	}
+}
+
+// reference describes a section once, under its name.
+func (w *schemaWriter) reference(section reflect.Type) object {
+	name := section.Name()
+	if _, written := w.definitions[name]; !written {
+		w.definitions[name] = w.section(section)
+	}
+	reference := object{"$ref": "#/$defs/" + name}
+	switch reflect.New(section).Interface().(type) {
+	case *Keyword:
+		return object{"anyOf": []object{{"type": "string", "pattern": keywordPattern}, reference}}
+	case shorthand:
+		return object{"anyOf": []object{{"type": "string"}, reference}}
+	default:
+		return reference
+	}
+}
+
+// orVariable allows an environment variable in place of a value.
+func orVariable(forms ...object) object {
+	return object{"anyOf": append(forms, object{"type": "string", "pattern": variablePattern})}
+}
+
+func defaultOf(kind reflect.Type, value string) any {
+	if kind.Kind() == reflect.Int {
+		number, _ := bound(reflect.StructTag(`default:"`+value+`"`), "default")
+		return number
+	}
+	return value
+}

@@ -1,0 +1,226 @@
+package config
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"podium/schemas"
+)
+
+var update = flag.Bool("update", false, "write the generated files anew")
+
+func compareFile(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the code gives; run: go test ./cmd/podium/config -update", path)
+	}
+}
+
+// TestSchemaFile keeps the file that editors read up to date.
+func TestSchemaFile(t *testing.T) {
+	t.Parallel()
+	compareFile(t, "podium.schema.json", Schema())
+}
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("podium.schema.json", document); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("podium.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// TestSchemaAgreesWithReader spoils every value and every key of a file that
+// holds them all, and asks both. What the reader's structure refuses, the schema
+// refuses; what the schema refuses, the reader refuses.
+func TestSchemaAgreesWithReader(t *testing.T) {
+	t.Parallel()
+	schema := compileSchema(t)
+	for _, name := range []string{"full.yaml", "least.yaml"} {
+		if verdict := schema.Validate(load(t, name)); verdict != nil {
+			t.Errorf("%s: %v", name, verdict)
+		}
+	}
+	spoiled := 0
+	for _, variant := range spoil(load(t, "full.yaml")) {
+		body, err := yaml.Marshal(variant.document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict := schema.Validate(generic(t, body))
+		_, structure := decode(body, "podium.yaml", lookup)
+		_, whole := parse(body, "podium.yaml", lookup)
+		if structure != nil && verdict == nil {
+			t.Errorf("%s: the schema accepts what the reader refuses: %v", variant.name, structure)
+		}
+		if verdict != nil && whole == nil {
+			t.Errorf("%s: the reader accepts what the schema refuses: %v", variant.name, verdict)
+		}
+		if verdict != nil {
+			spoiled++
+		}
+	}
+	if spoiled < 500 {
+		t.Errorf("only %d variants were refused", spoiled)
+	}
+}
+
+// TestFullFileIsFull keeps the file behind the test above complete.
+func TestFullFileIsFull(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("testdata/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := decode(body, "full.yaml", lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written []string
+	for path := range config.places {
+		written = append(written, path)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keysOf(document) {
+		if !slices.ContainsFunc(written, func(path string) bool { return path == key || strings.HasSuffix(path, "."+key) }) {
+			t.Errorf("testdata/full.yaml does not use the key %q", key)
+		}
+	}
+}
+
+// keysOf lists every property name of a schema.
+func keysOf(node any) []string {
+	var keys []string
+	switch n := node.(type) {
+	case map[string]any:
+		for name, inner := range n {
+			if properties, ok := inner.(map[string]any); ok && name == "properties" {
+				for key := range properties {
+					keys = append(keys, key)
+				}
+			}
+			keys = append(keys, keysOf(inner)...)
+		}
+	case []any:
+		for _, inner := range n {
+			keys = append(keys, keysOf(inner)...)
+		}
+	}
+	return keys
+}
+
+func load(t *testing.T, name string) any {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Only the reader knows variables outside quotes.
+	return generic(t, []byte(unquotedVariables(string(body))))
+}
+
+func unquotedVariables(text string) string {
+	marked := markVariables(text)
+	return markedName.ReplaceAllStringFunc(marked, func(found string) string {
+		value, _ := lookup(strings.Trim(found, "\ue000\ue001"))
+		return strings.NewReplacer("\n", " ", "#", " ", ":", " ").Replace(value)
+	})
+}
+
+// generic reads YAML as a schema library sees it: as JSON.
+func generic(t *testing.T, body []byte) any {
+	t.Helper()
+	var value any
+	if err := yaml.Unmarshal(body, &value); err != nil {
+		t.Fatal(err)
+	}
+	text, err := schemas.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+type variant struct {
+	name     string
+	document any
+}
+
+// spoil returns the document once for every value in it and every way to spoil it.
+func spoil(document any) []variant {
+	var variants []variant
+	add := func(name string, value any) { variants = append(variants, variant{name, value}) }
+	for label, value := range map[string]any{
+		"text": "zzz", "number": 4711, "negative": -1, "fraction": 1.5, "switch": true,
+		"null": nil, "list": []any{}, "numbers": []any{1}, "section": map[string]any{}, "strange section": map[string]any{"zzz": 1},
+	} {
+		add(label, value)
+	}
+	switch d := document.(type) {
+	case map[string]any:
+		for key, inner := range d {
+			without, renamed := copyWithout(d, key), copyWithout(d, key)
+			renamed[key+"Z"] = inner
+			add("without "+key, without)
+			add("renamed "+key, renamed)
+			for _, v := range spoil(inner) {
+				changed := copyWithout(d, key)
+				changed[key] = v.document
+				add(key+"."+v.name, changed)
+			}
+		}
+	case []any:
+		for i := range d {
+			for _, v := range spoil(d[i]) {
+				changed := slices.Clone(d)
+				changed[i] = v.document
+				add(fmt.Sprintf("[%d].%s", i, v.name), changed)
+			}
+		}
+	}
+	return variants
+}
+
+func copyWithout(section map[string]any, key string) map[string]any {
+	rest := make(map[string]any, len(section))
+	for k, v := range section {
+		if k != key {
+			rest[k] = v
+		}
+	}
+	return rest
+}

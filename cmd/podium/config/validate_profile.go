@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+func (v *validator) profile(name string) {
+	profile, path := v.config.Profiles[name], "profiles."+name
+	v.name(path, name)
+	v.language(path+".language", profile.Language)
+	agents := make([]string, len(profile.Agents))
+	for i, use := range profile.Agents {
+		at := fmt.Sprintf("%s.agents[%d]", path, i)
+		v.agentExists(at, use.Name)
+		if slices.Contains(agents[:i], use.Name) {
+			v.problem(at, "%q is listed twice", use.Name)
+		}
+		agents[i] = use.Name
+	}
+	slices.Sort(agents)
+	agents = slices.Compact(agents)
+	for i := range profile.Routers {
+		v.router(fmt.Sprintf("%s.routers[%d]", path, i), &profile.Routers[i], agents)
+	}
+	if profile.Complexity != nil {
+		v.complexity(path+".complexity", profile.Complexity)
+	}
+}
+
+func (v *validator) language(path, language string) {
+	if language == "" || language == schemas.LanguageOfWriter {
+		return
+	}
+	known := []string{schemas.LanguageOfWriter}
+	for _, resource := range v.languages {
+		known = append(known, resource.Tag)
+	}
+	if !slices.Contains(known, language) {
+		v.problem(path, "%s", suggest(fmt.Sprintf("there are no words for people in %q", language), "", known))
+	}
+}
+
+func (v *validator) agentExists(path, name string) {
+	agent, ok := v.config.Agents[name]
+	switch {
+	case name == MailAgent || name == ChatAgent || agent.Kind == KindMail || agent.Kind == KindChat:
+		v.problem(path, "%q delivers answers; a profile gives it no work", name)
+	case !ok:
+		var names []string
+		for known, agent := range v.config.Agents {
+			if agent.Kind != KindMail && agent.Kind != KindChat {
+				names = append(names, known)
+			}
+		}
+		v.problem(path, "%s", suggest(fmt.Sprintf("there is no agent %q", name), name, names))
+	}
+}
+
+// granted checks that a router leads to an agent of the profile's closed set.
+func (v *validator) granted(path, agent string, agents []string) {
+	if !slices.Contains(agents, agent) {
+		v.problem(path, "%s", suggest(fmt.Sprintf("%q is not one of this profile's agents", agent), agent, agents))
+	}
+}
+
+func (v *validator) router(path string, router *Router, agents []string) {
+	keywords := router.Kind == schemas.RouterKeywords
+	if !keywords && (router.Mode != "" || len(router.Groups) > 0) {
+		v.problem(path, "only a router of kind keywords has mode and groups")
+	}
+	if keywords && len(router.Groups) == 0 {
+		v.problem(path, `"groups" is missing`)
+	}
+	if router.Kind == schemas.RouterDefault {
+		v.granted(path+".agent", router.Agent, agents)
+	} else if router.Agent != "" {
+		v.problem(path+".agent", "only a router of kind default has an agent")
+	}
+	for i, group := range router.Groups {
+		at := fmt.Sprintf("%s.groups[%d]", path, i)
+		v.granted(at+".agent", group.Agent, agents)
+		if router.Mode == schemas.OrderPriority && group.Priority == 0 {
+			v.problem(at, "with mode priority every group needs a priority")
+		}
+		v.keywords(at+".keywords", group.Keywords)
+	}
+}
+
+func (v *validator) keywords(path string, keywords []Keyword) {
+	for i, keyword := range keywords {
+		if strings.TrimSpace(keyword.Word) == "" {
+			v.problem(fmt.Sprintf("%s[%d]", path, i), "the keyword is empty")
+		}
+		if strings.Contains(keyword.Word, "*") {
+			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix instead of "*"`)
+		}
+	}
+}
+
+func (v *validator) complexity(path string, complexity *Complexity) {
+	if len(complexity.Verbs) == 0 && len(complexity.Patterns) == 0 {
+		v.problem(path, "it needs verbs or patterns, or no message is ever more than one step")
+	}
+	v.keywords(path+".verbs", complexity.Verbs)
+	for i, pattern := range complexity.Patterns {
+		if _, err := regexp.Compile(pattern); err != nil {
+			v.problem(fmt.Sprintf("%s.patterns[%d]", path, i), "%v", err)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/schemas"
+)
+
+// quarantineCommand deals with messages that could not be used.
+type quarantineCommand struct {
+	List    quarantineListCommand    `cmd:"" default:"withargs" help:"List the messages that could not be used."`
+	Show    quarantineShowCommand    `cmd:"" help:"Show one with its reason, its headers and its bytes."`
+	Retry   quarantineRetryCommand   `cmd:"" help:"Put one onto the bus again, as it was."`
+	Discard quarantineDiscardCommand `cmd:"" help:"Mark one as dealt with. It stays on the ledger."`
+}
+
+// Help is shown by --help.
+func (quarantineCommand) Help() string {
+	return `Nothing that reaches the bus is dropped: what cannot be understood is kept here, with the reason.
+
+  podium quarantine
+  podium quarantine show PODIUM_0:17
+  podium quarantine retry PODIUM_0:17`
+}
+
+// quarantined is one message in quarantine.
+type quarantined struct {
+	ID string `json:"id"`
+	// State is open, or what a person has said about it: retried or discarded.
+	State string `json:"state"`
+	schemas.Quarantined
+	shard int
+}
+
+// readQuarantine lists what is in quarantine, each message once, the oldest first.
+func readQuarantine(ctx context.Context, core bus.Core) ([]*quarantined, error) {
+	var all []*quarantined
+	known := map[string]*quarantined{}
+	for shard := range core.Shards() {
+		subjects := []string{fmt.Sprintf("podium.dead.*.%d", shard), bus.ControlSubject(shard)}
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, subjects...) {
+			if err != nil {
+				return nil, err
+			}
+			event, err := bus.Decode(message)
+			if err == nil {
+				err = bus.Resolve(ctx, core.Artifacts(), &event)
+			}
+			if err != nil {
+				continue // a control message that is itself in quarantine
+			}
+			switch event.Type {
+			case schemas.TypeQuarantined:
+				found := &quarantined{ID: event.ID, State: "open", shard: shard}
+				if err = schemas.Unmarshal(event.Data, &found.Quarantined); err != nil {
+					return nil, err
+				}
+				if known[found.ID] == nil {
+					known[found.ID] = found
+					all = append(all, found)
+				}
+			case schemas.TypeControl:
+				settleQuarantined(known, event.Data)
+			}
+		}
+	}
+	return all, nil
+}
+
+func settleQuarantined(known map[string]*quarantined, body []byte) {
+	var control schemas.Control
+	if err := schemas.Unmarshal(body, &control); err != nil || known[control.Target] == nil {
+		return
+	}
+	switch control.Action {
+	case schemas.ControlQuarantineRetry:
+		known[control.Target].State = "retried"
+	case schemas.ControlQuarantineDiscard:
+		known[control.Target].State = "discarded"
+	case schemas.ControlCancel:
+	}
+}
+
+func findQuarantined(ctx context.Context, core bus.Core, id string) (*quarantined, error) {
+	all, err := readQuarantine(ctx, core)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range all {
+		if found.ID == id {
+			return found, nil
+		}
+	}
+	return nil, notFound("there is no message %s in quarantine; `podium quarantine --all` lists them", id)
+}
+
+type quarantineListCommand struct {
+	All bool `help:"Also those that were retried or discarded."`
+}
+
+// Run implements the verb.
+func (c *quarantineListCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		all, err := readQuarantine(env.ctx, ledger.Core)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+		if !env.json {
+			_, _ = fmt.Fprintln(table, "MESSAGE\tSTATE\tREASON\tRECEIVED\tSUBJECT\tDETAIL")
+		}
+		for _, found := range all {
+			if found.State != "open" && !c.All {
+				continue
+			}
+			if env.json {
+				if err = env.printQuarantined(found); err != nil {
+					return err
+				}
+				continue
+			}
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", found.ID, found.State, found.Reason,
+				found.Received.Local().Format(time.DateTime), found.Subject, found.Detail)
+		}
+		return table.Flush()
+	})
+}
+
+func (e *environment) printQuarantined(found *quarantined) error {
+	body, err := schemas.Marshal(found)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
+}
+
+type quarantineShowCommand struct {
+	ID string `arg:"" name:"message" help:"As quarantine list names it."`
+}
+
+// Run implements the verb.
+func (c *quarantineShowCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		if env.json {
+			return env.printQuarantined(found)
+		}
+		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", found.ID, found.State,
+			found.Reason, found.Detail, found.Subject, found.Received.Local().Format(time.DateTime))
+		for _, name := range sortedKeys(found.Headers) {
+			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", name, found.Headers[name])
+		}
+		_, err = fmt.Fprintf(env.stdout, "\n%s\n", found.Body)
+		return err
+	})
+}
+
+type quarantineRetryCommand struct {
+	ID string `arg:"" name:"message" help:"As quarantine list names it."`
+}
+
+// Run implements the verb.
+func (c *quarantineRetryCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		again := bus.Message{Subject: found.Subject, Header: bus.Header(found.Headers), Body: found.Body}
+		ack, err := bus.Append(env.ctx, ledger.Core, again, bus.Expect{})
+		if err != nil {
+			return err
+		}
+		control := schemas.Control{Action: schemas.ControlQuarantineRetry, Target: found.ID, By: "command line"}
+		if err = env.control(ledger.Core, found.shard, control); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.stdout, "%s is on the bus again as sequence %d; if it still cannot be used it will be back in quarantine under that number\n", found.ID, ack.Sequence)
+		return err
+	})
+}
+
+type quarantineDiscardCommand struct {
+	ID     string `arg:"" name:"message" help:"As quarantine list names it."`
+	Reason string `help:"Why; it stays on the ledger."`
+}
+
+// Run implements the verb.
+func (c *quarantineDiscardCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		control := schemas.Control{Action: schemas.ControlQuarantineDiscard, Target: found.ID, By: "command line", Reason: c.Reason}
+		if err = env.control(ledger.Core, found.shard, control); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.stdout, "%s is marked as discarded\n", found.ID)
+		return err
+	})
+}

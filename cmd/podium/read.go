@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/schemas"
+)
+
+// ledger connects to the running instance of the data directory, or opens the
+// ledger at rest. Close it.
+func (e *environment) ledger() (*service.Ledger, error) {
+	return service.Attach(e.ctx, e.data, e.log)
+}
+
+// withLedger runs something on the ledger and closes it.
+func (e *environment) withLedger(do func(*service.Ledger) error) error {
+	ledger, err := e.ledger()
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ledger), ledger.Close())
+}
+
+// conversations folds every session of the ledger, in the order in which they began.
+func conversations(ctx context.Context, core bus.Core) ([]*schemas.Conversation, error) {
+	var all []*schemas.Conversation
+	known := map[string]*schemas.Conversation{}
+	for shard := range core.Shards() {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
+			if err != nil {
+				return nil, err
+			}
+			record, err := bus.ReadRecord(ctx, core, message)
+			if err != nil {
+				return nil, err
+			}
+			conversation := known[record.Session]
+			if conversation == nil {
+				conversation = &schemas.Conversation{Session: record.Session}
+				known[record.Session] = conversation
+				all = append(all, conversation)
+			}
+			if err = conversation.Apply(record.Record); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// conversation folds one session.
+func conversation(ctx context.Context, core bus.Core, session string) (*schemas.Conversation, error) {
+	folded := &schemas.Conversation{Session: session}
+	for record, err := range bus.LoadSession(ctx, core, session) {
+		if err != nil {
+			return nil, err
+		}
+		if err = folded.Apply(record.Record); err != nil {
+			return nil, err
+		}
+	}
+	return folded, nil
+}
+
+// findRun reads the run that a person names: by its id, or by the beginning of
+// one that no other run has.
+func findRun(ctx context.Context, core bus.Core, name string) (*schemas.Run, error) {
+	if session, number, err := schemas.ParseRunID(name); err == nil {
+		folded, err := conversation(ctx, core, session)
+		if err != nil {
+			return nil, err
+		}
+		if run := folded.Run(number); run != nil {
+			return run, nil
+		}
+		return nil, notFound("there is no run %s; `podium runs` lists those that there are", name)
+	}
+	all, err := conversations(ctx, core)
+	if err != nil {
+		return nil, err
+	}
+	var found []*schemas.Run
+	for _, folded := range all {
+		for i := range folded.Runs {
+			if strings.HasPrefix(folded.Runs[i].ID, name) {
+				found = append(found, &folded.Runs[i])
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, notFound("there is no run %s; `podium runs` lists those that there are", name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, &exitError{code: exitUsage, err: fmt.Errorf("%d runs begin with %s; name one in full", len(found), name)}
+}
+
+// allRuns lists every run, the newest first.
+func allRuns(ctx context.Context, core bus.Core) ([]*schemas.Run, error) {
+	all, err := conversations(ctx, core)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*schemas.Run
+	for _, folded := range all {
+		for i := range folded.Runs {
+			runs = append(runs, &folded.Runs[i])
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *schemas.Run) int { return b.Started.Compare(a.Started) })
+	return runs, nil
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// replayCommand reads the ledger again.
+type replayCommand struct {
+	ID      string `help:"Only this run, or the session it belongs to." name:"run" placeholder:"RUN"`
+	Since   string `help:"Only what was stored since then: RFC 3339, or a duration such as 1h." placeholder:"TIME"`
+	Subject string `help:"Only subjects that match, with the wildcards of NATS." placeholder:"SUBJECT"`
+	Work    bool   `help:"Also the requests to agents."`
+	Verify  bool   `help:"Decide every transition again and compare, fact by fact."`
+}
+
+// Help is shown by --help.
+func (replayCommand) Help() string {
+	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
+With --verify, exit code 4 means that the ledger does not say what deciding it again says.
+
+  podium replay --data ./podium-data
+  podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
+  podium replay --subject 'podium.in.>' --since 1h
+  podium replay --verify`
+}
+
+// Run implements the verb.
+func (c *replayCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		if c.Verify {
+			return c.verify(env, ledger)
+		}
+		return c.print(env, ledger.Core)
+	})
+}
+
+func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
+	profiles, err := supervisor.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
+	if err != nil {
+		return err
+	}
+	faults := 0
+	for shard := range ledger.Core.Shards() {
+		verification, err := supervisor.Verify(env.ctx, ledger.Core, profiles, shard)
+		if err != nil {
+			return err
+		}
+		faults += len(verification.Faults)
+		if err = env.printVerification(&verification); err != nil {
+			return err
+		}
+	}
+	if faults > 0 {
+		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ", faults)}
+	}
+	return nil
+}
+
+func (e *environment) printVerification(v *supervisor.Verification) error {
+	if e.json {
+		return json.NewEncoder(e.stdout).Encode(v)
+	}
+	_, err := fmt.Fprintf(e.stdout, "shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
+		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults))
+	for _, fault := range v.Faults {
+		_, printed := fmt.Fprintf(e.stdout, "  session %s, record %d, sequence %d: %s\n", fault.Session, fault.Record, fault.Sequence, fault.What)
+		err = errors.Join(err, printed)
+	}
+	return err
+}
+
+func (c *replayCommand) print(env *environment, core bus.Core) error {
+	since, err := c.since(time.Now())
+	if err != nil {
+		return err
+	}
+	session, err := c.session(env, core)
+	if err != nil {
+		return err
+	}
+	for message, err := range c.messages(env, core) {
+		if err != nil {
+			return err
+		}
+		if message.Recorded.Before(since) {
+			continue
+		}
+		event, malformed := bus.Decode(message)
+		if session != "" && !concerns(&event, &message, session, c.ID) {
+			continue
+		}
+		if err = env.printMessage(&message, &event, malformed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *replayCommand) since(now time.Time) (time.Time, error) {
+	if c.Since == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(c.Since); err == nil {
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, c.Since)
+	if err != nil {
+		return at, &exitError{code: exitUsage, err: fmt.Errorf("--since %s is neither a time such as 2026-11-21T09:00:00Z nor a duration such as 1h", c.Since)}
+	}
+	return at, nil
+}
+
+// session resolves --run, which may be the beginning of an id.
+func (c *replayCommand) session(env *environment, core bus.Core) (string, error) {
+	if c.ID == "" {
+		return "", nil
+	}
+	run, err := findRun(env.ctx, core, c.ID)
+	if err != nil {
+		return "", err
+	}
+	c.ID = run.ID
+	return run.Session, nil
+}
+
+// concerns reports whether a message is about a run: it says so, or it is a
+// record or an input of the run's session.
+func concerns(event *schemas.Event, message *bus.Message, session, run string) bool {
+	about, _, _ := strings.Cut(event.Subject, "/")
+	switch {
+	case about == run || event.CorrelationID == run:
+		return true
+	case about != "" || event.CorrelationID != "":
+		return false
+	case event.PartitionKey != "" && schemas.SessionID(event.Profile, event.PartitionKey) == session:
+		return true
+	}
+	return strings.HasSuffix(message.Subject, "."+session)
+}
+
+// messages merges the streams by time; each stream keeps its order.
+func (c *replayCommand) messages(env *environment, core bus.Core) iter.Seq2[bus.Message, error] {
+	var subjects []string
+	if c.Subject != "" {
+		subjects = []string{c.Subject}
+	}
+	var streams []iter.Seq2[bus.Message, error]
+	for shard := range core.Shards() {
+		streams = append(streams, core.Scan(env.ctx, bus.ShardStream(shard), 1, subjects...))
+	}
+	if c.Work || strings.HasSuffix(c.Subject, ".request") {
+		streams = append(streams, core.Scan(env.ctx, bus.WorkStream, 1, subjects...))
+	}
+	return mergeByTime(streams)
+}
+
+func mergeByTime(streams []iter.Seq2[bus.Message, error]) iter.Seq2[bus.Message, error] {
+	return func(yield func(bus.Message, error) bool) {
+		type source struct {
+			next func() (bus.Message, error, bool)
+			head bus.Message
+			err  error
+			ok   bool
+		}
+		sources := make([]*source, len(streams))
+		for i, stream := range streams {
+			next, stop := iter.Pull2(stream)
+			defer stop()
+			s := &source{next: next}
+			s.head, s.err, s.ok = next()
+			sources[i] = s
+		}
+		for {
+			var first *source
+			for _, s := range sources {
+				if s.ok && (first == nil || s.head.Recorded.Before(first.head.Recorded)) {
+					first = s
+				}
+			}
+			if first == nil || !yield(first.head, first.err) || first.err != nil {
+				return
+			}
+			first.head, first.err, first.ok = first.next()
+		}
+	}
+}
+
+// replayed is one line of -o json.
+type replayed struct {
+	Stream   string          `json:"stream"`
+	Sequence uint64          `json:"sequence"`
+	Recorded time.Time       `json:"recorded"`
+	Subject  string          `json:"subject"`
+	Event    json.RawMessage `json:"event,omitempty"` // a CloudEvent in structured mode
+	Error    string          `json:"error,omitempty"` // why it is not one
+	Body     []byte          `json:"body,omitempty"`  // then
+}
+
+func (e *environment) printMessage(message *bus.Message, event *schemas.Event, malformed error) error {
+	if !e.json {
+		return e.printPlain(message, event, malformed)
+	}
+	line := replayed{Stream: message.Stream, Sequence: message.Sequence, Recorded: message.Recorded, Subject: message.Subject}
+	if malformed == nil {
+		line.Event, malformed = bus.MarshalStructured(event)
+	}
+	if malformed != nil {
+		line.Error, line.Body = malformed.Error(), message.Body
+	}
+	return json.NewEncoder(e.stdout).Encode(line)
+}
+
+func (e *environment) printPlain(message *bus.Message, event *schemas.Event, malformed error) error {
+	what := event.Type
+	if malformed != nil {
+		what = "not readable: " + malformed.Error()
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s  %s/%d  %s  %s\n", message.Recorded.Local().Format("2006-01-02 15:04:05.000"),
+		message.Stream, message.Sequence, message.Subject, what)
+	if event.Type != schemas.TypeRecord || malformed != nil {
+		return err
+	}
+	var record schemas.Record
+	if schemas.Unmarshal(event.Data, &record) == nil {
+		for _, line := range view.Lines(&record) {
+			_, printed := fmt.Fprintf(e.stdout, "    %s\n", line)
+			err = errors.Join(err, printed)
+		}
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"podium/cmd/podium/config"
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// routeCommand explains where a text would go.
+type routeCommand struct {
+	Text    []string `arg:"" help:"The words."`
+	Config  string   `help:"The configuration." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Profile string   `help:"The profile; not needed when there is only one." placeholder:"NAME"`
+}
+
+// Help is shown by --help.
+func (routeCommand) Help() string {
+	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
+where they stand, and why the losers lost. Nothing is sent, and no model is asked.
+
+  podium route -c podium.yaml "Patient Müller hat Juckreiz"
+  podium route --profile praxis -o json "Bitte einen Brief schreiben"`
+}
+
+// explanation is what route prints.
+type explanation struct {
+	Profile    string              `json:"profile"`
+	Complexity *schemas.Complexity `json:"complexity,omitzero"`
+	Steps      []explainedStep     `json:"steps"`
+}
+
+type explainedStep struct {
+	Text     string                `json:"text"`
+	Decided  bool                  `json:"decided"`
+	Decision schemas.RouteDecision `json:"decision"`
+}
+
+// Run implements the verb.
+func (c *routeCommand) Run(env *environment) error {
+	settings, err := loadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	name, err := onlyProfile(settings, c.Profile)
+	if err != nil {
+		return err
+	}
+	profile, err := plan.Compile(settings.Profile(name))
+	if err != nil {
+		return err
+	}
+	explained := explain(profile, strings.Join(c.Text, " "))
+	if env.json {
+		body, err := schemas.Marshal(explained)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(env.stdout).Encode(json.RawMessage(body))
+	}
+	_, err = fmt.Fprint(env.stdout, explained.String())
+	return err
+}
+
+func loadConfig(path string) (*config.Config, error) {
+	settings, err := config.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound("%s does not exist; name the configuration with -c FILE", path)
+	}
+	return settings, err
+}
+
+func onlyProfile(settings *config.Config, name string) (string, error) {
+	if _, ok := settings.Profiles[name]; ok {
+		return name, nil
+	}
+	names := sortedKeys(settings.Profiles)
+	switch {
+	case name == "" && len(names) == 1:
+		return names[0], nil
+	case name == "":
+		return "", &exitError{code: exitUsage, err: fmt.Errorf("name a profile: --profile %s", strings.Join(names, ", or --profile "))}
+	}
+	return "", notFound("there is no profile %q; there are: %s", name, strings.Join(names, ", "))
+}
+
+func explain(profile *plan.Profile, text string) explanation {
+	explained := explanation{Profile: profile.Name}
+	steps := []string{text}
+	if profile.Complexity != nil && profile.Execution.Mode == schemas.ExecutionSequence {
+		complexity := profile.Router().Assess(text)
+		explained.Complexity = &complexity
+		if split := profile.Router().Split(text); complexity.Complex && len(split) > 0 {
+			steps = split
+		}
+	}
+	for _, step := range steps {
+		decision, decided := profile.Router().Explain(step, "")
+		explained.Steps = append(explained.Steps, explainedStep{Text: step, Decided: decided, Decision: decision})
+	}
+	return explained
+}
+
+// String tells it to a person.
+func (e *explanation) String() string {
+	var b strings.Builder
+	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
+	line("profile %s", e.Profile)
+	if e.Complexity != nil {
+		line("complexity: %s", e.Complexity.Reason)
+	}
+	for i := range e.Steps {
+		step := &e.Steps[i]
+		line("")
+		if len(e.Steps) > 1 {
+			line("step %d: %s", i+1, step.Text)
+		}
+		if step.Decided {
+			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Decision.Reasoning)
+		} else {
+			line("→ nobody: %s", step.Decision.Reasoning)
+		}
+		for j := range step.Decision.Candidates {
+			candidate(line, &step.Decision.Candidates[j])
+		}
+	}
+	return b.String()
+}
+
+func candidate(line func(string, ...any), c *schemas.Candidate) {
+	name := c.Agent
+	if c.Group != "" {
+		name += " (" + c.Group + ")"
+	}
+	verdict := "chosen"
+	if c.Lost != "" {
+		verdict = "lost: " + c.Lost
+	}
+	line("  %-32s %-9s score %-6.3g %s", name, c.Router, c.Score, verdict)
+	for i := range c.Matches {
+		m := &c.Matches[i]
+		line("      %q at %d–%d by keyword %q", m.Text, m.Start, m.End, m.Keyword)
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+// runsCommand lists runs.
+type runsCommand struct {
+	List   runsListCommand   `cmd:"" default:"withargs" help:"List the runs, the newest first."`
+	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions and answer."`
+	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
+	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
+}
+
+// Help is shown by --help.
+func (runsCommand) Help() string {
+	return `Reads the ledger of a running instance, or one at rest with --data.
+
+  podium runs
+  podium runs list --status failed -o json
+  podium runs show 5f0c        # the beginning of an id is enough`
+}
+
+type runsListCommand struct {
+	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open." placeholder:"STATUS"`
+	Limit  int    `help:"At most this many." default:"50"`
+}
+
+// Run implements the verb.
+func (c *runsListCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		runs, err := allRuns(env.ctx, ledger.Core)
+		if err != nil {
+			return err
+		}
+		var chosen []*schemas.Run
+		for _, run := range runs {
+			if len(chosen) < c.Limit && (c.Status == "" || c.Status == string(run.Status) || c.Status == "open" && run.State != schemas.RunStateEnded) {
+				chosen = append(chosen, run)
+			}
+		}
+		if env.json {
+			return env.printLines(chosen)
+		}
+		return env.printRuns(chosen)
+	})
+}
+
+// printLines prints each value as one line of JSON.
+func (e *environment) printLines(runs []*schemas.Run) error {
+	encoder := json.NewEncoder(e.stdout)
+	for _, run := range runs {
+		body, err := schemas.Marshal(run)
+		if err != nil {
+			return err
+		}
+		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *environment) printRuns(runs []*schemas.Run) error {
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK")
+	for _, run := range runs {
+		state, took := string(run.State), ""
+		if run.Status != "" {
+			state = string(run.Status)
+		}
+		if !run.Ended.IsZero() {
+			took = run.Ended.Sub(run.Started).Round(time.Millisecond).String()
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\n", run.ID, run.Channel, state, run.Percentage,
+			run.Started.Local().Format(time.DateTime), took)
+	}
+	return table.Flush()
+}
+
+type runsShowCommand struct {
+	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
+}
+
+// Run implements the verb.
+func (c *runsShowCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		if env.json {
+			return env.printLines([]*schemas.Run{run})
+		}
+		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(env.stdout, view.Run(run, answer))
+		return err
+	})
+}
+
+type runsWatchCommand struct {
+	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
+}
+
+// Run implements the verb.
+func (c *runsWatchCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		return env.follow(ledger.Core, run.Session, func(folded *schemas.Conversation) int { return run.Number })
+	})
+}
+
+type runsCancelCommand struct {
+	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
+	Reason string `help:"Why; it stays on the ledger."`
+}
+
+// Run implements the verb.
+func (c *runsCancelCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		if err != nil {
+			return err
+		}
+		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, By: "command line", Reason: c.Reason}
+		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.stdout, "asked to stop run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
+		return err
+	})
+}
+
+// control publishes a person's word to a shard.
+func (e *environment) control(core bus.Core, shard int, control schemas.Control) error {
+	body, err := schemas.Marshal(control)
+	if err != nil {
+		return err
+	}
+	message, err := bus.Encode(bus.ControlSubject(shard), &schemas.Event{
+		ID: uuid.NewString(), Source: "/podium/command-line", Type: schemas.TypeControl, Time: time.Now(),
+		DataContentType: schemas.MediaTypeJSON, Data: body,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = bus.Append(e.ctx, core, message, bus.Expect{})
+	return err
+}

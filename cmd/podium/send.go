@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+// sendCommand puts a chat message onto the bus.
+type sendCommand struct {
+	Text    []string      `arg:"" optional:"" help:"The words; from standard input when there are none."`
+	Profile string        `help:"The profile that handles it; not needed when there is only one." placeholder:"NAME"`
+	Thread  string        `help:"The conversation it belongs to; a new one by default." placeholder:"ID"`
+	Wait    bool          `help:"Show the progress, then the answer."`
+	Timeout time.Duration `help:"How long to wait." default:"2m"`
+}
+
+// Help is shown by --help.
+func (sendCommand) Help() string {
+	return `Publishes the words as a chat message on the running instance's bus.
+
+  podium send "What is 6 * 7?" --wait
+  podium send --thread budget "And divided by 5?" --wait -o json`
+}
+
+// Run implements the verb.
+func (c *sendCommand) Run(env *environment) error {
+	text := strings.Join(c.Text, " ")
+	if text == "" {
+		body, err := io.ReadAll(env.stdin)
+		if err != nil {
+			return err
+		}
+		text = string(body)
+	}
+	if strings.TrimSpace(text) == "" {
+		return &exitError{code: exitUsage, err: errors.New(`there are no words to send; try podium send "What is 6 * 7?"`)}
+	}
+	instance, running, err := service.FindInstance(env.data)
+	if err != nil {
+		return err
+	}
+	if !running {
+		return notFound("no podium runs on %s, so nobody would answer; start one with `podium up`", env.data)
+	}
+	profile, err := c.profile(&instance)
+	if err != nil {
+		return err
+	}
+	return env.withLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, profile, text) })
+}
+
+func (c *sendCommand) profile(instance *service.Instance) (string, error) {
+	switch {
+	case c.Profile == "" && len(instance.Profiles) == 1:
+		return instance.Profiles[0], nil
+	case c.Profile == "":
+		return "", &exitError{code: exitUsage, err: fmt.Errorf("name a profile: --profile %s", strings.Join(instance.Profiles, ", or --profile "))}
+	}
+	for _, name := range instance.Profiles {
+		if name == c.Profile {
+			return name, nil
+		}
+	}
+	return "", notFound("there is no profile %q; there are: %s", c.Profile, strings.Join(instance.Profiles, ", "))
+}
+
+func (c *sendCommand) send(env *environment, core bus.Core, profile, text string) error {
+	id := uuid.NewString()
+	thread := c.Thread
+	if thread == "" {
+		thread = id
+	}
+	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
+	if err != nil {
+		return err
+	}
+	receipt, err := bus.NewIntake(core).Submit(env.ctx, "cli", schemas.Event{
+		ID: "chat:cli:" + id, Source: "/podium/command-line", Type: schemas.TypeChatReceived, Time: time.Now(),
+		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: "cli/" + thread, Data: body,
+	})
+	if err != nil {
+		return err
+	}
+	if !c.Wait {
+		return c.receipt(env, receipt)
+	}
+	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
+	defer stop()
+	env.ctx = bounded
+	return env.follow(core, receipt.Session, func(folded *schemas.Conversation) int {
+		if message := folded.Message("chat:cli:" + id); message != nil {
+			return message.Run
+		}
+		return 0
+	})
+}
+
+func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
+	if env.json {
+		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
+	}
+	_, err := fmt.Fprintf(env.stdout, "accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
+	return err
+}
+
+// follow shows a run of a session until it has ended, then its answer. Which
+// returns the run's number once the conversation tells it, and 0 before.
+func (e *environment) follow(core bus.Core, session string, which func(*schemas.Conversation) int) error {
+	watched := view.Watch(e.ctx, e.stdout, !e.json)
+	folded := &schemas.Conversation{Session: session}
+	for record, err := range bus.FollowSession(e.ctx, core, session, 1) {
+		if err != nil {
+			watched.Close()
+			return fmt.Errorf("the run goes on, but the wait is over: %w", err)
+		}
+		if err = folded.Apply(record.Record); err != nil {
+			watched.Close()
+			return err
+		}
+		run := folded.Run(which(folded))
+		watched.Show(&record.Record, run)
+		if run != nil && run.State == schemas.RunStateEnded {
+			watched.Close()
+			return e.ended(core, run)
+		}
+	}
+	return e.ctx.Err()
+}
+
+// ended prints the answer; a run that did not complete is a failure of the verb.
+func (e *environment) ended(core bus.Core, run *schemas.Run) error {
+	answer, err := bus.AnswerText(e.ctx, core, *run)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		err = json.NewEncoder(e.stdout).Encode(map[string]any{
+			"run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+		})
+	} else {
+		_, err = fmt.Fprintf(e.stdout, "%s\n", answer)
+	}
+	if err == nil && run.Status != schemas.RunCompleted {
+		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"podium/agents/calculator"
+	"podium/agents/chat"
+	"podium/agents/echo"
+	"podium/agents/exec"
+	"podium/agents/mail"
+	"podium/bus"
+	"podium/cmd/podium/config"
+	"podium/schemas"
+)
+
+// AckWait is how long the bus waits for a sign of life of an agent. M-47: a
+// crash is found after this time, not after the work deadline.
+const AckWait = 15 * time.Second
+
+// described is a handler that says what it is.
+type described interface {
+	bus.Handler
+	Description() schemas.Agent
+}
+
+// handler makes the agent that a configuration names; nil for one that runs elsewhere.
+func handler(settings *config.Config, agent config.Agent) (described, error) {
+	switch agent.Kind {
+	case config.KindEcho:
+		return echo.New(echo.Config{})
+	case config.KindCalculator:
+		return calculator.New(calculator.Config{})
+	case config.KindExec:
+		return exec.New(exec.Config{
+			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
+			Description: agent.Description, SideEffects: agent.SideEffects,
+		})
+	case config.KindMail:
+		return mail.New(mail.Config{Accounts: mailAccounts(settings)})
+	case config.KindChat:
+		return chat.New(chat.Config{Channels: chatChannels(settings)})
+	case config.KindExternal:
+		return nil, nil //nolint:nilnil // it runs elsewhere: there is nothing to make and nothing wrong
+	}
+	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+func mailAccounts(settings *config.Config) map[string]mail.Account {
+	accounts := make(map[string]mail.Account, len(settings.Mail.Accounts))
+	for i := range settings.Mail.Accounts {
+		account := &settings.Mail.Accounts[i]
+		accounts[account.Name] = mail.Account{
+			Host: account.SMTP.Host, Port: account.SMTP.Port, TLS: mail.TLSMode(account.SMTP.TLS),
+			Username: account.SMTP.Username, Password: string(account.SMTP.Password), From: account.SMTP.From,
+		}
+	}
+	return accounts
+}
+
+func chatChannels(settings *config.Config) map[string]chat.Channel {
+	channels := make(map[string]chat.Channel, len(settings.Chat.Channels))
+	for name, channel := range settings.Chat.Channels {
+		made := chat.Channel{Callback: channel.Callback}
+		if len(channel.Secrets) > 0 {
+			made.Secret = string(channel.Secrets[0])
+		}
+		channels[name] = made
+	}
+	return channels
+}
+
+// ownMail recognizes the Message-IDs that the mail agent gives: an effect id at
+// the domain of an account.
+func ownMail(settings *config.Config) func(messageID string) bool {
+	domains := map[string]bool{}
+	for i := range settings.Mail.Accounts {
+		from := settings.Mail.Accounts[i].SMTP.From
+		if at := strings.LastIndexByte(from, '@'); at >= 0 {
+			domains[strings.ToLower(strings.TrimRight(from[at+1:], "> "))] = true
+		}
+	}
+	return func(messageID string) bool {
+		local, domain, found := strings.Cut(strings.Trim(messageID, "<>"), "@")
+		return found && domains[strings.ToLower(domain)] && uuid.Validate(local) == nil
+	}
+}
+
+// serveAgent runs one agent until ctx ends.
+func serveAgent(ctx context.Context, ledger *Ledger, name string, agent config.Agent, h described, log zerolog.Logger) error {
+	worker, err := ledger.Worker(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer worker.Close()
+	about := h.Description()
+	if agent.Description != "" {
+		about.Description = agent.Description
+	}
+	return bus.Serve(ctx, worker, h, bus.ServeConfig{
+		Agent: about, Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
+		Log: log.With().Str("agent", name).Logger(),
+	})
+}
+
+func absolute(path string) string {
+	if made, err := filepath.Abs(path); err == nil {
+		return made
+	}
+	return path
+}

@@ -1,0 +1,104 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus/embedded"
+	"podium/bus/jetstream"
+)
+
+// An Instance is what a running podium says of itself in DATA/instance.json, so
+// that every other verb finds it.
+type Instance struct {
+	PID         int       `json:"pid"`
+	Started     time.Time `json:"started"`
+	NATS        string    `json:"nats"`
+	HTTP        string    `json:"http,omitempty"`
+	Credentials string    `json:"credentials"` // directory of the keys
+	Profiles    []string  `json:"profiles"`    // in force, in lexical order
+}
+
+func instanceFile(data string) string { return filepath.Join(data, "instance.json") }
+
+func writeInstance(data string, instance Instance) error {
+	body, err := json.MarshalIndent(instance, "", "  ")
+	if err != nil {
+		return err
+	}
+	draft := instanceFile(data) + ".new"
+	if err = os.WriteFile(draft, append(body, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the instance file: %w", err)
+	}
+	return os.Rename(draft, instanceFile(data))
+}
+
+// FindInstance returns the instance that runs on a data directory. It reports
+// false when there is none, or when the one that wrote the file is gone.
+func FindInstance(data string) (Instance, bool, error) {
+	body, err := os.ReadFile(instanceFile(data))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Instance{}, false, nil
+	}
+	if err != nil {
+		return Instance{}, false, fmt.Errorf("find the running instance: %w", err)
+	}
+	var instance Instance
+	if err = json.Unmarshal(body, &instance); err != nil {
+		return Instance{}, false, fmt.Errorf("%s: %w", instanceFile(data), err)
+	}
+	return instance, alive(instance.PID), nil
+}
+
+func alive(pid int) bool {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	err = process.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, os.ErrPermission)
+}
+
+// Attach connects to the ledger of a running instance, or opens it at rest.
+func Attach(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
+	instance, running, err := FindInstance(data)
+	if err != nil {
+		return nil, err
+	}
+	if !running {
+		return OpenAtRest(ctx, data, log)
+	}
+	core, err := jetstream.Connect(ctx, jetstream.Config{
+		URL: instance.NATS, SeedFile: embedded.CoreSeedFile(instance.Credentials), Name: "command line", Logger: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
+	}
+	return &Ledger{Core: core, Data: data, url: instance.NATS, log: log}, nil
+}
+
+// AttachWorker connects to a running instance as an agent, with the key that
+// the instance has made for it.
+func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (*jetstream.Worker, error) {
+	instance, running, err := FindInstance(data)
+	if err != nil {
+		return nil, err
+	}
+	if !running {
+		return nil, fmt.Errorf("no podium runs on %s; start one with `podium up --data %s`", data, data)
+	}
+	seed := embedded.AgentSeedFile(instance.Credentials, agent)
+	if _, err = os.Stat(seed); err != nil {
+		return nil, fmt.Errorf("agent %q has no credentials: add `%s: {kind: external}` to agents in podium.yaml and restart", agent, agent)
+	}
+	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: seed, Agent: agent, Logger: log})
+}

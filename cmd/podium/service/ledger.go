@@ -1,0 +1,118 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus/embedded"
+	"podium/bus/jetstream"
+	"podium/cmd/podium/config"
+)
+
+// A Ledger is an open ledger.
+type Ledger struct {
+	Core *jetstream.Core
+	// Data is the directory of the ledger's credentials and, when it is
+	// embedded, of the ledger itself.
+	Data   string
+	url    string
+	keys   embedded.Keys
+	server *embedded.Server
+	log    zerolog.Logger
+}
+
+// ErrNoLedger reports a directory that holds no ledger.
+var ErrNoLedger = errors.New("there is no ledger")
+
+// maxDefaultShards bounds the default number of shards of a new ledger.
+const maxDefaultShards = 4
+
+// OpenLedger opens the ledger of a configuration, and creates it if need be. The
+// agents are those that may connect.
+func OpenLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
+	if settings.NATS != nil {
+		return joinLedger(ctx, settings, agents, log)
+	}
+	server, err := embedded.Start(ctx, embedded.Config{
+		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents,
+		Shards: shardsFor(settings), Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ledger := &Ledger{Data: settings.Data, url: server.URL(), keys: server.Keys(), server: server, log: log}
+	if ledger.Core, err = server.Core(ctx); err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	return ledger, nil
+}
+
+// shardsFor is the number of shards to create; 0 leaves an existing ledger its own.
+func shardsFor(settings config.Ledger) int {
+	if settings.Shards != 0 {
+		return settings.Shards
+	}
+	if _, err := os.Stat(filepath.Join(settings.Data, "ledger")); err == nil {
+		return 0
+	}
+	return min(runtime.NumCPU(), maxDefaultShards)
+}
+
+func joinLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
+	seed := settings.NATS.Credentials
+	if seed == "" {
+		seed = embedded.CoreSeedFile(CredentialsDir(settings.Data))
+	}
+	keys, err := embedded.Credentials(filepath.Dir(seed), agents)
+	if err != nil {
+		return nil, err
+	}
+	core, err := jetstream.Connect(ctx, jetstream.Config{
+		URL: settings.NATS.URL, SeedFile: seed, Name: "core", Shards: settings.Shards, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, keys: keys, log: log}, nil
+}
+
+// OpenAtRest opens the ledger in a directory that no instance is running on, to
+// read it.
+func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
+	if _, err := os.Stat(filepath.Join(data, "ledger")); err != nil {
+		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed", ErrNoLedger, data)
+	}
+	return OpenLedger(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, log)
+}
+
+// URL is where the ledger's clients connect.
+func (l *Ledger) URL() string { return l.url }
+
+// Worker connects as one of the agents.
+func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {
+	key, ok := l.keys.Agents[agent]
+	if !ok {
+		return nil, fmt.Errorf("agent %q has no credentials: it is not in the configuration", agent)
+	}
+	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+		URL: l.url, SeedFile: key.SeedFile, Agent: agent, Logger: l.log,
+	})
+}
+
+// Close closes the connection and, when the ledger is embedded, the server.
+func (l *Ledger) Close() error {
+	l.Core.Close()
+	if l.server == nil {
+		return nil
+	}
+	return l.server.Close()
+}
+
+// CredentialsDir is where an installation keeps its keys.
+func CredentialsDir(data string) string { return filepath.Join(data, "credentials") }

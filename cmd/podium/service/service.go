@@ -1,0 +1,223 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"podium/bus"
+	"podium/cmd/podium/config"
+	"podium/ingest/imap"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// drainTimeout bounds how long a stop in order waits for agents at work.
+const drainTimeout = 10 * time.Second
+
+// restartAfter is the wait before a shard's owner that failed is started again.
+const restartAfter = time.Second
+
+// A Service is one running podium.
+type Service struct {
+	Ledger   *Ledger
+	Profiles *supervisor.Profiles
+
+	settings *config.Config
+	log      zerolog.Logger
+	listener net.Listener
+	handlers map[string]described
+	doors    []*imap.Door
+	http     *webServer
+}
+
+// Start opens everything that a configuration names and returns when chat
+// messages would be accepted. Run does the work; Close follows it.
+func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ *Service, err error) {
+	settings.Ledger.Data = absolute(settings.Ledger.Data)
+	if instance, running, err := FindInstance(settings.Ledger.Data); err != nil {
+		return nil, err
+	} else if running && instance.PID != os.Getpid() {
+		return nil, fmt.Errorf("process %d already runs on %s; stop it first, or choose another --data", instance.PID, settings.Ledger.Data)
+	}
+	s := &Service{settings: settings, log: log, handlers: map[string]described{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	names := s.agentNames()
+	if s.Ledger, err = OpenLedger(ctx, settings.Ledger, names, log); err != nil {
+		return nil, err
+	}
+	if s.Profiles, err = supervisor.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err = s.prepare(ctx, name); err != nil {
+			return nil, fmt.Errorf("agent %q: %w", name, err)
+		}
+	}
+	if err = s.openDoors(); err != nil {
+		return nil, err
+	}
+	s.http, err = s.openWeb()
+	if err != nil {
+		return nil, err
+	}
+	var listen net.ListenConfig
+	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
+		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
+	}
+	return s, writeInstance(settings.Ledger.Data, Instance{
+		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(),
+		Credentials: CredentialsDir(settings.Ledger.Data), Profiles: slices.Sorted(maps.Keys(settings.Profiles)),
+	})
+}
+
+// Address is where the chat door listens, as a URL.
+func (s *Service) Address() string { return "http://" + s.listener.Addr().String() }
+
+func (s *Service) agentNames() []string { return slices.Sorted(maps.Keys(s.settings.Agents)) }
+
+func (s *Service) profiles() []schemas.Profile {
+	var profiles []schemas.Profile
+	for _, name := range slices.Sorted(maps.Keys(s.settings.Profiles)) {
+		profiles = append(profiles, s.settings.Profile(name))
+	}
+	return profiles
+}
+
+func (s *Service) prepare(ctx context.Context, name string) error {
+	agent := s.settings.Agents[name]
+	made, err := handler(s.settings, agent)
+	if err != nil {
+		return err
+	}
+	if agent.Kind != config.KindExternal {
+		s.handlers[name] = made
+	}
+	return s.Ledger.Core.Declare(ctx, name, bus.Pool{Size: agent.Concurrency, AckWait: AckWait})
+}
+
+func (s *Service) openDoors() error {
+	intake := bus.NewIntake(s.Ledger.Core)
+	for i := range s.settings.Mail.Accounts {
+		account := &s.settings.Mail.Accounts[i]
+		door, err := imap.New(imap.Config{
+			Account: account.Name, Profile: account.Profile,
+			Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS),
+			Username: account.IMAP.Username, Mailbox: account.IMAP.Mailbox,
+			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
+			Since:    since(account.Since),
+			Own:      ownMail(s.settings),
+		}, imap.Dependencies{
+			Intake: intake, Artifacts: s.Ledger.Core.Artifacts(), Store: s.Ledger.Core.Store(bus.MailboxBucket), Log: s.log,
+		})
+		if err != nil {
+			return err
+		}
+		s.doors = append(s.doors, door)
+	}
+	return nil
+}
+
+func security(encryption config.Encryption) imap.Security {
+	switch encryption {
+	case config.EncryptionImplicit:
+		return imap.SecurityTLS
+	case config.EncryptionStartTLS:
+		return imap.SecurityStartTLS
+	case config.EncryptionNone:
+	}
+	return imap.SecurityNone
+}
+
+// Run works until ctx ends and everything under way is finished, or until a
+// part fails for good.
+func (s *Service) Run(ctx context.Context) error {
+	stop, err := bus.ServeAgents(s.Ledger.Core, time.Now)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	// Doors stop first, then the owners finish, then the agents drain: what was
+	// accepted is carried as far as possible before the process ends.
+	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAgents()
+	var serving errgroup.Group
+	for _, name := range s.agentNames() {
+		if h := s.handlers[name]; h != nil {
+			serving.Go(func() error { return serveAgent(agents, s.Ledger, name, s.settings.Agents[name], h, s.log) })
+		}
+	}
+	group, running := errgroup.WithContext(ctx)
+	for _, door := range s.doors {
+		group.Go(func() error { return door.Run(running) })
+	}
+	group.Go(func() error { return s.http.serve(running, s.listener) })
+	forwarder := supervisor.Forwarder{Core: s.Ledger.Core, Log: s.log}
+	group.Go(func() error { return forwarder.Run(running) })
+	for shard := range s.Ledger.Core.Shards() {
+		group.Go(func() error { return s.own(running, shard) })
+	}
+	err = group.Wait()
+	stopAgents()
+	return errors.Join(err, serving.Wait())
+}
+
+// own runs a shard's owner, again and again if need be.
+func (s *Service) own(ctx context.Context, shard int) error {
+	name := fmt.Sprintf("%s-%d-%s", hostname(), os.Getpid(), rand.Text()[:6])
+	for {
+		owner := supervisor.NewOwner(supervisor.Config{
+			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
+		})
+		err := owner.Run(ctx)
+		if err == nil || errors.Is(err, supervisor.ErrNotOwner) || ctx.Err() != nil {
+			return err
+		}
+		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
+		select {
+		case <-time.After(restartAfter):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return strings.ToLower(name)
+}
+
+// Close frees what Start has opened. Call it once Run has returned.
+func (s *Service) Close() error {
+	var failed error
+	if s.listener != nil {
+		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			failed = err
+		}
+	}
+	if s.Ledger == nil {
+		return failed
+	}
+	if err := os.Remove(filepath.Join(s.settings.Ledger.Data, "instance.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		failed = errors.Join(failed, err)
+	}
+	return errors.Join(failed, s.Ledger.Close())
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/rs/zerolog"
+
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/service"
+)
+
+// upCommand runs the service.
+type upCommand struct {
+	Config string `help:"The configuration." short:"c" default:"podium.yaml" type:"path" placeholder:"FILE"`
+	NATS   string `help:"A NATS server or cluster instead of the embedded one." name:"nats" placeholder:"URL"`
+}
+
+// Help is shown by --help.
+func (upCommand) Help() string {
+	return `Runs the ledger, the supervisor, the agents and the doors that the configuration names, until
+it is told to stop (Ctrl-C or SIGTERM); then it finishes what is under way. Logs are JSON lines on
+standard error.
+
+  podium up -c podium.yaml --data ./podium-data
+  podium check -c podium.yaml                      # is the configuration right?`
+}
+
+// Run implements the verb.
+func (c *upCommand) Run(env *environment) error {
+	settings, err := config.Load(c.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound("%s does not exist; `podium schema config` describes it, and README shows a small one", c.Config)
+	}
+	if err != nil {
+		return err
+	}
+	if env.dataGiven() {
+		settings.Ledger.Data = env.data
+	}
+	if c.NATS != "" {
+		settings.Ledger.NATS = &config.NATS{URL: c.NATS}
+	}
+	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
+	running, err := service.Start(env.ctx, settings, log)
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintf(env.stdout, "podium is up: chat on %s, ledger in %s, NATS on %s\n",
+		running.Address(), settings.Ledger.Data, running.Ledger.URL()); err != nil {
+		return errors.Join(err, running.Close())
+	}
+	return errors.Join(running.Run(env.ctx), running.Close())
+}

@@ -1,0 +1,74 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// Run tells a whole run: what was asked, who did what and why, and the answer.
+func Run(run *schemas.Run, answer string) string {
+	var b strings.Builder
+	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
+	line("run       %s", run.ID)
+	line("channel   %s, profile %s, language %s", run.Channel, run.Profile, run.Language)
+	line("state     %s", outcome(run))
+	line("started   %s", run.Started.Local().Format(time.DateTime))
+	if !run.Ended.IsZero() {
+		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
+	}
+	if run.Request != "" {
+		line("asked     %s", short(run.Request))
+	}
+	if run.Complexity != nil {
+		line("plan      %s", run.Complexity.Reason)
+	}
+	line("")
+	for i := range run.Tasks {
+		task(line, &run.Tasks[i], run.Decision(run.Tasks[i].Task))
+	}
+	if run.Delivery != nil {
+		task(line, run.Delivery, nil)
+	}
+	if run.Replied != "" {
+		line("answered as %s", run.Replied)
+	}
+	if answer != "" {
+		line("\n%s", answer)
+	}
+	return b.String()
+}
+
+func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.RouteDecision) {
+	line("%s %-8s %-10s %-10s %s", mark(task.State), task.Task, task.Agent, task.State, short(task.Description))
+	if decision != nil {
+		line("           why: %s", decision.Reasoning)
+	}
+	if task.Failure != "" {
+		line("           attempt %d: %s %s", task.Attempt, task.Failure, short(task.Detail))
+	}
+}
+
+func outcome(run *schemas.Run) string {
+	if run.Status == "" {
+		return string(run.State)
+	}
+	return fmt.Sprintf("%s, %s (%s)", run.State, run.Status, run.Reason)
+}
+
+func mark(state schemas.RunTaskState) string {
+	switch state {
+	case schemas.TaskStateCompleted:
+		return "✓"
+	case schemas.TaskStateFailed:
+		return "✗"
+	case schemas.TaskStateSkipped, schemas.TaskStateCancelled:
+		return "–"
+	case schemas.TaskStateDispatched, schemas.TaskStateRunning:
+		return "▸"
+	case schemas.TaskStatePending, schemas.TaskStateReady:
+	}
+	return "·"
+}

@@ -1,0 +1,38 @@
+// Package chat is the door that chat messages come in by: a webhook that takes
+// one message a POST, and the pages on which its sender reads what became of it.
+//
+//	POST /v1/chat/{channel}      a message in; 202 with the run's URL, or the answer with "Prefer: wait=N"
+//	GET  /v1/runs/{ref}          the run, however far it is; 202 while nothing has looked at the message
+//	GET  /v1/runs/{ref}/events   the run's records as server-sent events, resumable
+//
+// # Guarantees
+//
+// A message is answered with 202 or 200 only after the ledger holds it. Any
+// other status means that the sender may offer it again, with the same id, as
+// often as it likes: one id in one conversation makes one run, however often
+// and however long afterwards it comes. The door itself remembers recent ids,
+// which saves work; that it is right rests on the session's memory alone.
+//
+// A message is read after its sender is known and never before: by a signature
+// of Standard Webhooks 1.0 over the raw body, or by the channel's bearer token.
+// A channel that does not exist refuses exactly as one whose secret is wrong.
+//
+// # References and who may read them
+//
+// A run is named "<session>-<n>". A message is named "<session>~<sequence>"
+// from the moment that the ledger holds it, and this name leads to the run that
+// the message began, also when the message was a repeat. Reading needs one of:
+//
+//   - the channel's token as "Authorization: Bearer …", which opens every run
+//     that came in by the channel;
+//   - the key in the URL that the POST was answered with ("?key=…"), a keyed
+//     hash of the session, which opens this one conversation. It does not
+//     expire; whoever holds the URL may read, so it belongs in no public log.
+//
+// Without either the answer is 401; with one that opens something else, 404. What
+// the log knows about a failure beyond its message to the person is not shown.
+//
+// # Errors
+//
+// Every error is a problem document (RFC 9457) whose detail says what to do next.
+package chat

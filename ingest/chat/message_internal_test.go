@@ -1,0 +1,216 @@
+package chat
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+func TestDecodeMessage(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxName+1)
+	for name, test := range map[string]struct{ body, pointer, detail string }{
+		"all fields":        {body: `{"text":"hi","message_id":"1","thread":"t","tenant":"w","user":{"id":"u","name":"Ann"},"language":"en"}`},
+		"unknown field":     {body: `{"text":"hi","emoji":":)"}`},
+		"empty body":        {body: ``, pointer: "#", detail: "not valid JSON"},
+		"not JSON":          {body: `text=hi`, pointer: "#", detail: "not valid JSON at byte 1"},
+		"cut off":           {body: `{"text":"hi"`, pointer: "#", detail: "not valid JSON at byte 12"},
+		"two documents":     {body: `{"text":"hi"}{}`, pointer: "#", detail: "not valid JSON at byte 13"},
+		"field twice":       {body: `{"text":"a","text":"b"}`, pointer: "#/text", detail: "duplicate"},
+		"not UTF-8":         {body: "{\"text\":\"\xff\"}", pointer: "#/text", detail: "UTF-8"},
+		"an array":          {body: `["hi"]`, pointer: "#", detail: "an object is expected"},
+		"text is a number":  {body: `{"text":1}`, pointer: "#/text", detail: "a string is expected"},
+		"user is a string":  {body: `{"text":"hi","user":"u"}`, pointer: "#/user", detail: "an object is expected"},
+		"user id a number":  {body: `{"text":"hi","user":{"id":7}}`, pointer: "#/user/id", detail: "a string is expected"},
+		"no text":           {body: `{"message_id":"1"}`, pointer: "#/text", detail: "required"},
+		"null":              {body: `null`, pointer: "#/text", detail: "required"},
+		"blank text":        {body: `{"text":" \n\t"}`, pointer: "#/text", detail: "required"},
+		"other case":        {body: `{"Text":"hi"}`, pointer: "#/text", detail: "required"},
+		"long id":           {body: `{"text":"hi","message_id":"` + long + `"}`, pointer: "#/message_id", detail: "at most"},
+		"long thread":       {body: `{"text":"hi","thread":"` + long + `"}`, pointer: "#/thread", detail: "at most"},
+		"control character": {body: `{"text":"hi","thread":"a\u0000b"}`, pointer: "#/thread", detail: "control"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			message, place := decodeMessage([]byte(test.body))
+			if test.pointer == "" {
+				if place != nil || message.Text != "hi" {
+					t.Fatalf("message %+v, place %+v", message, place)
+				}
+				return
+			}
+			if place == nil {
+				t.Fatal("it is accepted")
+			}
+			if place.Pointer != test.pointer || !strings.Contains(place.Detail, test.detail) {
+				t.Errorf("%+v, want %q at %q", *place, test.detail, test.pointer)
+			}
+		})
+	}
+}
+
+// One conversation has one key, and no two conversations share one.
+func TestPartitionKey(t *testing.T) {
+	t.Parallel()
+	seen := map[string]schemas.ChatReceived{}
+	for _, tenant := range []string{"", "a", "a/b", "a%2Fb"} {
+		for _, channel := range []string{"b", "b/c"} {
+			for _, thread := range []string{"c", "b/c", "", "/"} {
+				received := schemas.ChatReceived{Provider: Provider, Tenant: tenant, Channel: channel, Thread: thread}
+				key := partitionKey(received)
+				if other, ok := seen[key]; ok {
+					t.Errorf("%+v and %+v share %q", received, other, key)
+				}
+				seen[key] = received
+			}
+		}
+	}
+}
+
+func TestEventIDs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		webhookID, messageID string
+		id, message          string
+		named                bool
+	}{
+		"webhook id":   {webhookID: "wh", id: "chat:web:wh", message: "wh", named: true},
+		"message id":   {messageID: "m", id: "chat:web:m", message: "m", named: true},
+		"both":         {webhookID: "wh", messageID: "m", id: "chat:web:wh", message: "m", named: true},
+		"neither":      {named: false},
+		"with a colon": {webhookID: "a:b", id: "chat:web:a:b", message: "a:b", named: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			message := Message{Text: "hi", MessageID: test.messageID}
+			event, named, err := message.event(envelope{channel: "web", profile: "p", id: test.webhookID, now: time.Unix(1, 0)})
+			if err != nil || named != test.named {
+				t.Fatalf("named %v, error %v", named, err)
+			}
+			var received schemas.ChatReceived
+			if err := schemas.Unmarshal(event.Data, &received); err != nil {
+				t.Fatal(err)
+			}
+			if received.Thread != received.MessageID || received.MessageID == "" {
+				t.Errorf("a message without a thread begins its own: %+v", received)
+			}
+			if test.named && (event.ID != test.id || received.MessageID != test.message) {
+				t.Errorf("event %q message %q, want %q %q", event.ID, received.MessageID, test.id, test.message)
+			}
+		})
+	}
+}
+
+func TestTraceParent(t *testing.T) {
+	t.Parallel()
+	const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for given, want := range map[string]string{good: good, good + "\r\nx: y": "", "nonsense": ""} {
+		event, _, err := (&Message{Text: "hi"}).event(envelope{channel: "web", profile: "p", traceParent: given})
+		if err != nil || event.TraceParent != want {
+			t.Errorf("%q becomes %q (%v)", given, event.TraceParent, err)
+		}
+	}
+}
+
+func TestPreferredWait(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lines []string
+		want  time.Duration
+		ok    bool
+	}{
+		"none":            {},
+		"plain":           {lines: []string{"wait=10"}, want: 10 * time.Second, ok: true},
+		"quoted":          {lines: []string{`wait="10"`}, want: 10 * time.Second, ok: true},
+		"upper case":      {lines: []string{"Wait = 10"}, want: 10 * time.Second, ok: true},
+		"among others":    {lines: []string{"respond-async, wait=10; x=y, handling=lenient"}, want: 10 * time.Second, ok: true},
+		"second line":     {lines: []string{"respond-async", "wait=3"}, want: 3 * time.Second, ok: true},
+		"the first":       {lines: []string{"wait=3, wait=9"}, want: 3 * time.Second, ok: true},
+		"zero":            {lines: []string{"wait=0"}, ok: true},
+		"negative":        {lines: []string{"wait=-1"}},
+		"not a number":    {lines: []string{"wait=soon"}},
+		"no value":        {lines: []string{"wait"}},
+		"beyond range":    {lines: []string{"wait=99999999999"}},
+		"another by half": {lines: []string{"waiting=3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wait, ok := preferredWait(http.Header{"Prefer": test.lines})
+			if wait != test.want || ok != test.ok {
+				t.Errorf("%v %v, want %v %v", wait, ok, test.want, test.ok)
+			}
+		})
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	session := schemas.SessionID("p", "k")
+	for _, good := range []string{session + "-1", session + "-42", session + "~1", session + "~18446744073709551615"} {
+		ref, err := parseReference(good)
+		if err != nil || ref.String() != good || ref.session != session {
+			t.Errorf("%q is read as %+v (%v)", good, ref, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "~", "-", session, session + "-0", session + "-01", session + "-+1", session + "~0", session + "~01",
+		session + "~-1", session + "~", "x~1", "{" + session + "}~1", session + "~18446744073709551616", session + "~1~2",
+	} {
+		if ref, err := parseReference(bad); err == nil {
+			t.Errorf("%q is read as %+v", bad, ref)
+		}
+	}
+}
+
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"hi"}`, `{"text":"hi","user":{"id":"u"},"thread":"t/ü"}`, `{"text":1}`, `[`, "\xff", `{"text":"\ud800"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		message, place := decodeMessage(body)
+		if place != nil {
+			if place.Detail == "" || !strings.HasPrefix(place.Pointer, "#") {
+				t.Errorf("the place is not told: %+v", *place)
+			}
+			return
+		}
+		event, _, err := message.event(envelope{channel: "web", profile: "p", now: time.Unix(1, 0)})
+		if err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		encoded, err := bus.Encode(bus.InSubject(doorName, 0), &event)
+		if err != nil {
+			t.Fatalf("what was read is not an event: %v", err)
+		}
+		decoded, err := bus.Decode(encoded)
+		if err != nil || decoded.ID != event.ID || decoded.PartitionKey != event.PartitionKey || !utf8.Valid(decoded.Data) {
+			t.Errorf("the event does not survive the wire: %v", err)
+		}
+	})
+}
+
+func FuzzParseReference(f *testing.F) {
+	f.Add(schemas.SessionID("p", "k") + "~7")
+	f.Add(schemas.SessionID("p", "k") + "-7")
+	f.Fuzz(func(t *testing.T, text string) {
+		if ref, err := parseReference(text); err == nil && ref.String() != text {
+			t.Errorf("%q and %q name the same", text, ref)
+		}
+	})
+}
+
+func FuzzPreferredWait(f *testing.F) {
+	f.Add("respond-async, wait=10")
+	f.Fuzz(func(t *testing.T, line string) {
+		if wait, _ := preferredWait(http.Header{"Prefer": {line}}); wait < 0 {
+			t.Errorf("%q waits %v", line, wait)
+		}
+	})
+}

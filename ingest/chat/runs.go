@@ -1,0 +1,147 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A Document is a run as its reader gets it.
+type Document struct {
+	Run    string            `json:"run"`             // URL of this document
+	Events string            `json:"events"`          // URL
+	RunID  string            `json:"run_id,omitzero"` // "<session>-<n>", once there is one
+	State  State             `json:"state"`
+	Status schemas.RunStatus `json:"status,omitzero"` // once the outcome is fixed
+	Reason string            `json:"reason,omitzero"` // machine-readable: why it ended, or why nothing came of it
+	Answer string            `json:"answer,omitzero"` // the words, once the outcome is fixed
+	// Details is everything known about the run, in its words on the ledger.
+	Details *schemas.Run `json:"details,omitzero"`
+}
+
+// State is how far a message or its run is: that of schemas.RunState or one of these.
+type State string
+
+// The states that are not a run's.
+const (
+	StateAccepted State = "accepted" // on the ledger, not looked at yet
+	StateQueued   State = "queued"   // waits until the run before it has ended
+	StateIgnored  State = "ignored"  // needs no answer
+	StateRefused  State = "refused"  // asked for something that is not possible any more
+)
+
+// done reports whether the document says what came of the message.
+func (d *Document) done() bool {
+	return d.Status != "" || d.State == StateIgnored || d.State == StateRefused
+}
+
+// document describes what the watch has seen so far.
+func (w *watch) document(ctx context.Context) (*Document, error) {
+	made := &Document{State: StateAccepted}
+	made.Run, made.Events = w.door.urls(w.ref)
+	if w.dropped() {
+		message := w.message()
+		made.Reason, made.State = message.Reason, StateIgnored
+		if message.Disposition == schemas.DispositionRefused {
+			made.State = StateRefused
+		}
+		return made, nil
+	}
+	number := w.run()
+	if number == 0 {
+		return made, nil
+	}
+	made.RunID = schemas.RunID(w.ref.session, number)
+	run := w.conversation.Run(number)
+	if run == nil {
+		made.State = StateQueued
+		return made, nil
+	}
+	shown := *run
+	shown.Error = outward(run.Error)
+	made.State, made.Status, made.Reason, made.Details = State(run.State), run.Status, string(run.Reason), &shown
+	if run.Status == "" {
+		return made, nil
+	}
+	var err error
+	made.Answer, err = bus.AnswerText(ctx, w.door.core, *run)
+	return made, err
+}
+
+// await reads a reference until the outcome is fixed or the time is up.
+func (d *Door) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	w, err := d.open(ctx, ref, granted)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	for wait > 0 && !w.settled() {
+		_, ok, err := w.next(ctx, timer.C)
+		if errors.Is(err, errClosing) || err == nil && !ok {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w.document(ctx)
+}
+
+// showRun answers 200 with the run, however far it is, and 202 while the session
+// has not looked at its message. With "Prefer: wait=N" it waits for the outcome.
+func (d *Door) showRun(w http.ResponseWriter, r *http.Request) {
+	ref, granted, fault := d.admit(r)
+	if fault != nil {
+		fault.write(w)
+		return
+	}
+	wait, leave := d.mayWait(w, r)
+	if wait > 0 {
+		defer leave()
+	}
+	document, err := d.await(r.Context(), ref, granted, wait)
+	if err != nil {
+		d.readProblem(r, ref, err).write(w)
+		return
+	}
+	status := http.StatusOK
+	if document.State == StateAccepted {
+		status = http.StatusAccepted
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, status, schemas.MediaTypeJSON, document)
+}
+
+// admit reads the reference of a request and what its reader may see.
+func (d *Door) admit(r *http.Request) (reference, access, *Problem) {
+	ref, err := parseReference(r.PathValue("ref"))
+	granted, some := d.access(r, ref)
+	switch {
+	case !some:
+		return ref, granted, problemUnauthorized()
+	case err != nil:
+		return ref, granted, problemUnknownRun()
+	}
+	return ref, granted, nil
+}
+
+func (d *Door) readProblem(r *http.Request, ref reference, err error) *Problem {
+	if errors.Is(err, errNoRun) {
+		return problemUnknownRun()
+	}
+	if r.Context().Err() != nil {
+		return problemUnreadableRun() // nobody is there to read it
+	}
+	d.log.Error().Err(err).Str("session", ref.session).Msg("a session could not be read")
+	var malformed *bus.MalformedError
+	if errors.Is(err, schemas.ErrGrammar) || errors.As(err, &malformed) {
+		return problemBrokenRun()
+	}
+	return problemUnreadableRun()
+}

@@ -1,0 +1,362 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/ingest/chat"
+	"podium/schemas"
+)
+
+const hello = `{"text":"2+2?","thread":"t"}`
+
+func TestRunFromAcceptedToEnded(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(2)
+	door := newDoor(t, ledger)
+	accepted := accept(t, door, post("web", hello))
+	session := newScript(t, ledger, accepted.Session)
+	at := func(status int) chat.Document {
+		t.Helper()
+		document, _ := expect[chat.Document](t, door, get(accepted.Run), status)
+		if document.Run != accepted.Run || document.Events != accepted.Events {
+			t.Errorf("URLs %q %q", document.Run, document.Events)
+		}
+		return document
+	}
+	if document := at(http.StatusAccepted); document.State != chat.StateAccepted || document.RunID != "" {
+		t.Errorf("before the decision: %+v", document)
+	}
+	session.begin(accepted, 1)
+	document := at(http.StatusOK)
+	if document.State != "executing" || document.RunID != schemas.RunID(accepted.Session, 1) || document.Status != "" || document.Answer != "" {
+		t.Errorf("under way: %+v", document)
+	}
+	session.settle(1, text("4"), text("  "), text("even"))
+	if document := at(http.StatusOK); document.State != "replying" || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
+		t.Errorf("settled: %+v", document)
+	}
+	session.end(1)
+	if document := at(http.StatusOK); document.State != "ended" || document.Reason != "completed" || document.Answer != "4\n\neven" {
+		t.Errorf("ended: %+v", document)
+	}
+	byRun, _ := expect[chat.Document](t, door, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)
+	if byRun.Answer != "4\n\neven" || byRun.Details == nil || byRun.Details.ID != document.RunID {
+		t.Errorf("by the run's own id: %+v", byRun)
+	}
+}
+
+// A repeat that reached the ledger has no record of its own, and yet leads to the run.
+func TestRepeatLeadsToTheRunOfTheFirst(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(2)
+	message := post("web", hello, "Webhook-Id", "m1")
+	first := accept(t, newDoor(t, ledger), message)
+	door := newDoor(t, ledger) // a restart: nothing is remembered
+	session := newScript(t, ledger, first.Session)
+	session.begin(first, 1)
+	session.settle(1, text("4"))
+	repeat := accept(t, door, message)
+	if repeat.Sequence == first.Sequence || repeat.ID != first.ID {
+		t.Fatalf("repeat %+v of %+v", repeat, first)
+	}
+	document, _ := expect[chat.Document](t, door, get(repeat.Run), http.StatusOK)
+	if document.RunID != schemas.RunID(first.Session, 1) || document.Answer != "4" {
+		t.Errorf("the repeat leads to %+v", document)
+	}
+}
+
+func TestDispositions(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	door := newDoor(t, ledger)
+	var accepted [4]chat.Accepted
+	for i := range accepted {
+		accepted[i] = accept(t, door, post("web", hello))
+	}
+	session := newScript(t, ledger, accepted[0].Session)
+	session.begin(accepted[0], 1)
+	queued := received(accepted[1], 2, schemas.DispositionQueued)
+	message := incoming(accepted[1])
+	queued.MessageReceived.Message = &message
+	session.record(queued)
+	ignored, refused := received(accepted[2], 0, schemas.DispositionIgnored), received(accepted[3], 0, schemas.DispositionRefused)
+	ignored.MessageReceived.Reason, refused.MessageReceived.Reason = "autoreply", "already_settled"
+	session.record(ignored)
+	session.record(refused)
+	for i, want := range []chat.Document{
+		{State: "executing", RunID: schemas.RunID(session.session, 1)},
+		{State: chat.StateQueued, RunID: schemas.RunID(session.session, 2)},
+		{State: chat.StateIgnored, Reason: "autoreply"},
+		{State: chat.StateRefused, Reason: "already_settled"},
+	} {
+		got, _ := expect[chat.Document](t, door, get(accepted[i].Run), http.StatusOK)
+		got.Run, got.Events, got.Details = "", "", nil
+		if got != want {
+			t.Errorf("message %d: %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	door := newDoor(t, ledger)
+	accepted := accept(t, door, post("web", hello))
+	session := newScript(t, ledger, accepted.Session)
+	session.begin(accepted, 1)
+	session.record(
+		schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: "t1", Attempt: 1, Cause: schemas.FailurePermanent}},
+		schemas.Fact{RunSettled: &schemas.RunSettled{
+			Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed,
+			Error: &schemas.Error{
+				ErrorType: schemas.ErrorToolFailure, SuggestedAction: schemas.ActionRetry,
+				Message: map[string]string{"en": "That did not work.", "de": "Das ging nicht."}, InternalDetails: "host db7 is away",
+			},
+		}})
+	session.record(schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed}})
+	recorder := get(accepted.Run).do(t, door)
+	document := read[chat.Document](t, recorder.Body.Bytes())
+	if document.Answer != "That did not work." || document.Status != schemas.RunFailed || document.Details.Error.ErrorType != schemas.ErrorToolFailure {
+		t.Errorf("document %+v", document)
+	}
+	events := get(accepted.Events).do(t, door).Body.String()
+	if !strings.Contains(events, "run_settled") || !strings.Contains(events, "event: end") {
+		t.Errorf("events %s", events)
+	}
+	if strings.Contains(recorder.Body.String()+events, "db7") {
+		t.Errorf("what is for the log is shown: %s %s", recorder.Body, events)
+	}
+}
+
+func TestWhoMayRead(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(2)
+	door := newDoor(t, ledger)
+	mine, theirs := accept(t, door, post("web", hello)), accept(t, door, post("other", hello, "Authorization", "Bearer "+otherToken))
+	newScript(t, ledger, mine.Session).begin(mine, 1)
+	key := func(a chat.Accepted) string { return a.Run[strings.Index(a.Run, "?"):] }
+	run := "/v1/runs/" + schemas.RunID(mine.Session, 1)
+	stranger := "/v1/runs/" + schemas.SessionID(profile, "nobody")
+	bearer := []string{"Authorization", "Bearer " + token}
+	for name, test := range map[string]struct {
+		call   call
+		status int
+	}{
+		"key, message":                     {get(mine.Run), 200},
+		"key, run":                         {get(run + key(mine)), 200},
+		"token, message":                   {get(pathOf(mine.Run), bearer...), 200},
+		"token, run":                       {get(run, bearer...), 200},
+		"token beside a wrong key":         {get(run+"?key=x", bearer...), 200},
+		"token, nothing decided yet":       {get(pathOf(theirs.Run), "Authorization", "Bearer "+otherToken), 202},
+		"nothing":                          {get(run), 401},
+		"wrong key":                        {get(run + key(mine) + "x"), 401},
+		"empty key":                        {get(run + "?key="), 401},
+		"key of another session":           {get(run + key(theirs)), 401},
+		"wrong token":                      {get(run, "Authorization", "Bearer nonsense-nonsense"), 401},
+		"token of another channel":         {get(run, "Authorization", "Bearer "+otherToken), 404},
+		"token of another, message":        {get(pathOf(mine.Run), "Authorization", "Bearer "+otherToken), 404},
+		"token, no such session":           {get(stranger+"-1", bearer...), 404},
+		"token, no such run":               {get("/v1/runs/"+schemas.RunID(mine.Session, 2), bearer...), 404},
+		"key, no such run":                 {get("/v1/runs/" + schemas.RunID(mine.Session, 2) + key(mine)), 404},
+		"key, no such message":             {get("/v1/runs/" + mine.Session + "~9999" + key(mine)), 404},
+		"key, a message of another":        {get("/v1/runs/" + mine.Session + "~" + strconv.FormatUint(theirs.Sequence+100, 10) + key(mine)), 404},
+		"not a reference, a token":         {get("/v1/runs/nonsense", bearer...), 404},
+		"not a reference, nothing":         {get("/v1/runs/nonsense"), 401},
+		"events: nothing":                  {get(run + "/events"), 401},
+		"events: token of another channel": {get(run+"/events", "Authorization", "Bearer "+otherToken), 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recorder := test.call.do(t, door)
+			if recorder.Code != test.status {
+				t.Errorf("status %d, want %d: %s", recorder.Code, test.status, recorder.Body)
+			}
+			if recorder.Header().Get("Cache-Control") != "no-store" || recorder.Header().Get("Referrer-Policy") != "no-referrer" {
+				t.Errorf("headers %v", recorder.Header())
+			}
+		})
+	}
+}
+
+// A sequence proves nothing: only a message of the very session can be named.
+func TestReferenceToWhatIsNotAMessageOfTheSession(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	door := newDoor(t, ledger)
+	mine, theirs := accept(t, door, post("web", hello)), accept(t, door, post("web", `{"text":"x","thread":"another"}`))
+	record := newScript(t, ledger, mine.Session).begin(mine, 1)
+	_, key, _ := strings.Cut(mine.Run, "?")
+	forged := inputs(t, ledger)[0] // the message itself, where an agent can write
+	copied := publish(t, ledger, bus.ResponseSubject("calculator", 0), forged)
+	for _, sequence := range []uint64{theirs.Sequence, record, copied} {
+		path := "/v1/runs/" + mine.Session + "~" + strconv.FormatUint(sequence, 10) + "?" + key
+		expect[chat.Problem](t, door, get(path), http.StatusNotFound)
+	}
+}
+
+func TestUnreadableLedger(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	accepted := accept(t, newDoor(t, ledger), post("web", hello))
+	door := newDoor(t, unreadable{ledger})
+	problem, header := expect[chat.Problem](t, door, get(accepted.Run), http.StatusServiceUnavailable)
+	if header.Get("Retry-After") == "" || problem.Detail == "" {
+		t.Errorf("problem %+v, headers %v", problem, header)
+	}
+	// What was taken stays taken, whatever comes after it.
+	accept(t, door, post("web", hello, "Prefer", "wait=5"))
+}
+
+// Records that no session writes are told apart from a ledger that is away.
+func TestUnreadableRecords(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	door := newDoor(t, ledger)
+	accepted := accept(t, door, post("web", hello))
+	session := newScript(t, ledger, accepted.Session)
+	session.work(1) // of a run that never began
+	problem, _ := expect[chat.Problem](t, door, get(accepted.Run), http.StatusInternalServerError)
+	if !strings.HasSuffix(problem.Type, "unreadable-run") {
+		t.Errorf("problem %+v", problem)
+	}
+}
+
+type unreadable struct{ *memory.Ledger }
+
+func (unreadable) Get(_ context.Context, _ string, _ uint64) (bus.Message, error) {
+	return bus.Message{}, &bus.TemporaryError{Op: "get", Err: errors.New("away")}
+}
+
+// A counting ledger knows how many readers are open.
+type counting struct {
+	*memory.Ledger
+	open atomic.Int64
+}
+
+type countedReader struct {
+	bus.Reader
+	ledger *counting
+}
+
+func (c *counting) Read(ctx context.Context, stream string, from uint64, subjects ...string) (bus.Reader, error) {
+	reader, err := c.Ledger.Read(ctx, stream, from, subjects...)
+	if err == nil {
+		c.open.Add(1)
+	}
+	return countedReader{reader, c}, err
+}
+
+func (r countedReader) Close() {
+	r.ledger.open.Add(-1)
+	r.Reader.Close()
+}
+
+func TestReadersAreClosed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &counting{Ledger: memory.New(1)}
+		door := newDoor(t, ledger)
+		accepted := accept(t, door, post("web", hello))
+		var live tap
+		done := follow(t.Context(), door, &live, get(accepted.Events))
+		synctest.Wait()
+		if open := ledger.open.Load(); open != 1 {
+			t.Errorf("%d readers are open during a stream", open)
+		}
+		expect[chat.Document](t, door, get(accepted.Run, "Prefer", "wait=1"), http.StatusAccepted)
+		door.Close()
+		<-done
+		if open := ledger.open.Load(); open != 0 {
+			t.Errorf("%d readers are left open", open)
+		}
+	})
+}
+
+func TestPreferWait(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		prefer, applied string
+		decide          time.Duration // when the supervisor settles; 0 is never
+		close           time.Duration // when the door closes; 0 is never
+		took            time.Duration
+		status          int
+	}{
+		"in time":              {prefer: "wait=10", applied: "wait=10", decide: 3 * time.Second, took: 3 * time.Second, status: 200},
+		"too late":             {prefer: "wait=10", applied: "wait=10", decide: 11 * time.Second, took: 10 * time.Second, status: 202},
+		"never":                {prefer: "respond-async, wait=2", applied: "wait=2", took: 2 * time.Second, status: 202},
+		"capped":               {prefer: "wait=3600", applied: "wait=20", took: 20 * time.Second, status: 202},
+		"not at all":           {prefer: "wait=0", status: 202},
+		"without a preference": {status: 202},
+		"the door closes":      {prefer: "wait=10", applied: "wait=10", close: time.Second, took: time.Second, status: 202},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ledger := memory.New(1)
+				door := newDoor(t, ledger, func(c *chat.Config) { c.MaxWait = 20 * time.Second })
+				first := accept(t, door, post("web", hello, "Webhook-Id", "m0"))
+				if test.decide > 0 {
+					time.AfterFunc(test.decide, func() {
+						session := newScript(t, ledger, first.Session)
+						session.begin(first, 1)
+						session.settle(1, text("4"))
+					})
+				}
+				if test.close > 0 {
+					time.AfterFunc(test.close, door.Close)
+				}
+				before := time.Now()
+				recorder := post("web", hello, "Webhook-Id", "m0", "Prefer", test.prefer).do(t, door)
+				if took := time.Since(before); took != test.took || recorder.Code != test.status {
+					t.Errorf("status %d after %v, want %d after %v", recorder.Code, took, test.status, test.took)
+				}
+				if recorder.Header().Get("Location") != first.Run || recorder.Header().Get("Preference-Applied") != test.applied {
+					t.Errorf("headers %v", recorder.Header())
+				}
+				if test.status == http.StatusOK {
+					document := read[chat.Document](t, recorder.Body.Bytes())
+					if document.Answer != "4" || document.Status != schemas.RunCompleted {
+						t.Errorf("document %+v", document)
+					}
+				} else if accepted := read[chat.Accepted](t, recorder.Body.Bytes()); accepted != first {
+					t.Errorf("accepted %+v, want %+v", accepted, first)
+				}
+				time.Sleep(test.decide) // the script ends inside the bubble
+			})
+		})
+	}
+}
+
+func TestWaitingOnARun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := memory.New(1)
+		door := newDoor(t, ledger, func(c *chat.Config) { c.Readers = 1 })
+		accepted := accept(t, door, post("web", hello))
+		session := newScript(t, ledger, accepted.Session)
+		time.AfterFunc(2*time.Second, func() { session.begin(accepted, 1) })
+		time.AfterFunc(4*time.Second, func() { session.settle(1, text("4")) })
+		time.AfterFunc(time.Second, func() {
+			// The one place is taken: the answer comes at once, and says that nothing was waited for.
+			_, header := expect[chat.Document](t, door, get(accepted.Run, "Prefer", "wait=10"), http.StatusAccepted)
+			if header.Get("Preference-Applied") != "" {
+				t.Errorf("headers %v", header)
+			}
+		})
+		before := time.Now()
+		document, _ := expect[chat.Document](t, door, get(accepted.Run, "Prefer", "wait=10"), http.StatusOK)
+		if took := time.Since(before); took != 4*time.Second || document.Answer != "4" {
+			t.Errorf("%+v after %v", document, took)
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package imap
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Security says how a connection is protected.
+type Security string
+
+// The kinds of protection.
+const (
+	SecurityTLS      Security = "tls"      // from the first byte (RFC 8314)
+	SecurityStartTLS Security = "starttls" // STARTTLS before the credentials
+	SecurityNone     Security = "none"     // on loopback, or when explicitly allowed
+)
+
+// A Config describes one mailbox of one account. The zero value of a field
+// means its default.
+type Config struct {
+	Account string // the name of the account in the configuration; it stands in event ids
+	Profile string // the profile of the events
+
+	Host     string
+	Port     int      // default 993, or 143 without SecurityTLS
+	Security Security // default SecurityTLS
+	// AllowPlaintext lets SecurityNone leave this machine, credentials included.
+	AllowPlaintext bool
+	TLS            *tls.Config // default: the system's certificates
+
+	Username string
+	Password func(ctx context.Context) (string, error) // asked at every connection
+	Mailbox  string                                    // default INBOX
+
+	// Since, at first contact, is how old mail may be to be taken, by its
+	// INTERNALDATE; the zero time takes nothing that is there already.
+	Since time.Time
+	// Own reports whether a Message-ID is one that this system gave to a mail it
+	// sent; such a mail is classed as an automatic one. Default: none is.
+	Own func(messageID string) bool
+
+	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
+	IdleReissue     time.Duration // between looks with them; default 9 min (RFC 2177: below 29)
+	AnswerDeadline  time.Duration // without a byte while an answer is due; default 30 s
+	CommandDeadline time.Duration // for one command as a whole; default 10 min
+	RetryAfter      time.Duration // before a message that could not be fetched is tried again; default 1 min
+	BackOffMin      time.Duration // default 1 s
+	BackOffMax      time.Duration // default 5 min
+
+	MaxMessage int64  // bytes; of a larger message only the first MiB is taken; default 50 MiB
+	Spool      string // folder for messages under way; default the system's
+	Clock      func() time.Time
+}
+
+// withDefaults returns a copy without zero values.
+func (c Config) withDefaults() Config {
+	if c.Security == "" {
+		c.Security = SecurityTLS
+	}
+	if c.Port == 0 {
+		c.Port = 143
+		if c.Security == SecurityTLS {
+			c.Port = 993
+		}
+	}
+	if c.Mailbox == "" {
+		c.Mailbox = "INBOX"
+	}
+	if c.MaxMessage == 0 {
+		c.MaxMessage = 50 << 20
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	for _, setting := range [...]struct {
+		value    *time.Duration
+		standard time.Duration
+	}{
+		{&c.PollInterval, time.Minute},
+		{&c.IdleReissue, 9 * time.Minute},
+		{&c.AnswerDeadline, 30 * time.Second},
+		{&c.CommandDeadline, 10 * time.Minute},
+		{&c.RetryAfter, time.Minute},
+		{&c.BackOffMin, time.Second},
+		{&c.BackOffMax, 5 * time.Minute},
+	} {
+		if *setting.value == 0 {
+			*setting.value = setting.standard
+		}
+	}
+	return c
+}
+
+// validate reports everything that is wrong, joined.
+func (c Config) validate() error {
+	var found []error
+	for _, required := range [...]struct{ name, value string }{
+		{"account", c.Account}, {"profile", c.Profile}, {"host", c.Host}, {"username", c.Username},
+	} {
+		if required.value == "" {
+			found = append(found, fmt.Errorf("%s is missing", required.name))
+		}
+	}
+	if c.Password == nil {
+		found = append(found, errors.New("password is missing"))
+	}
+	if c.Port < 1 || c.Port > 65535 {
+		found = append(found, fmt.Errorf("port %d is not between 1 and 65535", c.Port))
+	}
+	switch c.Security {
+	case SecurityTLS, SecurityStartTLS:
+	case SecurityNone:
+		if !c.AllowPlaintext && !loopback(c.Host) {
+			found = append(found, errors.New("without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly"))
+		}
+	default:
+		found = append(found, fmt.Errorf("security %q is none of tls, starttls, none", c.Security))
+	}
+	if c.IdleReissue >= 29*time.Minute {
+		found = append(found, fmt.Errorf("idle reissue %s is not below the 29m of RFC 2177", c.IdleReissue))
+	}
+	if c.BackOffMin > c.BackOffMax {
+		found = append(found, fmt.Errorf("back-off minimum %s is above the maximum %s", c.BackOffMin, c.BackOffMax))
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("mailbox of account %q: %w", c.Account, errors.Join(found...))
+	}
+	return nil
+}
+
+func (c Config) address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,136 @@
+package imap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"podium/ingest/imap/mailparse"
+	"podium/schemas"
+)
+
+// mediaTypeMail is the media type of a mail as received.
+const mediaTypeMail = "message/rfc822"
+
+// prepareAll archives and reads messages, several at a time. A message that is
+// known already has no event.
+func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) (map[uint32]*schemas.Event, error) {
+	events := make([]*schemas.Event, len(uids))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, uid := range uids {
+		one := outcomes[uid]
+		if one == nil || one.kind != outcomeFetched {
+			continue
+		}
+		known, err := s.knows(ctx, uid, one)
+		group.Go(func() error {
+			if err == nil && !known {
+				events[i], err = s.prepare(ctx, one)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errLedger, err)
+	}
+	prepared := make(map[uint32]*schemas.Event, len(uids))
+	for i, event := range events {
+		if event != nil {
+			prepared[uids[i]] = event
+		}
+	}
+	return prepared, nil
+}
+
+// knows tells whether a message was published under another UID.
+func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, error) {
+	if uid >= s.ledger.position.Backlog {
+		return false, nil
+	}
+	return s.ledger.isKnown(ctx, one.content.sha256())
+}
+
+// prepare archives a message and makes its event.
+func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, error) {
+	content, err := one.content.open()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.door.dependencies.Artifacts.Put(ctx, content, mediaTypeMail)
+	if err != nil {
+		return nil, fmt.Errorf("archive mail: %w", err)
+	}
+	if raw.SHA256 != one.content.sha256() {
+		return nil, errors.New("archive mail: the artifact has other bytes than were fetched")
+	}
+	if content, err = one.content.open(); err != nil {
+		return nil, err
+	}
+	mail, err := s.read(ctx, content, one.truncated)
+	if err != nil {
+		return nil, err
+	}
+	mail.Account, mail.Mailbox = s.config.Account, s.config.Mailbox
+	mail.UIDValidity, mail.UID = s.mailbox.UIDValidity, one.summary.UID
+	mail.Received, mail.Raw = s.received(one.summary), raw
+	body, err := schemas.Marshal(mail)
+	if err != nil {
+		return nil, err
+	}
+	return &schemas.Event{
+		ID:     eventID(s.config.Account, s.config.Mailbox, mail.UIDValidity, mail.UID),
+		Source: mailboxURL(s.config, mail.UIDValidity),
+		Type:   schemas.TypeEmailReceived, Time: mail.Received,
+		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
+		PartitionKey: mailparse.PartitionKey(&mail), Profile: s.config.Profile,
+		Data: body,
+	}, nil
+}
+
+// read parses a mail. A parser that breaks on a mail costs that mail its
+// reading, and nothing else.
+func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (mail schemas.EmailReceived, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			s.door.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
+			mail, err = mailparse.Unparsed(), nil
+		}
+	}()
+	return mailparse.Parse(ctx, content, mailparse.Options{
+		Sink: s.door.dependencies.Artifacts, Own: s.config.Own, Truncated: truncated,
+	})
+}
+
+// eventID is the identity of a message (RFC 9051, section 2.3.1.1): the same
+// message always has the same one.
+func eventID(account, mailbox string, uidValidity, uid uint32) string {
+	sum := sha256.Sum256([]byte(mailbox))
+	return fmt.Sprintf("imap:%s:%s:%d:%d", account, hex.EncodeToString(sum[:8]), uidValidity, uid)
+}
+
+// mailboxURL is the URL of the mailbox (RFC 5092), without credentials.
+func mailboxURL(config Config, uidValidity uint32) string {
+	host := config.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if config.Port != 143 && config.Port != 993 {
+		host = net.JoinHostPort(config.Host, strconv.Itoa(config.Port))
+	}
+	levels := strings.Split(config.Mailbox, "/")
+	for i := range levels {
+		levels[i] = url.PathEscape(levels[i])
+	}
+	return fmt.Sprintf("imap://%s/%s;UIDVALIDITY=%d", host, strings.Join(levels, "/"), uidValidity)
+}

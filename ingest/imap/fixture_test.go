@@ -1,0 +1,317 @@
+package imap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/ingest/imap"
+	"podium/ingest/imap/dovecot"
+	"podium/schemas"
+)
+
+const (
+	account = "support"
+	profile = "praxis"
+
+	patience = 20 * time.Second // for anything that a busy machine may delay
+)
+
+// A fixture is a ledger in memory and what doors put on it.
+type fixture struct {
+	core   *memory.Ledger
+	intake *intake
+	store  *store
+	log    *lines
+}
+
+func newFixture() *fixture {
+	core := memory.New(2)
+	return &fixture{
+		core:   core,
+		intake: &intake{inner: bus.NewIntake(core), submitted: make(chan schemas.Event, 10_000)},
+		store:  &store{Store: core.Store(bus.MailboxBucket)},
+		log:    &lines{},
+	}
+}
+
+// intake is the real one, and tells of every event that is on the ledger.
+type intake struct {
+	inner     *bus.Intake
+	submitted chan schemas.Event
+
+	mu   sync.Mutex
+	fail error
+}
+
+func (i *intake) setError(err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.fail = err
+}
+
+func (i *intake) Submit(ctx context.Context, door string, e schemas.Event) (bus.Receipt, error) {
+	i.mu.Lock()
+	fail := i.fail
+	i.mu.Unlock()
+	if fail != nil {
+		return bus.Receipt{}, fail
+	}
+	receipt, err := i.inner.Submit(ctx, door, e)
+	if err == nil {
+		i.submitted <- e
+	}
+	return receipt, err
+}
+
+// store loses writes on demand.
+type store struct {
+	bus.Store
+
+	mu   sync.Mutex
+	lose bool
+}
+
+var errLost = &bus.TemporaryError{Op: "update", Err: errors.New("lost")}
+
+func (s *store) setLosing(lose bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lose = lose
+}
+
+func (s *store) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	s.mu.Lock()
+	lose := s.lose
+	s.mu.Unlock()
+	if lose {
+		return 0, errLost
+	}
+	return s.Store.Update(ctx, key, value, revision)
+}
+
+// lines is a log that can be searched.
+type lines struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// config is a mailbox that a test waits for with little patience.
+func config(host string, port int) imap.Config {
+	return imap.Config{
+		Account: account, Profile: profile, Host: host, Port: port, Security: imap.SecurityNone,
+		Username:     dovecot.Username,
+		Password:     func(context.Context) (string, error) { return dovecot.Password, nil },
+		PollInterval: 200 * time.Millisecond, IdleReissue: time.Minute,
+		AnswerDeadline: 10 * time.Second, RetryAfter: 10 * time.Millisecond,
+		BackOffMin: 10 * time.Millisecond, BackOffMax: 50 * time.Millisecond,
+		Since: time.Unix(0, 0),
+	}
+}
+
+// run starts a door and stops it when the test, or stop, ends it.
+func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (imap.MailSource, error)) (door *imap.Door, stop func()) {
+	tb.Helper()
+	door, err := imap.New(config, imap.Dependencies{
+		Intake: f.intake, Artifacts: f.core.Artifacts(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- door.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				tb.Errorf("Run: %v", err)
+			}
+		case <-time.After(patience):
+			tb.Error("Run did not end with its context")
+		}
+	})
+	tb.Cleanup(func() {
+		stop()
+		if tb.Failed() {
+			tb.Logf("log:\n%s", f.log)
+		}
+	})
+	return door, stop
+}
+
+// next returns the next event on the ledger.
+func (f *fixture) next(tb testing.TB) (schemas.Event, schemas.EmailReceived) {
+	tb.Helper()
+	select {
+	case e := <-f.intake.submitted:
+		var mail schemas.EmailReceived
+		if err := schemas.Unmarshal(e.Data, &mail); err != nil {
+			tb.Fatal(err)
+		}
+		return e, mail
+	case <-time.After(patience):
+		tb.Fatalf("no event came; log:\n%s", f.log)
+		return schemas.Event{}, schemas.EmailReceived{}
+	}
+}
+
+// none fails when an event is on the ledger that no one has taken with next.
+func (f *fixture) none(tb testing.TB) {
+	tb.Helper()
+	select {
+	case e := <-f.intake.submitted:
+		tb.Fatalf("event %s came too much", e.ID)
+	default:
+	}
+}
+
+// eventually waits until a condition holds.
+func eventually(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); !holds(); <-ticker.C {
+		if time.Now().After(deadline) {
+			tb.Fatalf("it did not come about that %s", what)
+		}
+	}
+}
+
+// connected waits until a door has dealt with what was there.
+func connected(tb testing.TB, door *imap.Door) {
+	tb.Helper()
+	eventually(tb, "the door is connected", func() bool {
+		status := door.Status()
+		return status.Connected && !status.LastSuccess.IsZero()
+	})
+}
+
+// caughtUp waits until a door has looked once more.
+func caughtUp(tb testing.TB, door *imap.Door) {
+	tb.Helper()
+	now := time.Now()
+	eventually(tb, "the door has looked again", func() bool { return door.Status().LastSuccess.After(now) })
+}
+
+func message(number int) []byte {
+	return fmt.Appendf(nil, "From: Erika <erika@example.org>\r\nSubject: Mail %d\r\nMessage-ID: <%d@example.org>\r\n\r\nText %d\r\n", number, number, number)
+}
+
+// A proxy stands between door and server, and can go silent or cut.
+type proxy struct {
+	listener net.Listener
+	target   string
+	done     sync.WaitGroup
+
+	mu     sync.Mutex
+	silent bool
+	conns  []net.Conn
+}
+
+func newProxy(tb testing.TB, host string, port int) *proxy {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := &proxy{listener: listener, target: net.JoinHostPort(host, strconv.Itoa(port))}
+	p.done.Go(p.accept)
+	tb.Cleanup(func() {
+		_ = listener.Close()
+		p.cut()
+		p.done.Wait()
+	})
+	return p
+}
+
+func (p *proxy) port(tb testing.TB) int {
+	tb.Helper()
+	_, port, err := net.SplitHostPort(p.listener.Addr().String())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return number
+}
+
+func (p *proxy) accept() {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", p.target)
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.conns = append(p.conns, near, far)
+		p.mu.Unlock()
+		p.done.Go(func() { p.copy(far, near) })
+		p.done.Go(func() { p.copy(near, far) })
+	}
+}
+
+// copy passes bytes on; while silent it swallows them and keeps both ends open.
+func (p *proxy) copy(to io.WriteCloser, from io.Reader) {
+	defer func() { _ = to.Close() }()
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.mu.Lock()
+		silent := p.silent
+		p.mu.Unlock()
+		if n > 0 && !silent {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) setSilent(silent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = silent
+}
+
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.conns {
+		_ = conn.Close()
+	}
+	p.conns = nil
+}

@@ -1,0 +1,117 @@
+package mailparse
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/emersion/go-message/charset"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// toUTF8 decodes bytes of a declared character set; "" is none declared. What
+// does not fit is read as windows-1252, which the unlabelled mail of half of
+// the world is, and never fails.
+func toUTF8(data []byte, label string, found *problems) string {
+	label = cleanLabel(label)
+	if label == "" || label == "utf-8" || label == "us-ascii" {
+		if utf8.Valid(data) {
+			return clean(string(data))
+		}
+		if label != "" {
+			found.add(problemCharacters)
+		}
+		return clean(latin(data))
+	}
+	text, known := decodeLabel(data, label)
+	switch {
+	case known && !strings.ContainsRune(text, utf8.RuneError):
+		return clean(text)
+	case known:
+		found.add(problemCharacters)
+	default:
+		found.add(problemCharset)
+	}
+	if utf8.Valid(data) {
+		return clean(string(data))
+	}
+	if known {
+		return clean(text)
+	}
+	return clean(latin(data))
+}
+
+// decodeLabel decodes by the labels of the web first, where iso-8859-1 means
+// windows-1252 as it does in mail, then by the names of IANA.
+func decodeLabel(data []byte, label string) (string, bool) {
+	if encoding, err := htmlindex.Get(label); err == nil {
+		if name, err := htmlindex.Name(encoding); err == nil && name != "replacement" {
+			text, err := encoding.NewDecoder().Bytes(data)
+			return string(text), err == nil
+		}
+	}
+	reader, err := charset.Reader(label, strings.NewReader(string(data)))
+	if err != nil {
+		return "", false
+	}
+	text, err := io.ReadAll(reader)
+	return string(text), err == nil
+}
+
+func cleanLabel(label string) string {
+	label = strings.ToLower(strings.Trim(label, " \t\"'"))
+	label, _, _ = strings.Cut(label, "*") // RFC 2231, section 5: charset*language
+	switch label {
+	case "utf8", "unicode-1-1-utf-8", "utf-8n", "utf8mb4", "utf-8-sig":
+		return "utf-8"
+	case "ascii", "us-ascii", "ansi_x3.4-1968", "7bit", "8bit", "unknown", "unknown-8bit", "default", "none", "_autodetect":
+		return "us-ascii"
+	}
+	if number, isCodePage := strings.CutPrefix(label, "cp-"); isCodePage {
+		return "cp" + number
+	}
+	return label
+}
+
+func latin(data []byte) string {
+	text, err := charmap.Windows1252.NewDecoder().Bytes(data)
+	if err != nil {
+		return strings.ToValidUTF8(string(data), "\uFFFD")
+	}
+	return string(text)
+}
+
+// clean makes text safe to store and show: valid UTF-8, line feeds only, no
+// control characters but tab and newline, no byte-order mark.
+func clean(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !strings.ContainsFunc(text, unwanted) {
+		return text
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case unwanted(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func unwanted(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\uFEFF'
+}
+
+var metaCharset = regexp.MustCompile(`(?i)<meta[^>]{0,200}charset\s*=\s*["']?([a-z0-9_:.-]{2,40})`)
+
+// htmlCharset returns the character set that a page itself declares, or "".
+func htmlCharset(page []byte) string {
+	if match := metaCharset.FindSubmatch(page[:min(len(page), 2048)]); match != nil {
+		return string(match[1])
+	}
+	return ""
+}

@@ -1,0 +1,179 @@
+package mailparse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A field is one header field as it stood, unfolded and not yet decoded.
+type field struct {
+	name  string // lower case
+	value string
+}
+
+// A header is the fields of a mail or a part, in order.
+type header []field
+
+// first returns the value of the first field of a name, which is lower case.
+func (h header) first(name string) string {
+	for i := range h {
+		if h[i].name == name {
+			return h[i].value
+		}
+	}
+	return ""
+}
+
+// has tells whether there is a field of a name.
+func (h header) has(name string) bool { return h.count(name) > 0 }
+
+func (h header) count(name string) int {
+	n := 0
+	for i := range h {
+		if h[i].name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// A headerReader reads one header block.
+type headerReader struct {
+	lines    *lineReader
+	problems *problems
+	limit    int // bytes that are still kept
+	fields   header
+	value    *strings.Builder // of the last field; nil when the last line was not kept
+}
+
+// readHeader reads fields until the blank line that ends them, and repairs what
+// it can: lines before the first field, a line that is no field between fields,
+// a missing blank line, a delimiter in the middle.
+func readHeader(lines *lineReader, limits Limits, found *problems) header {
+	r := &headerReader{lines: lines, problems: found, limit: limits.Header}
+	for {
+		line, starts, ok := lines.next()
+		if !ok {
+			break
+		}
+		if !starts {
+			r.extend(line)
+			continue
+		}
+		if lines.delimiter(line) {
+			break
+		}
+		if blank(line) {
+			if len(r.fields) == 0 && len(lines.boundaries) == 0 && r.leading() {
+				continue
+			}
+			break
+		}
+		if !r.line(line) {
+			break
+		}
+	}
+	r.finish()
+	return r.fields
+}
+
+// leading tells whether a blank line stands before a header rather than ends an empty one.
+func (r *headerReader) leading() bool {
+	ahead := r.lines.peek(lookAhead)
+	return blank(firstLine(ahead)) && len(ahead) > 0 || fieldName(firstLine(ahead)) != ""
+}
+
+// line takes one whole line, or the beginning of a long one. It returns false
+// when the header ended without a blank line.
+func (r *headerReader) line(line []byte) bool {
+	if (line[0] == ' ' || line[0] == '\t') && len(r.fields) > 0 {
+		r.extend(line)
+		return true
+	}
+	name := fieldName(line)
+	if name == "" {
+		return r.garbage(line)
+	}
+	r.finish()
+	if r.limit < len(line) || len(r.fields) == maxFields {
+		r.problems.add(problemHeaderLarge)
+		r.limit = 0
+		return true
+	}
+	r.fields = append(r.fields, field{name: name})
+	r.value = &strings.Builder{}
+	_, rest, _ := bytes.Cut(line, []byte{':'})
+	r.keep(bytes.TrimLeft(rest, " \t"), len(line))
+	return true
+}
+
+// garbage decides what a line is that is no field: noise that is skipped, or
+// the first line of a body whose blank line is missing.
+func (r *headerReader) garbage(line []byte) bool {
+	if len(r.fields) == 0 && (bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From "))) {
+		return true
+	}
+	line = bytes.Clone(line)
+	next := firstLine(r.lines.peek(lookAhead))
+	amid := len(r.fields) > 0 && blank(next)
+	if amid || fieldName(next) != "" && (len(r.fields) > 0 || len(r.lines.boundaries) == 0) {
+		r.finish()
+		r.problems.add(problemHeaderLine)
+		return true
+	}
+	r.problems.add(problemHeaderEnd)
+	r.lines.giveBack(line)
+	return false
+}
+
+// extend adds a continuation to the last field.
+func (r *headerReader) extend(line []byte) {
+	if r.value != nil {
+		r.keep(line, len(line))
+	}
+}
+
+func (r *headerReader) keep(value []byte, cost int) {
+	if r.limit < cost {
+		r.problems.add(problemHeaderLarge)
+		r.limit = 0
+		return
+	}
+	r.limit -= cost
+	r.value.Write(bytes.TrimRight(value, "\r\n"))
+}
+
+func (r *headerReader) finish() {
+	if r.value != nil {
+		r.fields[len(r.fields)-1].value = strings.TrimSpace(r.value.String())
+		r.value = nil
+	}
+}
+
+// fieldName returns the lower-case name of a field line, or "" for any other
+// line. Blanks before the colon are tolerated.
+func fieldName(line []byte) string {
+	name, _, found := bytes.Cut(line, []byte{':'})
+	name = bytes.TrimRight(name, " \t")
+	if !found || len(name) == 0 || len(name) > maxFieldName {
+		return ""
+	}
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return ""
+		}
+	}
+	return strings.ToLower(string(name))
+}
+
+func blank(line []byte) bool {
+	return len(line) > 0 && line[len(line)-1] == '\n' && len(bytes.Trim(line, "\r\n")) == 0
+}
+
+// firstLine returns the first line of some bytes, with its newline if it is there.
+func firstLine(text []byte) []byte {
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		return text[:end+1]
+	}
+	return text
+}

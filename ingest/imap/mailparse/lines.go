@@ -1,0 +1,125 @@
+package mailparse
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const lineBuffer = 32 << 10
+
+// A lineReader reads a mail line by line and knows the boundaries of the
+// multiparts that are open. It reads the input once and never backs up by more
+// than one line.
+type lineReader struct {
+	reader     *bufio.Reader
+	ahead      []byte // a line that was looked at and given back
+	unfinished bool   // the chunk before ended without a newline
+	boundaries []string
+	stopped    bool // a delimiter of boundaries[level] was read last
+	level      int
+	final      bool  // it was a closing delimiter
+	failure    error // reading failed, other than by coming to the end
+}
+
+func newLineReader(raw io.Reader) *lineReader {
+	return &lineReader{reader: bufio.NewReaderSize(raw, lineBuffer)}
+}
+
+// next returns the next line with its newline, or a piece of a line longer than
+// the buffer; starts tells whether the piece begins a line. The bytes are valid
+// until the next call. ok is false at the end of the input.
+func (l *lineReader) next() (chunk []byte, starts, ok bool) {
+	if l.ahead != nil {
+		chunk, l.ahead = l.ahead, nil
+		return chunk, true, true
+	}
+	chunk, err := l.reader.ReadSlice('\n')
+	starts = !l.unfinished
+	l.unfinished = len(chunk) > 0 && chunk[len(chunk)-1] != '\n'
+	if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+		l.failure = fmt.Errorf("read mail: %w", err)
+	}
+	return chunk, starts, len(chunk) > 0
+}
+
+// giveBack makes a whole line the next one again.
+func (l *lineReader) giveBack(line []byte) { l.ahead = bytes.Clone(line) }
+
+// peek returns up to n of the bytes to come, without a line given back.
+func (l *lineReader) peek(n int) []byte {
+	ahead, _ := l.reader.Peek(n) //nolint:errcheck // a short answer is an answer; next reports failures
+	return ahead
+}
+
+// open adds a boundary and returns its level.
+func (l *lineReader) open(boundary string) int {
+	l.boundaries = append(l.boundaries, boundary)
+	return len(l.boundaries) - 1
+}
+
+// close forgets the boundaries from a level on.
+func (l *lineReader) close(level int) { l.boundaries = l.boundaries[:level] }
+
+// delimiter tells whether a line is a delimiter of an open boundary, and notes
+// which. The innermost wins, so that a boundary used twice closes what it opened.
+func (l *lineReader) delimiter(line []byte) bool {
+	if len(line) < 3 || line[0] != '-' || line[1] != '-' || len(l.boundaries) == 0 {
+		return false
+	}
+	text := strings.TrimRight(string(line[2:min(len(line), 2+maxBoundary+4)]), " \t\r\n")
+	for level := len(l.boundaries) - 1; level >= 0; level-- {
+		rest, found := strings.CutPrefix(text, l.boundaries[level])
+		if found && (rest == "" || strings.HasPrefix(rest, "--")) {
+			l.stopped, l.level, l.final = true, level, rest != ""
+			return true
+		}
+	}
+	return false
+}
+
+// resume goes on behind the delimiter that was read last.
+func (l *lineReader) resume() { l.stopped = false }
+
+// body returns what stands before the next delimiter of any open boundary, or
+// before the end of the input.
+func (l *lineReader) body() *body { return &body{lines: l} }
+
+// A body reads up to a delimiter. The newline before a delimiter belongs to the
+// delimiter (RFC 2046, section 5.1.1).
+type body struct {
+	lines   *lineReader
+	buffer  []byte
+	pending []byte
+	newline []byte // held back until the next line proves not to be a delimiter
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	for len(b.pending) == 0 {
+		if b.lines.stopped {
+			return 0, io.EOF
+		}
+		chunk, starts, ok := b.lines.next()
+		switch {
+		case !ok && b.lines.failure != nil:
+			return 0, b.lines.failure
+		case !ok && len(b.newline) > 0:
+			b.pending, b.newline = b.newline, nil
+		case !ok:
+			return 0, io.EOF
+		case starts && b.lines.delimiter(chunk):
+		default:
+			content := bytes.TrimRight(chunk, "\r\n")
+			b.buffer = append(append(b.buffer[:0], b.newline...), content...)
+			b.newline = append(b.newline[:0], chunk[len(content):]...)
+			b.pending = b.buffer
+		}
+	}
+	n := copy(p, b.pending)
+	b.pending = b.pending[n:]
+	return n, nil
+}

@@ -1,0 +1,82 @@
+package mailparse
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+// PartitionKey names the conversation that a mail belongs to, from the mail
+// alone: the oldest id of References, else In-Reply-To, else its own
+// Message-ID, else the SHA-256 of its bytes.
+func PartitionKey(mail *schemas.EmailReceived) string {
+	switch {
+	case len(mail.References) > 0:
+		return mail.References[0]
+	case mail.InReplyTo != "":
+		return mail.InReplyTo
+	case mail.MessageID != "":
+		return mail.MessageID
+	default:
+		return mail.Raw.SHA256
+	}
+}
+
+// messageIDs returns the ids of a field without angle brackets, each once, in
+// order. Ids without brackets, which some programs write, are taken when there
+// is no other.
+func messageIDs(value string) []string {
+	var ids []string
+	seen := map[string]bool{}
+	add := func(id string) {
+		id = strings.ToValidUTF8(strings.Join(strings.Fields(id), ""), "\uFFFD")
+		if id != "" && len(id) <= maxMessageID && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	rest := value
+	for {
+		_, behind, found := strings.Cut(rest, "<")
+		if !found {
+			break
+		}
+		id, after, closed := strings.Cut(behind, ">")
+		if !closed {
+			break
+		}
+		if open := strings.LastIndexByte(id, '<'); open >= 0 {
+			id = id[open+1:]
+		}
+		add(id)
+		rest = after
+	}
+	if len(ids) == 0 {
+		for _, word := range strings.Fields(value) {
+			if strings.Contains(word, "@") {
+				add(strings.Trim(word, "<>,;"))
+			}
+		}
+	}
+	return ids
+}
+
+// firstID returns the first id of a field, or "".
+func firstID(value string) string {
+	if ids := messageIDs(value); len(ids) > 0 {
+		return ids[0]
+	}
+	return ""
+}
+
+// references returns the ids of References, oldest first; of too many, the
+// oldest one, which names the conversation, and the newest ones.
+func references(value string, limits Limits, found *problems) []string {
+	ids := messageIDs(value)
+	if len(ids) > limits.References {
+		found.add(problemReferences)
+		ids = slices.Concat(ids[:1], ids[len(ids)-limits.References+1:])
+	}
+	return ids
+}

@@ -1,0 +1,259 @@
+package mailparse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+// errEnough ends a walk at the limit of parts.
+var errEnough = errors.New("enough parts")
+
+// A walker reads the parts of one mail in order.
+type walker struct {
+	sink     Sink
+	limits   Limits
+	lines    *lineReader
+	problems *problems
+
+	parts       int
+	segments    []segment
+	attachments []schemas.Attachment
+	report      string // the kind of report that the mail is; "" is none
+	budget      int    // bytes of text that are still kept
+}
+
+// A segment is a stretch of the mail's text, in one or two forms.
+type segment struct {
+	alternative int // the multipart/alternative that it belongs to; 0 is none
+	plain, html string
+}
+
+// A place is where in the tree a part stands.
+type place struct {
+	depth       int
+	alternative int // number of the outermost enclosing multipart/alternative; 0 is none
+	defaultType string
+}
+
+func (w *walker) part(ctx context.Context, h header, at place) error {
+	contentType := parseParameters(h.first("content-type"), w.problems)
+	mediaType := w.mediaType(contentType.value, at.defaultType)
+	if !strings.HasPrefix(mediaType, "multipart/") {
+		return w.leaf(ctx, h, mediaType, contentType.parameters, at)
+	}
+	if at.depth >= w.limits.Depth {
+		w.problems.add(problemDepth)
+		return w.leaf(ctx, h, "application/octet-stream", nil, at)
+	}
+	boundary := contentType.parameters["boundary"]
+	if boundary == "" || len(boundary) > maxBoundary {
+		w.problems.add(problemBoundary)
+		if boundary = guessBoundary(w.lines.peek(4 * lookAhead)); boundary == "" {
+			return w.leaf(ctx, h, "text/plain", nil, at)
+		}
+	}
+	if mediaType == "multipart/report" {
+		w.report = strings.ToLower(contentType.parameters["report-type"])
+	}
+	w.parts++
+	inside := place{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
+	if mediaType == "multipart/alternative" && at.alternative == 0 {
+		inside.alternative = w.parts
+	}
+	if mediaType == "multipart/digest" {
+		inside.defaultType = "message/rfc822"
+	}
+	return w.multipart(ctx, boundary, inside)
+}
+
+func (w *walker) mediaType(declared, standard string) string {
+	if declared == "" {
+		return standard
+	}
+	kind, name, found := strings.Cut(declared, "/")
+	if !found || kind == "" || name == "" || strings.ContainsAny(declared, " \t\"<>@,") || len(declared) > 127 {
+		w.problems.add(problemType)
+		if kind == "multipart" {
+			return "multipart/mixed"
+		}
+		return standard
+	}
+	return clean(declared)
+}
+
+// multipart reads the parts between delimiters, then what stands behind the last.
+func (w *walker) multipart(ctx context.Context, boundary string, inside place) error {
+	level := w.lines.open(boundary)
+	defer w.lines.close(level)
+	preamble, err := w.read(w.lines.body(), w.limits.Text)
+	if err == nil {
+		err = w.skip()
+	}
+	if err != nil {
+		return err
+	}
+	for parts := 0; ; parts++ {
+		switch {
+		case !w.lines.stopped, w.lines.level < level:
+			w.problems.add(problemUnclosed)
+			if parts == 0 {
+				w.noParts(preamble, inside)
+			}
+			return nil
+		case w.lines.final:
+			if parts == 0 {
+				w.noParts(preamble, inside)
+			}
+			w.lines.resume()
+			w.lines.close(level)
+			return w.skip()
+		}
+		w.lines.resume()
+		if w.parts++; w.parts > w.limits.Parts {
+			w.problems.add(problemParts)
+			return errEnough
+		}
+		if err := w.part(ctx, readHeader(w.lines, w.limits, w.problems), inside); err != nil {
+			return err
+		}
+		if err := w.skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// noParts takes what stands before the first delimiter for the text when there
+// is no delimiter at all, as when the boundary of the header is not that of the body.
+func (w *walker) noParts(preamble []byte, inside place) {
+	w.problems.add(problemNoParts)
+	w.segments = append(w.segments, segment{alternative: inside.alternative, plain: toUTF8(preamble, "", w.problems)})
+}
+
+// skip passes over the rest up to the next delimiter.
+func (w *walker) skip() error {
+	if w.lines.stopped {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, w.lines.body())
+	return err
+}
+
+func (w *walker) leaf(ctx context.Context, h header, mediaType string, parameters map[string]string, at place) error {
+	disposition := parseParameters(h.first("content-disposition"), w.problems)
+	name := disposition.parameters["filename"]
+	if name == "" {
+		name = parameters["name"]
+	}
+	content := decodeTransfer(h.first("content-transfer-encoding"), w.lines.body(), w.problems)
+	isText := mediaType == "text/plain" || mediaType == "text/html"
+	if isText && disposition.value != "attachment" && name == "" {
+		return w.text(content, mediaType, parameters["charset"], at)
+	}
+	return w.attachment(ctx, content, mediaType, name, h.first("content-id"))
+}
+
+func (w *walker) text(content io.Reader, mediaType, label string, at place) error {
+	data, err := w.read(content, w.budget)
+	if err != nil {
+		return err
+	}
+	if more, err := io.Copy(io.Discard, content); err != nil {
+		return err
+	} else if more > 0 {
+		w.problems.add(problemText)
+	}
+	w.budget -= len(data)
+	if label == "" && mediaType == "text/html" {
+		label = htmlCharset(data)
+	}
+	text := toUTF8(data, label, w.problems)
+	last := len(w.segments) - 1
+	if at.alternative == 0 || last < 0 || w.segments[last].alternative != at.alternative {
+		w.segments = append(w.segments, segment{alternative: at.alternative})
+		last++
+	}
+	if mediaType == "text/html" {
+		w.segments[last].html += text
+	} else {
+		w.segments[last].plain += text
+	}
+	return nil
+}
+
+// read returns at most limit bytes.
+func (w *walker) read(content io.Reader, limit int) ([]byte, error) {
+	var buffer bytes.Buffer
+	_, err := io.Copy(&buffer, io.LimitReader(content, int64(limit)))
+	return buffer.Bytes(), err
+}
+
+func (w *walker) attachment(ctx context.Context, content io.Reader, mediaType, name, contentID string) error {
+	artifact, err := w.sink.Put(ctx, content, mediaType)
+	if err != nil {
+		return fmt.Errorf("keep attachment %d: %w", len(w.attachments)+1, err)
+	}
+	if w.lines.failure != nil {
+		return w.lines.failure
+	}
+	name = baseName(name, w.limits.Name)
+	if mediaType == "application/ms-tnef" || strings.EqualFold(name, "winmail.dat") {
+		w.problems.add(problemTNEF)
+	}
+	if mediaType == "message/delivery-status" && w.report == "" {
+		w.report = "delivery-status"
+	}
+	w.attachments = append(w.attachments, schemas.Attachment{
+		Name: name, MediaType: mediaType, ContentID: firstID(contentID), Artifact: artifact,
+	})
+	return nil
+}
+
+// baseName returns what a person would call an attachment: its last path
+// element, without characters that are not seen.
+func baseName(name string, limit int) string {
+	if cut := strings.LastIndexAny(name, `/\`); cut >= 0 {
+		name = name[cut+1:]
+	}
+	return truncate(strings.Map(visible, strings.TrimSpace(name)), limit)
+}
+
+// guessBoundary finds the first line of the form "--word" in the beginning of a body.
+func guessBoundary(ahead []byte) string {
+	for line := range bytes.Lines(ahead) {
+		text := strings.TrimRight(string(line), " \t\r\n")
+		if word, found := strings.CutPrefix(text, "--"); found && len(word) >= 4 && len(word) <= maxBoundary && !strings.Contains(word, " ") {
+			return word
+		}
+	}
+	return ""
+}
+
+// allText returns the words of all segments, of each in its better form, and the
+// hidden words of all of them.
+func (w *walker) allText() (text, hidden string) {
+	words := loadMarkers()
+	var visible, concealed []string
+	for _, one := range w.segments {
+		plain := strings.TrimSpace(one.plain)
+		if one.html != "" {
+			seen, unseen := htmlToText(one.html)
+			if unseen != "" {
+				concealed = append(concealed, unseen)
+			}
+			if seen != "" && (plain == "" || words.stub(plain)) {
+				plain = seen
+			}
+		}
+		if plain != "" {
+			visible = append(visible, plain)
+		}
+	}
+	return strings.Join(slices.Clip(visible), "\n\n"), strings.Join(concealed, "\n")
+}

@@ -1,0 +1,91 @@
+// Package memorymailbox is an IMAP server with one mailbox, inside this process
+// and on loopback only. It is for demonstrations; its mail ends with it.
+package memorymailbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"sync"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapserver"
+	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
+)
+
+const inbox = "INBOX"
+
+// A Server is one mailbox. It is safe for use by several goroutines at once.
+type Server struct {
+	Username string
+	Password string
+
+	user     *imapmemserver.User
+	server   *imapserver.Server
+	listener net.Listener
+	serving  sync.WaitGroup
+	served   error
+}
+
+// Start serves an empty INBOX of one user on a free port of 127.0.0.1, with IDLE.
+func Start(ctx context.Context, username, password string) (*Server, error) {
+	user := imapmemserver.NewUser(username, password)
+	if err := user.Create(inbox, nil); err != nil {
+		return nil, fmt.Errorf("create mailbox: %w", err)
+	}
+	accounts := imapmemserver.New()
+	accounts.AddUser(user)
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve mailbox: %w", err)
+	}
+	s := &Server{Username: username, Password: password, user: user, listener: listener}
+	s.server = imapserver.New(&imapserver.Options{
+		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
+			return accounts.NewSession(), nil, nil
+		},
+		Caps:         imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapUIDPlus: {}, imap.CapMove: {}},
+		InsecureAuth: true,
+		Logger:       log.New(io.Discard, "", 0),
+	})
+	s.serving.Go(func() { s.served = s.server.Serve(listener) })
+	return s, nil
+}
+
+// Host and port of the server.
+func (s *Server) Host() string { return "127.0.0.1" }
+
+// Port of the server.
+func (s *Server) Port() int {
+	address, ok := s.listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0
+	}
+	return address.Port
+}
+
+// Deliver puts a mail into INBOX.
+func (s *Server) Deliver(raw []byte) error {
+	if _, err := s.user.Append(inbox, literal{bytes.NewReader(raw)}, &imap.AppendOptions{}); err != nil {
+		return fmt.Errorf("deliver mail: %w", err)
+	}
+	return nil
+}
+
+// Close ends all connections.
+func (s *Server) Close() error {
+	err := s.server.Close()
+	s.serving.Wait()
+	return errors.Join(err, s.served)
+}
+
+// A literal is bytes of known size.
+type literal struct{ *bytes.Reader }
+
+// Size implements imap.LiteralReader.
+func (l literal) Size() int64 { return l.Reader.Size() }

@@ -1,0 +1,80 @@
+package imap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A MailSource is one connection to one mailbox. It is for one goroutine. Every
+// method ends with its context or, when the server does not answer, with
+// ErrSilent. After an error that is no *RefusedError the connection is lost.
+type MailSource interface {
+	// Select opens the mailbox. It is called once, before all others.
+	Select(ctx context.Context) (Mailbox, error)
+	// Search returns the UIDs from one on, ascending.
+	Search(ctx context.Context, from uint32) ([]uint32, error)
+	// Describe returns what the server knows of messages, in no order. Messages
+	// that are gone are left out.
+	Describe(ctx context.Context, uids []uint32) ([]Summary, error)
+	// Fetch hands over the bytes of messages as they come; content is whole or
+	// its reading fails. Messages that are gone are left out.
+	Fetch(ctx context.Context, uids []uint32, receive func(uid uint32, content io.Reader) error) error
+	// FetchLarge writes the beginning of one message, at most limit bytes, in
+	// pieces that are fetched one by one.
+	FetchLarge(ctx context.Context, uid uint32, limit int64, w io.Writer) error
+	// Flag adds a flag or keyword to messages.
+	Flag(ctx context.Context, uids []uint32, flag string) error
+	// Wait returns when the server announces a change, or after a while.
+	Wait(ctx context.Context, limit time.Duration) error
+	// Announcements counts the changes that the server has announced so far.
+	Announcements() uint64
+	// Close ends the connection. It may be called more than once.
+	Close() error
+}
+
+// A Mailbox is what a server says of a mailbox when it is opened.
+type Mailbox struct {
+	UIDValidity uint32
+	UIDNext     uint32 // 0 when the server does not say
+	Announces   bool   // the server announces new mail while the client waits (IDLE)
+	Flags       []string
+}
+
+// A Summary is what a server knows of a message.
+type Summary struct {
+	UID      uint32
+	Size     int64     // RFC822.SIZE, which some servers guess
+	Received time.Time // INTERNALDATE
+	Flags    []string
+}
+
+var (
+	// ErrSilent reports a server that has not answered in time.
+	ErrSilent = errors.New("the mail server does not answer")
+	// ErrAuthentication reports that the server refused the credentials. Trying
+	// again at once would lock the account.
+	ErrAuthentication = errors.New("the mail server refused the credentials")
+	// ErrTruncated reports a message that ended before its announced size.
+	ErrTruncated = errors.New("the message ended before its announced size")
+)
+
+// A RefusedError is a command that the server answered with NO or BAD. The
+// server's sentence is left out, since it may name people.
+type RefusedError struct {
+	Command string
+	Type    string // NO or BAD
+	Code    string // response code (RFC 5530); may be empty
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the mail server refused %s: %s [%s]", e.Command, e.Type, e.Code)
+}
+
+func refused(err error) bool {
+	var answer *RefusedError
+	return errors.As(err, &answer)
+}

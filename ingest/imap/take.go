@@ -1,0 +1,292 @@
+package imap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+const (
+	batchCount  = 64      // messages described at once
+	batchBytes  = 8 << 20 // of messages fetched at once
+	largePrefix = 1 << 20 // bytes taken of a message over Config.MaxMessage
+)
+
+// An outcome is what became of one message of a batch.
+type outcome struct {
+	kind      outcomeKind
+	reason    string // of outcomeFailed: stable English, for log and ledger
+	summary   Summary
+	content   *spool
+	truncated bool
+}
+
+type outcomeKind int
+
+const (
+	outcomeFetched outcomeKind = iota
+	outcomeVanished
+	outcomeOld
+	outcomeFailed
+)
+
+// take deals with messages, whose UIDs ascend. When the connection or the
+// ledger fails on the way, what was dealt with until then is noted. A message
+// that was asked for alone when the connection failed counts a try; among
+// several nobody knows which it was, so that the next time each is asked for alone.
+func (s *session) take(ctx context.Context, uids []uint32) error {
+	outcomes, fetchErr := s.fetch(ctx, uids)
+	defer func() {
+		for _, one := range outcomes {
+			if one.content != nil {
+				_ = one.content.close() //nolint:errcheck // at worst a temporary file stays
+			}
+		}
+	}()
+	settled, err := s.publish(ctx, uids, outcomes)
+	if err != nil {
+		return errors.Join(err, s.commit(ctx))
+	}
+	if fetchErr != nil && ctx.Err() == nil && !errors.Is(fetchErr, errSpool) {
+		s.door.careful = true
+		if len(uids) == 1 && outcomes[uids[0]] == nil {
+			s.fail(uids[0], "the connection ended while it was fetched")
+		}
+	}
+	if err := s.commit(ctx); err != nil {
+		return errors.Join(fetchErr, err)
+	}
+	if fetchErr != nil {
+		return fetchErr
+	}
+	return s.mark(ctx, settled)
+}
+
+// mark sets the flag. It is a courtesy: a refusal changes nothing.
+func (s *session) mark(ctx context.Context, uids []uint32) error {
+	if s.flag == "" || len(uids) == 0 {
+		return nil
+	}
+	err := s.source.Flag(ctx, uids, s.flag)
+	if refused(err) {
+		s.door.log.Warn().Str("problem", problem(err)).Msg("the server does not keep our flag")
+		s.flag = ""
+		return nil
+	}
+	return err
+}
+
+// fail counts a try.
+func (s *session) fail(uid uint32, reason string) {
+	passedOver := s.ledger.position.fail(uid, reason, s.config.Clock().UTC(), s.config.RetryAfter)
+	s.door.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
+		Bool("passed_over", passedOver).Msg("a message could not be taken")
+}
+
+// fetch returns what is known of each message; one that is missing in the
+// answer was not reached before the error.
+func (s *session) fetch(ctx context.Context, uids []uint32) (map[uint32]*outcome, error) {
+	outcomes := make(map[uint32]*outcome, len(uids))
+	summaries, err := s.source.Describe(ctx, uids)
+	if refused(err) && len(uids) == 1 {
+		outcomes[uids[0]] = &outcome{kind: outcomeFailed, reason: problem(err)}
+		return outcomes, nil
+	}
+	if refused(err) {
+		return outcomes, s.oneByOne(ctx, uids, outcomes)
+	}
+	if err != nil {
+		return outcomes, err
+	}
+	byUID := make(map[uint32]Summary, len(summaries))
+	for _, summary := range summaries {
+		byUID[summary.UID] = summary
+	}
+	var small []uint32
+	var size int64
+	for i, uid := range uids {
+		summary, known := byUID[uid]
+		isLarge := known && summary.Size > batchBytes
+		if known && !isLarge && !s.tooOld(summary) {
+			small, size = append(small, uid), size+summary.Size
+		}
+		if isLarge || size > batchBytes || i == len(uids)-1 {
+			if err := s.fetchSmall(ctx, small, byUID, outcomes); err != nil {
+				return outcomes, err
+			}
+			small, size = nil, 0
+		}
+		switch {
+		case !known:
+			err = s.missing(ctx, uid, outcomes)
+		case s.tooOld(summary):
+			outcomes[uid] = &outcome{kind: outcomeOld, summary: summary}
+		case isLarge:
+			err = s.fetchLarge(ctx, summary, outcomes)
+		}
+		if err != nil {
+			return outcomes, err
+		}
+	}
+	return outcomes, nil
+}
+
+func (s *session) oneByOne(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) error {
+	for _, uid := range uids {
+		one, err := s.fetch(ctx, []uint32{uid})
+		for uid, found := range one {
+			outcomes[uid] = found
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tooOld tells whether mail that was there before us is older than what was
+// asked for. Mail of unknown age is not.
+func (s *session) tooOld(summary Summary) bool {
+	p := &s.ledger.position
+	return summary.UID < p.Backlog && !summary.Received.IsZero() && summary.Received.Before(p.Since)
+}
+
+// missing decides about a message that the server found and then did not hand
+// over: when it does not find it any more, someone has removed it.
+func (s *session) missing(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
+	uids, err := s.source.Search(ctx, uid)
+	if err != nil {
+		return err
+	}
+	outcomes[uid] = &outcome{kind: outcomeVanished}
+	if slices.Contains(uids, uid) {
+		outcomes[uid] = &outcome{kind: outcomeFailed, reason: "the server lists it but does not hand it over"}
+	}
+	return nil
+}
+
+// fetchSmall fetches several messages with one command. When the server refuses
+// it, each is asked for alone.
+func (s *session) fetchSmall(ctx context.Context, uids []uint32, byUID map[uint32]Summary, outcomes map[uint32]*outcome) error {
+	if len(uids) == 0 {
+		return nil
+	}
+	err := s.source.Fetch(ctx, uids, func(uid uint32, content io.Reader) error {
+		if !slices.Contains(uids, uid) || outcomes[uid] != nil {
+			_, err := io.Copy(io.Discard, content)
+			return err
+		}
+		one := &outcome{summary: byUID[uid], content: newSpool(s.config.Spool)}
+		n, err := io.Copy(one.content, io.LimitReader(content, s.config.MaxMessage+1))
+		if err == nil {
+			_, err = io.Copy(io.Discard, content)
+		}
+		if err != nil {
+			return errors.Join(err, one.content.close())
+		}
+		one.truncated = n > s.config.MaxMessage
+		outcomes[uid] = one
+		return nil
+	})
+	if err != nil && !refused(err) {
+		return err
+	}
+	for _, uid := range uids {
+		if outcomes[uid] != nil {
+			continue
+		}
+		switch {
+		case refused(err) && len(uids) == 1:
+			outcomes[uid] = &outcome{kind: outcomeFailed, reason: problem(err)}
+		case refused(err):
+			if err := s.fetchSmall(ctx, []uint32{uid}, byUID, outcomes); err != nil {
+				return err
+			}
+		default:
+			if err := s.missing(ctx, uid, outcomes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *session) fetchLarge(ctx context.Context, summary Summary, outcomes map[uint32]*outcome) error {
+	one := &outcome{summary: summary, content: newSpool(s.config.Spool), truncated: summary.Size > s.config.MaxMessage}
+	limit := s.config.MaxMessage
+	if one.truncated {
+		limit = min(limit, largePrefix)
+	}
+	err := s.source.FetchLarge(ctx, summary.UID, limit, one.content)
+	switch {
+	case refused(err):
+		outcomes[summary.UID] = &outcome{kind: outcomeFailed, reason: problem(err)}
+		return one.content.close()
+	case err != nil:
+		return errors.Join(err, one.content.close())
+	case one.content.size == 0:
+		return errors.Join(s.missing(ctx, summary.UID, outcomes), one.content.close())
+	}
+	outcomes[summary.UID] = one
+	return nil
+}
+
+// publish deals with outcomes in the order of UIDs, so that the mails of one
+// conversation keep their order, and ends before the first that is missing. It
+// returns the UIDs of messages that were published.
+func (s *session) publish(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) ([]uint32, error) {
+	prepared, err := s.prepareAll(ctx, uids, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	var published []uint32
+	counts := &s.ledger.position.Counts
+	for _, uid := range uids {
+		one := outcomes[uid]
+		if one == nil {
+			break
+		}
+		switch one.kind {
+		case outcomeVanished:
+			counts.Vanished++
+		case outcomeOld:
+			counts.Old++
+		case outcomeFailed:
+			s.fail(uid, one.reason)
+			continue
+		case outcomeFetched:
+			event := prepared[uid]
+			if event == nil {
+				counts.Known++
+				break
+			}
+			_, err := s.door.dependencies.Intake.Submit(ctx, doorName, *event)
+			if errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent) {
+				s.fail(uid, "the ledger refuses its event")
+				continue
+			}
+			if err != nil {
+				return published, fmt.Errorf("%w: %w", errLedger, err)
+			}
+			s.ledger.remember(one.content.sha256())
+			published = append(published, uid)
+			counts.Published++
+		}
+		s.ledger.position.settle(uid)
+	}
+	return published, nil
+}
+
+// received returns when a message came in, as the server says, or now.
+func (s *session) received(summary Summary) time.Time {
+	if summary.Received.IsZero() {
+		return s.config.Clock().UTC()
+	}
+	return summary.Received
+}

@@ -1,0 +1,27 @@
+package schemas
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Agent is one entry of the registry: what an agent says of itself, and what
+// the core knows of it.
+type Agent struct {
+	Name        string         `json:"name"`
+	Kind        string         `json:"kind,omitzero"`        // calculator, exec, …
+	Description string         `json:"description,omitzero"` // English, one sentence
+	Version     string         `json:"version,omitzero"`
+	Concurrency int            `json:"concurrency,omitzero"`  // requests at a time, over all its processes
+	InputSchema jsontext.Value `json:"input_schema,omitzero"` // of task.context.arguments
+	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside
+	Announced   time.Time      `json:"announced,omitzero"`
+	LastSeen    time.Time      `json:"last_seen,omitzero"`
+}
+
+var agentName = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
+
+// ValidAgentName reports whether name can be an agent's: it is a token of a subject.
+func ValidAgentName(name string) bool { return agentName.MatchString(name) }

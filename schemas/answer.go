@@ -1,0 +1,19 @@
+package schemas
+
+import "strings"
+
+// AnswerText assembles the words that a person gets from the texts of the parts
+// of an answer, in order, and from what failed, told in their language. A
+// failure stands above the parts that are there all the same.
+func AnswerText(parts []string, failure *Error, language string) string {
+	var paragraphs []string
+	if failure != nil {
+		paragraphs = append(paragraphs, failure.Message[language])
+	}
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part != "" {
+			paragraphs = append(paragraphs, part)
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

@@ -1,0 +1,20 @@
+package schemas
+
+// A Control is a person's word about a run or a quarantined message.
+type Control struct {
+	Action ControlAction `json:"action"`
+	Run    string        `json:"run,omitzero"`    // the run it is about
+	Target string        `json:"target,omitzero"` // the quarantined message it is about
+	By     string        `json:"by,omitzero"`     // who said it
+	Reason string        `json:"reason,omitzero"`
+}
+
+// ControlAction is what a person asks for.
+type ControlAction string
+
+// The control actions.
+const (
+	ControlCancel            ControlAction = "cancel"
+	ControlQuarantineRetry   ControlAction = "quarantine_retry"
+	ControlQuarantineDiscard ControlAction = "quarantine_discard"
+)

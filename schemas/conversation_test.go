@@ -1,0 +1,381 @@
+package schemas
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"pgregory.net/rapid"
+)
+
+const testSession = "0b7c1e9e-6d0e-5c1b-9f5e-1a2b3c4d5e6f"
+
+func testTime(minute int) time.Time { return time.Date(2025, 12, 22, 10, 30+minute, 0, 0, time.UTC) }
+
+// parseFact reads one line of a story: a fact's name and its arguments.
+//
+//	received 1 started      plan 1 t1 t2<t1        dispatched 1 t1 1
+//	run 1                   failed 1 t1 1 retry    settled 1 completed
+func parseFact(tb testing.TB, line string) Fact {
+	tb.Helper()
+	words := strings.Fields(line)
+	word := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	number := func(i int) int {
+		n, err := strconv.Atoi(word(i))
+		if err != nil {
+			tb.Fatalf("%q: word %d is not a number", line, i)
+		}
+		return n
+	}
+	switch words[0] {
+	case "received":
+		return Fact{MessageReceived: &MessageReceived{
+			ID: "m" + word(1), Sequence: uint64(number(1)), Disposition: Disposition(word(2)), Run: number(3),
+		}}
+	case "run":
+		return Fact{RunStarted: &RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: Incoming{
+			ID: "m" + word(2), Channel: ChannelChat, Words: Body{Result: Result{Text: "words of m" + word(2)}},
+		}}}
+	case "complexity":
+		return Fact{ComplexityAssessed: &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}}
+	case "plan":
+		return Fact{PlanCreated: &PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}}
+	case "settled":
+		return Fact{RunSettled: &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}}
+	case "ended":
+		return Fact{RunEnded: &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}}
+	case "nothing":
+		return Fact{}
+	case "both":
+		return Fact{RunEnded: &RunEnded{Run: 1}, RunSettled: &RunSettled{Run: 1}}
+	}
+	return parseTaskFact(tb, words[0], number(1), word(2), word(3), word(4))
+}
+
+func plannedTasks(words []string) []PlannedTask {
+	tasks := make([]PlannedTask, len(words))
+	for i, word := range words {
+		id, dependencies, depends := strings.Cut(word, "<")
+		tasks[i] = PlannedTask{Task: strings.TrimSuffix(id, "!"), Description: Body{Result: Result{Text: "do " + id}}}
+		if depends {
+			tasks[i].Dependencies = strings.Split(dependencies, ",")
+		}
+	}
+	return tasks
+}
+
+func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth string) Fact {
+	tb.Helper()
+	attempt, _ := strconv.Atoi(third)
+	switch name {
+	case "routed":
+		return Fact{TaskRouted: &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}}
+	case "dispatched":
+		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt}}
+	case "started":
+		return Fact{TaskStarted: &TaskStarted{Run: run, Task: task, Attempt: attempt}}
+	case "progressed":
+		percentage, _ := strconv.Atoi(fourth)
+		return Fact{TaskProgressed: &TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}}
+	case "completed":
+		return Fact{TaskCompleted: &TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: Body{Result: Result{Text: "done"}}}}
+	case "failed":
+		fact := &TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: FailureAgent}
+		if fourth == "retry" {
+			fact.RetryAt = testTime(59)
+		}
+		return Fact{TaskFailed: fact}
+	case "skipped":
+		return Fact{TaskSkipped: &TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}}
+	case "cancelled":
+		return Fact{TaskCancelled: &TaskCancelled{Run: run, Task: task, Attempt: attempt}}
+	case "late":
+		return Fact{ResponseLate: &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}}
+	}
+	tb.Fatalf("no fact is called %q", name)
+	return Fact{}
+}
+
+// Stories: each command "record" folds one record, each of its lines is a fact.
+func TestConversationStories(t *testing.T) {
+	t.Parallel()
+	datadriven.Walk(t, "conversations", func(t *testing.T, path string) {
+		t.Helper()
+		conversation := &Conversation{}
+		number := uint64(0)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			t.Helper()
+			switch d.Cmd {
+			case "new":
+				conversation, number = &Conversation{}, 0
+				return ""
+			case "record":
+				number++
+				record := Record{Session: testSession, Number: number, Cause: Cause{Time: testTime(int(number))}}
+				for line := range strings.Lines(strings.TrimSpace(d.Input)) {
+					record.Facts = append(record.Facts, parseFact(t, line))
+				}
+				if err := conversation.Apply(record); err != nil {
+					if !errors.Is(err, ErrGrammar) {
+						t.Fatalf("%v is not ErrGrammar", err)
+					}
+					return err.Error() + "\n"
+				}
+				return describe(conversation)
+			case "show":
+				var run int
+				d.ScanArgs(t, "run", &run)
+				text, err := Marshal(conversation.Run(run))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.ReplaceAll(string(text), ",\"", ",\n\"") + "\n"
+			case "messages":
+				var b strings.Builder
+				for _, message := range conversation.Messages {
+					fmt.Fprintf(&b, "%s %s run %d\n", message.ID, message.Disposition, message.Run)
+				}
+				return b.String()
+			case "plan":
+				return conversation.Run(1).TaskPlan().Markdown()
+			}
+			t.Fatalf("no command %q", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func describe(c *Conversation) string {
+	var b strings.Builder
+	for i := range c.Runs {
+		run := &c.Runs[i]
+		fmt.Fprintf(&b, "run %d %s %d%%", run.Number, run.State, run.Percentage)
+		if run.Status != "" {
+			fmt.Fprintf(&b, " %s", run.Status)
+		}
+		for j := range run.Tasks {
+			fmt.Fprintf(&b, " %s", describeTask(&run.Tasks[j]))
+		}
+		if run.Delivery != nil {
+			fmt.Fprintf(&b, " %s", describeTask(run.Delivery))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func describeTask(task *RunTask) string {
+	text := task.Task + "=" + string(task.State)
+	if task.Attempt > 0 {
+		text += "#" + strconv.Itoa(task.Attempt)
+	}
+	return text
+}
+
+func TestConversationRefusesOtherRecords(t *testing.T) {
+	t.Parallel()
+	for name, records := range map[string][]Record{
+		"begins late":     {{Session: testSession, Number: 2}},
+		"gap":             {{Session: testSession, Number: 1}, {Session: testSession, Number: 3}},
+		"repeat":          {{Session: testSession, Number: 1}, {Session: testSession, Number: 1}},
+		"another session": {{Session: testSession, Number: 1}, {Session: "other", Number: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var conversation Conversation
+			for i, record := range records {
+				err := conversation.Apply(record)
+				if last := i == len(records)-1; errors.Is(err, ErrGrammar) != last {
+					t.Fatalf("record %d: %v", i+1, err)
+				}
+			}
+			if err := conversation.Apply(Record{Session: testSession, Number: conversation.Records + 1}); !errors.Is(err, ErrGrammar) {
+				t.Fatalf("a broken conversation took another record: %v", err)
+			}
+		})
+	}
+}
+
+// Whatever facts come, in whatever order: the fold never panics, refuses or
+// keeps its promises, and folding the same records again gives the same.
+func TestConversationInvariants(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		"received 1 started 1", "received 2 queued 2", "received 3 ignored 0", "run 1 1", "run 2 2", "complexity 1",
+		"plan 1 t1 t2<t1", "plan 2 t1", "routed 1 t1 echo", "routed 1 t2 echo", "routed 2 t1 echo",
+		"dispatched 1 t1 1", "dispatched 1 t1 2", "dispatched 1 t2 1", "dispatched 2 t1 1", "dispatched 1 reply 1", "dispatched 2 reply 1",
+		"started 1 t1 1", "started 1 t2 1", "progressed 1 t1 1 50", "completed 1 t1 1", "completed 1 t1 2", "completed 1 t2 1", "completed 2 t1 1",
+		"failed 1 t1 1 retry", "failed 1 t1 1", "failed 1 t2 0", "skipped 1 t2", "cancelled 1 t1 1", "completed 1 reply 1", "failed 1 reply 1",
+		"settled 1 completed", "settled 1 failed", "settled 2 cancelled", "ended 1 completed", "ended 2 cancelled", "late 1 t1 1",
+	}
+	facts := map[string]Fact{}
+	for _, line := range lines {
+		facts[line] = parseFact(t, line)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var conversation Conversation
+		var accepted []Record
+		for i, line := range rapid.SliceOfN(rapid.SampledFrom(lines), 1, 200).Draw(t, "facts") {
+			trial := copyOf(t, &conversation)
+			record := Record{
+				Session: testSession, Number: trial.Records + 1,
+				Cause: Cause{Time: testTime(i)}, Facts: []Fact{facts[line]},
+			}
+			if err := trial.Apply(record); err != nil {
+				if !errors.Is(err, ErrGrammar) {
+					t.Fatalf("%s: %v", line, err)
+				}
+				continue
+			}
+			checkPromises(t, &conversation, &trial)
+			conversation, accepted = trial, append(accepted, record)
+		}
+		var again Conversation
+		for _, record := range accepted {
+			if err := again.Apply(record); err != nil {
+				t.Fatalf("again: %v", err)
+			}
+		}
+		if !bytes.Equal(marshal(t, &conversation), marshal(t, &again)) {
+			t.Fatal("the same records gave another conversation")
+		}
+	})
+}
+
+func marshal(t *rapid.T, c *Conversation) []byte {
+	body, err := Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func copyOf(t *rapid.T, c *Conversation) Conversation {
+	var twin Conversation
+	if err := Unmarshal(marshal(t, c), &twin); err != nil {
+		t.Fatal(err)
+	}
+	return twin
+}
+
+// checkPromises: what has ended stays as it is, and the percentage is that of
+// the completed tasks (M-33).
+func checkPromises(t *rapid.T, before, after *Conversation) {
+	for i := range after.Runs {
+		run := &after.Runs[i]
+		completed := 0
+		for j := range run.Tasks {
+			task := &run.Tasks[j]
+			if task.State == TaskStateCompleted {
+				completed++
+			}
+			if run.State == RunStateEnded && !task.State.Ended() {
+				t.Fatalf("run %d ended with task %s %s", run.Number, task.Task, task.State)
+			}
+			if i < len(before.Runs) && j < len(before.Runs[i].Tasks) {
+				if old := before.Runs[i].Tasks[j]; old.State.Ended() && old.State != task.State {
+					t.Fatalf("task %s went from %s to %s", task.Task, old.State, task.State)
+				}
+			}
+		}
+		want := 0
+		if len(run.Tasks) > 0 {
+			want = completed * 100 / len(run.Tasks)
+		}
+		if run.Percentage != want {
+			t.Fatalf("run %d: %d%%, want %d%%", run.Number, run.Percentage, want)
+		}
+		if i < len(before.Runs) && before.Runs[i].State == RunStateEnded && run.State != RunStateEnded {
+			t.Fatalf("run %d began again", run.Number)
+		}
+	}
+}
+
+func TestTaskPlanMarkdown_O24(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile("testdata/task_plan/valid/documented_O26.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan TaskPlan
+	if err := Unmarshal(body, &plan); err != nil {
+		t.Fatal(err)
+	}
+	want := "# Task Plan\n\n**Created:** 2025-12-22 10:30:00\n\n## Question\n" +
+		"Calculate HOMO/LUMO energy for this cation and analyze the results\n\n## Tasks\n\n" +
+		"1. **Run quantum chemistry calculation** `qm_agent`\n" +
+		"2. **Analyze orbital energies (HOMO/LUMO) from calculation results** `multiwfn_agent`\n"
+	if got := plan.Markdown(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	plan.Tasks[0].Status, plan.Tasks[1].Status = StepCompleted, StepInProgress
+	for _, line := range []string{"calculation** `qm_agent` (completed)\n", "results** `multiwfn_agent` (in_progress)\n"} {
+		if got := plan.Markdown(); !strings.Contains(got, line) {
+			t.Errorf("%q is not in\n%s", line, got)
+		}
+	}
+}
+
+// Words from outside do not change the shape of the document.
+func TestTaskPlanMarkdownTainted(t *testing.T) {
+	t.Parallel()
+	plan := TaskPlan{
+		Created:  testTime(0).In(time.FixedZone("", 3600)),
+		Question: "first\r\n## Tasks\n   # x\n```\nunder\n===\n---\nlast",
+		Tasks:    []TaskStep{{StepNumber: 1, Description: "a\n\n2. **b** `mail`", Status: StepFailed}},
+	}
+	want := "# Task Plan\n\n**Created:** 2025-12-22 10:30:00\n\n## Question\n" +
+		"first\n\\## Tasks\n\\# x\n\\```\nunder\n\\===\n\\---\nlast\n\n## Tasks\n\n" +
+		"1. **a 2. \\*\\*b\\*\\* `mail`** (failed)\n"
+	if got := plan.Markdown(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestFactNames(t *testing.T) {
+	t.Parallel()
+	doc := document(t, "record")
+	facts := doc["$defs"].(node)["fact"].(node)["properties"].(node)
+	for name := range facts {
+		var fact Fact
+		if err := Unmarshal([]byte(`{"`+name+`":{"run":7}}`), &fact); err != nil {
+			t.Fatal(err)
+		}
+		if fact.Name() != name || fact.Run() != 7 || fact.variants() != 1 {
+			t.Errorf("%s: name %q, run %d, %d variants", name, fact.Name(), fact.Run(), fact.variants())
+		}
+	}
+	if unknown := (&Fact{}); unknown.Name() != "" || unknown.Run() != 0 || unknown.Task() != "" {
+		t.Error("an unknown fact has a name")
+	}
+}
+
+func TestRunAgents(t *testing.T) {
+	t.Parallel()
+	run := Run{
+		Started: testTime(0),
+		Tasks: []RunTask{
+			{Task: "t1", Agent: "calculator", Dispatched: testTime(1)},
+			{Task: "t2", Agent: "summary"},
+			{Task: "t3", Agent: "calculator", Dispatched: testTime(2)},
+		},
+		Delivery: &RunTask{Task: DeliveryTask, Agent: "mail", Dispatched: testTime(3)},
+	}
+	if got := strings.Join(run.Agents(), " "); got != "calculator mail" {
+		t.Errorf("agents %q", got)
+	}
+	if got := run.TaskPlan().Created; !got.Equal(testTime(0)) {
+		t.Errorf("a plan without a moment was made at %s", got)
+	}
+}

@@ -1,0 +1,399 @@
+package schemas
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The limits that the schemas of the documented messages share.
+const (
+	maxIdentifier = 256                   // characters of an id or a name
+	maxInteger    = 9_007_199_254_740_991 // 2^53-1: what every JSON reader holds (RFC 7493, section 2.2)
+	maxSeconds    = 1e12
+	maxTasks      = 1000
+)
+
+// A decoder reads one documented message and checks it against its schema in
+// the same pass. The first error sticks; every read after it returns zero.
+//
+// Its verdict is the schema's: a null is not an absence, 1.0 and 1e2 are
+// integers, numbers are IEEE 754 doubles (RFC 7493, section 2.2), names that
+// the schema does not know are skipped.
+type decoder struct {
+	tokens *jsontext.Decoder
+	read   func(*decoder)
+	err    error
+}
+
+// decode lets read take the one value that the body is.
+func decode(body []byte, read func(*decoder)) error {
+	d := decoder{read: read}
+	err := json.Unmarshal(body, &d)
+	if d.err != nil || err == nil {
+		return d.err
+	}
+	return notJSON(err)
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (d *decoder) UnmarshalJSONFrom(tokens *jsontext.Decoder) error {
+	d.tokens = tokens
+	d.read(d)
+	return d.err
+}
+
+func notJSON(err error) error {
+	var syntax *jsontext.SyntacticError
+	if !errors.As(err, &syntax) || errors.Is(syntax.Err, io.ErrUnexpectedEOF) {
+		return &InvalidMessageError{Reason: "is not JSON: it ends too early"}
+	}
+	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
+		return &InvalidMessageError{Pointer: string(syntax.JSONPointer), Reason: "is a duplicate name"}
+	}
+	return &InvalidMessageError{
+		Pointer: string(syntax.JSONPointer),
+		Reason:  "is not JSON from byte " + strconv.FormatInt(syntax.ByteOffset, 10) + " on",
+	}
+}
+
+// refuse reports the value that was read last.
+func (d *decoder) refuse(reason string) {
+	if d.err == nil {
+		d.err = &InvalidMessageError{Pointer: string(d.tokens.StackPointer()), Reason: reason}
+	}
+}
+
+// value reads a whole value of one kind. Its bytes are valid until the next read.
+func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) {
+	if d.err != nil {
+		return nil, false
+	}
+	value, err := d.tokens.ReadValue()
+	if err != nil {
+		d.err = notJSON(err)
+		return nil, false
+	}
+	if got := value.Kind(); got != kind {
+		d.refuse(wrongType(typeOf(got), want))
+		return nil, false
+	}
+	return value, true
+}
+
+// The JSON types, as JSON Schema names them.
+const (
+	typeObject  = "object"
+	typeArray   = "array"
+	typeString  = "string"
+	typeNumber  = "number"
+	typeInteger = "integer"
+	typeBoolean = "boolean"
+	typeNull    = "null"
+)
+
+func typeOf(kind jsontext.Kind) string {
+	switch byte(kind) {
+	case '{':
+		return typeObject
+	case '[':
+		return typeArray
+	case '"':
+		return typeString
+	case '0':
+		return typeNumber
+	case 't', 'f':
+		return typeBoolean
+	default:
+		return typeNull
+	}
+}
+
+// open reads the beginning of an object or an array.
+func (d *decoder) open(kind jsontext.Kind) bool {
+	if d.err != nil {
+		return false
+	}
+	if d.tokens.PeekKind() != kind {
+		d.value(kind, typeOf(kind))
+		return false
+	}
+	if _, err := d.tokens.ReadToken(); err != nil {
+		d.err = notJSON(err)
+		return false
+	}
+	return true
+}
+
+func (d *decoder) closing(kind jsontext.Kind) bool {
+	if d.err != nil {
+		return true
+	}
+	if d.tokens.PeekKind() != kind {
+		return false
+	}
+	if _, err := d.tokens.ReadToken(); err != nil {
+		d.err = notJSON(err)
+	}
+	return true
+}
+
+// object calls member with each name of an object; member reads the value,
+// after which the name is void. At most 64 names can be required.
+func (d *decoder) object(member func(name []byte), required ...string) {
+	if !d.open('{') {
+		return
+	}
+	var seen uint64
+	for !d.closing('}') {
+		name := d.name()
+		if d.err != nil {
+			return
+		}
+		for i := range required {
+			if required[i] == string(name) {
+				seen |= 1 << i
+			}
+		}
+		member(name)
+	}
+	for i := range required {
+		if seen&(1<<i) == 0 {
+			d.refuse(lacks(required[i]))
+			return
+		}
+	}
+}
+
+func (d *decoder) name() []byte {
+	quoted, err := d.tokens.ReadValue()
+	if err != nil {
+		d.err = notJSON(err)
+		return nil
+	}
+	return d.unquote(quoted)
+}
+
+// unquote returns the characters of a JSON string, in place when it has no escapes.
+func (d *decoder) unquote(quoted jsontext.Value) []byte {
+	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	unquoted, err := jsontext.AppendUnquote(nil, quoted)
+	if err != nil {
+		d.refuse("is not JSON: a broken string")
+	}
+	return unquoted
+}
+
+func list[T any](d *decoder, element func(*decoder) T) []T {
+	items := []T{}
+	if !d.open('[') {
+		return items
+	}
+	for !d.closing(']') {
+		items = append(items, element(d))
+	}
+	return items
+}
+
+func dictionary[T any](d *decoder, element func(*decoder) T) map[string]T {
+	items := map[string]T{}
+	d.object(func(name []byte) {
+		key := string(name)
+		items[key] = element(d)
+	})
+	return items
+}
+
+// skip reads a value that the schema says nothing about.
+func (d *decoder) skip() {
+	if d.err != nil {
+		return
+	}
+	if err := d.tokens.SkipValue(); err != nil {
+		d.err = notJSON(err)
+	}
+}
+
+// free reads a value that may be anything.
+func (d *decoder) free() jsontext.Value {
+	if d.err != nil {
+		return nil
+	}
+	value, err := d.tokens.ReadValue()
+	if err != nil {
+		d.err = notJSON(err)
+		return nil
+	}
+	return value.Clone()
+}
+
+// freeObject reads an object that may hold anything.
+func (d *decoder) freeObject() jsontext.Value {
+	value, _ := d.value('{', typeObject)
+	return value.Clone()
+}
+
+func (d *decoder) text() string {
+	quoted, ok := d.value('"', typeString)
+	if !ok {
+		return ""
+	}
+	return string(d.unquote(quoted))
+}
+
+func (d *decoder) identifier() string {
+	text := d.text()
+	switch {
+	case text == "":
+		d.refuse(reasonEmpty)
+	case len(text) > maxIdentifier && utf8.RuneCountInString(text) > maxIdentifier:
+		d.refuse(tooLong(maxIdentifier))
+	}
+	return text
+}
+
+func (d *decoder) uuid() string {
+	text := d.text()
+	if d.err == nil && !isUUID(text) {
+		d.refuse(reasonUUID)
+	}
+	return text
+}
+
+func isUUID(text string) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decoder) agent() string {
+	text := d.text()
+	if d.err == nil && !ValidAgentName(text) {
+		d.refuse(noMatch(agentName.String()))
+	}
+	return text
+}
+
+func (d *decoder) time() time.Time {
+	text := d.text()
+	if d.err != nil {
+		return time.Time{}
+	}
+	moment, ok := parseTime(text)
+	if !ok {
+		d.refuse(reasonTime)
+	}
+	return moment
+}
+
+// parseTime reads an RFC 3339 time with upper-case T and Z in the years 1 to
+// 9999 of UTC. Leap seconds are refused: no clock here can hold them.
+func parseTime(text string) (time.Time, bool) {
+	var moment time.Time
+	if err := moment.UnmarshalText([]byte(text)); err != nil {
+		return time.Time{}, false
+	}
+	moment = moment.UTC()
+	return moment, moment.Year() >= 1 && moment.Year() <= 9999
+}
+
+func (d *decoder) boolean() bool {
+	if d.err != nil {
+		return false
+	}
+	value, err := d.tokens.ReadValue()
+	if err != nil {
+		d.err = notJSON(err)
+		return false
+	}
+	if got := typeOf(value.Kind()); got != typeBoolean {
+		d.refuse(wrongType(got, typeBoolean))
+		return false
+	}
+	return value.Kind() == 't'
+}
+
+// number reads a number from 0 to limit.
+func (d *decoder) number(limit float64) float64 {
+	value, ok := d.value('0', typeNumber)
+	if !ok {
+		return 0
+	}
+	return d.within(parseNumber(string(value)), limit)
+}
+
+// integer reads a whole number from 0 to limit.
+func (d *decoder) integer(limit float64) int {
+	value, ok := d.value('0', typeInteger)
+	if !ok {
+		return 0
+	}
+	number := parseNumber(string(value))
+	if number != math.Trunc(number) {
+		d.refuse(wrongType(typeNumber, typeInteger))
+		return 0
+	}
+	return int(d.within(number, limit))
+}
+
+func (d *decoder) within(number, limit float64) float64 {
+	switch {
+	case number < 0:
+		d.refuse(tooSmall("0"))
+		return 0
+	case number > limit:
+		d.refuse(tooLarge(strconv.FormatFloat(limit, 'f', -1, 64)))
+		return 0
+	}
+	return number
+}
+
+// parseNumber returns the double nearest to a JSON number; beyond the range of
+// doubles, the largest of its sign.
+func parseNumber(text string) float64 {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.Copysign(math.MaxFloat64, number)
+	}
+	return number
+}
+
+func choice[T ~string](d *decoder, allowed ...T) T {
+	quoted, ok := d.value('"', typeString)
+	if !ok {
+		return ""
+	}
+	text := d.unquote(quoted)
+	for _, candidate := range allowed {
+		if string(text) == string(candidate) {
+			return candidate
+		}
+	}
+	names := make([]string, len(allowed))
+	for i := range allowed {
+		names[i] = string(allowed[i])
+	}
+	d.refuse(noneOf(names))
+	return ""
+}

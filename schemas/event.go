@@ -1,0 +1,77 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The CloudEvents types of everything that travels on the bus.
+const (
+	TypeExecutionRequest  = "podium.execution_request.v1"
+	TypeExecutionResponse = "podium.execution_response.v1"
+	TypeProgressUpdate    = "podium.progress_update.v1"
+	TypeEmailReceived     = "podium.email.received.v1"
+	TypeChatReceived      = "podium.chat.received.v1"
+	TypeControl           = "podium.control.v1"
+	TypeQuarantined       = "podium.quarantined.v1"
+	TypeRecord            = "podium.record.v1"
+	TypeCheckpoint        = "podium.checkpoint.v1"
+)
+
+// MediaTypeJSON is the content type of every documented message.
+const MediaTypeJSON = "application/json"
+
+// An Event is one CloudEvent 1.0 with Podium's extension attributes as fields.
+// The zero value of a field means that the attribute is absent.
+type Event struct {
+	ID              string    // id: unique within Source; message_id of the three documented messages
+	Source          string    // source: "/podium/<from>" or a URI reference of the door
+	Type            string    // type
+	Subject         string    // subject: "<run>/<task>" once a run exists
+	Time            time.Time // time: when it happened, as its author says
+	DataContentType string    // datacontenttype
+	DataSchema      string    // dataschema
+
+	PartitionKey  string    // partitionkey: the conversation, as the message names it
+	Profile       string    // profile: the profile of the source it came in by
+	CorrelationID string    // correlationid: the run
+	CausationID   string    // causationid: id of the event that caused this one
+	Attempt       int       // attempt: 1 is the first
+	EffectID      string    // effectid: the same for every attempt of one effect
+	Expires       time.Time // expires: after this nobody waits for the work
+	ReplyTo       string    // replyto: subject of the response
+	TraceParent   string    // traceparent (W3C)
+	KeyID         string    // keyid: reserved for encrypted bodies
+
+	Phase    string // phase: of the run after this record (records only)
+	Snap     uint64 // snap: sequence of the newest record that holds a snapshot; 0 is this one or none (records only)
+	Previous uint64 // prev: sequence of the session's previous record (records only)
+
+	// Artifact stands for the body when it is too large for a message
+	// (dataref, datahash, datasize): then Data is empty.
+	Artifact *Artifact
+	Data     []byte
+}
+
+// An Artifact names bytes in the object store by their content.
+type Artifact struct {
+	SHA256    string `json:"sha256"`
+	Size      int64  `json:"size"`
+	MediaType string `json:"media_type,omitempty"`
+}
+
+// ErrInvalidEvent reports an event that is not a CloudEvent 1.0.
+var ErrInvalidEvent = errors.New("not a valid CloudEvent")
+
+// Validate checks the attributes that CloudEvents 1.0 requires (section 3.1.1).
+func (e *Event) Validate() error {
+	for _, required := range [...]struct{ name, value string }{
+		{"id", e.ID}, {"source", e.Source}, {"type", e.Type},
+	} {
+		if required.value == "" {
+			return fmt.Errorf("%w: attribute %q is missing", ErrInvalidEvent, required.name)
+		}
+	}
+	return nil
+}

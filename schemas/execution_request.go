@@ -1,0 +1,98 @@
+package schemas
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Envelope is the outer part of the three documented messages (M-01).
+type Envelope struct {
+	MessageID string    `json:"message_id"` // UUID
+	From      string    `json:"from"`
+	To        string    `json:"to"`
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"` // RFC 3339
+	InReplyTo string    `json:"in_reply_to,omitzero"`
+}
+
+// The values of Envelope.Type.
+const (
+	ExecutionRequestType  = "execution_request"
+	ExecutionResponseType = "execution_response"
+	ProgressUpdateType    = "progress_update"
+)
+
+// An ExecutionRequest asks an agent, or a supervisor, for work (M-01…M-05).
+type ExecutionRequest struct {
+	Envelope
+	Payload RequestPayload `json:"payload"`
+}
+
+// RequestPayload is the plan or the single task asked for (M-02).
+type RequestPayload struct {
+	PlanID             string              `json:"plan_id"` // UUID
+	RequestID          string              `json:"request_id"`
+	Tasks              []Task              `json:"tasks"`
+	AgentAssignments   map[string][]string `json:"agent_assignments"`
+	ValidationCriteria []string            `json:"validation_criteria"`
+	Risks              []Risk              `json:"risks"`
+}
+
+// A Task is one piece of work for one agent (M-03).
+type Task struct {
+	TaskID               string      `json:"task_id"`
+	Description          string      `json:"description"`
+	AssignedTo           string      `json:"assigned_to"`
+	Dependencies         []string    `json:"dependencies"`
+	EstimatedTokens      int         `json:"estimated_tokens"`
+	EstimatedTimeSeconds int         `json:"estimated_time_seconds"`
+	Priority             Priority    `json:"priority,omitzero"`
+	Deliverables         []string    `json:"deliverables"`
+	ValidationCriteria   []string    `json:"validation_criteria"`
+	Context              TaskContext `json:"context"`
+}
+
+// Priority orders ready tasks: critical first (M-17).
+type Priority string
+
+// The priorities; nice_to_have ranks below low (settlement 10).
+const (
+	PriorityCritical   Priority = "critical"
+	PriorityHigh       Priority = "high"
+	PriorityMedium     Priority = "medium"
+	PriorityLow        Priority = "low"
+	PriorityNiceToHave Priority = "nice_to_have"
+)
+
+// TaskContext is what the agent needs to know, and no more (P-11).
+type TaskContext struct {
+	FilesToModify []string       `json:"files_to_modify"`
+	References    []string       `json:"references"`
+	Constraints   jsontext.Value `json:"constraints,omitzero"` // an object
+
+	// Request holds the person's words. They are tainted: data, never instruction.
+	Request string `json:"request,omitzero"`
+	// Arguments is checked against the agent's input schema.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+	// Inputs holds the results of the tasks that this one depends on.
+	Inputs map[string]Result `json:"inputs,omitzero"`
+	Kind   TaskKind          `json:"kind,omitzero"`
+}
+
+// TaskKind says what is asked of the agent; the empty kind is work.
+type TaskKind string
+
+// The kinds of task.
+const (
+	KindWork   TaskKind = "work"
+	KindAssess TaskKind = "assess"
+)
+
+// A Risk is what may go wrong with a plan (M-05).
+type Risk struct {
+	RiskID      string `json:"risk_id"`
+	Description string `json:"description"`
+	Mitigation  string `json:"mitigation"`
+	Owner       string `json:"owner"`
+}

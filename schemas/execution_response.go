@@ -1,0 +1,106 @@
+package schemas
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// An ExecutionResponse ends one request (M-07…M-13).
+type ExecutionResponse struct {
+	Envelope
+	Payload ResponsePayload `json:"payload"`
+}
+
+// ResponsePayload is the outcome of one request.
+type ResponsePayload struct {
+	Status            ResponseStatus     `json:"status"`
+	PlanID            string             `json:"plan_id"`
+	ExecutionSummary  *ExecutionSummary  `json:"execution_summary,omitzero"`
+	Deliverables      []Deliverable      `json:"deliverables,omitzero"`
+	ValidationResults []ValidationResult `json:"validation_results,omitzero"`
+	ResourceUsage     *ResourceUsage     `json:"resource_usage,omitzero"`
+	IssuesEncountered []Issue            `json:"issues_encountered,omitzero"`
+	Recommendations   []string           `json:"recommendations,omitzero"`
+	Result            *Result            `json:"result,omitzero"`
+}
+
+// ResponseStatus is how a request ended (M-07).
+type ResponseStatus string
+
+// The response statuses.
+const (
+	StatusCompleted ResponseStatus = "completed"
+	StatusPartial   ResponseStatus = "partial"
+	StatusFailed    ResponseStatus = "failed"
+	StatusBlocked   ResponseStatus = "blocked"
+)
+
+// A Result is what an agent made: text for a person, data for a program, or both.
+type Result struct {
+	Text      string         `json:"text,omitzero"`
+	Data      jsontext.Value `json:"data,omitzero"`
+	MediaType string         `json:"media_type,omitzero"` // of Text; text/plain when empty
+}
+
+// ExecutionSummary counts tasks (M-08).
+type ExecutionSummary struct {
+	TasksCompleted       int `json:"tasks_completed"`
+	TasksFailed          int `json:"tasks_failed"`
+	TasksSkipped         int `json:"tasks_skipped"`
+	TotalTasks           int `json:"total_tasks"`
+	CompletionPercentage int `json:"completion_percentage"` // 0–100
+}
+
+// A Deliverable is a thing that was made (M-09).
+type Deliverable struct {
+	DeliverableID    string         `json:"deliverable_id"`
+	TaskID           string         `json:"task_id,omitzero"`
+	Agent            string         `json:"agent,omitzero"`
+	Type             string         `json:"type"` // code, documentation, report or config
+	Path             string         `json:"path,omitzero"`
+	Description      string         `json:"description,omitzero"`
+	ValidationStatus string         `json:"validation_status,omitzero"` // passed, failed or skipped
+	Metadata         jsontext.Value `json:"metadata,omitzero"`
+}
+
+// A ValidationResult is one validator's verdict (M-10).
+type ValidationResult struct {
+	Validator string            `json:"validator"`
+	Status    string            `json:"status"` // passed or failed
+	Details   string            `json:"details,omitzero"`
+	Issues    []ValidationIssue `json:"issues,omitzero"`
+}
+
+// A ValidationIssue is one finding of a validator (M-10).
+type ValidationIssue struct {
+	Severity string `json:"severity"` // error, warning or info
+	Message  string `json:"message"`
+	File     string `json:"file,omitzero"`
+	Line     int    `json:"line,omitzero"`
+}
+
+// ResourceUsage is what the work has cost (M-11).
+type ResourceUsage struct {
+	TokensUsed          int                `json:"tokens_used"`
+	TimeElapsedSeconds  float64            `json:"time_elapsed_seconds"`
+	AgentExecutionTimes map[string]float64 `json:"agent_execution_times,omitzero"` // seconds
+}
+
+// An Issue is what went wrong, and what became of it (M-12).
+type Issue struct {
+	IssueID           string     `json:"issue_id,omitzero"`
+	TaskID            string     `json:"task_id,omitzero"`
+	Agent             string     `json:"agent,omitzero"`
+	Severity          string     `json:"severity"` // critical, high, medium or low
+	Description       string     `json:"description"`
+	Resolution        Resolution `json:"resolution,omitzero"`
+	ResolutionDetails string     `json:"resolution_details,omitzero"`
+}
+
+// Resolution says what became of an issue. On a failed response it also says
+// whether another attempt can help: deferred may, escalated cannot.
+type Resolution string
+
+// The resolutions (M-12).
+const (
+	ResolutionResolved  Resolution = "resolved"
+	ResolutionEscalated Resolution = "escalated"
+	ResolutionDeferred  Resolution = "deferred"
+)

@@ -1,0 +1,93 @@
+package schemas
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// namespace is the UUIDv5 namespace of every id that Podium derives:
+// 6d1f0f0e-3f0b-5e0e-9a53-7c2f4f0d1c55.
+func namespace() uuid.UUID {
+	return uuid.UUID{0x6d, 0x1f, 0x0f, 0x0e, 0x3f, 0x0b, 0x5e, 0x0e, 0x9a, 0x53, 0x7c, 0x2f, 0x4f, 0x0d, 0x1c, 0x55}
+}
+
+// ErrInvalidID reports an id that Podium cannot have made.
+var ErrInvalidID = errors.New("not an id of a run")
+
+// SessionID returns the id of the conversation that a message belongs to. It is
+// a pure function of the message, so that no door needs to look anything up.
+func SessionID(profile, partitionKey string) string {
+	return derive("session", profile, partitionKey)
+}
+
+// ShardOf returns the shard that owns a session: FNV-1a-32 of its id modulo shards.
+func ShardOf(session string, shards int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(session))
+	return int(h.Sum32() % uint32(shards)) //nolint:gosec // shards is between 1 and 65535
+}
+
+// RunID returns the id of the n-th run of a session.
+func RunID(session string, n int) string { return session + "-" + strconv.Itoa(n) }
+
+// ParseRunID returns the session and the number that a run's id is made of. An
+// id has one spelling; any other is ErrInvalidID.
+func ParseRunID(run string) (session string, n int, err error) {
+	cut := strings.LastIndexByte(run, '-')
+	if cut < 0 {
+		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
+	}
+	session = run[:cut]
+	id, err := uuid.Parse(session)
+	if err != nil || id.String() != session {
+		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
+	}
+	if n, err = strconv.Atoi(run[cut+1:]); err != nil || n < 1 || RunID(session, n) != run {
+		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
+	}
+	return session, n, nil
+}
+
+// RequestID returns the message_id of the request for one attempt of a task. It
+// is a UUIDv8 (RFC 9562, section 5.8) that begins with the shard, so that an
+// answer which names nothing but the request still finds its way.
+func RequestID(shard int, run, task string, attempt int) string {
+	sum := sha256.Sum256([]byte("request\x00" + run + "\x00" + task + "\x00" + strconv.Itoa(attempt)))
+	var id uuid.UUID
+	copy(id[:], sum[:])
+	binary.BigEndian.PutUint16(id[:2], uint16(shard)) //nolint:gosec // a ledger has at most 65535 shards
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+// ShardOfRequest returns the shard named by a request id. It reports false for
+// an id that RequestID cannot have made.
+func ShardOfRequest(request string) (int, bool) {
+	id, err := uuid.Parse(request)
+	if err != nil || id.Version() != 8 {
+		return 0, false
+	}
+	return int(binary.BigEndian.Uint16(id[:2])), true
+}
+
+// EffectID returns what every attempt of a task has in common; whoever acts
+// outside derives its own ids from it (a mail's Message-ID, for example).
+func EffectID(run, task string) string { return derive("effect", run, task) }
+
+// PlanID returns the plan_id of a run.
+func PlanID(run string) string { return derive("plan", run) }
+
+// ResponseID returns the message_id of the answer to a request.
+func ResponseID(request string) string { return derive("response", request) }
+
+func derive(kind string, parts ...string) string {
+	return uuid.NewSHA1(namespace(), []byte(kind+"\x00"+strings.Join(parts, "\x00"))).String()
+}

@@ -1,0 +1,71 @@
+package schemas
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Record is one transition of a session: what caused it and what was decided.
+// The fold of a session's records is its state; nothing else is.
+type Record struct {
+	Session string `json:"session"`
+	Number  uint64 `json:"number"`         // position in the session; 1 is first
+	Epoch   uint64 `json:"epoch,omitzero"` // of the owner that wrote it
+	Chain   string `json:"chain,omitzero"` // SHA-256 (hex) of the previous record's body; empty for the first
+	Cause   Cause  `json:"cause"`
+	Facts   []Fact `json:"facts"`
+	// Snapshot is the state after the facts, at least in every SnapshotEvery-th record.
+	Snapshot jsontext.Value `json:"snapshot,omitzero"`
+}
+
+// SnapshotEvery bounds how many records a load reads.
+const SnapshotEvery = 8
+
+// A Cause is the one input of a transition and all that the decision knew
+// besides the state.
+type Cause struct {
+	// Sequence and ID name the input in the session's shard; Sequence is 0 when
+	// the cause is a deadline.
+	Sequence uint64    `json:"sequence,omitzero"`
+	ID       string    `json:"id,omitzero"`
+	Type     string    `json:"type,omitzero"`
+	Deadline *Deadline `json:"deadline,omitzero"`
+	Time     time.Time `json:"time"`    // when it was decided: the only clock that the decision saw
+	Profile  string    `json:"profile"` // SHA-256 of the profile in force for new runs
+}
+
+// A Deadline is a moment that a session waits for. It is void unless exactly
+// this is still pending in the state.
+type Deadline struct {
+	Run     int          `json:"run"`
+	Task    string       `json:"task"`
+	Attempt int          `json:"attempt"`
+	Kind    DeadlineKind `json:"kind"`
+	At      time.Time    `json:"at"`
+}
+
+// DeadlineKind says what happens when a deadline passes.
+type DeadlineKind string
+
+// The kinds of deadline.
+const (
+	DeadlineQueue DeadlineKind = "queue" // nobody has begun the task
+	DeadlineWork  DeadlineKind = "work"  // the agent has not answered
+	DeadlineRetry DeadlineKind = "retry" // the wait before the next attempt is over
+)
+
+// A Checkpoint is where a shard's owner stands.
+type Checkpoint struct {
+	Epoch uint64 `json:"epoch"` // one more at every change of owner
+	// Since is the sequence of the checkpoint that the epoch began with; 0 in that one itself.
+	Since uint64    `json:"since,omitzero"`
+	Owner string    `json:"owner"`
+	Time  time.Time `json:"time"`
+	// Floor: every input up to it is applied and every output it caused is acknowledged.
+	Floor uint64 `json:"floor"`
+	// Open names the sessions that have a run, a queue, a deadline or an output under way.
+	Open []string `json:"open"`
+	// Clean is true on the last checkpoint before a stop in order.
+	Clean bool `json:"clean,omitzero"`
+}

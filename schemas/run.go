@@ -1,0 +1,231 @@
+package schemas
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Run is one piece of work of a session as people read it.
+type Run struct {
+	ID          string   `json:"id"`
+	Session     string   `json:"session"`
+	Number      int      `json:"number"` // 1 is first
+	Profile     string   `json:"profile"`
+	ProfileHash string   `json:"profile_hash"`
+	Channel     string   `json:"channel"`
+	Message     string   `json:"message"` // id of the input event that it began with
+	State       RunState `json:"state"`
+	// Status and Reason are set when the work is settled.
+	Status     RunStatus  `json:"status,omitzero"`
+	Reason     StopReason `json:"reason,omitzero"`
+	Started    time.Time  `json:"started"`
+	Planned    time.Time  `json:"planned,omitzero"`
+	Settled    time.Time  `json:"settled,omitzero"`
+	Ended      time.Time  `json:"ended,omitzero"`
+	Percentage int        `json:"percentage"` // of the plan's tasks, rounded down (M-33)
+	Subject    string     `json:"subject,omitzero"`
+	Language   string     `json:"language,omitzero"`
+	// Request is the person's words when they stand in the record; else Words
+	// says where they are.
+	Request    string         `json:"request,omitzero"`
+	Words      *Body          `json:"words,omitzero"`
+	Complexity *Complexity    `json:"complexity,omitzero"`
+	Tasks      []RunTask      `json:"tasks"`
+	Decisions  []TaskDecision `json:"decisions"`
+	// Delivery is the task that delivers the answer; it is not part of the plan.
+	Delivery *RunTask     `json:"delivery,omitzero"`
+	Answer   []AnswerPart `json:"answer,omitzero"`
+	Error    *Error       `json:"error,omitzero"`
+	Replied  string       `json:"replied,omitzero"` // Message-ID or reply id of the delivered answer
+	Late     int          `json:"late,omitzero"`    // answers that came too late to count
+}
+
+// RunState is how far a run is.
+type RunState string
+
+// The states of a run.
+const (
+	RunStatePlanning  RunState = "planning"  // no plan yet
+	RunStateExecuting RunState = "executing" // its tasks are being done
+	RunStateReplying  RunState = "replying"  // the outcome is fixed, the answer is being delivered
+	RunStateEnded     RunState = "ended"     // nothing more happens
+)
+
+// A RunTask is one task of a run as people read it.
+type RunTask struct {
+	Task         string       `json:"task"`
+	Description  string       `json:"description,omitzero"` // when it stands in the record
+	Agent        string       `json:"agent,omitzero"`
+	Dependencies []string     `json:"dependencies,omitzero"`
+	State        RunTaskState `json:"state"`
+	Attempt      int          `json:"attempt,omitzero"`
+	Percentage   int          `json:"percentage"`
+	Message      string       `json:"message,omitzero"` // the agent's last line
+	Dispatched   time.Time    `json:"dispatched,omitzero"`
+	Started      time.Time    `json:"started,omitzero"`
+	Ended        time.Time    `json:"ended,omitzero"`
+	RetryAt      time.Time    `json:"retry_at,omitzero"`
+	Failure      FailureKind  `json:"failure,omitzero"` // of the last attempt that failed
+	Detail       string       `json:"detail,omitzero"`  // of that failure or of the skip; tainted
+	Result       *Body        `json:"result,omitzero"`
+}
+
+// RunTaskState is how far a task is.
+type RunTaskState string
+
+// The states of a task.
+const (
+	TaskStatePending    RunTaskState = "pending"    // waits for other tasks
+	TaskStateReady      RunTaskState = "ready"      // waits for its agent to have room, or for its next attempt
+	TaskStateDispatched RunTaskState = "dispatched" // asked for
+	TaskStateRunning    RunTaskState = "running"    // an agent works on it
+	TaskStateCompleted  RunTaskState = "completed"
+	TaskStateFailed     RunTaskState = "failed"
+	TaskStateSkipped    RunTaskState = "skipped"
+	TaskStateCancelled  RunTaskState = "cancelled"
+)
+
+// Ended reports whether nothing more happens to the task.
+func (s RunTaskState) Ended() bool {
+	switch s {
+	case TaskStateCompleted, TaskStateFailed, TaskStateSkipped, TaskStateCancelled:
+		return true
+	case TaskStatePending, TaskStateReady, TaskStateDispatched, TaskStateRunning:
+	}
+	return false
+}
+
+func (s RunTaskState) underWay() bool { return s == TaskStateDispatched || s == TaskStateRunning }
+
+// A TaskDecision is who does a task, and why.
+type TaskDecision struct {
+	Task     string        `json:"task"`
+	Decision RouteDecision `json:"decision"`
+}
+
+// Task returns the task with that id, the delivery included, or nil.
+func (r *Run) Task(id string) *RunTask {
+	if id == DeliveryTask {
+		return r.Delivery
+	}
+	for i := range r.Tasks {
+		if r.Tasks[i].Task == id {
+			return &r.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// Decision returns the newest decision about a task, or nil.
+func (r *Run) Decision(task string) *RouteDecision {
+	for i := len(r.Decisions) - 1; i >= 0; i-- {
+		if r.Decisions[i].Task == task {
+			return &r.Decisions[i].Decision
+		}
+	}
+	return nil
+}
+
+// Agents returns the agents that were asked, each once, in the order of the
+// tasks, the delivery last.
+func (r *Run) Agents() []string {
+	var agents []string
+	add := func(task *RunTask) {
+		if !task.Dispatched.IsZero() && !slices.Contains(agents, task.Agent) {
+			agents = append(agents, task.Agent)
+		}
+	}
+	for i := range r.Tasks {
+		add(&r.Tasks[i])
+	}
+	if r.Delivery != nil {
+		add(r.Delivery)
+	}
+	return agents
+}
+
+// progress returns int(completed/total × 100), 0 when there is no task (M-33).
+func (r *Run) progress() int {
+	if len(r.Tasks) == 0 {
+		return 0
+	}
+	completed := 0
+	for i := range r.Tasks {
+		if r.Tasks[i].State == TaskStateCompleted {
+			completed++
+		}
+	}
+	return completed * 100 / len(r.Tasks)
+}
+
+// TaskPlan returns the plan of the run with the states that a task plan knows:
+// a task that was skipped or cancelled counts as failed (O-22).
+func (r *Run) TaskPlan() TaskPlan {
+	plan := TaskPlan{Created: r.Planned, Question: r.Request, Tasks: make([]TaskStep, len(r.Tasks))}
+	if plan.Created.IsZero() {
+		plan.Created = r.Started
+	}
+	for i := range r.Tasks {
+		task := &r.Tasks[i]
+		plan.Tasks[i] = TaskStep{
+			StepNumber: i + 1, Agent: task.Agent, Description: task.Description, Status: task.State.step(),
+		}
+	}
+	return plan
+}
+
+func (s RunTaskState) step() StepStatus {
+	switch s {
+	case TaskStateDispatched, TaskStateRunning:
+		return StepInProgress
+	case TaskStateCompleted:
+		return StepCompleted
+	case TaskStateFailed, TaskStateSkipped, TaskStateCancelled:
+		return StepFailed
+	case TaskStatePending, TaskStateReady:
+	}
+	return StepPending
+}
+
+// Markdown returns the plan as a document (O-24). A step that is not pending
+// carries its status in parentheses. Words from outside cannot begin a heading,
+// a fence or another step.
+func (p TaskPlan) Markdown() string {
+	var b strings.Builder
+	b.WriteString("# Task Plan\n\n**Created:** ")
+	b.WriteString(p.Created.UTC().Format(time.DateTime))
+	b.WriteString("\n\n## Question\n")
+	b.WriteString(plainParagraphs(p.Question))
+	b.WriteString("\n\n## Tasks\n\n")
+	for _, step := range p.Tasks {
+		b.WriteString(strconv.Itoa(step.StepNumber) + ". **" + plainLine(step.Description) + "**")
+		if step.Agent != "" {
+			b.WriteString(" `" + step.Agent + "`")
+		}
+		if step.Status != StepPending {
+			b.WriteString(" (" + string(step.Status) + ")")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// plainParagraphs keeps lines and escapes what would make one a heading or a fence.
+func plainParagraphs(text string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n")
+	for i, line := range lines {
+		trimmed := strings.TrimLeft(line, " ")
+		underline := len(trimmed) > 0 && strings.Trim(trimmed, "=- ") == ""
+		if underline || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "`") || strings.HasPrefix(trimmed, "~") {
+			lines[i] = `\` + trimmed
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plainLine puts text on one line and keeps it from ending its emphasis.
+func plainLine(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "**", `\*\*`)
+}

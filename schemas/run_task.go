@@ -1,0 +1,115 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+func (t *RunTask) dispatch(f *TaskDispatched, now time.Time) error {
+	if t.State.underWay() || t.State.Ended() {
+		return fmt.Errorf("task %q is %s", t.Task, t.State)
+	}
+	if f.Attempt != t.Attempt+1 {
+		return fmt.Errorf("task %q: attempt %d follows attempt %d", t.Task, f.Attempt, t.Attempt)
+	}
+	t.State, t.Agent, t.Attempt, t.Dispatched = TaskStateDispatched, f.Agent, f.Attempt, now
+	t.Started, t.RetryAt, t.Percentage, t.Message = time.Time{}, time.Time{}, 0, ""
+	return nil
+}
+
+// apply changes a task that has not ended by one fact about it.
+func (t *RunTask) apply(fact *Fact, now time.Time) error {
+	switch {
+	case fact.TaskStarted != nil:
+		return t.started(fact.TaskStarted, now)
+	case fact.TaskProgressed != nil:
+		return t.progressed(fact.TaskProgressed)
+	case fact.TaskCompleted != nil:
+		return t.completed(fact.TaskCompleted, now)
+	case fact.TaskFailed != nil:
+		return t.failed(fact.TaskFailed, now)
+	case fact.TaskSkipped != nil:
+		return t.skipped(fact.TaskSkipped, now)
+	case fact.TaskCancelled != nil:
+		return t.cancelled(fact.TaskCancelled, now)
+	}
+	return errors.New("nothing of this kind is known about tasks")
+}
+
+// current refuses what does not concern the attempt that is under way.
+func (t *RunTask) current(attempt int) error {
+	if !t.State.underWay() {
+		return fmt.Errorf("it is %s", t.State)
+	}
+	if attempt != t.Attempt {
+		return fmt.Errorf("attempt %d while attempt %d is under way", attempt, t.Attempt)
+	}
+	return nil
+}
+
+func (t *RunTask) started(f *TaskStarted, now time.Time) error {
+	if err := t.current(f.Attempt); err != nil {
+		return err
+	}
+	if t.State == TaskStateRunning {
+		return errors.New("it is running")
+	}
+	t.State, t.Started = TaskStateRunning, now
+	return nil
+}
+
+func (t *RunTask) progressed(f *TaskProgressed) error {
+	if err := t.current(f.Attempt); err != nil {
+		return err
+	}
+	if f.Percentage < 0 || f.Percentage > 100 {
+		return fmt.Errorf("%d percent", f.Percentage)
+	}
+	t.Percentage, t.Message = f.Percentage, f.Message
+	return nil
+}
+
+func (t *RunTask) completed(f *TaskCompleted, now time.Time) error {
+	if err := t.current(f.Attempt); err != nil {
+		return err
+	}
+	result := f.Result
+	t.State, t.Ended, t.Percentage, t.Result = TaskStateCompleted, now, 100, &result
+	return nil
+}
+
+// failed ends an attempt. A task that nobody can be asked to do fails before
+// its first attempt.
+func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
+	if t.State.underWay() {
+		if err := t.current(f.Attempt); err != nil {
+			return err
+		}
+	} else if f.Attempt != t.Attempt {
+		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
+	}
+	t.Failure, t.Detail, t.RetryAt = f.Cause, f.Detail, f.RetryAt
+	if f.RetryAt.IsZero() {
+		t.State, t.Ended = TaskStateFailed, now
+	} else {
+		t.State = TaskStateReady
+	}
+	return nil
+}
+
+func (t *RunTask) skipped(f *TaskSkipped, now time.Time) error {
+	if t.State.underWay() {
+		return fmt.Errorf("it is %s", t.State)
+	}
+	t.State, t.Ended, t.Detail = TaskStateSkipped, now, f.Reason
+	return nil
+}
+
+func (t *RunTask) cancelled(f *TaskCancelled, now time.Time) error {
+	if f.Attempt != 0 && f.Attempt != t.Attempt {
+		return fmt.Errorf("attempt %d while attempt %d is under way", f.Attempt, t.Attempt)
+	}
+	t.State, t.Ended = TaskStateCancelled, now
+	return nil
+}

@@ -1,0 +1,277 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A conversation is one session in the owner's memory. While an operation is
+// under way it is busy, and only that operation's completion touches it.
+type conversation struct {
+	id        string
+	state     session.State
+	sequence  uint64 // of the newest record; 0 when there is none
+	snap      uint64 // of the newest record with a snapshot
+	unsnapped int    // records since then
+	chain     string // SHA-256 (hex) of the newest record's body
+
+	loaded bool
+	busy   bool
+	queued bool // in Owner.ready
+	inputs []*input
+	tries  int
+	// hold keeps the floor below a record that no input has caused until its
+	// outputs are acknowledged.
+	hold *entry
+
+	requests []string                  // its keys in Owner.waiting
+	alarm    time.Time                 // the earliest one set for it
+	bodies   map[uint64]schemas.Result // fetched for the decision at hand
+}
+
+func (o *Owner) conversation(id string) *conversation {
+	c := o.sessions[id]
+	if c == nil {
+		c = &conversation{id: id, state: session.New(id)}
+		o.sessions[id] = c
+	}
+	return c
+}
+
+func (o *Owner) enqueue(id string, in *input) {
+	c := o.conversation(id)
+	c.inputs = append(c.inputs, in)
+	o.push(c)
+}
+
+func (o *Owner) push(c *conversation) {
+	if !c.queued && !c.busy {
+		c.queued = true
+		o.ready = append(o.ready, c)
+	}
+}
+
+func (o *Owner) begin(c *conversation) {
+	c.busy = true
+	o.busy++
+}
+
+// end lets a conversation go on with its next input.
+func (o *Owner) end(c *conversation) {
+	c.busy = false
+	o.busy--
+	if c.hold != nil {
+		o.floor.leave(c.hold)
+		c.hold = nil
+	}
+	o.push(c)
+}
+
+// retry lets a conversation go on after a wait, because of a temporary error.
+func (o *Owner) retry(c *conversation, now time.Time, err error) {
+	o.Log.Warn().Err(err).Str("session", c.id).Int("shard", o.Shard).Msg("session waits for the ledger")
+	wait := o.backoff(c.tries)
+	c.tries++
+	o.alarms.add(now.Add(wait), func(time.Time) { o.end(c) })
+}
+
+// work does the next thing for a conversation that is not busy.
+func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
+	switch {
+	case c.busy:
+	case !c.loaded:
+		o.load(ctx, c)
+	case len(c.inputs) > 0:
+		in := c.inputs[0]
+		if in.event.Artifact != nil {
+			o.resolve(ctx, c, in)
+			return
+		}
+		in.read.Now = now
+		o.decide(ctx, c, in.read, in)
+	default:
+		if deadline, due := c.due(now); due {
+			o.decide(ctx, c, session.Input{Now: now, Deadline: &deadline}, nil)
+			return
+		}
+		c.bodies = nil
+		o.watch(c)
+		o.evict(c)
+	}
+}
+
+func (c *conversation) due(now time.Time) (schemas.Deadline, bool) {
+	for _, deadline := range c.state.Deadlines() {
+		if !deadline.At.After(now) {
+			return deadline, true
+		}
+	}
+	return schemas.Deadline{}, false
+}
+
+// watch sets an alarm for the conversation's earliest deadline.
+func (o *Owner) watch(c *conversation) {
+	earliest := time.Time{}
+	for _, deadline := range c.state.Deadlines() {
+		if earliest.IsZero() || deadline.At.Before(earliest) {
+			earliest = deadline.At
+		}
+	}
+	if earliest.IsZero() || !c.alarm.IsZero() && !earliest.Before(c.alarm) {
+		return
+	}
+	c.alarm = earliest
+	o.alarms.add(earliest, func(time.Time) {
+		if c.alarm.Equal(earliest) {
+			c.alarm = time.Time{}
+		}
+		o.push(c)
+	})
+}
+
+// evict forgets a session that waits for nothing, once its last record is below
+// the floor: whoever loads it then knows that it owes nothing.
+func (o *Owner) evict(c *conversation) {
+	switch {
+	case !c.state.Idle() || o.sessions[c.id] != c: // the alarm of one that was forgotten may still ring
+	case c.sequence <= o.floor.value:
+		delete(o.sessions, c.id)
+	default:
+		o.closing = append(o.closing, c)
+	}
+}
+
+// sweep evicts closed sessions that the floor has passed by now.
+func (o *Owner) sweep() {
+	kept := o.closing[:0]
+	for _, c := range o.closing {
+		switch {
+		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id] != c:
+		case c.sequence <= o.floor.value:
+			delete(o.sessions, c.id)
+		default:
+			kept = append(kept, c)
+		}
+	}
+	clear(o.closing[len(kept):])
+	o.closing = kept
+}
+
+// decide runs one input through the machine and appends the record.
+func (o *Owner) decide(ctx context.Context, c *conversation, read session.Input, in *input) {
+	env, missing, ready := o.env(ctx, c, &read)
+	if !ready {
+		return
+	}
+	outcome := session.Step(env, c.state, read)
+	if len(*missing) > 0 {
+		o.fetch(ctx, c, *missing)
+		return
+	}
+	if len(outcome.Facts) > 0 {
+		o.append(ctx, c, in, read.Cause(env.Current.Hash), outcome)
+		return
+	}
+	if in == nil {
+		o.push(c)
+		return
+	}
+	if outcome.Refusal != nil {
+		o.quarantine(ctx, in, outcome.Refusal.Reason, outcome.Refusal.Detail)
+	} else {
+		o.floor.leave(in.entry)
+	}
+	o.dealtWith(c, in)
+	o.push(c)
+}
+
+func (o *Owner) dealtWith(c *conversation, in *input) {
+	if in != nil && len(c.inputs) > 0 && c.inputs[0] == in {
+		c.inputs[0] = nil
+		c.inputs = c.inputs[1:]
+	}
+	c.tries = 0
+}
+
+// env gathers what a decision knows. It reports false when something has to be
+// fetched first; then the conversation is busy until it is there.
+func (o *Owner) env(ctx context.Context, c *conversation, read *session.Input) (session.Env, *[]uint64, bool) {
+	var missing []uint64
+	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &missing)}
+	if active := c.state.Active; active != nil {
+		if env.Pinned = o.Profiles.Pinned(active.ProfileHash); env.Pinned == nil {
+			o.fetchProfile(ctx, c, active.ProfileHash)
+			return env, &missing, false
+		}
+	}
+	name := c.state.Profile
+	if read != nil && read.Message != nil {
+		name = read.Event.Profile
+	}
+	if env.Current = o.Profiles.Current(name); env.Current == nil {
+		env.Current = env.Pinned
+	}
+	if env.Current == nil {
+		env.Current = &plan.Profile{}
+	}
+	return env, &missing, true
+}
+
+// bodies reads what has been fetched for the conversation and notes what has not.
+func (o *Owner) bodies(c *conversation, missing *[]uint64) func(schemas.Body) schemas.Result {
+	return func(body schemas.Body) schemas.Result {
+		content, fetched := c.bodies[body.Sequence]
+		if !fetched {
+			*missing = append(*missing, body.Sequence)
+		}
+		return content
+	}
+}
+
+func (o *Owner) fetchProfile(ctx context.Context, c *conversation, hash string) {
+	o.begin(c)
+	o.operate(func() error {
+		_, err := o.Profiles.Fetch(ctx, hash)
+		return err
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.retry(c, now, err)
+			return
+		}
+		o.end(c)
+	})
+}
+
+// fetch reads bodies that stand in the ledger, for the decision at hand.
+func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) {
+	o.begin(c)
+	o.collect(ctx, c, sequences, func(now time.Time, err error) {
+		if err != nil {
+			o.retry(c, now, err)
+			return
+		}
+		o.end(c)
+	})
+}
+
+// Content returns what a Body that points at a sequence of a shard stands for, whole.
+func Content(ctx context.Context, ledger bus.Ledger, artifacts bus.Artifacts, stream string, sequence uint64) (schemas.Result, error) {
+	message, err := ledger.Get(ctx, stream, sequence)
+	if err != nil {
+		return schemas.Result{}, err
+	}
+	event, err := bus.Decode(message)
+	if err != nil {
+		return schemas.Result{}, err
+	}
+	if err = bus.Resolve(ctx, artifacts, &event); err != nil {
+		return schemas.Result{}, err
+	}
+	input, err := session.Read(event, "", sequence)
+	return input.Content(), err
+}

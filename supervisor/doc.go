@@ -1,0 +1,19 @@
+// Package supervisor is the shell around the decision machines: it owns shards
+// of the ledger, reads their inputs in order, stores what was decided and sends
+// what follows from it. It decides nothing itself.
+//
+// An [Owner] owns one shard. It is single-threaded: [Owner.Tick] takes the
+// moment as an argument, never waits, and is called by [Owner.Run] in
+// production and by the simulator in tests. Its promises, for one session:
+//
+//   - An input is decided at most once; its record is appended with the expected
+//     sequence of the record before it, so two owners may race but cannot
+//     contradict each other.
+//   - The outputs of a record are published and acknowledged before the next
+//     input is decided. So only a session's last record can owe outputs, and
+//     whoever loads the session publishes them again, under the same ids.
+//   - Inputs are decided in the order of the stream. A failing append or publish
+//     holds its session back and no other; nothing is skipped.
+//
+// The checkpoint's floor is the sequence up to which all of that is done.
+package supervisor

@@ -1,0 +1,112 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A Forwarder moves the answers of agents that ignore replyto from the work
+// stream to the shard of the request they answer: the request's id names it. An
+// answer moved twice changes nothing, so a lost cursor costs only repeats.
+type Forwarder struct {
+	Core bus.Core
+	Log  zerolog.Logger
+}
+
+// cursorKey holds the sequence up to which the work stream has been forwarded.
+const cursorKey = "cursor.forwarder" // no agent's name holds a dot
+
+const (
+	forwardSaveEvery = time.Second
+	forwardRetry     = time.Second
+)
+
+// Run forwards until ctx ends, and then returns nil.
+func (f *Forwarder) Run(ctx context.Context) error {
+	store := f.Core.Store(bus.AgentBucket)
+	cursor, err := f.cursor(ctx, store)
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		cursor, err = f.follow(ctx, store, cursor)
+		if err != nil && ctx.Err() == nil {
+			f.Log.Warn().Err(err).Msg("forwarding of bare answers was interrupted; going on")
+			select {
+			case <-time.After(forwardRetry):
+			case <-ctx.Done():
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Forwarder) cursor(ctx context.Context, store bus.Store) (uint64, error) {
+	value, _, err := store.Get(ctx, cursorKey)
+	if errors.Is(err, bus.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the forwarder's cursor: %w", err)
+	}
+	cursor, err := strconv.ParseUint(string(value), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the forwarder's cursor: %w", err)
+	}
+	return cursor, nil
+}
+
+func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) (uint64, error) {
+	reader, err := f.Core.Read(ctx, bus.WorkStream, cursor+1, "podium.agent.*.response", "podium.agent.*.progress")
+	if err != nil {
+		return cursor, err
+	}
+	defer reader.Close()
+	saved := time.Now()
+	for {
+		message, err := bus.Next(ctx, reader)
+		if err != nil {
+			return cursor, err
+		}
+		if err = f.forward(ctx, message); err != nil {
+			return cursor, err
+		}
+		cursor = message.Sequence
+		if time.Since(saved) < forwardSaveEvery {
+			continue
+		}
+		saved = time.Now()
+		if _, err = store.Put(ctx, cursorKey, []byte(strconv.FormatUint(cursor, 10))); err != nil {
+			return cursor, err
+		}
+	}
+}
+
+// forward moves one message. What names no request goes to shard 0, whose owner
+// puts it into quarantine with the reason.
+func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return err
+	}
+	shard := 0
+	if event, err := bus.Decode(message); err == nil {
+		if named, ok := schemas.ShardOfRequest(event.CausationID); ok && named < f.Core.Shards() {
+			shard = named
+		}
+	}
+	target := bus.ResponseSubject(subject.Agent, shard)
+	if subject.Kind == bus.KindProgress {
+		target = bus.ProgressSubject(subject.Agent, shard)
+	}
+	_, err = bus.Append(ctx, f.Core, bus.Message{Subject: target, Header: message.Header, Body: message.Body}, bus.Expect{})
+	return err
+}

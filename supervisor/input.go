@@ -1,0 +1,201 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/session"
+)
+
+// An input is one message of the shard on its way through the owner.
+type input struct {
+	entry   *entry
+	message bus.Message
+	event   schemas.Event
+	kind    bus.Kind
+	agent   string
+	read    session.Input
+}
+
+// read takes new messages from the stream and hands each to its conversation.
+func (o *Owner) read(ctx context.Context) bool {
+	worked := false
+	for len(o.parked) == 0 && len(o.floor.entries) < o.MaxPending {
+		message, ok, err := o.reader.Next()
+		if err != nil {
+			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
+		}
+		if !ok || err != nil {
+			break
+		}
+		worked = true
+		in := &input{message: message, entry: o.floor.enter(message.Sequence)}
+		o.admit(ctx, in)
+	}
+	return worked
+}
+
+// admit reads a message and finds its conversation.
+func (o *Owner) admit(ctx context.Context, in *input) {
+	event, err := bus.Decode(in.message)
+	if err != nil {
+		o.quarantine(ctx, in, schemas.QuarantineMalformed, err.Error())
+		return
+	}
+	in.event = event
+	subject, err := bus.ParseSubject(in.message.Subject)
+	if err == nil {
+		err = expected(subject.Kind, event.Type)
+	}
+	if err == nil {
+		in.kind, in.agent = subject.Kind, subject.Agent
+		err = in.open()
+	}
+	if err != nil {
+		o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
+		return
+	}
+	if in.read.Control != nil && in.read.Control.Run == "" {
+		o.floor.leave(in.entry) // about a quarantined message: a note for its readers
+		return
+	}
+	id, known := o.conversationOf(in)
+	switch {
+	case known:
+		o.enqueue(id, in)
+	case in.kind == bus.KindIn || in.kind == bus.KindControl:
+		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
+	default:
+		o.parked = append(o.parked, in)
+	}
+}
+
+// open reads the body, unless that still has to be fetched.
+func (in *input) open() (err error) {
+	if in.event.Artifact == nil {
+		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
+	}
+	return err
+}
+
+// resolve fetches a body that is too large for a message, in its turn.
+func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
+	o.begin(c)
+	resolved := in.event
+	o.operate(func() error { return bus.Resolve(ctx, o.Core.Artifacts(), &resolved) }, func(now time.Time, err error) {
+		if bus.Temporary(err) {
+			o.retry(c, now, err)
+			return
+		}
+		if err == nil {
+			in.event = resolved
+			in.event.Artifact = nil
+			err = in.open()
+		}
+		if err != nil {
+			o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
+			o.dealtWith(c, in)
+		}
+		o.end(c)
+	})
+}
+
+// expected refuses an event under a subject that is not for its kind: the
+// subject is what permissions guard.
+func expected(kind bus.Kind, eventType string) error {
+	fits := false
+	switch kind {
+	case bus.KindIn:
+		fits = eventType == schemas.TypeEmailReceived || eventType == schemas.TypeChatReceived
+	case bus.KindResponse:
+		fits = eventType == schemas.TypeExecutionResponse
+	case bus.KindProgress:
+		fits = eventType == schemas.TypeProgressUpdate
+	case bus.KindControl:
+		fits = eventType == schemas.TypeControl
+	case bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
+	}
+	if !fits {
+		return fmt.Errorf("type %q does not belong on a subject for %s messages", eventType, kind)
+	}
+	return nil
+}
+
+// verdict is what a quarantined message shows: the schema's own words where
+// there is a schema.
+func verdict(event schemas.Event, err error) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(event.Type, "podium."), ".v1")
+	switch name {
+	case schemas.ExecutionResponseType, schemas.ProgressUpdateType:
+		if strict := schemas.Validate(name, event.Data); strict != nil {
+			return strict.Error()
+		}
+	}
+	return err.Error()
+}
+
+// conversationOf finds the session of an input: a message names it, an answer
+// names the request that it answers.
+func (o *Owner) conversationOf(in *input) (string, bool) {
+	switch in.kind {
+	case bus.KindIn:
+		id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
+		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
+	case bus.KindControl:
+		if in.read.Control != nil {
+			return o.sessionOfRun(in.read.Control.Run)
+		}
+		return "", false
+	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
+	}
+	if c := o.waiting[in.answers()]; c != nil {
+		return c.id, true
+	}
+	run, _, _ := strings.Cut(in.event.Subject, "/")
+	return o.sessionOfRun(run)
+}
+
+// answers returns the request that an answer or a progress update names.
+func (in *input) answers() string {
+	switch {
+	case in.read.Response != nil:
+		return in.read.Response.InReplyTo
+	case in.read.Progress != nil && in.read.Progress.InReplyTo != "":
+		return in.read.Progress.InReplyTo
+	}
+	return in.event.CausationID
+}
+
+func (o *Owner) sessionOfRun(run string) (string, bool) {
+	id, _, err := schemas.ParseRunID(run)
+	return id, err == nil && o.mine(id)
+}
+
+func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
+
+// unpark looks again at an answer that named no session when it was read: one
+// that was loading may have turned out to wait for it. If it is still a stranger
+// when everything before it is decided, it belongs to nobody. Until then nothing
+// behind it is read, so that no session takes its inputs out of order.
+func (o *Owner) unpark(ctx context.Context) bool {
+	worked := false
+	for len(o.parked) > 0 && o.floor.first(o.parked[0].entry) {
+		in := o.parked[0]
+		o.parked = o.parked[1:]
+		worked = true
+		id, known := o.conversationOf(in)
+		switch {
+		case known:
+			o.enqueue(id, in)
+		case in.kind == bus.KindResponse:
+			o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
+		default:
+			o.floor.leave(in.entry)
+		}
+	}
+	return worked
+}

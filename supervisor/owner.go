@@ -1,0 +1,191 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+)
+
+// ErrNotOwner reports that another process has taken the shard over.
+var ErrNotOwner = errors.New("another process owns the shard")
+
+// Config is what an owner needs. Core, Profiles and Name are required.
+type Config struct {
+	Shard    int
+	Name     string // of this process, unique among the living
+	Core     bus.Core
+	Profiles *Profiles
+	Log      zerolog.Logger
+
+	CheckpointEvery time.Duration // default 2 s
+	MaxPending      int           // inputs under way at once; default 4096
+	Backoff         time.Duration // first wait after a temporary error, doubling to 100 times that; default 50 ms
+
+	// Go runs an operation that waits for the ledger. By default it starts a
+	// goroutine, which Run waits for.
+	Go func(func())
+}
+
+// WithDefaults returns the configuration with every default filled in.
+func (c Config) WithDefaults() Config {
+	if c.CheckpointEvery == 0 {
+		c.CheckpointEvery = 2 * time.Second
+	}
+	if c.MaxPending == 0 {
+		c.MaxPending = 4096
+	}
+	if c.Backoff == 0 {
+		c.Backoff = 50 * time.Millisecond
+	}
+	return c
+}
+
+// An Owner owns one shard. Only Wake may be used by other goroutines than the
+// one that calls Tick.
+type Owner struct {
+	Config
+	shards int
+	reader bus.Reader
+	alarms alarms
+	floor  floor
+	failed error
+
+	sessions map[string]*conversation
+	waiting  map[string]*conversation // by the request whose answer it waits for
+	ready    []*conversation
+	closing  []*conversation // closed, and not below the floor yet
+	parked   []*input        // answers that name no session, until everything before them is decided
+	busy     int             // conversations with an operation under way
+
+	checkpoint checkpoint
+
+	mu          sync.Mutex
+	completions []func(now time.Time)
+	wake        chan struct{}
+	operations  sync.WaitGroup
+}
+
+// NewOwner returns an owner that has not taken its shard yet: see Open.
+func NewOwner(config Config) *Owner {
+	o := &Owner{
+		Config:   config.WithDefaults(),
+		shards:   config.Core.Shards(),
+		sessions: map[string]*conversation{},
+		waiting:  map[string]*conversation{},
+		wake:     make(chan struct{}, 1),
+	}
+	if o.Go == nil {
+		o.Go = func(operation func()) { o.operations.Go(operation) }
+	}
+	return o
+}
+
+// Wake receives a value when Tick has something to do.
+func (o *Owner) Wake() <-chan struct{} { return o.wake }
+
+// Tick does all that can be done at this moment without waiting, and reports
+// whether that was anything. An error is final: ErrNotOwner, or a reader that
+// has lost its place.
+func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
+	worked := o.complete(now)
+	worked = o.alarms.ring(now) || worked
+	worked = o.read(ctx) || worked
+	for len(o.ready) > 0 && o.failed == nil {
+		c := o.ready[0]
+		o.ready = o.ready[1:]
+		c.queued = false
+		o.work(ctx, c, now)
+		worked = true
+	}
+	worked = o.unpark(ctx) || worked
+	o.checkpointIfDue(ctx, now)
+	return worked, o.failed
+}
+
+// Next returns the next moment at which Tick has something to do by itself.
+func (o *Owner) Next() (time.Time, bool) {
+	next, ok := o.alarms.next()
+	if at, due := o.checkpoint.next(o); due && (!ok || at.Before(next)) {
+		return at, true
+	}
+	return next, ok
+}
+
+// Floor returns the sequence up to which every input is dealt with.
+func (o *Owner) Floor() uint64 { return o.floor.value }
+
+// Busy reports whether anything is under way that a stop in order waits for.
+func (o *Owner) Busy() bool {
+	return o.busy > 0 || len(o.floor.entries) > 0 || o.checkpoint.writing
+}
+
+// later hands the outcome of an operation to the next Tick.
+func (o *Owner) later(completion func(now time.Time)) {
+	o.mu.Lock()
+	o.completions = append(o.completions, completion)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (o *Owner) complete(now time.Time) bool {
+	o.mu.Lock()
+	completions := o.completions
+	o.completions = nil
+	o.mu.Unlock()
+	for _, completion := range completions {
+		completion(now)
+	}
+	return len(completions) > 0
+}
+
+// publish appends a message and hands the outcome to a later Tick.
+func (o *Owner) publish(message bus.Message, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
+	o.Core.Publish(message, expect, func(ack bus.Ack, err error) {
+		o.later(func(now time.Time) { done(now, ack, err) })
+	})
+}
+
+// operate runs something that waits for the ledger and hands its outcome to a later Tick.
+func (o *Owner) operate(operation func() error, done func(now time.Time, err error)) {
+	o.Go(func() {
+		err := operation()
+		o.later(func(now time.Time) { done(now, err) })
+	})
+}
+
+// backoff is the wait after the n-th temporary error in a row; the first is 0.
+func (o *Owner) backoff(n int) time.Duration {
+	wait := o.Backoff
+	for range n {
+		if wait >= 100*o.Backoff {
+			break
+		}
+		wait *= 2
+	}
+	return wait
+}
+
+func (o *Owner) fail(err error) {
+	if o.failed == nil {
+		o.failed = err
+	}
+}
+
+// OpenSessions counts the sessions that wait for more than a new message.
+func (o *Owner) OpenSessions() int {
+	open := 0
+	for _, c := range o.sessions {
+		if !c.state.Idle() || len(c.inputs) > 0 {
+			open++
+		}
+	}
+	return open
+}

@@ -1,0 +1,11 @@
+// Package plan decides what happens next inside one run: which tasks there are,
+// who does them, what becomes of answers, failures and deadlines, and when the
+// run is over. It is pure: no clock, no I/O, no randomness, no goroutines, no
+// map iteration. The moment arrives as an argument, and everything decided
+// leaves as facts.
+//
+// A [Run] is the fold of its facts ([Run.Apply]); a [Turn] is one decision about
+// it. The phases are those of P-12:
+//
+//	decomposing → routing → executing → assembling → complete
+package plan

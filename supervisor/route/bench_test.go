@@ -1,0 +1,77 @@
+package route_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"podium/schemas"
+	"podium/supervisor/route"
+)
+
+// benchProfile has as many keywords as asked for, ten in each group. Few of them
+// occur in benchText, most share beginnings with its words.
+func benchProfile(keywords int) *schemas.Profile {
+	profile := &schemas.Profile{Name: "bench"}
+	router := schemas.Router{Kind: schemas.RouterKeywords, Mode: schemas.OrderPriority}
+	stems := []string{"energ", "measure", "station", "overview ", "conduct", "bühne", "tempo", "re", "orchestr", "str"}
+	for i := range keywords {
+		if i%10 == 0 {
+			name := fmt.Sprintf("agent%d", i/10)
+			profile.Agents = append(profile.Agents, schemas.AgentUse{Name: name})
+			router.Groups = append(router.Groups, schemas.KeywordGroup{Name: name, Agent: name, Priority: i/10 + 1})
+		}
+		group := &router.Groups[i/10]
+		word := schemas.Keyword{Word: fmt.Sprintf("%s%c%c%d", stems[i%10], 'a'+i%26, 'a'+i/26%26, i), Mode: schemas.ModePrefix}
+		group.Keywords = append(group.Keywords, word)
+	}
+	router.Groups[0].Keywords[0].Word = "conductor"
+	profile.Routers = []schemas.Router{router}
+	return profile
+}
+
+func benchText(size int) string {
+	const words = "The energy of the stations was measured again; please send an overview to the conductor, " +
+		"who rehearses on the Bühne in the evening at 19:30. Strings first, über alles andere reden wir später.\n"
+	return strings.Repeat(words, size/len(words)+1)[:size]
+}
+
+func BenchmarkDecide(b *testing.B) {
+	text := benchText(4 << 10)
+	for _, keywords := range []int{10, 100, 1000, 10000} {
+		b.Run(fmt.Sprintf("keywords=%d", keywords), func(b *testing.B) {
+			router, err := route.Compile(benchProfile(keywords))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, decided := router.Decide(text, ""); !decided {
+					b.Fatal("nobody decided")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkSteps(b *testing.B) {
+	router := profileNamed(b, "demo")
+	text := "Calculate (12.5*8)/4 and then summarize this. " + benchText(4<<10)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(router.Steps(text)) != 2 {
+			b.Fatal("not split")
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	profile := benchProfile(1000)
+	for b.Loop() {
+		if _, err := route.Compile(profile); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package route
+
+import (
+	"fmt"
+	"strconv"
+
+	"podium/schemas"
+)
+
+// A complexity is the complexity check of one profile, ready to be asked.
+type complexity struct {
+	verbs      *matcher
+	separators *matcher
+	patterns   []pattern
+}
+
+// Assess says whether a text asks for more than one step: it names two distinct
+// action verbs, or a pattern matches (O-17…O-20). What the person quotes and the
+// material behind a colon do not count. Verbs lists each verb where it is first
+// found. A profile without a complexity check has no complex texts.
+func (r *Router) Assess(text string) schemas.Complexity {
+	if r.complexity == nil {
+		return schemas.Complexity{Reason: "the complexity check is off"}
+	}
+	f := r.folder.fold(text)
+	o := r.complexity.outline(f)
+	return r.complexity.assess(f, &o)
+}
+
+func (c *complexity) assess(f *folded, read *outline) schemas.Complexity {
+	var assessed schemas.Complexity
+	for _, p := range c.patterns {
+		if p.expression.Match(f.text[:read.material]) {
+			assessed.Pattern = p.source
+			break
+		}
+	}
+	seen := make([]bool, len(c.verbs.keywords))
+	var verbs []string
+	for _, o := range read.verbs {
+		if seen[o.keyword] {
+			continue
+		}
+		seen[o.keyword] = true
+		word := c.verbs.keywords[o.keyword].word
+		verbs = append(verbs, strconv.Quote(word))
+		assessed.Verbs = append(assessed.Verbs, f.match(word, o))
+	}
+	assessed.Complex = len(verbs) > 1 || assessed.Pattern != ""
+	assessed.Reason = complexityReason(verbs, assessed.Pattern)
+	return assessed
+}
+
+func complexityReason(verbs []string, pattern string) string {
+	var reason string
+	switch len(verbs) {
+	case 0:
+		reason = "no action verb"
+	case 1:
+		reason = "one action verb: " + verbs[0]
+	default:
+		reason = fmt.Sprintf("%d action verbs: %s", len(verbs), list(verbs))
+	}
+	if pattern != "" {
+		reason += fmt.Sprintf("; pattern %q", pattern)
+	}
+	return reason
+}

@@ -1,0 +1,324 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"podium/schemas"
+)
+
+// textLimit bounds Match.Text, in bytes: the ledger keeps the decision, and what
+// a keyword begins may be as long as the text.
+const textLimit = 120
+
+// Decide says which agent a text goes to. Assigned is the agent that a plan names,
+// or empty. It returns false if no router decides; NextAgent is then empty and the
+// decision says what was tried.
+//
+// Candidates holds the winner and every loser in the order in which they would
+// have won: every keyword group that hit, also of routers that need not have been
+// asked. Each keyword is listed where it counts first.
+func (r *Router) Decide(text, assigned string) (schemas.RouteDecision, bool) {
+	return r.decide(text, assigned, false)
+}
+
+// Explain is Decide with the keyword groups that did not hit among the losers,
+// which would make a decision on the ledger as large as the profile.
+func (r *Router) Explain(text, assigned string) (schemas.RouteDecision, bool) {
+	return r.decide(text, assigned, true)
+}
+
+func (r *Router) decide(text, assigned string, silent bool) (schemas.RouteDecision, bool) {
+	f := r.folder.fold(text)
+	var d schemas.RouteDecision
+	var passed []string // why earlier routers did not decide
+	for i := range r.routers {
+		asked := &r.routers[i]
+		var v verdict
+		switch asked.kind {
+		case schemas.RouterAssigned:
+			v = asked.assigned(assigned, slices.Contains(r.agents, assigned))
+		case schemas.RouterKeywords:
+			v = asked.keywords(f, r.complexity, silent)
+		case schemas.RouterDefault:
+			v = verdict{agent: asked.agent, why: "the default agent takes it"}
+			v.candidates = []schemas.Candidate{{Agent: asked.agent, Router: string(asked.kind), Rank: 1}}
+		}
+		switch {
+		case d.NextAgent != "":
+			v.lose(asked.kind, d.Router)
+		case v.agent != "":
+			d.NextAgent, d.Router, d.Ambiguous = v.agent, string(asked.kind), v.ambiguous
+			d.Reasoning = sentence(append(passed, v.why))
+		default:
+			passed = append(passed, v.why)
+		}
+		d.Candidates = append(d.Candidates, v.candidates...)
+	}
+	if d.NextAgent == "" {
+		d.Reasoning = sentence(append([]string{"no router decided"}, passed...))
+		return d, false
+	}
+	return d, true
+}
+
+// A verdict is the answer of one router.
+type verdict struct {
+	agent      string // empty: it does not decide
+	why        string
+	ambiguous  bool
+	candidates []schemas.Candidate
+}
+
+// lose makes losers of all candidates, since the router before decided.
+func (v *verdict) lose(kind schemas.RouterKind, before string) {
+	lost := before + " decided before"
+	if kind == schemas.RouterDefault {
+		lost = "not asked: " + before + " decided"
+	}
+	for i := range v.candidates {
+		if c := &v.candidates[i]; c.Lost == "" || len(c.Matches) > 0 {
+			c.Lost = lost
+		}
+	}
+}
+
+func (r *router) assigned(agent string, known bool) verdict {
+	if agent == "" {
+		return verdict{why: "no agent is assigned"}
+	}
+	candidate := schemas.Candidate{Agent: agent, Router: string(r.kind), Rank: 1}
+	if !known {
+		candidate.Lost = "not one of the profile's agents"
+		return verdict{why: "the assigned agent is not one of the profile's", candidates: []schemas.Candidate{candidate}}
+	}
+	return verdict{agent: agent, why: "the plan assigns the agent", candidates: []schemas.Candidate{candidate}}
+}
+
+// A contender is a keyword group with a hit.
+type contender struct {
+	group    int
+	distinct int // keywords that count
+	own      int // of them not shared
+	found    []occurrence
+}
+
+func (r *router) keywords(f *folded, reading *complexity, silent bool) verdict {
+	contenders := r.contenders(r.matcher.first(f), f, reading)
+	var v verdict
+	for i := range contenders {
+		c := r.candidate(f, &contenders[i])
+		if i > 0 {
+			c.Lost = r.lost(&contenders[i], &contenders[0])
+			v.ambiguous = v.ambiguous || contenders[i].distinct > 0 && c.Agent != v.candidates[0].Agent
+		}
+		v.candidates = append(v.candidates, c)
+	}
+	v.why = "no keyword found"
+	if len(contenders) > 0 {
+		v.agent = v.candidates[0].Agent
+		v.why = r.why(contenders)
+	}
+	if silent {
+		v.candidates = append(v.candidates, r.silent(contenders)...)
+	}
+	return v
+}
+
+// contenders groups what was found, the winner first.
+func (r *router) contenders(found []occurrence, f *folded, reading *complexity) []contender {
+	slices.SortFunc(found, func(a, b occurrence) int {
+		return cmp.Or(cmp.Compare(r.groupOf(a), r.groupOf(b)), cmp.Compare(a.start, b.start),
+			cmp.Compare(a.keyword, b.keyword))
+	})
+	var contenders []contender
+	for at := 0; at < len(found); {
+		from := at
+		for at < len(found) && r.groupOf(found[at]) == r.groupOf(found[from]) {
+			at++
+		}
+		contenders = append(contenders, contender{group: r.groupOf(found[from]), found: found[from:at]})
+	}
+	limit := len(f.text)
+	if len(contenders) > 1 && reading != nil {
+		limit = counting(found, reading.outline(f))
+	}
+	for i := range contenders {
+		contenders[i].count(r.matcher, limit)
+	}
+	slices.SortFunc(contenders, func(a, b contender) int {
+		return cmp.Or(cmp.Compare(a.weakness(), b.weakness()), r.compare(&a, &b), cmp.Compare(a.group, b.group))
+	})
+	return contenders
+}
+
+// counting returns the offset from which on keywords do not count: where the
+// material of the request begins, unless the request itself holds none.
+func counting(found []occurrence, read outline) int {
+	request := read.request()
+	for _, o := range found {
+		if o.start < request {
+			return request
+		}
+	}
+	return math.MaxInt
+}
+
+func (c *contender) count(m *matcher, limit int) {
+	for _, o := range c.found {
+		if o.start >= limit {
+			continue
+		}
+		c.distinct++
+		if !m.keywords[o.keyword].shared {
+			c.own++
+		}
+	}
+}
+
+// weakness says what a group yields to, whatever the mode: shared words to a
+// word of one's own, and words of the material to words of the request.
+func (c *contender) weakness() int {
+	switch {
+	case c.own > 0:
+		return 0
+	case c.distinct > 0:
+		return 1
+	}
+	return 2
+}
+
+func (r *router) groupOf(o occurrence) int {
+	return r.matcher.keywords[o.keyword].group
+}
+
+// compare orders two groups by the router's mode alone; 0 leaves it to the
+// configured order.
+func (r *router) compare(a, b *contender) int {
+	switch r.order {
+	case schemas.OrderPriority:
+		return cmp.Compare(r.groups[a.group].priority, r.groups[b.group].priority)
+	case schemas.OrderScore:
+		return cmp.Compare(b.distinct, a.distinct)
+	case schemas.OrderConfigured:
+	}
+	return 0
+}
+
+func (r *router) rank(group int) int {
+	if r.order == schemas.OrderPriority {
+		return r.groups[group].priority
+	}
+	return group + 1
+}
+
+func (r *router) lost(loser, winner *contender) string {
+	if loser.weakness() > winner.weakness() {
+		if loser.distinct == 0 {
+			return "only in the material of the request"
+		}
+		return "shared word only"
+	}
+	equal := ""
+	switch r.order {
+	case schemas.OrderPriority:
+		if r.compare(loser, winner) != 0 {
+			return fmt.Sprintf("priority %d after %d", r.rank(loser.group), r.rank(winner.group))
+		}
+		equal = fmt.Sprintf("priority %d equal, ", r.rank(loser.group))
+	case schemas.OrderScore:
+		if r.compare(loser, winner) != 0 {
+			return fmt.Sprintf("score %d below %d", loser.distinct, winner.distinct)
+		}
+		equal = fmt.Sprintf("score %d equal, ", loser.distinct)
+	case schemas.OrderConfigured:
+	}
+	return fmt.Sprintf("%sorder %d after %d", equal, loser.group+1, winner.group+1)
+}
+
+// why names the winner's keywords and the losing groups, in the profile's words.
+func (r *router) why(contenders []contender) string {
+	winner := &contenders[0]
+	var by, also []string
+	for _, o := range winner.found {
+		by = append(by, strconv.Quote(r.matcher.keywords[o.keyword].word))
+	}
+	for i := range contenders[1:] {
+		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
+	}
+	why := fmt.Sprintf("group %q (%s) hit by %s", r.groups[winner.group].name, r.rule(winner), list(by))
+	if len(also) > 0 {
+		why += "; also hit: " + list(also)
+	}
+	return why
+}
+
+func (r *router) rule(winner *contender) string {
+	switch r.order {
+	case schemas.OrderPriority:
+		return "priority " + strconv.Itoa(r.rank(winner.group))
+	case schemas.OrderScore:
+		return "score " + strconv.Itoa(winner.distinct)
+	case schemas.OrderConfigured:
+	}
+	return "order " + strconv.Itoa(winner.group+1)
+}
+
+func (r *router) candidate(f *folded, c *contender) schemas.Candidate {
+	g := &r.groups[c.group]
+	candidate := schemas.Candidate{
+		Agent: g.agent, Router: string(r.kind), Group: g.name,
+		Score: float64(c.distinct), Rank: r.rank(c.group),
+	}
+	candidate.Matches = make([]schemas.Match, len(c.found))
+	for i, o := range c.found {
+		candidate.Matches[i] = f.match(r.matcher.keywords[o.keyword].word, o)
+	}
+	return candidate
+}
+
+// silent lists the groups without a hit.
+func (r *router) silent(contenders []contender) []schemas.Candidate {
+	hit := make([]bool, len(r.groups))
+	for i := range contenders {
+		hit[contenders[i].group] = true
+	}
+	var candidates []schemas.Candidate
+	for i, g := range r.groups {
+		if !hit[i] {
+			candidates = append(candidates, schemas.Candidate{
+				Agent: g.agent, Router: string(r.kind), Group: g.name,
+				Rank: r.rank(i), Lost: "no keyword found",
+			})
+		}
+	}
+	return candidates
+}
+
+// match says where in the source an occurrence is.
+func (f *folded) match(word string, o occurrence) schemas.Match {
+	m := schemas.Match{Keyword: word, Start: f.start(o.start), End: f.end(o.end)}
+	m.Text = strings.ToValidUTF8(f.source[m.Start:min(m.End, m.Start+textLimit)], "")
+	return m
+}
+
+// list names at most five things.
+func list(names []string) string {
+	const limit = 5
+	if len(names) > limit {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+	}
+	return strings.Join(names, ", ")
+}
+
+func sentence(parts []string) string {
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -1,0 +1,134 @@
+package route_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"podium/schemas"
+	"podium/supervisor/route"
+)
+
+// TestStories runs every file of testdata/stories, each named by the
+// requirements that it shows. A file says which profile it is about; the rest
+// is what a person would type and what comes of it.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			var router *route.Router
+			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+				t.Helper()
+				if d.Cmd == "profile" {
+					router = profileNamed(t, d.CmdArgs[0].Key)
+					return ""
+				}
+				return tell(t, router, d)
+			})
+		})
+	}
+}
+
+func profileNamed(tb testing.TB, name string) *route.Router {
+	tb.Helper()
+	router, err := route.Compile(profileOf(tb, name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return router
+}
+
+func profileOf(tb testing.TB, name string) *schemas.Profile {
+	tb.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", "profiles", name+".json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var profile schemas.Profile
+	if err := schemas.Unmarshal(body, &profile); err != nil {
+		tb.Fatal(err)
+	}
+	return &profile
+}
+
+func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
+	t.Helper()
+	input := strings.ReplaceAll(d.Input, "<blank>", "")
+	switch d.Cmd {
+	case "agents": // one text a line
+		var out strings.Builder
+		for text := range strings.SplitSeq(d.Input, "\n") {
+			decision, decided := router.Decide(text, "")
+			if !decided {
+				decision.NextAgent = "nobody"
+			}
+			fmt.Fprintf(&out, "%-16s %s\n", decision.NextAgent, text)
+		}
+		return out.String()
+	case "route", "explain":
+		var assigned string
+		d.MaybeScanArgs(t, "assigned", &assigned)
+		ask := router.Decide
+		if d.Cmd == "explain" {
+			ask = router.Explain
+		}
+		decision, decided := ask(input, assigned)
+		return decisionText(decision, decided)
+	case "complex": // one text a line
+		var out strings.Builder
+		for text := range strings.SplitSeq(d.Input, "\n") {
+			c := router.Assess(text)
+			answer := "single"
+			if c.Complex {
+				answer = "plan"
+			}
+			fmt.Fprintf(&out, "%-6s %s | %s\n", answer, text, c.Reason)
+		}
+		return out.String()
+	case "steps":
+		c := router.Assess(input)
+		var out strings.Builder
+		fmt.Fprintf(&out, "complex %t: %s\n", c.Complex, c.Reason)
+		for i, step := range router.Steps(input) {
+			decision, _ := router.Decide(step.Text, "")
+			fmt.Fprintf(&out, "%d. [%d:%d] %s: %q\n", i+1, step.Start, step.End, decision.NextAgent, step.Text)
+		}
+		return out.String()
+	}
+	t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+	return ""
+}
+
+func decisionText(d schemas.RouteDecision, decided bool) string {
+	var out strings.Builder
+	if !decided {
+		fmt.Fprintln(&out, "nobody")
+	} else {
+		fmt.Fprintf(&out, "%s, by %s", d.NextAgent, d.Router)
+		if d.Ambiguous {
+			fmt.Fprint(&out, ", ambiguous")
+		}
+		fmt.Fprintln(&out)
+	}
+	fmt.Fprintln(&out, d.Reasoning)
+	for _, c := range d.Candidates {
+		fmt.Fprintf(&out, "- %s (%s %s) score %v rank %d", c.Agent, c.Router, c.Group, c.Score, c.Rank)
+		if c.Lost != "" {
+			fmt.Fprintf(&out, ", lost: %s", c.Lost)
+		}
+		fmt.Fprintln(&out)
+		for _, m := range c.Matches {
+			fmt.Fprintf(&out, "    %q as %q at [%d:%d]\n", m.Keyword, m.Text, m.Start, m.End)
+		}
+	}
+	return out.String()
+}

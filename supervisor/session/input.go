@@ -1,0 +1,145 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// An Input is one thing that happened to a session. Exactly one of the pointers
+// is set.
+type Input struct {
+	Now      time.Time // when it is decided
+	Sequence uint64    // in the shard; 0 for a deadline
+	Event    schemas.Event
+	Agent    string // whose subject it came by: answers and progress
+
+	Message  *Message
+	Response *schemas.ExecutionResponse
+	Progress *schemas.ProgressUpdate
+	Control  *schemas.Control
+	Deadline *schemas.Deadline
+}
+
+// A Message is a mail or a chat message, as far as deciding goes.
+type Message struct {
+	Channel  string
+	Subject  string
+	Words    string
+	Language string // as the writer says
+	Ignore   string // why nothing answers it; empty for a person's message
+	Reply    schemas.Reply
+}
+
+// Read takes an event of a shard apart. An error says what is malformed.
+func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
+	input := Input{Sequence: sequence, Event: event, Agent: agent}
+	switch event.Type {
+	case schemas.TypeEmailReceived:
+		var mail schemas.EmailReceived
+		if err := schemas.Unmarshal(event.Data, &mail); err != nil {
+			return input, err
+		}
+		message := readMail(&mail)
+		input.Message = &message
+	case schemas.TypeChatReceived:
+		var chat schemas.ChatReceived
+		if err := schemas.Unmarshal(event.Data, &chat); err != nil {
+			return input, err
+		}
+		message := readChat(&chat)
+		input.Message = &message
+	case schemas.TypeExecutionResponse:
+		response, err := schemas.DecodeExecutionResponse(event.Data)
+		input.Response = &response
+		return input, err
+	case schemas.TypeProgressUpdate:
+		progress, err := schemas.DecodeProgressUpdate(event.Data)
+		input.Progress = &progress
+		return input, err
+	case schemas.TypeControl:
+		var control schemas.Control
+		if err := schemas.Unmarshal(event.Data, &control); err != nil {
+			return input, err
+		}
+		input.Control = &control
+	default:
+		return input, fmt.Errorf("type %q is not one that a session takes", event.Type)
+	}
+	return input, nil
+}
+
+// The agents that deliver answers.
+const (
+	MailAgent = "mail"
+	ChatAgent = "chat"
+)
+
+func readMail(mail *schemas.EmailReceived) Message {
+	message := Message{Channel: schemas.ChannelEmail, Subject: mail.Subject, Words: mailWords(mail), Language: mail.Language}
+	if mail.Class != schemas.MailHuman {
+		message.Ignore = string(mail.Class)
+	}
+	to := mail.ReplyTo
+	if len(to) == 0 {
+		to = mail.From
+	}
+	if len(to) == 0 {
+		return message
+	}
+	message.Reply = schemas.Reply{
+		Agent: MailAgent, Account: mail.Account, To: to[:1], Subject: mail.Subject, InReplyTo: mail.MessageID,
+		References: append(append([]string(nil), mail.References...), nonEmpty(mail.MessageID)...),
+	}
+	return message
+}
+
+// mailWords are what a mail says: its new text, below its subject when the mail
+// begins a conversation, because people put half the question there.
+func mailWords(mail *schemas.EmailReceived) string {
+	text := strings.TrimSpace(mail.Text)
+	begins := mail.InReplyTo == "" && len(mail.References) == 0
+	if subject := strings.TrimSpace(mail.Subject); subject != "" && (begins || text == "") {
+		return strings.TrimSpace(subject + "\n\n" + text)
+	}
+	return text
+}
+
+func readChat(chat *schemas.ChatReceived) Message {
+	return Message{
+		Channel: schemas.ChannelChat, Words: strings.TrimSpace(chat.Text), Language: chat.Language,
+		Reply: schemas.Reply{
+			Agent: ChatAgent, Provider: chat.Provider, Tenant: chat.Tenant,
+			Channel: chat.Channel, Thread: chat.Thread, InReplyTo: chat.MessageID,
+		},
+	}
+}
+
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// Content returns what a Body that points at this input stands for, whole: a
+// message's words or an answer's result.
+func (in *Input) Content() schemas.Result {
+	switch {
+	case in.Message != nil:
+		return schemas.Result{Text: in.Message.Words}
+	case in.Response != nil && in.Response.Payload.Result != nil:
+		return *in.Response.Payload.Result
+	}
+	return schemas.Result{}
+}
+
+// hold keeps a result in place when it is small, else points at the input.
+func hold(result schemas.Result, sequence uint64) schemas.Body {
+	if len(result.Text)+len(result.Data) <= schemas.InlineLimit {
+		return schemas.Body{Result: result}
+	}
+	return schemas.Body{Result: schemas.Result{MediaType: result.MediaType}, Sequence: sequence, Size: len(result.Text)}
+}

@@ -1,0 +1,292 @@
+package supervisor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A Verification is the outcome of deciding a shard again.
+type Verification struct {
+	Shard    int     `json:"shard"`
+	Sessions int     `json:"sessions"`
+	Records  int     `json:"records"`
+	Facts    int     `json:"facts"`
+	Inputs   int     `json:"inputs"`
+	Faults   []Fault `json:"faults"`
+}
+
+// A Fault is one place where the ledger does not say what deciding it again says.
+type Fault struct {
+	Session  string `json:"session,omitzero"`
+	Record   uint64 `json:"record,omitzero"`   // its number in the session
+	Sequence uint64 `json:"sequence,omitzero"` // in the shard
+	What     string `json:"what"`
+}
+
+// Verify reads a shard from its first message and decides every transition
+// again (X-07). It checks that each record follows from its predecessor and its
+// cause, fact by fact; that the chain of hashes and every snapshot hold; and
+// that every input below the floor has been decided, is a repeat, or is in
+// quarantine. It changes nothing.
+func Verify(ctx context.Context, core bus.Core, profiles *Profiles, shard int) (Verification, error) {
+	v := &verifier{
+		ctx: ctx, core: core, profiles: profiles, shard: shard,
+		sessions: map[string]*verified{}, inputs: map[uint64]bus.Message{}, dead: map[uint64]bool{},
+		result: Verification{Shard: shard, Faults: []Fault{}},
+	}
+	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
+		if err != nil {
+			return v.result, fmt.Errorf("verify shard %d: %w", shard, err)
+		}
+		if err = v.take(message); err != nil {
+			return v.result, fmt.Errorf("verify shard %d at %d: %w", shard, message.Sequence, err)
+		}
+	}
+	v.result.Sessions = len(v.sessions)
+	return v.result, v.leftovers()
+}
+
+type verifier struct {
+	ctx      context.Context //nolint:containedctx // lives as long as one call of Verify
+	core     bus.Core
+	profiles *Profiles
+	shard    int
+	sessions map[string]*verified
+	inputs   map[uint64]bus.Message // not consumed by a record yet
+	dead     map[uint64]bool        // in quarantine
+	floor    uint64
+	result   Verification
+}
+
+type verified struct {
+	state    session.State
+	sequence uint64
+	chain    string
+}
+
+func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
+
+func (v *verifier) take(message bus.Message) error {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		v.fault(Fault{Sequence: message.Sequence, What: err.Error()})
+		return nil
+	}
+	switch subject.Kind {
+	case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindControl:
+		v.result.Inputs++
+		v.inputs[message.Sequence] = message
+	case bus.KindSession:
+		return v.record(subject.Session, message)
+	case bus.KindShard:
+		return v.checkpoint(message)
+	case bus.KindDead:
+		return v.quarantined(message)
+	case bus.KindRequest, bus.KindPermit:
+	}
+	return nil
+}
+
+func (v *verifier) checkpoint(message bus.Message) error {
+	event, err := v.event(message)
+	if err != nil {
+		return err
+	}
+	var point schemas.Checkpoint
+	if err = schemas.Unmarshal(event.Data, &point); err != nil {
+		return err
+	}
+	if point.Floor < v.floor {
+		v.fault(Fault{Sequence: message.Sequence, What: "the floor of a checkpoint went down"})
+	}
+	v.floor = max(v.floor, point.Floor)
+	return nil
+}
+
+func (v *verifier) quarantined(message bus.Message) error {
+	event, err := v.event(message)
+	if err != nil {
+		return err
+	}
+	var refused schemas.Quarantined
+	if err = schemas.Unmarshal(event.Data, &refused); err != nil {
+		return err
+	}
+	if refused.Stream == message.Stream {
+		// A former owner may have refused what the present one understands.
+		v.dead[refused.Sequence] = true
+	}
+	return nil
+}
+
+func (v *verifier) event(message bus.Message) (schemas.Event, error) {
+	event, err := bus.Decode(message)
+	if err == nil {
+		err = bus.Resolve(v.ctx, v.core.Artifacts(), &event)
+	}
+	return event, err
+}
+
+// record decides one transition again.
+func (v *verifier) record(id string, message bus.Message) error {
+	stored, body, err := readRecord(v.ctx, v.core.Artifacts(), message)
+	if err != nil {
+		v.fault(Fault{Session: id, Sequence: message.Sequence, What: "the record cannot be read: " + err.Error()})
+		return nil
+	}
+	record := stored.record
+	s := v.sessions[id]
+	if s == nil {
+		s = &verified{state: session.New(id)}
+		v.sessions[id] = s
+	}
+	v.result.Records++
+	v.result.Facts += len(record.Facts)
+	report := func(what string) {
+		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
+	}
+	if record.Session != id || record.Number != s.state.Records+1 || stored.previous != s.sequence || record.Chain != s.chain {
+		report("the record does not follow from the one before it")
+	}
+	input, err := v.cause(record)
+	if err != nil {
+		report("the cause cannot be read: " + err.Error())
+	} else if err = v.redecide(s.state, record, input, report); err != nil {
+		return err
+	}
+	s.state = s.state.Fold(record)
+	s.sequence, s.chain = message.Sequence, hash(body)
+	if len(record.Snapshot) > 0 {
+		if want, err := schemas.Marshal(s.state); err != nil || !bytes.Equal(want, record.Snapshot) {
+			report("the snapshot is not the fold of the records")
+		}
+	}
+	return nil
+}
+
+func (v *verifier) cause(record *schemas.Record) (session.Input, error) {
+	cause := record.Cause
+	if cause.Deadline != nil {
+		return session.Input{Now: cause.Time, Deadline: cause.Deadline}, nil
+	}
+	message, ok := v.inputs[cause.Sequence]
+	if !ok {
+		return session.Input{}, fmt.Errorf("sequence %d is no input, or one that another record has used", cause.Sequence)
+	}
+	delete(v.inputs, cause.Sequence)
+	return v.input(message, cause)
+}
+
+func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Input, error) {
+	event, err := v.event(message)
+	if err != nil {
+		return session.Input{}, err
+	}
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return session.Input{}, err
+	}
+	input, err := session.Read(event, subject.Agent, message.Sequence)
+	input.Now = cause.Time
+	return input, err
+}
+
+func (v *verifier) redecide(state session.State, record *schemas.Record, input session.Input, report func(string)) error {
+	env, err := v.env(state, record.Cause.Profile)
+	if err != nil {
+		report(err.Error())
+		return nil
+	}
+	var failed error
+	env.Read = v.reader(&failed)
+	outcome := session.Step(env, state, input)
+	if failed != nil {
+		return failed
+	}
+	decided, err := schemas.Marshal(outcome.Facts)
+	if err != nil {
+		return err
+	}
+	stored, err := schemas.Marshal(record.Facts)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(decided, stored) {
+		report(difference(outcome.Facts, record.Facts))
+	}
+	return nil
+}
+
+func (v *verifier) env(state session.State, current string) (session.Env, error) {
+	env := session.Env{Shard: v.shard, Current: &plan.Profile{}}
+	var err error
+	if current != "" {
+		if env.Current, err = v.profiles.Fetch(v.ctx, current); err != nil {
+			return env, err
+		}
+	}
+	if state.Active != nil {
+		env.Pinned, err = v.profiles.Fetch(v.ctx, state.Active.ProfileHash)
+	}
+	return env, err
+}
+
+func (v *verifier) reader(failed *error) func(schemas.Body) schemas.Result {
+	return func(body schemas.Body) schemas.Result {
+		content, err := Content(v.ctx, v.core, v.core.Artifacts(), bus.ShardStream(v.shard), body.Sequence)
+		*failed = errors.Join(*failed, err)
+		return content
+	}
+}
+
+// difference names the first fact that differs.
+func difference(decided, stored []schemas.Fact) string {
+	for i := range max(len(decided), len(stored)) {
+		switch {
+		case i >= len(stored):
+			return fmt.Sprintf("fact %d: deciding again adds %s", i+1, decided[i].Name())
+		case i >= len(decided):
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says nothing more", i+1, stored[i].Name())
+		}
+		want, wantErr := schemas.Marshal(decided[i])
+		have, haveErr := schemas.Marshal(stored[i])
+		if wantErr != nil || haveErr != nil || !bytes.Equal(want, have) {
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, have, want)
+		}
+	}
+	return "no fact differs"
+}
+
+// leftovers looks at the inputs below the floor that no record has used.
+func (v *verifier) leftovers() error {
+	var sequences []uint64
+	for sequence := range v.inputs {
+		if sequence <= v.floor && !v.dead[sequence] {
+			sequences = append(sequences, sequence)
+		}
+	}
+	slices.Sort(sequences)
+	for _, sequence := range sequences {
+		input, err := v.input(v.inputs[sequence], schemas.Cause{})
+		if err != nil {
+			v.fault(Fault{Sequence: sequence, What: "an input that cannot be read is not in quarantine"})
+			continue
+		}
+		if input.Message == nil {
+			continue // answers, progress and control words may have changed nothing
+		}
+		id := schemas.SessionID(input.Event.Profile, input.Event.PartitionKey)
+		if s := v.sessions[id]; s == nil || !s.state.Has(input.Event.ID) {
+			v.fault(Fault{Session: id, Sequence: sequence, What: "a message was never decided"})
+		}
+	}
+	return nil
+}
