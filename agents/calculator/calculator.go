@@ -134,7 +134,7 @@ func (a *Agent) fromArguments(language string, arguments jsontext.Value) (schema
 	p := &parser{text: given.Formula, tokens: tokens, known: a.known, inputs: inputs, decimal: "."}
 	found, ok := p.parse(0)
 	if ok && found.end < len(tokens) {
-		p.at, ok = found.end, false
+		p.at, p.end, ok = found.end, len(tokens), false
 		p.blame("unexpected")
 	}
 	if !ok {
@@ -183,15 +183,16 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 		listed[i] = name + " = " + format(inputs[name], decimalOf(language))
 	}
 	value, err := evaluate(f, values)
-	for known, key := range map[error]string{
-		errDivisionByZero: "division_by_zero", errUndefined: "undefined", errOverflow: "overflow", errEvaluation: "undefined",
-	} {
-		if errors.Is(err, known) {
-			return a.refuse(language, key, "{formula}", shown)
+	switch {
+	case err == nil:
+	case errors.Is(err, errDivisionByZero):
+		return a.refuse(language, "division_by_zero", "{formula}", shown)
+	case errors.Is(err, errOverflow):
+		return a.refuse(language, "overflow", "{formula}", shown)
+	default:
+		return schemas.Result{}, &bus.Failure{
+			Message: a.words.say(language, "undefined", "{formula}", shown), Permanent: true, Err: err,
 		}
-	}
-	if err != nil {
-		return schemas.Result{}, err
 	}
 	data, err := schemas.Marshal(Answer{Formula: f.shown, Inputs: used, Value: jsontext.Value(format(value, "."))})
 	if err != nil {
@@ -216,6 +217,10 @@ func (a *Agent) refuse(language, key string, places ...string) (schemas.Result, 
 }
 
 func (a *Agent) refuseFault(language string, f fault) (schemas.Result, error) {
+	limit := maxDepth
+	if f.key == "too_long" {
+		limit = maxFormula
+	}
 	return a.refuse(language, f.key,
-		"{found}", f.found, "{known}", functionNames(), "{limit}", strconv.Itoa(maxDepth))
+		"{found}", f.found, "{known}", a.known.functionNames(), "{limit}", strconv.Itoa(limit))
 }

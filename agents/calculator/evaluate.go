@@ -15,13 +15,13 @@ const functionPrefix = "f_"
 const maxNodes = 20 * maxTokens
 
 // errEvaluation reports a formula that the library refuses although the parser
-// has accepted it.
+// has accepted it. It does not say more, because the library quotes the formula.
 var errEvaluation = errors.New("the expression library refuses the formula")
 
 // evaluate returns the value of a formula for its inputs. Nothing but numbers,
 // arithmetic and the functions of functions() is within reach of it: all
 // builtins are switched off, and no operation loops or allocates beyond the
-// formula's own length. Errors: errDivisionByZero, errUndefined, errOverflow.
+// formula's own length. Errors: errDivisionByZero, errUndefined, errOverflow, errEvaluation.
 func evaluate(f formula, values []float64) (float64, error) {
 	environment := make(map[string]any, len(values))
 	for i, value := range values {
@@ -29,7 +29,7 @@ func evaluate(f formula, values []float64) (float64, error) {
 	}
 	program, err := expr.Compile(f.source, options(environment)...)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errEvaluation, err)
+		return 0, errEvaluation
 	}
 	result, err := expr.Run(program, environment)
 	if err != nil {
@@ -38,7 +38,7 @@ func evaluate(f formula, values []float64) (float64, error) {
 				return 0, known
 			}
 		}
-		return 0, fmt.Errorf("%w: %w", errEvaluation, err)
+		return 0, errEvaluation
 	}
 	value, isNumber := result.(float64)
 	if !isNumber {

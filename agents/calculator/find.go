@@ -1,8 +1,9 @@
 package calculator
 
 import (
-	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -103,7 +104,6 @@ func beginsWith(tokens []token, words []string) bool {
 // A candidate is a calculation found in a text.
 type candidate struct {
 	formula formula
-	start   int   // its first token
 	rank    int   // 0 is surest
 	broken  fault // why it may be a part of something longer; zero when it is whole
 }
@@ -130,21 +130,21 @@ func (s *search) best(decimal string) (best candidate, ok bool) {
 			trigger, figures = i, false
 			continue
 		}
-		found, ok := p.parse(i)
-		if !ok || found.operations == 0 || found.end-i > maxTokens || s.isDash(i) {
+		found, parsed := p.parse(i)
+		if !parsed || found.operations == 0 || s.isDash(i) {
 			figures = figures || s.tokens[i].kind == tokenNumber
 			i++
 			continue
 		}
-		now := candidate{formula: found, start: i, broken: s.torn(p, i, found.end)}
+		now := candidate{formula: found, broken: s.torn(p, i, found.end)}
 		now.rank = s.rank(i, found, trigger, figures)
-		if !ok || best.formula.end == 0 || now.rank < best.rank {
-			best = now
+		if !ok || now.rank < best.rank {
+			best, ok = now, true
 		}
 		figures = true
 		i = found.end
 	}
-	return best, best.formula.end > 0
+	return best, ok
 }
 
 // triggerAt returns how many tokens a trigger at a token has.
@@ -188,42 +188,90 @@ func (s *search) isWeak(start int, found formula) bool {
 // isDash reports whether a token is a dash between words and a number, not a sign.
 func (s *search) isDash(at int) bool {
 	sign := s.tokens[at]
-	if sign.kind != tokenOperator || at == 0 || at+1 >= len(s.tokens) {
+	if sign.kind != tokenOperator || sign.canonical != "-" || at == 0 || at+1 >= len(s.tokens) {
 		return false
 	}
 	return s.tokens[at-1].kind == tokenName && s.tokens[at-1].end < sign.start && sign.end < s.tokens[at+1].start
 }
 
-// torn says what cuts a formula off: an operator right before or behind it whose
-// other side is not understood. A part of a formula must not be answered as if
+// torn says what cuts a formula off: an operator beside it, or beside the
+// parentheses around it, whose other side is not understood, or the name of a
+// function that does not exist. A part of a formula must not be answered as if
 // it were the whole.
 func (s *search) torn(p *parser, start, end int) fault {
-	if end < len(s.tokens) && s.isSign(end) {
-		if p.furthest >= end && p.fault.key != "" {
+	if end-start == maxTokens {
+		return fault{key: "too_long"}
+	}
+	if s.isSign(end) {
+		if p.furthest > end && p.fault.key != "" {
 			return p.fault
 		}
-		return s.about(end)
+		return s.about("unexpected", end)
 	}
-	if start > 0 && s.isSign(start-1) && !s.isDash(start-1) {
-		return s.about(start - 1)
+	if s.isSign(start-1) && !s.isDash(start-1) {
+		return s.about("unexpected", start-1)
 	}
-	if end < len(s.tokens) && slices.Contains([]tokenKind{tokenClose, tokenAmbiguous}, s.tokens[end].kind) && s.opens(start, end) {
-		return s.about(end)
+	opened := s.enclosing(start)
+	if s.tokens[start].kind == tokenOpen {
+		opened = append(opened, start)
+	}
+	for _, open := range opened {
+		if s.isSign(open - 1) {
+			return s.about("unexpected", open-1)
+		}
+		if open > 0 && s.tokens[open-1].kind == tokenName && s.tokens[open-1].end == s.tokens[open].start && !s.endsTrigger(open) {
+			return s.about("unknown_function", open-1)
+		}
+	}
+	for closed, left := end, len(opened); closed < min(end+reach, len(s.tokens)) && left > 0; closed++ {
+		if s.tokens[closed].kind != tokenClose {
+			continue
+		}
+		if left--; s.isSign(closed + 1) {
+			return s.about("unexpected", closed+1)
+		}
 	}
 	return fault{}
 }
 
-// opens reports whether a parenthesis that is closed behind a formula was opened
-// right before it, with something between them that is not understood.
-func (s *search) opens(start, end int) bool {
-	return s.tokens[end].kind == tokenAmbiguous || start > 0 && s.tokens[start-1].kind == tokenSeparator
+// enclosing returns the parentheses that are open before a token, innermost first.
+func (s *search) enclosing(start int) []int {
+	var opened []int
+	depth := 0
+	for at := start - 1; at >= max(0, start-2*reach) && s.tokens[at].kind != tokenBreak; at-- {
+		switch s.tokens[at].kind {
+		case tokenClose:
+			depth++
+		case tokenOpen:
+			if depth--; depth < 0 {
+				opened, depth = append(opened, at), 0
+			}
+		default:
+		}
+	}
+	return opened
 }
 
+// endsTrigger reports whether a trigger ends right before a token.
+func (s *search) endsTrigger(at int) bool {
+	for _, words := range s.known.triggers {
+		if first := at - len(words); first >= 0 && beginsWith(s.tokens[first:at], words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSign reports whether a token is an operator written as a sign, not as a
+// word; a colon may be mere punctuation.
 func (s *search) isSign(at int) bool {
-	t := s.tokens[at]
-	return t.kind == tokenOperator && len(t.canonical) == 1 && t.end-t.start <= len("−") && strings.ContainsAny(t.canonical, "+-*/^%")
+	if at < 0 || at >= len(s.tokens) || s.tokens[at].kind != tokenOperator {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(s.text[s.tokens[at].start:])
+	return !unicode.IsLetter(first) && first != ':'
 }
 
-func (s *search) about(at int) fault {
-	return fault{key: "unexpected", found: s.text[s.tokens[at].start:s.tokens[at].end]}
+func (s *search) about(key string, at int) fault {
+	return fault{key: key, found: s.text[s.tokens[at].start:s.tokens[at].end]}
 }

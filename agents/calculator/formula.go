@@ -1,6 +1,7 @@
 package calculator
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ type parser struct {
 	inputs  map[string]float64
 	decimal string // "." or ",", for shown
 
-	at         int
+	at, end    int // the token to read and the one to stop at
 	depth      int
 	operations int
 	used       []string
@@ -51,9 +52,11 @@ type term struct {
 	percent       bool // it is nothing but a percentage
 }
 
-// parse reads the longest formula that begins at a token; ok is false when none does.
+// parse reads the longest formula, of at most maxTokens, that begins at a token;
+// ok is false when none does.
 func (p *parser) parse(start int) (f formula, ok bool) {
-	p.at, p.depth, p.operations, p.used = start, 0, 0, nil
+	p.at, p.end = start, min(start+maxTokens, len(p.tokens))
+	p.depth, p.operations, p.used = 0, 0, nil
 	p.furthest, p.fault = -1, fault{}
 	read, ok := p.sum()
 	if !ok {
@@ -69,7 +72,7 @@ func (p *parser) blame(key string) {
 	}
 	p.furthest = p.at
 	p.fault = fault{key: key}
-	if p.at < len(p.tokens) {
+	if p.at < p.end {
 		p.fault.found = p.text[p.tokens[p.at].start:p.tokens[p.at].end]
 	} else if key == "unexpected" {
 		p.fault.key = "incomplete"
@@ -77,7 +80,7 @@ func (p *parser) blame(key string) {
 }
 
 func (p *parser) peek() token {
-	if p.at < len(p.tokens) {
+	if p.at < p.end {
 		return p.tokens[p.at]
 	}
 	return token{kind: tokenBreak}
@@ -213,7 +216,7 @@ func (p *parser) postfixed() (term, bool) {
 
 // beginsOperand reports whether a token can stand after a modulo sign.
 func (p *parser) beginsOperand(at int) bool {
-	if at >= len(p.tokens) {
+	if at >= p.end {
 		return false
 	}
 	next := p.tokens[at]
@@ -227,12 +230,16 @@ func (p *parser) beginsOperand(at int) bool {
 func (p *parser) primary() (term, bool) {
 	switch next := p.peek(); next.kind {
 	case tokenNumber:
+		if math.IsInf(next.value, 0) {
+			p.blame("too_large")
+			return term{}, false
+		}
 		p.at++
 		return p.literal(next.value), true
 	case tokenOpen:
 		return p.parenthesis()
 	case tokenName:
-		if p.known.isFunction(next.canonical) && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == tokenOpen {
+		if p.known.isFunction(next.canonical) && p.at+1 < p.end && p.tokens[p.at+1].kind == tokenOpen {
 			return p.function(next)
 		}
 		return p.name(next)
@@ -284,7 +291,7 @@ func (p *parser) name(next token) (term, bool) {
 			return read, true
 		}
 		key := "unknown_name"
-		if p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == tokenOpen {
+		if p.at+1 < p.end && p.tokens[p.at+1].kind == tokenOpen {
 			key = "unknown_function"
 		}
 		p.blame(key)

@@ -2,6 +2,7 @@ package calculator
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -113,12 +114,8 @@ func (v *vocabulary) lookup(name string) (function, bool) {
 	if other, renamed := v.Functions[name]; renamed {
 		name = other
 	}
-	for _, f := range functions() {
-		if f.name == name && !f.hidden {
-			return f, true
-		}
-	}
-	return function{}, false
+	found, known := v.callable[name]
+	return found, known
 }
 
 func (v *vocabulary) isFunction(name string) bool {
@@ -127,13 +124,6 @@ func (v *vocabulary) isFunction(name string) bool {
 }
 
 // functionNames lists what a formula may call, for people.
-func functionNames() string {
-	var names []string
-	for _, f := range functions() {
-		if !f.hidden {
-			names = append(names, f.name)
-		}
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+func (v *vocabulary) functionNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(v.callable)), ", ")
 }

@@ -45,7 +45,6 @@ var (
 	numberRun  = regexp.MustCompile(`^(?:\d+(?:[.,'’\x{a0}\x{202f}]\d+)*|\.\d+)`)
 	numberCall = regexp.MustCompile(`^(?:\d+(?:\.\d+)?|\.\d+)`)
 	exponent   = regexp.MustCompile(`^[eE][+-]?\d{1,3}\b`)
-	blankLine  = regexp.MustCompile(`^[^\S\n]*\n(?:[^\S\n]*\n|[^\S\n]*[-*+•][^\S\n])`)
 )
 
 // A scanner cuts a text into tokens.
@@ -77,10 +76,7 @@ func (s *scanner) next(at int) int {
 	r, width := utf8.DecodeRuneInString(rest)
 	switch {
 	case unicode.IsSpace(r):
-		if gap := blankLine.FindStringIndex(rest); gap != nil {
-			return s.add(tokenBreak, "", at, at+gap[1])
-		}
-		return at + width
+		return s.space(at)
 	case isDigit(r) || r == '.' && s.startsFraction(at):
 		return s.number(at)
 	case unicode.IsLetter(r) || r == '_':
@@ -106,6 +102,27 @@ func (s *scanner) next(at int) int {
 	default:
 		return s.sign(at, rest[:width])
 	}
+}
+
+// space reads white space. A blank line is a break, and so is a line that begins
+// as an item of a list does: its mark is no operator. Other line ends are where
+// a mail program has wrapped the text.
+func (s *scanner) space(at int) int {
+	length := strings.IndexFunc(s.text[at:], func(r rune) bool { return !unicode.IsSpace(r) })
+	if length < 0 {
+		return len(s.text)
+	}
+	end := at + length
+	lines := strings.Count(s.text[at:end], "\n")
+	mark, width := utf8.DecodeRuneInString(s.text[end:])
+	after, _ := utf8.DecodeRuneInString(s.text[end+width:])
+	if lines > 0 && strings.ContainsRune("-*+•", mark) && unicode.IsSpace(after) {
+		return s.add(tokenBreak, "", at, end+width)
+	}
+	if lines > 1 {
+		return s.add(tokenBreak, "", at, end)
+	}
+	return end
 }
 
 // sign reads an operator, or what is nothing at all.
@@ -200,7 +217,7 @@ func (s *scanner) isCall(at int) bool {
 		return false
 	}
 	depth := 0
-	for _, r := range s.text[at:] {
+	for _, r := range s.text[at:min(at+maxFormula, len(s.text))] {
 		switch r {
 		case '(', '[':
 			depth++
@@ -225,4 +242,5 @@ func (s *scanner) isSpaced(at, width int) bool {
 	return unicode.IsSpace(before) && unicode.IsSpace(after)
 }
 
+// isDigit accepts ASCII digits only.
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }

@@ -21,6 +21,7 @@ type vocabulary struct {
 
 	triggers  [][]string
 	operators []phrase
+	callable  map[string]function
 }
 
 // A phrase is several words that are one operator.
@@ -30,9 +31,14 @@ type phrase struct {
 }
 
 func loadVocabulary() (*vocabulary, error) {
-	v := new(vocabulary)
+	v := &vocabulary{callable: make(map[string]function)}
 	if err := schemas.Unmarshal(vocabularyFile, v); err != nil {
 		return nil, err
+	}
+	for _, f := range functions() {
+		if !f.hidden {
+			v.callable[f.name] = f
+		}
 	}
 	for _, trigger := range v.Triggers {
 		v.triggers = append(v.triggers, strings.Fields(trigger))

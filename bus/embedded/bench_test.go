@@ -51,6 +51,7 @@ func record(subject string) bus.Message {
 // BenchmarkPublish is the bare rate: no expectation, one stream, a window under way.
 func BenchmarkPublish(b *testing.B) {
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, _ *embedded.Server) {
+		b.Helper()
 		message := record(bus.InSubject("bench", 0))
 		slots := make(chan struct{}, window)
 		for b.Loop() {
@@ -73,6 +74,7 @@ func BenchmarkPublish(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	const sessions = 64
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, _ *embedded.Server) {
+		b.Helper()
 		var group sync.WaitGroup
 		work := make(chan struct{}, sessions)
 		for i := range sessions {
@@ -100,6 +102,7 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkRead is ordered reading of what stands in the stream.
 func BenchmarkRead(b *testing.B) {
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, _ *embedded.Server) {
+		b.Helper()
 		const stored = 20_000
 		message := record(bus.InSubject("bench", 0))
 		var group sync.WaitGroup
@@ -130,6 +133,7 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkLast is the look-up of one newest message.
 func BenchmarkLast(b *testing.B) {
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, _ *embedded.Server) {
+		b.Helper()
 		subject := bus.SessionSubject(schemas.SessionID("bench", "last"), c.Shards())
 		if _, err := bus.Append(b.Context(), c, record(subject), bus.Expect{}); err != nil {
 			b.Fatal(err)
@@ -145,6 +149,7 @@ func BenchmarkLast(b *testing.B) {
 // BenchmarkRequest is one request through an agent: publish, fetch, respond, acknowledge.
 func BenchmarkRequest(b *testing.B) {
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, server *embedded.Server) {
+		b.Helper()
 		if err := c.Declare(b.Context(), "echo", bus.Pool{Size: 64, AckWait: ackWait}); err != nil {
 			b.Fatal(err)
 		}

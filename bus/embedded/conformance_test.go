@@ -23,10 +23,10 @@ func agents() []string {
 
 const ackWait = 10 * time.Second
 
-func start(t testing.TB, config embedded.Config) *embedded.Server {
-	t.Helper()
+func start(tb testing.TB, config embedded.Config) *embedded.Server {
+	tb.Helper()
 	if config.Dir == "" {
-		config.Dir = t.TempDir()
+		config.Dir = tb.TempDir()
 	}
 	if config.Agents == nil {
 		config.Agents = agents()
@@ -34,36 +34,36 @@ func start(t testing.TB, config embedded.Config) *embedded.Server {
 	if config.Shards == 0 {
 		config.Shards = 2
 	}
-	config.Logger = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
-	server, err := embedded.Start(t.Context(), config)
+	config.Logger = zerolog.New(zerolog.NewTestWriter(tb)).Level(zerolog.WarnLevel)
+	server, err := embedded.Start(tb.Context(), config)
 	if err != nil {
-		t.Fatalf("start: %v", err)
+		tb.Fatalf("start: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := server.Close(); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return server
 }
 
-func core(t testing.TB, server *embedded.Server) *jetstream.Core {
-	t.Helper()
-	c, err := server.Core(t.Context())
+func core(tb testing.TB, server *embedded.Server) *jetstream.Core {
+	tb.Helper()
+	c, err := server.Core(tb.Context())
 	if err != nil {
-		t.Fatalf("connect: %v", err)
+		tb.Fatalf("connect: %v", err)
 	}
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 	return c
 }
 
-func worker(t testing.TB, server *embedded.Server, agent string) *jetstream.Worker {
-	t.Helper()
-	w, err := server.Worker(t.Context(), agent)
+func worker(tb testing.TB, server *embedded.Server, agent string) *jetstream.Worker {
+	tb.Helper()
+	w, err := server.Worker(tb.Context(), agent)
 	if err != nil {
-		t.Fatalf("connect %s: %v", agent, err)
+		tb.Fatalf("connect %s: %v", agent, err)
 	}
-	t.Cleanup(w.Close)
+	tb.Cleanup(w.Close)
 	return w
 }
 
@@ -73,10 +73,14 @@ func TestConformance(t *testing.T) {
 		t.Run(string(durability), func(t *testing.T) {
 			t.Parallel()
 			bustest.TestCore(t, func(t *testing.T) bustest.System {
+				t.Helper()
 				server := start(t, embedded.Config{Durability: durability})
 				return bustest.System{
-					Core:   core(t, server),
-					Worker: func(t *testing.T, agent string) bus.Worker { return worker(t, server, agent) },
+					Core: core(t, server),
+					Worker: func(t *testing.T, agent string) bus.Worker {
+						t.Helper()
+						return worker(t, server, agent)
+					},
 				}
 			})
 		})

@@ -16,7 +16,7 @@ import (
 func TestPlainClient(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
-	agent := intrude(t, server, "alpha") // a good one, this time
+	agent := intrude(t, server) // a good one, this time
 
 	request, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"expires":5000000000}`), 10*time.Second)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestPlainClient(t *testing.T) {
 func TestLibraryClient(t *testing.T) {
 	t.Parallel()
 	server, _ := guarded(t)
-	agent := intrude(t, server, "alpha")
+	agent := intrude(t, server)
 	js, err := natsjetstream.NewWithAPIPrefix(agent.Conn, embedded.APIPrefix)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/bustest"
+	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
 	"podium/schemas"
@@ -44,10 +47,14 @@ func processWorker(t *testing.T, process *serverprocess.Process, agent string) *
 func TestConformanceOnAProcess(t *testing.T) {
 	t.Parallel()
 	bustest.TestCore(t, func(t *testing.T) bustest.System {
+		t.Helper()
 		process := serverprocess.Start(t, serverprocess.Config{Agents: agents()})
 		return bustest.System{
-			Core:   processCore(t, process),
-			Worker: func(t *testing.T, agent string) bus.Worker { return processWorker(t, process, agent) },
+			Core: processCore(t, process),
+			Worker: func(t *testing.T, agent string) bus.Worker {
+				t.Helper()
+				return processWorker(t, process, agent)
+			},
 		}
 	})
 }
@@ -112,7 +119,7 @@ func TestKilledServer(t *testing.T) {
 	chains := make([]*chain, sessions)
 	var writers sync.WaitGroup
 	for i := range chains {
-		chains[i] = &chain{core: c, subject: bus.SessionSubject(sessionOn(0, i), 2)}
+		chains[i] = &chain{core: c, subject: bus.SessionSubject(sessionOn(i), 2)}
 		writers.Go(func() {
 			for n := range records {
 				if err := chains[i].append(ctx, strconv.Itoa(n)); err != nil {
@@ -177,10 +184,10 @@ func checkRead(ctx context.Context, t *testing.T, c *jetstream.Core, reader bus.
 	}
 }
 
-// sessionOn returns the n-th session of shard of two.
-func sessionOn(shard, n int) string {
+// sessionOn returns the n-th session that belongs to the first of two shards.
+func sessionOn(n int) string {
 	for i := 0; ; i++ {
-		if id := schemas.SessionID("test", strconv.Itoa(i)); schemas.ShardOf(id, 2) == shard {
+		if id := schemas.SessionID("test", strconv.Itoa(i)); schemas.ShardOf(id, 2) == 0 {
 			if n--; n < 0 {
 				return id
 			}
@@ -245,5 +252,42 @@ func TestWorkerOverRestart(t *testing.T) {
 	}
 	if err := held[0].Ack(ctx); err != nil {
 		t.Errorf("ack of what was held over the restart: %v", err)
+	}
+}
+
+// TestLostLedgerIsSaid: a reader does not go on silently on a ledger that lost
+// what it has read.
+func TestLostLedgerIsSaid(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	process := serverprocess.Start(t, serverprocess.Config{Dir: dir, Durability: embedded.Interval})
+	c := processCore(t, process)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	reader, err := c.Read(ctx, bus.ShardStream(0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(reader.Close)
+	for range 3 {
+		if _, err := bus.Append(ctx, c, bus.Message{Subject: bus.ControlSubject(0)}, bus.Expect{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bus.Next(ctx, reader); err != nil {
+			t.Fatal(err)
+		}
+	}
+	process.Kill()
+	if err := os.RemoveAll(filepath.Join(dir, "ledger")); err != nil {
+		t.Fatal(err)
+	}
+	process.Restart()
+	again := processCore(t, process) // makes a new ledger
+	if _, err := bus.Append(ctx, again, bus.Message{Subject: bus.ControlSubject(0)}, bus.Expect{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := bus.Next(ctx, reader)
+	if err == nil || ctx.Err() != nil || bus.Temporary(err) {
+		t.Errorf("the reader gave %d, %v; want a final error", m.Sequence, err)
 	}
 }

@@ -17,21 +17,21 @@ import (
 	"podium/bus/jetstream"
 )
 
-// An intruder is an agent with a client of its own and no manners.
+// An intruder is agent alpha with a client of its own and no manners.
 type intruder struct {
 	*nats.Conn
 	t       *testing.T
 	refused chan error
 }
 
-func intrude(t *testing.T, server *embedded.Server, agent string) *intruder {
+func intrude(t *testing.T, server *embedded.Server) *intruder {
 	t.Helper()
-	key, err := nats.NkeyOptionFromSeed(server.Keys().Agents[agent].SeedFile)
+	key, err := nats.NkeyOptionFromSeed(server.Keys().Agents["alpha"].SeedFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := &intruder{t: t, refused: make(chan error, 100)}
-	i.Conn, err = nats.Connect(server.URL(), key, nats.CustomInboxPrefix(embedded.InboxPrefix(agent)),
+	i.Conn, err = nats.Connect(server.URL(), key, nats.CustomInboxPrefix(embedded.InboxPrefix("alpha")),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { i.refused <- err }))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAgentPublishesItsOwnOnly_G40(t *testing.T) {
 	for _, subject := range []string{
 		bus.ResponseSubject("beta", 0), bus.ProgressSubject("beta", 0), "podium.agent.beta.response", "podium.agent.beta.permit.0",
 		bus.RequestSubject("alpha"), bus.RequestSubject("beta"), bus.InSubject("chat", 0), bus.ControlSubject(0),
-		bus.SessionSubject(sessionOn(0, 0), 2), bus.ShardSubject(0), "podium.dead.malformed.0",
+		bus.SessionSubject(sessionOn(0), 2), bus.ShardSubject(0), "podium.dead.malformed.0",
 		bus.ServiceSubject("beta", bus.ServiceAnnounce), bus.ServiceSubject("beta", bus.SignalCancel), "anything",
 	} {
 		began := time.Now()
@@ -125,7 +125,7 @@ func TestAgentPublishesItsOwnOnly_G40(t *testing.T) {
 func TestAgentReadsItsOwnOnly_G40(t *testing.T) {
 	t.Parallel()
 	server, _ := guarded(t)
-	alpha := intrude(t, server, "alpha")
+	alpha := intrude(t, server)
 	inbox := alpha.NewInbox()
 	for _, subject := range []string{
 		"CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.beta", "$JS.API.CONSUMER.MSG.NEXT.PODIUM_WORK.beta",
@@ -162,8 +162,8 @@ func TestAgentReadsItsOwnOnly_G40(t *testing.T) {
 func TestNoConfusedDeputy_G40(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
-	alpha := intrude(t, server, "alpha")
-	target := bus.SessionSubject(sessionOn(0, 0), 2)
+	alpha := intrude(t, server)
+	target := bus.SessionSubject(sessionOn(0), 2)
 	before := holdings(t, c)
 	for _, subject := range []string{
 		"CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", "CORE.API.CONSUMER.INFO.PODIUM_WORK.alpha",
@@ -209,7 +209,7 @@ func TestNoHeaderEscalation_G40(t *testing.T) {
 	if _, err := worker(t, server, "beta").Publish(t.Context(), victim); err != nil {
 		t.Fatal(err)
 	}
-	alpha := intrude(t, server, "alpha")
+	alpha := intrude(t, server)
 	for _, test := range []struct {
 		header map[string]string
 		stored uint64 // messages, all under the agent's own subject
@@ -295,7 +295,7 @@ func readPoison(t *testing.T, c *jetstream.Core) {
 func TestGuessedMessageID(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
-	alpha := intrude(t, server, "alpha")
+	alpha := intrude(t, server)
 	const id = "00000000-0000-4000-8000-000000000000"
 	guess := nats.NewMsg(bus.ResponseSubject("alpha", 0))
 	guess.Header.Set("Nats-Msg-Id", id)
@@ -304,7 +304,7 @@ func TestGuessedMessageID(t *testing.T) {
 	}
 	before := holdings(t, c)[bus.ShardStream(0)]
 	header := bus.Header{"Nats-Msg-Id": {id}, "nats-msg-id": {id}, "ce-id": {id}}
-	session := bus.Message{Subject: bus.SessionSubject(sessionOn(0, 0), 2), Header: header}
+	session := bus.Message{Subject: bus.SessionSubject(sessionOn(0), 2), Header: header}
 	if _, err := bus.Append(t.Context(), c, session, bus.After(0)); err != nil {
 		t.Errorf("an append behind a guessed id: %v", err)
 	}

@@ -270,7 +270,7 @@ func TestLargeMessage(t *testing.T) {
 	t.Parallel()
 	c := core(t, start(t, embedded.Config{Durability: embedded.Interval}))
 	body := bytes.Repeat([]byte("0123456789abcdef"), (embedded.MaxPayload-1024)/16)
-	subject := bus.SessionSubject(sessionOn(0, 0), 2)
+	subject := bus.SessionSubject(sessionOn(0), 2)
 	var last bus.Ack
 	for range 5 { // more than a reader asks for at once
 		var err error
@@ -344,7 +344,7 @@ func TestLogNamesNobody_G37(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alpha := intrude(t, server, "alpha")
+	alpha := intrude(t, server)
 	if err := alpha.Publish("frieda.mustermann@example.org", nil); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -25,6 +26,9 @@ const (
 	// would call a store full that has outgrown the rest of its disk.
 	DefaultMaxBytes = 64 << 30
 
+	// maxPending is what may wait to be sent to one connection, which several
+	// readers share, before the server takes it for too slow and cuts it.
+	maxPending    = 256 << 20
 	syncInterval  = 2 * time.Minute
 	maxMemory     = 256 << 20
 	serverName    = "podium"
@@ -57,7 +61,7 @@ func (s Settings) Config() (string, error) {
 		return "", fmt.Errorf("durability is %q, but must be %q or %q", s.Durability, Fsync, Interval)
 	}
 	if s.StoreDir == "" {
-		return "", fmt.Errorf("the ledger needs a directory")
+		return "", errors.New("the ledger needs a directory")
 	}
 	maxBytes := s.MaxBytes
 	if maxBytes == 0 {
@@ -73,5 +77,5 @@ jetstream {
   max_file_store: %d
   max_memory_store: %d
 }
-%s`, serverName, s.Listen, MaxPayload, 8*MaxPayload, s.StoreDir, sync, maxBytes, maxMemory, accounts), nil
+%s`, serverName, s.Listen, MaxPayload, maxPending, s.StoreDir, sync, maxBytes, maxMemory, accounts), nil
 }

@@ -14,7 +14,9 @@ import (
 	"podium/bus"
 )
 
-const requestWait = 10 * time.Second
+// requestWait ends a request whose caller has set no deadline. Behind many
+// publishes, each with its own fsync, an answer takes seconds.
+const requestWait = 20 * time.Second
 
 // Config says which ledger to open, and how to create one.
 type Config struct {

@@ -10,9 +10,11 @@
 //   - Whether a message is data or a status of the server is decided by what the
 //     server alone controls (the reply subject of a delivery), never by a Status
 //     header, which any publisher can set.
-//   - Single messages are asked of the stream's leader, whose answer holds the
-//     stored headers apart from its own. A direct get would mix them, and at
-//     three replicas could answer with the past.
+//   - A single message under a subject that an agent can publish to is asked of
+//     the stream's leader, whose answer holds the stored headers apart from its
+//     own. A direct get mixes them, so that it could be told a wrong subject; it is
+//     used where only the core publishes, and at one replica only: a follower
+//     could answer with the past.
 //   - Headers that begin with "Nats-" belong to the server. They are neither
 //     published nor handed out, save the expectation of an append. In particular no
 //     append carries a Nats-Msg-Id: whoever guessed it could have it swallowed.

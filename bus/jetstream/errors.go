@@ -34,8 +34,7 @@ func classify(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return classifyAPI(op, api)
 	}
 	switch {

@@ -4,27 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"podium/bus"
 )
 
-const (
-	readWindow     = 1024     // messages asked for or waiting to be taken
-	readBytes      = 16 << 20 // of waiting messages, above which no more are asked for
-	pullExpires    = 30 * time.Second
-	heartbeat      = 2 * time.Second
-	silence        = 3 * heartbeat
-	consumerIdle   = 5 * time.Minute
-	firstBackoff   = 50 * time.Millisecond
-	longestBackoff = 2 * time.Second
-)
+// readWindow is how many messages of a reader may be asked for or wait to be taken.
+const readWindow = 1024
 
 // errLedgerShrank reports a stream that ends before what was read from it: the
 // server lost acknowledged messages.
@@ -57,18 +44,6 @@ type reader struct {
 type entry struct {
 	message bus.Message
 	pending uint64 // messages that were behind it when it was sent
-}
-
-// A source is one consumer and what is known of it.
-type source struct {
-	number       int // tells the callbacks of an earlier one
-	consumer     string
-	inbox        string
-	subscription *nats.Subscription
-	asked        int    // messages asked for that are not here yet
-	delivered    uint64 // the consumer's number of the last one
-	initial      uint64 // messages that were there when it was made
-	heard        time.Time
 }
 
 // Read implements bus.Ledger. The context bounds the opening, not the reader.
@@ -140,96 +115,17 @@ func (r *reader) Close() {
 	<-r.finished
 }
 
-// ask asks for more messages when there is room for half a window. The lock is held.
-func (r *reader) ask() {
-	room := readWindow - r.source.asked - (len(r.queue) - r.taken)
-	if room < readWindow/2 || r.bytes >= readBytes || r.source.consumer == "" {
-		return
-	}
-	r.source.asked += room
-	request := `{"batch":` + strconv.Itoa(room) + `,"max_bytes":` + strconv.Itoa(readBytes) +
-		`,"expires":` + strconv.FormatInt(int64(pullExpires), 10) + `,"idle_heartbeat":` + strconv.FormatInt(int64(heartbeat), 10) + `}`
-	subject := "$JS.API.CONSUMER.MSG.NEXT." + r.stream + "." + r.source.consumer
-	if err := r.core.connection.PublishRequest(subject, r.source.inbox, []byte(request)); err != nil {
-		r.question() // a reconnect, too, leads to a new consumer
-	}
-}
-
-// question has the consumer made anew.
-func (r *reader) question() {
-	select {
-	case r.doubt <- struct{}{}:
-	default:
-	}
-}
-
-func (r *reader) receive(number int, m *nats.Msg) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if number != r.source.number {
-		return
-	}
-	r.source.heard = time.Now()
-	at, ok := parsePosition(m.Reply)
-	if !ok {
-		r.status(m)
-		return
-	}
-	if at.consumer != r.source.delivered+1 {
-		r.question()
-		return
-	}
-	r.source.delivered = at.consumer
-	r.source.asked--
-	if at.stream > r.last { // a consumer from beyond the end starts at the end
-		r.last, r.came = at.stream, true
-		r.queue = append(r.queue, entry{pending: at.pending, message: bus.Message{
-			Subject: m.Subject, Header: incoming(m.Header), Body: m.Data,
-			Stream: r.stream, Sequence: at.stream, Recorded: at.recorded,
-		}})
-		r.bytes += len(m.Data)
-		r.awaken()
-	}
-	r.ask()
-}
-
-// status reads what the server says of a request. The lock is held.
-func (r *reader) status(m *nats.Msg) {
-	switch m.Header.Get("Status") {
-	case "100": // a heartbeat, which names the consumer's last number
-		if last := m.Header.Get("Nats-Last-Consumer"); last != "" && last != strconv.FormatUint(r.source.delivered, 10) {
-			r.question()
-		}
-	case "408", "409": // the request has ended
-		left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
-		if err != nil {
-			r.question()
-			return
-		}
-		r.source.asked = max(r.source.asked-left, 0)
-		r.ask()
-	default:
-		r.question()
-	}
-}
-
-func (r *reader) awaken() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
 // run makes the consumer anew when needed, until the reader is closed.
 func (r *reader) run(ctx context.Context, returned <-chan struct{}) {
 	defer close(r.finished)
 	defer r.core.unregister(r)
-	defer r.release()
+	defer r.release(ctx)
 	watch := time.NewTicker(heartbeat)
 	defer watch.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			r.fail(bus.ErrClosed)
 			return
 		case <-watch.C:
 			if !r.silent() {
@@ -240,110 +136,21 @@ func (r *reader) run(ctx context.Context, returned <-chan struct{}) {
 		}
 		returned = r.core.returned.next()
 		if err := r.reopen(ctx); err != nil {
-			r.mu.Lock()
-			r.err = fmt.Errorf("read %s: %w", r.stream, err)
-			r.mu.Unlock()
-			r.awaken()
+			r.fail(err)
 			return
 		}
 	}
+}
+
+func (r *reader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = fmt.Errorf("read %s: %w", r.stream, err)
+	r.awaken()
 }
 
 func (r *reader) silent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.source.asked > 0 && time.Since(r.source.heard) > silence
-}
-
-// reopen tries until it has a consumer again. Its error is final, or ctx's.
-func (r *reader) reopen(ctx context.Context) error {
-	r.release()
-	for wait := firstBackoff; ; wait = min(2*wait, longestBackoff) {
-		select {
-		case <-ctx.Done():
-			return bus.ErrClosed
-		case <-time.After(wait):
-		}
-		attempt, cancel := bounded(ctx)
-		err := r.checkPlace(attempt)
-		if err == nil {
-			err = r.open(attempt)
-		}
-		cancel()
-		if err == nil || !bus.Temporary(err) {
-			return err
-		}
-	}
-}
-
-func (r *reader) checkPlace(ctx context.Context) error {
-	state, err := r.core.State(ctx, r.stream)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.came && state.Last < r.last {
-		return errLedgerShrank
-	}
-	return nil
-}
-
-// open makes a consumer from behind the last message and asks for the first ones.
-func (r *reader) open(ctx context.Context) error {
-	r.mu.Lock()
-	next := r.last + 1
-	r.mu.Unlock()
-	config := jetstream.ConsumerConfig{
-		Name:              "podium-" + nuid.Next(),
-		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:       next,
-		AckPolicy:         jetstream.AckNonePolicy,
-		ReplayPolicy:      jetstream.ReplayInstantPolicy,
-		FilterSubjects:    r.subjects,
-		MaxDeliver:        -1,
-		MaxWaiting:        16,
-		InactiveThreshold: consumerIdle,
-		Replicas:          1,
-		MemoryStorage:     true,
-	}
-	consumer, err := r.core.js.CreateConsumer(ctx, r.stream, config)
-	if err != nil {
-		return classify("make a consumer", notFound(err))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	number := r.source.number + 1
-	inbox := r.core.connection.NewInbox()
-	subscription, err := r.core.connection.Subscribe(inbox, func(m *nats.Msg) { r.receive(number, m) })
-	if err == nil {
-		err = subscription.SetPendingLimits(-1, -1) // the window is the limit
-	}
-	if err != nil {
-		return classify("listen to a consumer", err)
-	}
-	r.source = source{
-		number: number, consumer: config.Name, inbox: inbox, subscription: subscription,
-		initial: consumer.CachedInfo().NumPending, heard: time.Now(),
-	}
-	r.ask()
-	r.awaken()
-	return nil
-}
-
-// release gives the consumer up. The server would forget it by itself, later.
-func (r *reader) release() {
-	r.mu.Lock()
-	old := r.source
-	r.source = source{number: old.number + 1}
-	r.mu.Unlock()
-	if old.subscription == nil {
-		return
-	}
-	_ = old.subscription.Unsubscribe()
-	if r.core.connection.IsConnected() {
-		ctx, cancel := context.WithTimeout(context.Background(), heartbeat)
-		defer cancel()
-		_ = r.core.js.DeleteConsumer(ctx, r.stream, old.consumer)
-	}
 }

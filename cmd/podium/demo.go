@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"os"
 	"strconv"
@@ -274,13 +275,9 @@ func (d *demonstration) reply(ctx context.Context) (demoReply, error) {
 	select {
 	case message := <-d.mailed:
 		header := message.Header()
-		inReplyTo, err := header.MsgIDList("In-Reply-To")
-		if err != nil || len(inReplyTo) == 0 {
-			return demoReply{}, fmt.Errorf("the reply names no mail that it answers: %w", err)
-		}
-		subject, err := header.Subject()
+		subject, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
 		d.tell("\nThe reply to the mail:\n%s\n", indent(string(message.Data)))
-		return demoReply{InReplyTo: inReplyTo[0], Subject: subject}, err
+		return demoReply{InReplyTo: strings.Trim(header.Get("In-Reply-To"), "<> "), Subject: subject}, err
 	case <-ctx.Done():
 		return demoReply{}, fmt.Errorf("no reply to the mail within %s", demoPatience)
 	}

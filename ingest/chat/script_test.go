@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,8 +135,7 @@ type script struct {
 	t       *testing.T
 	ledger  bus.Ledger
 	session string
-	number  uint64
-	last    uint64
+	number  atomic.Uint64
 }
 
 func newScript(t *testing.T, ledger bus.Ledger, session string) *script {
@@ -147,21 +147,20 @@ func newScript(t *testing.T, ledger bus.Ledger, session string) *script {
 // goroutine.
 func (s *script) record(facts ...schemas.Fact) uint64 {
 	s.t.Helper()
-	s.number++
+	number := s.number.Add(1)
 	body, err := schemas.Marshal(schemas.Record{
-		Session: s.session, Number: s.number, Facts: facts,
-		Cause:    schemas.Cause{Time: time.Unix(1_700_000_000+int64(s.number), 0).UTC()}, //nolint:gosec // a handful
+		Session: s.session, Number: number, Facts: facts,
+		Cause:    schemas.Cause{Time: time.Unix(1_700_000_000+int64(number), 0).UTC()}, //nolint:gosec // a handful
 		Snapshot: []byte(`{"secret":"state"}`),
 	})
 	if err != nil {
 		s.t.Error(err)
 	}
 	event := schemas.Event{
-		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor",
+		ID: s.session + "/" + strconv.FormatUint(number, 10), Source: "/podium/supervisor",
 		Type: schemas.TypeRecord, DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	s.last = publish(s.t, s.ledger, bus.SessionSubject(s.session, s.ledger.Shards()), event)
-	return s.last
+	return publish(s.t, s.ledger, bus.SessionSubject(s.session, s.ledger.Shards()), event)
 }
 
 func publish(t *testing.T, ledger bus.Ledger, subject string, event schemas.Event) uint64 {

@@ -302,8 +302,14 @@ func (c *client) fetch(uids []uint32, section *goimap.FetchItemBodySection, rece
 			case imapclient.FetchItemDataUID:
 				uid = uint32(item.UID)
 			case imapclient.FetchItemDataBodySection:
-				if failed == nil && uid != 0 && item.Literal != nil {
-					failed = receive(uid, &literal{r: item.Literal, left: item.Literal.Size()})
+				if failed != nil || uid == 0 || item.Literal == nil {
+					continue
+				}
+				content := &literal{r: item.Literal, left: item.Literal.Size()}
+				if failed = receive(uid, content); content.broken {
+					// The library's reader goes on by itself from here: to touch
+					// the literal again would race with it.
+					return errors.Join(failed, c.conn.Close())
 				}
 			}
 		}
@@ -314,14 +320,16 @@ func (c *client) fetch(uids []uint32, section *goimap.FetchItemBodySection, rece
 // A literal fails when it ends before its announced size, as it does when the
 // connection is lost; the library would let it pass for whole.
 type literal struct {
-	r    io.Reader
-	left int64
+	r      io.Reader
+	left   int64
+	broken bool // it cannot be read to its end
 }
 
 // Read implements io.Reader.
 func (l *literal) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.left -= int64(n)
+	l.broken = l.broken || err != nil && l.left > 0
 	if errors.Is(err, io.EOF) && l.left > 0 {
 		return n, ErrTruncated
 	}

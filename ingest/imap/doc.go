@@ -14,7 +14,7 @@
 //   - The mailbox is only read, but for one flag on mail that was dealt with.
 //     Nobody else's flags decide anything here.
 //   - A connection that has gone silent is noticed within Config.AnswerDeadline
-//     of the next command, and at the latest Config.IdleReissue after the last.
+//     of a command, and a command is sent at the latest every Config.IdleReissue.
 //   - Being connected is never taken for being up to date: every cycle asks for
 //     new mail, whatever the server announced or did not.
 //

@@ -95,24 +95,22 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 // returns nil.
 func (d *Door) Run(ctx context.Context) error {
 	failures := 0
-	for ctx.Err() == nil {
+	for {
 		before := d.Status().LastSuccess
 		err := d.connection(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
+		d.update(func(s *Status) { s.Connected, s.Problem = false, problem(err) })
 		if d.Status().LastSuccess.After(before) {
 			failures = 0
 		}
 		wait := d.backOff(failures, err)
 		failures++
-		d.update(func(s *Status) { s.Connected, s.Problem = false, problem(err) })
-		d.log.Warn().Str("problem", problem(err)).Dur("retry_in", wait).Msg("the connection to the mailbox ended")
+		if ctx.Err() == nil {
+			d.log.Warn().Str("problem", problem(err)).Dur("retry_in", wait).Msg("the connection to the mailbox ended")
+		}
 		if !sleep(ctx, wait) {
 			return nil
 		}
 	}
-	return nil
 }
 
 // Status returns how the door is now.
@@ -164,6 +162,9 @@ func jitter(limit time.Duration) time.Duration {
 
 // sleep returns false when the context ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -211,13 +211,6 @@ func connected(tb testing.TB, door *imap.Door) {
 	})
 }
 
-// caughtUp waits until a door has looked once more.
-func caughtUp(tb testing.TB, door *imap.Door) {
-	tb.Helper()
-	now := time.Now()
-	eventually(tb, "the door has looked again", func() bool { return door.Status().LastSuccess.After(now) })
-}
-
 func message(number int) []byte {
 	return fmt.Appendf(nil, "From: Erika <erika@example.org>\r\nSubject: Mail %d\r\nMessage-ID: <%d@example.org>\r\n\r\nText %d\r\n", number, number, number)
 }
@@ -235,10 +228,7 @@ type proxy struct {
 
 func newProxy(tb testing.TB, host string, port int) *proxy {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := listen(tb)
 	p := &proxy{listener: listener, target: net.JoinHostPort(host, strconv.Itoa(port))}
 	p.done.Go(p.accept)
 	tb.Cleanup(func() {
@@ -268,7 +258,7 @@ func (p *proxy) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", p.target)
+		far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.target)
 		if err != nil {
 			_ = near.Close()
 			continue
@@ -314,4 +304,13 @@ func (p *proxy) cut() {
 		_ = conn.Close()
 	}
 	p.conns = nil
+}
+
+func listen(tb testing.TB) net.Listener {
+	tb.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return listener
 }

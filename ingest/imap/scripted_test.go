@@ -33,7 +33,7 @@ type script struct {
 	fetched   map[uint32]int    // how often a body was asked for
 	flagged   map[uint32]string // by UID
 	noFlags   bool
-	dialled   int
+	dialed    int
 	changes   uint64
 	wake      chan struct{}
 }
@@ -72,7 +72,7 @@ func (s *script) deliver(raw []byte) uint32 {
 func (s *script) dial(context.Context) (imap.MailSource, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dialled++
+	s.dialed++
 	return &scripted{script: s}, nil
 }
 
@@ -180,8 +180,8 @@ func (c *scripted) Announcements() uint64 {
 
 func (c *scripted) Close() error { return nil }
 
-// position reads what the mailbox ledger holds.
-func (f *fixture) position(tb testing.TB) (position struct {
+// A ledgerEntry is what the mailbox ledger says, as an auditor reads it.
+type ledgerEntry struct {
 	UIDValidity uint32 `json:"uid_validity"`
 	LowWater    uint32 `json:"low_water"`
 	Open        []struct{ UID uint32 }
@@ -192,7 +192,9 @@ func (f *fixture) position(tb testing.TB) (position struct {
 	}
 	Chunks int
 	Counts struct{ Published, Known, Old, Vanished uint64 }
-}) {
+}
+
+func (f *fixture) position(tb testing.TB) (entry ledgerEntry) {
 	tb.Helper()
 	keys, err := f.store.Keys(tb.Context())
 	if err != nil {
@@ -206,11 +208,11 @@ func (f *fixture) position(tb testing.TB) (position struct {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if err := json.Unmarshal(value, &position); err != nil {
+		if err := json.Unmarshal(value, &entry); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return position
+	return entry
 }
 
 func TestMessageThatCannotBeHadIsPassedOver(t *testing.T) {
@@ -368,8 +370,8 @@ func TestFlagIsACourtesy(t *testing.T) {
 		f.next(t)
 	}
 	s.locked(func() {
-		if s.dialled != 1 {
-			t.Errorf("it connected %d times", s.dialled)
+		if s.dialed != 1 {
+			t.Errorf("it connected %d times", s.dialed)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -45,7 +46,7 @@ func (s *session) take(ctx context.Context, uids []uint32) error {
 	defer func() {
 		for _, one := range outcomes {
 			if one.content != nil {
-				_ = one.content.close() //nolint:errcheck // at worst a temporary file stays
+				_ = one.content.close() // at worst a temporary file stays
 			}
 		}
 	}()
@@ -140,9 +141,7 @@ func (s *session) fetch(ctx context.Context, uids []uint32) (map[uint32]*outcome
 func (s *session) oneByOne(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) error {
 	for _, uid := range uids {
 		one, err := s.fetch(ctx, []uint32{uid})
-		for uid, found := range one {
-			outcomes[uid] = found
-		}
+		maps.Copy(outcomes, one)
 		if err != nil {
 			return err
 		}

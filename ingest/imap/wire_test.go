@@ -37,7 +37,7 @@ func TestMemoryMailbox(t *testing.T) {
 	settings.PollInterval = time.Minute // so that only the announcement can bring it
 	door, stop := f.run(t, settings, nil)
 	connected(t, door)
-	for number := range 3 {
+	for number := range 100 { // often enough to meet every moment of a cycle
 		if err := server.Deliver(message(number)); err != nil {
 			t.Fatal(err)
 		}
@@ -86,10 +86,7 @@ func securedServer(tb testing.TB, security imap.Security, own tls.Certificate) (
 	accounts := imapmemserver.New()
 	accounts.AddUser(user)
 	config := &tls.Config{Certificates: []tls.Certificate{own}}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := listen(tb)
 	if security == imap.SecurityTLS {
 		listener = tls.NewListener(listener, config)
 	}
@@ -153,10 +150,7 @@ type hostileServer struct {
 
 func (h *hostileServer) start(tb testing.TB) (port int) {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := listen(tb)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -250,11 +244,11 @@ func TestHostileServer(t *testing.T) {
 		"SELECT refused":           {"SELECT": "TAG NO [NONEXISTENT] what\r\n"},
 		"unasked literal in flags": {"FETCH 1 (UID": "* 1 FETCH (UID 1 BODY[] {3}\r\nabc RFC822.SIZE 3)\r\nTAG BAD no\r\n"},
 	}
-	for name, misbehaviour := range tests {
+	for name, misbehavior := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first := sane()
-			for command, answer := range misbehaviour {
+			for command, answer := range misbehavior {
 				if command == "FETCH 1 (UID" {
 					for known := range first {
 						if strings.HasPrefix(known, command) {

@@ -27,7 +27,7 @@ type World struct {
 	shards int
 	calm   bool // no more faults
 
-	profiles  []schemas.Profile
+	profiles  *supervisor.Profiles
 	processes []*process
 	agents    []*agent
 	limbo     []func()
@@ -56,10 +56,13 @@ type process struct {
 func New(seed uint64) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
-		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), requested: map[string]int{}, profiles: profiles(),
+		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), requested: map[string]int{},
 	}
 	w.shards = 1 + w.rand.IntN(2)
 	w.ledger = memory.New(w.shards, memory.WithClock(func() time.Time { return w.now }))
+	var err error
+	w.profiles, err = supervisor.NewProfiles(context.Background(), w.ledger.Artifacts(), profiles())
+	w.must(err)
 	for _, name := range []string{"alpha", "beta", "gamma", "chat", "mail"} {
 		w.must(w.ledger.Declare(context.Background(), name, bus.Pool{Size: 4, AckWait: 30 * time.Second}))
 		w.agents = append(w.agents, &agent{world: w, name: name, worker: w.ledger.Worker(name), effects: map[string]int{}})
@@ -167,11 +170,9 @@ func (w *World) start(shard int) {
 		view.rate = 0
 	}
 	ctx := context.Background()
-	known, err := supervisor.NewProfiles(ctx, w.ledger.Artifacts(), w.profiles)
-	w.must(err)
 	p := &process{shard: shard, faults: view}
 	p.owner = supervisor.NewOwner(supervisor.Config{
-		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: view, Profiles: known,
+		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: view, Profiles: w.profiles,
 		Log: zerolog.Nop(), Go: view.Go,
 		CheckpointEvery: time.Second, MaxPending: 1 + w.rand.IntN(16), Backoff: 10 * time.Millisecond,
 	})
@@ -179,7 +180,7 @@ func (w *World) start(shard int) {
 	// crashes as a whole or not at all.
 	rate := view.rate
 	view.rate = 0
-	err = p.owner.Open(ctx, w.now)
+	err := p.owner.Open(ctx, w.now)
 	view.rate = rate
 	switch {
 	case errors.Is(err, supervisor.ErrNotOwner):

@@ -38,7 +38,7 @@ type Config struct {
 
 // A Process is a nats-server. Its address stays the same over restarts.
 type Process struct {
-	t       testing.TB
+	tb      testing.TB
 	binary  string
 	config  string // file
 	address string
@@ -50,30 +50,30 @@ type Process struct {
 }
 
 // Start builds a server, runs it until the test ends, and waits until it is ready.
-func Start(t testing.TB, config Config) *Process {
-	t.Helper()
+func Start(tb testing.TB, config Config) *Process {
+	tb.Helper()
 	if config.Dir == "" {
-		config.Dir = t.TempDir()
+		config.Dir = tb.TempDir()
 	}
 	if config.Durability == "" {
 		config.Durability = embedded.Fsync
 	}
 	keys, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), config.Agents)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	p := &Process{t: t, binary: build(t), config: filepath.Join(config.Dir, "nats-server.conf"), address: freeAddress(t), keys: keys}
+	p := &Process{tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"), address: freeAddress(tb), keys: keys}
 	text, err := embedded.Settings{
 		Listen: p.address, StoreDir: filepath.Join(config.Dir, "ledger"), Durability: config.Durability,
 		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(),
 	}.Config()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
+	tb.Cleanup(p.Kill)
 	p.Restart()
 	return p
 }
@@ -96,12 +96,12 @@ func (p *Process) Kill() {
 
 // Restart runs the server again, after Kill.
 func (p *Process) Restart() {
-	p.t.Helper()
-	ctx := context.WithoutCancel(p.t.Context()) // Kill ends it, so that a test's clean-up still has a server
+	p.tb.Helper()
+	ctx := context.WithoutCancel(p.tb.Context()) // Kill ends it, so that a test's clean-up still has a server
 	command := exec.CommandContext(ctx, p.binary, "--config", p.config)
 	command.Stdout, command.Stderr = &p.output, &p.output
 	if err := command.Start(); err != nil {
-		p.t.Fatalf("start nats-server: %v", err)
+		p.tb.Fatalf("start nats-server: %v", err)
 	}
 	exited := make(chan struct{})
 	go func() {
@@ -114,8 +114,8 @@ func (p *Process) Restart() {
 
 // awaitReady waits for the client port, which the server opens last.
 func (p *Process) awaitReady() {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), readyWait)
+	p.tb.Helper()
+	ctx, cancel := context.WithTimeout(p.tb.Context(), readyWait)
 	defer cancel()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -129,22 +129,22 @@ func (p *Process) awaitReady() {
 		select {
 		case <-tick.C:
 		case <-p.exited:
-			p.t.Fatalf("nats-server has ended:\n%s", p.output.text())
+			p.tb.Fatalf("nats-server has ended:\n%s", p.output.text())
 		case <-ctx.Done():
-			p.t.Fatalf("nats-server is not ready after %s:\n%s", readyWait, p.output.text())
+			p.tb.Fatalf("nats-server is not ready after %s:\n%s", readyWait, p.output.text())
 		}
 	}
 }
 
 // build returns the server's binary. It is kept in the user's cache, under the
 // versions it is made of, so that it is built once per machine.
-func build(t testing.TB) string {
-	t.Helper()
+func build(tb testing.TB) string {
+	tb.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	version := strings.TrimSpace(goCommand(t, "list", "-m", "-f", "{{.Version}}", module))
+	version := strings.TrimSpace(goCommand(tb, "list", "-m", "-f", "{{.Version}}", module))
 	dir := filepath.Join(cache, "podium-test")
 	binary := filepath.Join(dir, "nats-server-"+version+"-"+runtime.Version()+"-"+runtime.GOARCH)
 	if runtime.GOOS == "windows" {
@@ -153,45 +153,45 @@ func build(t testing.TB) string {
 	if _, err := os.Stat(binary); err == nil {
 		return binary
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	draft := filepath.Join(t.TempDir(), "nats-server")
-	goCommand(t, "build", "-o", draft, module)
+	draft := filepath.Join(tb.TempDir(), "nats-server")
+	goCommand(tb, "build", "-o", draft, module)
 	content, err := os.ReadFile(draft)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	beside := fmt.Sprintf("%s.%d", binary, os.Getpid())
 	if err := os.WriteFile(beside, content, 0o700); err != nil { //nolint:gosec // it is a program
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.Rename(beside, binary); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return binary
 }
 
-func goCommand(t testing.TB, args ...string) string {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", args...)
+func goCommand(tb testing.TB, args ...string) string {
+	tb.Helper()
+	command := exec.CommandContext(tb.Context(), "go", args...)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	output, err := command.Output()
 	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return string(output)
 }
 
-func freeAddress(t testing.TB) string {
-	t.Helper()
+func freeAddress(tb testing.TB) string {
+	tb.Helper()
 	var config net.ListenConfig
-	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()

@@ -221,3 +221,11 @@ func (s *Service) Close() error {
 	}
 	return errors.Join(failed, s.Ledger.Close())
 }
+
+// since is the INTERNALDATE from which on mail is taken at first contact.
+func since(s config.Since) time.Time {
+	if s.All {
+		return time.Unix(0, 0)
+	}
+	return s.Date
+}

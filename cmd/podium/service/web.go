@@ -43,10 +43,12 @@ func (s *Service) openWeb() (*webServer, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", door.Handler())
 	mux.HandleFunc("GET /healthz", s.health)
-	return &webServer{server: &http.Server{
+	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
-	}}, nil
+	}
+	server.RegisterOnShutdown(door.Close)
+	return &webServer{server: server}, nil
 }
 
 // health answers 200 when the ledger answers and every mailbox was looked at
@@ -86,7 +88,8 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve answers until ctx ends, and then waits for answers under way.
+// serve answers until ctx ends, then ends the event streams and waits for
+// answers under way.
 func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -94,14 +97,9 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		bounded, stop := context.WithTimeout(base, drainTimeout/2)
+		bounded, stop := context.WithTimeout(base, drainTimeout)
 		defer stop()
-		err := w.server.Shutdown(bounded)
-		if errors.Is(err, context.DeadlineExceeded) { // event streams stay open as long as their readers
-			cut()
-			err = w.server.Close()
-		}
-		stopped <- err
+		stopped <- w.server.Shutdown(bounded)
 	}()
 	if err := w.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve chat messages: %w", err)

@@ -25,8 +25,9 @@ import (
 )
 
 const (
-	// Username and Password are those of the one account.
+	// Username is the name of the one account.
 	Username = "agent"
+	// Password is its password.
 	Password = "secret"
 
 	startDeadline = 10 * time.Second
@@ -66,7 +67,7 @@ func Start(tb testing.TB, options Options) *Server {
 		tb.Fatalf("this test needs Dovecot 2.3 (Debian package dovecot-imapd): run `make tools`")
 	}
 	// Not TempDir: its long name would not leave room for the names of sockets.
-	folder, err := os.MkdirTemp("", "dovecot-")
+	folder, err := os.MkdirTemp("", "dovecot-") //nolint:usetesting // see above
 	if err != nil {
 		tb.Fatalf("folder for Dovecot: %v", err)
 	}
@@ -102,9 +103,18 @@ func (s *Server) Stop(tb testing.TB) {
 	s.kill()
 }
 
-// Restart starts the server again on the same port with the same mail.
+// Restart starts the server again on the same port with the same mail. Locks
+// that a killed process left behind, for which the new one would wait for
+// minutes, are removed.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
+	locks, err := filepath.Glob(filepath.Join(s.folder, "mail", Username, "Maildir", "*.lock"))
+	for _, lock := range locks {
+		err = errors.Join(err, os.Remove(lock))
+	}
+	if err != nil {
+		tb.Fatalf("remove locks of Dovecot: %v", err)
+	}
 	if err := s.start(tb); err != nil {
 		tb.Fatalf("restart Dovecot: %v\n%s", err, s.log())
 	}
@@ -133,12 +143,6 @@ func (s *Server) Kick(tb testing.TB) {
 func (s *Server) SetUIDValidity(tb testing.TB, value uint32) {
 	tb.Helper()
 	s.Doveadm(tb, "mailbox", "update", "--uid-validity", strconv.FormatUint(uint64(value), 10), "-u", Username, "INBOX")
-}
-
-// Expunge removes the messages of INBOX that a search finds, such as "uid 3".
-func (s *Server) Expunge(tb testing.TB, query string) {
-	tb.Helper()
-	s.Doveadm(tb, append([]string{"expunge", "-u", Username, "mailbox", "INBOX"}, strings.Fields(query)...)...)
 }
 
 // Flags returns the flags and keywords of every message of INBOX, by UID in

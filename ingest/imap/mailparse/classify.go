@@ -1,13 +1,11 @@
 package mailparse
 
 import (
+	"slices"
 	"strings"
 
 	"podium/schemas"
 )
-
-// listFields are the fields that only list servers write (RFC 2369, RFC 2919).
-var listFields = [...]string{"list-id", "list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive"}
 
 // classify says who wrote a mail, from its header and the kind of report that
 // it is. X-Auto-Response-Suppress is no sign: people's mail carries it too.
@@ -33,14 +31,23 @@ func classify(h header, report string, own bool) schemas.MailClass {
 		h.has("x-autoreply"), h.has("x-autorespond"):
 		return schemas.MailAutoReply
 	}
-	for _, name := range listFields {
-		if h.has(name) {
-			return schemas.MailList
-		}
+	if fromList(h) {
+		return schemas.MailList
 	}
 	switch precedence {
 	case "list", "bulk", "junk":
 		return schemas.MailList
 	}
 	return schemas.MailHuman
+}
+
+// fromList looks for the fields that only list servers write (RFC 2369, RFC 2919).
+func fromList(h header) bool {
+	return slices.ContainsFunc(h, func(f field) bool {
+		switch f.name {
+		case "list-id", "list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive":
+			return true
+		}
+		return false
+	})
 }

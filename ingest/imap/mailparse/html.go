@@ -2,6 +2,7 @@ package mailparse
 
 import (
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -117,7 +118,7 @@ func (c *htmlConverter) text(raw string) {
 }
 
 func (c *htmlConverter) startTag(name string, attributes map[string]string) {
-	kind := elements[name]
+	kind := kindOf(name)
 	switch {
 	case kind == kindRaw:
 		c.skipElement(name)
@@ -176,8 +177,8 @@ func (c *htmlConverter) conceal(name string, attributes map[string]string, kind 
 }
 
 func (c *htmlConverter) endTag(name string) {
-	for i := len(c.open) - 1; i >= 0; i-- {
-		if c.open[i].name == name {
+	for i, element := range slices.Backward(c.open) {
+		if element.name == name {
 			c.open = c.open[:i]
 			break
 		}
@@ -193,7 +194,7 @@ func (c *htmlConverter) endTag(name string) {
 		case name == "a":
 			c.endLink(out)
 		default:
-			out.boundary(elements[name])
+			out.boundary(kindOf(name))
 		}
 	}
 	c.dropped.end(name)
@@ -241,14 +242,13 @@ type textBuilder struct {
 }
 
 func (b *textBuilder) text(text string) {
-	for line, rest := "", text; rest != ""; {
-		newline := false
-		if b.literal > 0 {
-			line, rest, newline = strings.Cut(rest, "\n")
-		} else {
-			line, rest = rest, ""
-		}
-		b.words(line)
+	if b.literal == 0 {
+		b.words(text)
+		return
+	}
+	for line := range strings.Lines(text) {
+		content, newline := strings.CutSuffix(line, "\n")
+		b.words(content)
 		if newline {
 			b.newline()
 		}

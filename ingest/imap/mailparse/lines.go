@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +52,7 @@ func (l *lineReader) giveBack(line []byte) { l.ahead = bytes.Clone(line) }
 
 // peek returns up to n of the bytes to come, without a line given back.
 func (l *lineReader) peek(n int) []byte {
-	ahead, _ := l.reader.Peek(n) //nolint:errcheck // a short answer is an answer; next reports failures
+	ahead, _ := l.reader.Peek(n) // a short answer is an answer; next reports failures
 	return ahead
 }
 
@@ -71,8 +72,8 @@ func (l *lineReader) delimiter(line []byte) bool {
 		return false
 	}
 	text := strings.TrimRight(string(line[2:min(len(line), 2+maxBoundary+4)]), " \t\r\n")
-	for level := len(l.boundaries) - 1; level >= 0; level-- {
-		rest, found := strings.CutPrefix(text, l.boundaries[level])
+	for level, boundary := range slices.Backward(l.boundaries) {
+		rest, found := strings.CutPrefix(text, boundary)
 		if found && (rest == "" || strings.HasPrefix(rest, "--")) {
 			l.stopped, l.level, l.final = true, level, rest != ""
 			return true

@@ -34,7 +34,7 @@ type attribution struct {
 	Ends     string `json:"ends"`
 }
 
-var loadMarkers = sync.OnceValue(func() markers {
+var loadMarkers = sync.OnceValue(func() markers { //nolint:gochecknoglobals // embedded words, read once and never changed
 	var all markers
 	entries, err := markerFiles.ReadDir("markers")
 	for _, entry := range entries {
@@ -70,6 +70,7 @@ func (a attribution) matches(joined, first string) bool {
 
 const (
 	maxMarkerLine    = 400 // bytes; a longer line announces nothing
+	minRule          = 5   // dashes of a rule above a quotation
 	attributionLines = 3   // an attribution may be wrapped into so many
 )
 
@@ -81,23 +82,20 @@ func splitText(text string) (fresh, quoted string) {
 	lines := strings.Split(text, "\n")
 	cut := len(lines)
 	for i := range lines {
-		if n := words.announces(lines, i); n > 0 {
+		if words.announces(lines, i) {
 			cut = i
 			break
 		}
 	}
-	newLines, quotedLines := slices.Clone(lines[:cut]), []string(nil)
-	newLines, quotedLines = unquoted(newLines)
-	below, belowQuoted := unquoted(lines[cut:])
-	if cut < len(lines) {
-		if n := words.announces(lines, cut); len(belowQuoted) > 0 && words.attributed(lines, cut) {
+	newLines, quotedLines := unquoted(lines[:cut])
+	below, belowQuoted := []string(nil), lines[cut:]
+	if n := words.attribution(lines, cut); n > 0 {
+		if plain, marked := unquoted(lines[cut+n:]); len(marked) > 0 {
 			// The quotation is marked line by line, so what is not marked is an answer below or between.
-			quotedLines = append(append(quotedLines, lines[cut:cut+n]...), belowQuoted...)
-			newLines = append(newLines, below[min(n, len(below)):]...)
-		} else {
-			quotedLines = append(quotedLines, lines[cut:]...)
+			below, belowQuoted = plain, slices.Concat(lines[cut:cut+n], marked)
 		}
 	}
+	newLines, quotedLines = append(newLines, below...), append(quotedLines, belowQuoted...)
 	fresh = tidy(newLines)
 	if fresh == "" {
 		return strings.TrimSpace(text), ""
@@ -117,33 +115,24 @@ func unquoted(lines []string) (plain, quoted []string) {
 	return plain, quoted
 }
 
-// announces returns how many lines from i on announce a quotation; 0 is none.
-func (m *markers) announces(lines []string, i int) int {
-	line := lines[i]
-	if line == "" || len(line) > maxMarkerLine {
-		return 0
+// announces tells whether line i, with those below it, announces a quotation.
+func (m *markers) announces(lines []string, i int) bool {
+	if lines[i] == "" || len(lines[i]) > maxMarkerLine {
+		return false
 	}
-	if n := m.attribution(lines, i); n > 0 {
-		return n
+	if m.attribution(lines, i) > 0 {
+		return true
 	}
-	folded := fold(line)
-	if strings.HasPrefix(folded, "--") || strings.HasPrefix(folded, "__") {
-		inner := strings.Trim(folded, "-_ ")
-		if slices.Contains(m.Separators, inner) {
-			return 1
-		}
-		if inner != "" || len(folded) < 5 || i+1 == len(lines) {
-			return 0
-		}
-		lines, folded = lines[1:], fold(lines[i+1]) // a rule above a copied header
+	folded := fold(lines[i])
+	if !strings.HasPrefix(folded, "--") && !strings.HasPrefix(folded, "__") {
+		return m.quotedHeader(folded, lines[i+1:])
 	}
-	if m.quotedHeader(folded, lines[i+1:]) {
-		return 1
+	inner := strings.Trim(folded, "-_ ")
+	if inner == "" && len(folded) >= minRule && i+1 < len(lines) {
+		return m.quotedHeader(fold(lines[i+1]), lines[i+2:])
 	}
-	return 0
+	return slices.Contains(m.Separators, inner)
 }
-
-func (m *markers) attributed(lines []string, i int) bool { return m.attribution(lines, i) > 0 }
 
 // attribution returns how many lines an attribution takes, as programs wrap it.
 func (m *markers) attribution(lines []string, i int) int {

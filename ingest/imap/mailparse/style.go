@@ -20,21 +20,26 @@ const (
 	kindDropped // content is markup but no text
 )
 
-var elements = map[string]elementKind{
-	"address": kindBlock, "article": kindBlock, "aside": kindBlock, "blockquote": kindBlock, "center": kindBlock,
-	"dd": kindBlock, "div": kindBlock, "dl": kindBlock, "dt": kindBlock, "fieldset": kindBlock, "figure": kindBlock,
-	"footer": kindBlock, "form": kindBlock, "header": kindBlock, "li": kindBlock, "main": kindBlock, "nav": kindBlock,
-	"ol": kindBlock, "pre": kindBlock, "section": kindBlock, "table": kindBlock, "tbody": kindBlock, "tr": kindBlock,
-	"ul": kindBlock,
-	"p":  kindParagraph, "h1": kindParagraph, "h2": kindParagraph, "h3": kindParagraph, "h4": kindParagraph,
-	"h5": kindParagraph, "h6": kindParagraph,
-	"td": kindCell, "th": kindCell,
-	"br": kindBreak, "hr": kindBreak,
-	"area": kindVoid, "base": kindVoid, "col": kindVoid, "embed": kindVoid, "img": kindVoid, "input": kindVoid,
-	"link": kindVoid, "meta": kindVoid, "source": kindVoid, "wbr": kindVoid,
-	"script": kindRaw, "style": kindRaw, "noembed": kindRaw, "noframes": kindRaw, "iframe": kindRaw,
-	"head": kindDropped, "title": kindDropped, "template": kindDropped, "object": kindDropped, "svg": kindDropped,
-	"select": kindDropped, "audio": kindDropped, "video": kindDropped,
+// kindOf returns the kind of the element of a name, which is lower case.
+func kindOf(name string) elementKind {
+	switch name {
+	case "address", "article", "aside", "blockquote", "center", "dd", "div", "dl", "dt", "fieldset", "figure", "footer",
+		"form", "header", "li", "main", "nav", "ol", "pre", "section", "table", "tbody", "tr", "ul":
+		return kindBlock
+	case "p", "h1", "h2", "h3", "h4", "h5", "h6":
+		return kindParagraph
+	case "td", "th":
+		return kindCell
+	case "br", "hr":
+		return kindBreak
+	case "area", "base", "col", "embed", "img", "input", "link", "meta", "source", "wbr":
+		return kindVoid
+	case "script", "style", "noembed", "noframes", "iframe":
+		return kindRaw
+	case "head", "title", "template", "object", "svg", "select", "audio", "video":
+		return kindDropped
+	}
+	return kindInline
 }
 
 // parseTag reads a tag from its name on and returns its size up to and
@@ -100,7 +105,7 @@ func parseStyle(attributes map[string]string) style {
 		return nil
 	}
 	declared := style{}
-	for _, declaration := range strings.Split(html.UnescapeString(attributes["style"]), ";") {
+	for declaration := range strings.SplitSeq(html.UnescapeString(attributes["style"]), ";") {
 		if name, value, found := strings.Cut(declaration, ":"); found {
 			value = strings.ToLower(strings.Join(strings.Fields(value), ""))
 			declared[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSuffix(value, "!important")

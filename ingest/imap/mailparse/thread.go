@@ -53,7 +53,7 @@ func messageIDs(value string) []string {
 		rest = after
 	}
 	if len(ids) == 0 {
-		for _, word := range strings.Fields(value) {
+		for word := range strings.FieldsSeq(value) {
 			if strings.Contains(word, "@") {
 				add(strings.Trim(word, "<>,;"))
 			}

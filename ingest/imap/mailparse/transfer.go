@@ -168,7 +168,7 @@ func (q *quotedReader) step() {
 
 // escape reads behind an equals sign. It returns false for a soft line break.
 func (q *quotedReader) escape() (byte, bool) {
-	ahead, _ := q.r.Peek(2) //nolint:errcheck // fewer than two bytes are handled; ReadByte reports failures
+	ahead, _ := q.r.Peek(2) // fewer than two bytes are handled; ReadByte reports failures
 	switch {
 	case len(ahead) == 2 && unhex(ahead[0]) < 16 && unhex(ahead[1]) < 16:
 		q.discard(2)
@@ -190,7 +190,7 @@ func (q *quotedReader) escape() (byte, bool) {
 
 // padding skips blanks between the equals sign of a soft break and its newline.
 func (q *quotedReader) padding() (byte, bool) {
-	ahead, _ := q.r.Peek(maxBlanks) //nolint:errcheck // see escape
+	ahead, _ := q.r.Peek(maxBlanks) // see escape
 	rest := bytes.TrimLeft(ahead, " \t")
 	blanks := len(ahead) - len(rest)
 	switch {
@@ -206,7 +206,7 @@ func (q *quotedReader) padding() (byte, bool) {
 }
 
 func (q *quotedReader) discard(n int) {
-	_, _ = q.r.Discard(n) //nolint:errcheck // the bytes were peeked at
+	_, _ = q.r.Discard(n) // the bytes were peeked at
 }
 
 func unhex(c byte) byte {

@@ -11,13 +11,20 @@ import (
 	"log"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapserver"
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 )
 
-const inbox = "INBOX"
+const (
+	inbox = "INBOX"
+
+	idlePoll = 20 * time.Millisecond
+)
+
+var errSession = errors.New("the session lacks what IMAP4rev2 asks for")
 
 // A Server is one mailbox. It is safe for use by several goroutines at once.
 type Server struct {
@@ -47,7 +54,11 @@ func Start(ctx context.Context, username, password string) (*Server, error) {
 	s := &Server{Username: username, Password: password, user: user, listener: listener}
 	s.server = imapserver.New(&imapserver.Options{
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
-			return accounts.NewSession(), nil, nil
+			inner, ok := accounts.NewSession().(imapserver.SessionIMAP4rev2)
+			if !ok {
+				return nil, nil, errSession
+			}
+			return session{inner}, nil, nil
 		},
 		Caps:         imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapUIDPlus: {}, imap.CapMove: {}},
 		InsecureAuth: true,
@@ -82,6 +93,26 @@ func (s *Server) Close() error {
 	err := s.server.Close()
 	s.serving.Wait()
 	return errors.Join(err, s.served)
+}
+
+// A session announces mail that came between the last command and IDLE, which
+// the library's own IDLE keeps to itself until more comes.
+type session struct{ imapserver.SessionIMAP4rev2 }
+
+// Idle implements imapserver.Session.
+func (s session) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
+	ticker := time.NewTicker(idlePoll)
+	defer ticker.Stop()
+	for {
+		if err := s.Poll(w, true); err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return nil
+		}
+	}
 }
 
 // A literal is bytes of known size.

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podium/cmd/podium/service"
+)
+
+// An installation is one data directory with its configuration, and the
+// process that runs on it, if one does.
+type installation struct {
+	t      testing.TB
+	folder string
+	data   string
+	config string
+	listen string // where the chat door is, over all restarts
+
+	process *background
+}
+
+// install writes a configuration. ${LISTEN} in it is a free address, which
+// stays the same; ledger and HTTP listener stand before it.
+func install(t testing.TB, config string, more ...string) *installation {
+	t.Helper()
+	folder := t.TempDir()
+	i := &installation{
+		t: t, folder: folder, data: filepath.Join(folder, "data"),
+		config: filepath.Join(folder, "podium.yaml"), listen: freeAddress(t),
+	}
+	ledger := "ledger: {shards: 2}\n"
+	if len(more) > 0 {
+		ledger = strings.Join(more, "\n") + "\n"
+	}
+	text := ledger + "http: {listen: " + i.listen + "}\n" + config
+	if err := os.WriteFile(i.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	var settings net.ListenConfig
+	listener, err := settings.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// start starts the service without waiting for it.
+func (i *installation) start(arguments ...string) {
+	i.t.Helper()
+	i.process = spawn(i.t, append([]string{"up", "-c", i.config, "--data", i.data}, arguments...)...)
+}
+
+// up starts the service and waits until it takes messages.
+func (i *installation) up(arguments ...string) {
+	i.t.Helper()
+	i.start(arguments...)
+	i.process.says(i.t, "podium is up")
+}
+
+// kill ends the service as a power cut would, but for the disk (SIGKILL).
+func (i *installation) kill() { i.process.kill() }
+
+// stop ends the service in order and expects it to say so.
+func (i *installation) stop() {
+	i.t.Helper()
+	i.process.stop(i.t)
+	if _, err := os.Stat(filepath.Join(i.data, "instance.json")); !os.IsNotExist(err) {
+		i.t.Errorf("the stopped instance left its file: %v", err)
+	}
+}
+
+// podium runs a verb on this installation.
+func (i *installation) podium(arguments ...string) outcome {
+	i.t.Helper()
+	return podium(i.t, append([]string{"--data", i.data}, arguments...)...)
+}
+
+// instance returns what the running service says of itself.
+func (i *installation) instance() service.Instance {
+	i.t.Helper()
+	found, running, err := service.FindInstance(i.data)
+	if err != nil || !running {
+		i.t.Fatalf("the instance file: %v, running %t", err, running)
+	}
+	return found
+}
+
+// verify decides the whole ledger again.
+func (i *installation) verify() {
+	i.t.Helper()
+	if o := i.podium("replay", "--verify"); o.code != exitOK {
+		i.t.Errorf("replay --verify: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// A background is a process that goes on while the test does.
+type background struct {
+	command        *exec.Cmd
+	stdout, stderr *transcript
+	exited         chan struct{}
+}
+
+// spawn starts the program; it is killed when the test ends.
+func spawn(t testing.TB, arguments ...string) *background {
+	t.Helper()
+	b := &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}
+	b.command = exec.CommandContext(context.WithoutCancel(t.Context()), binary(t), arguments...)
+	b.command.Stdout, b.command.Stderr = b.stdout, b.stderr
+	if err := b.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(b.exited)
+		_ = b.command.Wait() // its state says how it ended
+	}()
+	t.Cleanup(func() {
+		b.kill()
+		if t.Failed() {
+			t.Logf("podium %s:\n%s\n%s", strings.Join(arguments, " "), tail(b.stdout.String()), tail(b.stderr.String()))
+		}
+	})
+	return b
+}
+
+func tail(text string) string {
+	const most = 6000
+	if len(text) > most {
+		return "…" + text[len(text)-most:]
+	}
+	return text
+}
+
+func (b *background) says(t testing.TB, words string) {
+	t.Helper()
+	eventually(t, "it says "+strconv.Quote(words), func() bool {
+		if !b.running() && !strings.Contains(b.stdout.String(), words) {
+			t.Fatalf("it has ended:\n%s\n%s", b.stdout.String(), b.stderr.String())
+		}
+		return strings.Contains(b.stdout.String(), words)
+	})
+}
+
+func (b *background) running() bool {
+	select {
+	case <-b.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+func (b *background) kill() {
+	_ = b.command.Process.Kill() // it may have ended by itself
+	<-b.exited
+}
+
+// stop asks the process to end and expects exit code 0.
+func (b *background) stop(t testing.TB) {
+	t.Helper()
+	if err := b.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	b.ends(t, exitOK)
+}
+
+// ends waits for the process's end and checks its exit code.
+func (b *background) ends(t testing.TB, code int) {
+	t.Helper()
+	eventually(t, "it ends", func() bool { return !b.running() })
+	if got := b.command.ProcessState.ExitCode(); got != code {
+		t.Fatalf("exit code %d, want %d\n%s\n%s", got, code, b.stdout.String(), b.stderr.String())
+	}
+}

@@ -1,0 +1,52 @@
+package session_test
+
+import (
+	"time"
+
+	"podium/schemas"
+)
+
+// storyProfile answers in English and German, and knows two agents by their
+// verbs. Stories change what they are about.
+func storyProfile() schemas.Profile {
+	words := func(mode schemas.KeywordMode, words ...string) (keywords []schemas.Keyword) {
+		for _, word := range words {
+			keywords = append(keywords, schemas.Keyword{Word: word, Mode: mode})
+		}
+		return keywords
+	}
+	return schemas.Profile{
+		Name: "story", Language: schemas.LanguageOfWriter,
+		Agents: []schemas.AgentUse{
+			{Name: "calculator"}, {Name: "summary", Work: schemas.Duration(time.Minute)}, {Name: "clerk"},
+		},
+		Routers: []schemas.Router{{
+			Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured,
+			Groups: []schemas.KeywordGroup{
+				{Name: "numbers", Agent: "calculator", Keywords: words(schemas.ModePrefix, "calculat", "berechn")},
+				{Name: "texts", Agent: "summary", Keywords: words(schemas.ModePrefix, "summari", "zusammenfass")},
+				{Name: "letters", Agent: "clerk", Keywords: words(schemas.ModePrefix, "write", "schreib")},
+			},
+		}},
+		Complexity: &schemas.Complexities{
+			Verbs:      words(schemas.ModePrefix, "calculat", "summari", "write", "juggle"),
+			Separators: []string{"then"},
+		},
+		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
+		Retry:     schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
+		Delivery:  schemas.Retry{Attempts: 3, Wait: schemas.Duration(2 * time.Second)},
+		Deadlines: schemas.Deadlines{Queue: schemas.Duration(20 * time.Second), Work: schemas.Duration(30 * time.Second)},
+		Languages: []schemas.Language{
+			{Tag: "en", Markers: []string{"the", "and", "please"}, Texts: schemas.Texts{
+				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
+				NoRoute: "Nobody here is responsible for that.", Cancelled: "It was stopped.",
+				Partial: "This much is there:", Empty: "It is done.",
+			}},
+			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Texts: schemas.Texts{
+				TaskFailed: "Das ging nicht: {detail}", Timeout: "Niemand hat rechtzeitig geantwortet.",
+				NoRoute: "Dafür ist hier niemand zuständig.", Cancelled: "Es wurde angehalten.",
+				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.",
+			}},
+		},
+	}
+}

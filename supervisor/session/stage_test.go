@@ -1,0 +1,310 @@
+package session_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// start is when every story begins.
+func start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// conversationID is the session that every story is about.
+func conversationID() string { return schemas.SessionID("story", "thread") }
+
+// A stage plays one conversation without a ledger, and holds every step of it
+// to the laws of the machine.
+type stage struct {
+	shard    int
+	now      time.Time
+	sequence uint64 // of the newest input
+
+	current  *plan.Profile // for new runs; a run under way keeps the one that it began with
+	profiles map[string]*plan.Profile
+
+	state        session.State
+	conversation schemas.Conversation
+	events       map[string]schemas.Event  // by id, to repeat them
+	contents     map[uint64]schemas.Result // by sequence
+}
+
+func newStage(tb testing.TB, profile schemas.Profile) *stage {
+	tb.Helper()
+	s := &stage{
+		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
+		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{},
+	}
+	s.adopt(tb, profile)
+	return s
+}
+
+// adopt puts a profile in force.
+func (s *stage) adopt(tb testing.TB, profile schemas.Profile) {
+	tb.Helper()
+	compiled, err := plan.Compile(profile)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.current, s.profiles[compiled.Hash] = compiled, compiled
+}
+
+func (s *stage) env(state *session.State) session.Env {
+	env := session.Env{Shard: s.shard, Current: s.current, Read: func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] }}
+	if state.Active != nil {
+		env.Pinned = s.profiles[state.Active.ProfileHash]
+	}
+	return env
+}
+
+// A decided is what came of one input.
+type decided struct {
+	outcome session.Outcome
+	record  *schemas.Record // nil when nothing changed
+	outputs []session.Output
+}
+
+// take gives an event to the conversation as the next input of the shard.
+func (s *stage) take(tb testing.TB, event schemas.Event, agent string) (decided, error) {
+	tb.Helper()
+	s.sequence++
+	input, err := session.Read(event, agent, s.sequence)
+	if err != nil {
+		return decided{}, err
+	}
+	input.Now = s.now
+	s.contents[s.sequence] = input.Content()
+	return s.step(tb, input), nil
+}
+
+// step decides one input and fails the test when a law does not hold.
+func (s *stage) step(tb testing.TB, input session.Input) decided {
+	tb.Helper()
+	before := canonical(tb, s.state)
+	outcome := session.Step(s.env(&s.state), s.state, input)
+	again := session.Step(s.env(&s.state), s.state, input)
+	if !bytes.Equal(canonical(tb, outcome), canonical(tb, again)) {
+		tb.Fatalf("deciding twice differs:\n%s\n%s", canonical(tb, outcome), canonical(tb, again))
+	}
+	if after := canonical(tb, s.state); !bytes.Equal(before, after) {
+		tb.Fatalf("the argument was changed:\n%s\n%s", before, after)
+	}
+	if len(outcome.Facts) == 0 {
+		if after := canonical(tb, outcome.State); !bytes.Equal(before, after) {
+			tb.Fatalf("without facts the state changed:\n%s\n%s", before, after)
+		}
+		return decided{outcome: outcome}
+	}
+	if outcome.Refusal != nil {
+		tb.Fatalf("the input was both used and refused: %+v", outcome.Refusal)
+	}
+	record := s.store(tb, &input, &outcome)
+	s.fold(tb, before, record, &outcome.State)
+	s.progress(tb, &input, record, &outcome.State)
+	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
+	s.state = outcome.State
+	return decided
+}
+
+// store returns the record of an outcome as a ledger would give it back.
+func (s *stage) store(tb testing.TB, input *session.Input, outcome *session.Outcome) *schemas.Record {
+	tb.Helper()
+	written := schemas.Record{
+		Session: s.state.Session, Number: outcome.State.Records, Cause: input.Cause(s.current.Hash), Facts: outcome.Facts,
+	}
+	var read schemas.Record
+	if err := schemas.Unmarshal(canonical(tb, written), &read); err != nil {
+		tb.Fatal(err)
+	}
+	return &read
+}
+
+// fold: a state is the fold of its records, also from a snapshot, and a
+// snapshot says all of it.
+func (s *stage) fold(tb testing.TB, before []byte, record *schemas.Record, after *session.State) {
+	tb.Helper()
+	want := canonical(tb, *after)
+	if folded := canonical(tb, s.state.Fold(record)); !bytes.Equal(folded, want) {
+		tb.Fatalf("the fold of the record is another state:\n%s\n%s", folded, want)
+	}
+	var loaded, snapshot session.State
+	if err := schemas.Unmarshal(before, &loaded); err != nil {
+		tb.Fatal(err)
+	}
+	if folded := canonical(tb, loaded.Fold(record)); !bytes.Equal(folded, want) {
+		tb.Fatalf("the fold from a snapshot is another state:\n%s\n%s", folded, want)
+	}
+	if err := schemas.Unmarshal(want, &snapshot); err != nil {
+		tb.Fatal(err)
+	}
+	if got := canonical(tb, snapshot); !bytes.Equal(got, want) {
+		tb.Fatalf("the snapshot loses something:\n%s\n%s", got, want)
+	}
+}
+
+// progress: what only ever grows, and what follows what.
+func (s *stage) progress(tb testing.TB, input *session.Input, record *schemas.Record, after *session.State) {
+	tb.Helper()
+	if after.Applied < s.state.Applied || input.Sequence > 0 && after.Applied != input.Sequence {
+		tb.Fatalf("applied went from %d to %d by input %d", s.state.Applied, after.Applied, input.Sequence)
+	}
+	if after.Records != s.state.Records+1 || after.Runs < s.state.Runs {
+		tb.Fatalf("records %d→%d, runs %d→%d", s.state.Records, after.Records, s.state.Runs, after.Runs)
+	}
+	if err := s.conversation.Apply(*record); err != nil {
+		tb.Fatalf("%v\n%s", err, canonical(tb, record))
+	}
+	started := len(s.conversation.Runs)
+	if started+len(after.Queue) != after.Runs {
+		tb.Fatalf("%d runs began and %d wait, of %d", started, len(after.Queue), after.Runs)
+	}
+	for i, queued := range after.Queue {
+		if queued.Run != started+i+1 {
+			tb.Fatalf("run %d waits at place %d behind run %d", queued.Run, i, started)
+		}
+	}
+	for i := range s.conversation.Runs {
+		run := &s.conversation.Runs[i]
+		active := after.Active != nil && after.Active.Number == run.Number
+		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 {
+			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
+		}
+	}
+	if after.Active == nil && len(after.Queue) > 0 {
+		tb.Fatal("a message waits behind nothing")
+	}
+	if after.Active != nil && len(after.Deadlines()) == 0 {
+		tb.Fatal("a run is under way and nothing will ever wake it")
+	}
+}
+
+// owed: outputs are a pure function of state and record, and each request is one
+// that an agent accepts.
+func (s *stage) owed(tb testing.TB, after *session.State, record *schemas.Record) []session.Output {
+	tb.Helper()
+	outputs, err := session.Outputs(s.env(after), *after, record)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	again, err := session.Outputs(s.env(after), after.Fold(&schemas.Record{Number: after.Records}), record)
+	if err != nil || !bytes.Equal(canonical(tb, outputs), canonical(tb, again)) {
+		tb.Fatalf("the same record owes something else the second time: %v", err)
+	}
+	requests := map[string]bool{}
+	for i := range outputs {
+		if outputs[i].Cancel != "" {
+			continue
+		}
+		request, err := schemas.DecodeExecutionRequest(outputs[i].Event.Data)
+		if err != nil {
+			tb.Fatalf("a request breaks its schema: %v", err)
+		}
+		if shard, ok := schemas.ShardOfRequest(request.MessageID); !ok || shard != s.shard || request.MessageID != outputs[i].Event.ID {
+			tb.Fatalf("request %s does not name its shard", request.MessageID)
+		}
+		requests[request.MessageID] = true
+	}
+	dispatched := 0
+	for i := range record.Facts {
+		if f := record.Facts[i].TaskDispatched; f != nil {
+			dispatched++
+			if !requests[f.Request] {
+				tb.Fatalf("request %s was decided and is not sent", f.Request)
+			}
+		}
+	}
+	if dispatched != len(requests) {
+		tb.Fatalf("%d requests for %d decisions", len(requests), dispatched)
+	}
+	return outputs
+}
+
+func canonical(tb testing.TB, value any) []byte {
+	tb.Helper()
+	body, err := schemas.Marshal(value)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return body
+}
+
+// due returns the first deadline that has passed by a moment.
+func (s *stage) due(moment time.Time) (first schemas.Deadline, ok bool) {
+	for _, deadline := range s.state.Deadlines() {
+		if !deadline.At.After(moment) && (!ok || deadline.At.Before(first.At)) {
+			first, ok = deadline, true
+		}
+	}
+	return first, ok
+}
+
+// expire rings a deadline, whether anybody waits for it or not.
+func (s *stage) expire(tb testing.TB, deadline schemas.Deadline) decided {
+	tb.Helper()
+	return s.step(tb, session.Input{Now: s.now, Deadline: &deadline})
+}
+
+// The events that doors, agents and people send.
+
+func (s *stage) event(tb testing.TB, id, eventType string, body any) schemas.Event {
+	tb.Helper()
+	event := schemas.Event{
+		ID: id, Source: "/podium/stage", Type: eventType, Time: s.now, Profile: "story", PartitionKey: "thread",
+		DataContentType: schemas.MediaTypeJSON, Data: canonical(tb, body),
+	}
+	s.events[id] = event
+	return event
+}
+
+func (s *stage) request(run int, task string, attempt int) string {
+	return schemas.RequestID(s.shard, schemas.RunID(s.state.Session, run), task, attempt)
+}
+
+// answerTo is an answer as an agent gives it: about one attempt of a task.
+func (s *stage) answerTo(tb testing.TB, agent string, run int, task string, attempt int, payload schemas.ResponsePayload) schemas.Event {
+	tb.Helper()
+	request := s.request(run, task, attempt)
+	payload.PlanID = schemas.PlanID(schemas.RunID(s.state.Session, run))
+	event := s.event(tb, schemas.ResponseID(request), schemas.TypeExecutionResponse, schemas.ExecutionResponse{
+		Envelope: schemas.Envelope{
+			MessageID: schemas.ResponseID(request), From: agent, To: session.Supervisor,
+			Type: schemas.ExecutionResponseType, Timestamp: s.now, InReplyTo: request,
+		},
+		Payload: payload,
+	})
+	return s.about(event, run, task, attempt)
+}
+
+// about says in the attributes what an answer is about, as Serve does.
+func (s *stage) about(event schemas.Event, run int, task string, attempt int) schemas.Event {
+	event.Subject = schemas.RunID(s.state.Session, run) + "/" + task
+	event.CausationID, event.Attempt = s.request(run, task, attempt), attempt
+	return event
+}
+
+func (s *stage) progressOf(tb testing.TB, agent string, run int, task string, attempt, percentage int, message string) schemas.Event {
+	tb.Helper()
+	request := s.request(run, task, attempt)
+	event := s.event(tb, schemas.EffectID(request, fmt.Sprint(percentage, message)), schemas.TypeProgressUpdate, schemas.ProgressUpdate{
+		Envelope: schemas.Envelope{
+			MessageID: schemas.EffectID(request, fmt.Sprint(percentage, message)), From: agent, To: session.Supervisor,
+			Type: schemas.ProgressUpdateType, Timestamp: s.now, InReplyTo: request,
+		},
+		Payload: schemas.ProgressPayload{
+			PlanID:             schemas.PlanID(schemas.RunID(s.state.Session, run)),
+			ProgressPercentage: percentage, Message: message,
+		},
+	})
+	return s.about(event, run, task, attempt)
+}
+
+func (s *stage) cancel(tb testing.TB, id string, run int) schemas.Event {
+	tb.Helper()
+	return s.event(tb, id, schemas.TypeControl, schemas.Control{
+		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator",
+	})
+}
