@@ -20,11 +20,12 @@ type conversation struct {
 	unsnapped int    // records since then
 	chain     string // SHA-256 (hex) of the newest record's body
 
-	loaded bool
-	busy   bool
-	queued bool // in Owner.ready
-	inputs []*input
-	tries  int
+	loaded   bool
+	presumed bool // without a look at the ledger it was taken for new, once
+	busy     bool
+	queued   bool // in Owner.ready
+	inputs   []*input
+	tries    int
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
 	hold *entry
@@ -84,7 +85,7 @@ func (o *Owner) retry(c *conversation, now time.Time, err error) {
 func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 	switch {
 	case c.busy:
-	case !c.loaded:
+	case !c.loaded && !c.presume():
 		o.load(ctx, c)
 	case len(c.inputs) > 0:
 		in := c.inputs[0]
@@ -103,6 +104,27 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 		o.watch(c)
 		o.evict(c)
 	}
+}
+
+// presume takes a session for new when a message is the first that is heard of
+// it, as it is for most. Nothing is risked: the append expects that there is no
+// record, and if there is one, the session is loaded and the message decided again.
+func (c *conversation) presume() bool {
+	if c.presumed || len(c.inputs) == 0 || c.inputs[0].read.Message == nil {
+		return false
+	}
+	c.presumed, c.loaded = true, true
+	return true
+}
+
+// misjudged reports whether a session that has a record was taken for new, and
+// then has it loaded.
+func (c *conversation) misjudged() bool {
+	if !c.presumed || c.sequence != 0 {
+		return false
+	}
+	c.loaded = false
+	return true
 }
 
 func (c *conversation) due(now time.Time) (schemas.Deadline, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -62,8 +63,8 @@ func loadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	for i := len(behind) - 1; i >= 0; i-- {
-		result.state = result.state.Fold(behind[i])
+	for _, record := range slices.Backward(behind) {
+		result.state = result.state.Fold(record)
 	}
 	result.unsnapped = len(behind)
 	return result, nil

@@ -38,6 +38,8 @@ func (o *Owner) append(ctx context.Context, c *conversation, in *input, cause sc
 			c.adopt(outcome.State, ack.Sequence, snapshot, body)
 			o.track(c)
 			o.emit(ctx, c, &record, func(now time.Time) { o.settle(c, in, now) }, now)
+		case errors.Is(err, bus.ErrConflict) && c.misjudged():
+			o.end(c)
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.doubt(ctx, c, in, &record, body, now, err)
 		default:
@@ -119,6 +121,8 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *s
 				o.emit(ctx, c, record, func(now time.Time) { o.settle(c, in, now) }, now)
 			case found.sequence == c.sequence:
 				o.end(c) // it never arrived: decide anew
+			case c.misjudged():
+				o.end(c)
 			default:
 				o.Log.Warn().Str("session", c.id).Int("shard", o.Shard).Msg("another owner wrote to the session")
 				o.checkpoint.again = true // only the owner can write one

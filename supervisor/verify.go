@@ -51,7 +51,8 @@ func Verify(ctx context.Context, core bus.Core, profiles *Profiles, shard int) (
 		}
 	}
 	v.result.Sessions = len(v.sessions)
-	return v.result, v.leftovers()
+	v.leftovers()
+	return v.result, nil
 }
 
 type verifier struct {
@@ -74,11 +75,17 @@ type verified struct {
 
 func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
 
+// unreadable notes a message that does not say what its subject promises; the
+// verification goes on behind it.
+func (v *verifier) unreadable(session string, message bus.Message, err error) error {
+	v.fault(Fault{Session: session, Sequence: message.Sequence, What: "it cannot be read: " + err.Error()})
+	return nil
+}
+
 func (v *verifier) take(message bus.Message) error {
 	subject, err := bus.ParseSubject(message.Subject)
 	if err != nil {
-		v.fault(Fault{Sequence: message.Sequence, What: err.Error()})
-		return nil
+		return v.unreadable("", message, err)
 	}
 	switch subject.Kind {
 	case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindControl:
@@ -139,8 +146,7 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 func (v *verifier) record(id string, message bus.Message) error {
 	stored, body, err := readRecord(v.ctx, v.core.Artifacts(), message)
 	if err != nil {
-		v.fault(Fault{Session: id, Sequence: message.Sequence, What: "the record cannot be read: " + err.Error()})
-		return nil
+		return v.unreadable(id, message, err)
 	}
 	record := stored.record
 	s := v.sessions[id]
@@ -266,7 +272,7 @@ func difference(decided, stored []schemas.Fact) string {
 }
 
 // leftovers looks at the inputs below the floor that no record has used.
-func (v *verifier) leftovers() error {
+func (v *verifier) leftovers() {
 	var sequences []uint64
 	for sequence := range v.inputs {
 		if sequence <= v.floor && !v.dead[sequence] {
@@ -288,5 +294,4 @@ func (v *verifier) leftovers() error {
 			v.fault(Fault{Session: id, Sequence: sequence, What: "a message was never decided"})
 		}
 	}
-	return nil
 }

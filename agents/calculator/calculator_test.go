@@ -14,11 +14,11 @@ import (
 	"podium/schemas"
 )
 
-func newAgent(t testing.TB) *calculator.Agent {
-	t.Helper()
+func newAgent(tb testing.TB) *calculator.Agent {
+	tb.Helper()
 	agent, err := calculator.New(calculator.Config{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return agent
 }
@@ -41,8 +41,7 @@ func value(t *testing.T, request bus.Request) (data, text string) {
 	t.Helper()
 	result, err := newAgent(t).Handle(t.Context(), request, ignore)
 	if err != nil {
-		var failure *bus.Failure
-		if errors.As(err, &failure) {
+		if failure, ok := errors.AsType[*bus.Failure](err); ok {
 			t.Fatalf("%v: %s", err, failure.Message)
 		}
 		t.Fatal(err)

@@ -239,14 +239,14 @@ func (s *search) enclosing(start int) []int {
 	var opened []int
 	depth := 0
 	for at := start - 1; at >= max(0, start-2*reach) && s.tokens[at].kind != tokenBreak; at-- {
-		switch s.tokens[at].kind {
-		case tokenClose:
+		if s.tokens[at].kind == tokenClose {
 			depth++
-		case tokenOpen:
-			if depth--; depth < 0 {
-				opened, depth = append(opened, at), 0
-			}
-		default:
+		}
+		if s.tokens[at].kind != tokenOpen {
+			continue
+		}
+		if depth--; depth < 0 {
+			opened, depth = append(opened, at), 0
 		}
 	}
 	return opened

@@ -245,7 +245,7 @@ func (p *parser) primary() (term, bool) {
 		return p.name(next)
 	case tokenAmbiguous:
 		p.blame("ambiguous_number")
-	default:
+	case tokenOther, tokenOperator, tokenPower, tokenClose, tokenSeparator, tokenAssign, tokenBreak:
 		p.blame("unexpected")
 	}
 	return term{}, false

@@ -33,11 +33,6 @@ type token struct {
 	start, end int // byte offsets
 }
 
-// operatorSigns maps every way to write an operator to the one of expr.
-var operatorSigns = strings.NewReplacer(
-	"−", "-", "–", "-", "×", "*", "·", "*", "⋅", "*", "∙", "*", "∗", "*", "÷", "/", "∕", "/",
-)
-
 var (
 	// notNumbers are figures that look like calculations: dates, times, and
 	// numbers with a zero in front such as those of telephones.
@@ -127,13 +122,20 @@ func (s *scanner) space(at int) int {
 
 // sign reads an operator, or what is nothing at all.
 func (s *scanner) sign(at int, sign string) int {
-	sign = operatorSigns.Replace(sign)
+	end := at + len(sign)
+	switch sign {
+	case "−", "–":
+		sign = "-"
+	case "×", "·", "⋅", "∙", "∗":
+		sign = "*"
+	case "÷", "∕":
+		sign = "/"
+	}
 	kind := tokenOther
 	if len(sign) == 1 && strings.Contains("+-*/^%", sign) {
 		kind = tokenOperator
 	}
-	_, width := utf8.DecodeRuneInString(s.text[at:])
-	return s.add(kind, sign, at, at+width)
+	return s.add(kind, sign, at, end)
 }
 
 // word reads a name, or words that stand for an operator.

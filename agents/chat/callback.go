@@ -75,8 +75,7 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 	sign(call.Header, target.key, answer.ReplyID, now, body)
 	reply, err := a.client.Do(call)
 	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
 		return fmt.Errorf("call: %w", err)

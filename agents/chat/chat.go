@@ -191,8 +191,7 @@ func (a *Agent) failure(ctx context.Context, language, channel string, err error
 		return fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))
 	}
 	key, status, permanent := "unreachable", "", false
-	var answered *statusError
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*statusError](err); ok {
 		permanent = answered.permanent()
 		key, status = "unavailable", answered.String()
 		if permanent {

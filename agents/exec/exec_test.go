@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -220,7 +221,7 @@ func TestExitCodesBySysexits(t *testing.T) {
 	for code, permanent := range map[int]bool{
 		1: false, 2: false, 64: true, 65: true, 66: true, 69: false, 70: false, 74: false, 75: false, 77: true, 78: true, 127: false,
 	} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
 			t.Parallel()
 			_, err := program(t, fmt.Sprintf("exit:%d", code)).Handle(t.Context(), newRequest(), new(journal).report)
 			failure := asFailure(t, err)

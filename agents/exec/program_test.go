@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func family(stay bool) {
 	if err != nil {
 		os.Exit(71)
 	}
-	child := osexec.Command(self)
+	child := osexec.CommandContext(context.Background(), self)
 	child.Env = []string{programVariable + "=child"}
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr
 	if err := child.Start(); err != nil {

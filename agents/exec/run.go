@@ -69,8 +69,7 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Repo
 
 // cause drops the path from an error of the operating system: it may hold a name.
 func cause(err error) error {
-	var lookup *osexec.Error
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*osexec.Error](err); ok {
 		return lookup.Err
 	}
 	if inner := errors.Unwrap(err); inner != nil {

@@ -114,7 +114,7 @@ func TestCutThatLosesTheMailIsTemporary(t *testing.T) {
 func TestAuthenticationAndEncryption(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(nil) // for its certificate of 127.0.0.1
-	defer server.Close()
+	t.Cleanup(server.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	certificate := &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}
@@ -163,7 +163,8 @@ func TestAuthenticationAndEncryption(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			sink := startSink(t, test.sink) //nolint:paralleltest // the server of the certificate must outlive it
+			t.Parallel()
+			sink := startSink(t, test.sink)
 			_, err := newAgent(t, sink, test.account).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
 			kept := sink.Messages()
 			if test.refused != "" {

@@ -11,11 +11,11 @@ import (
 	"podium/schemas"
 )
 
-func prefixesForTest(t testing.TB) []string {
-	t.Helper()
+func prefixesForTest(tb testing.TB) []string {
+	tb.Helper()
 	prefixes, err := loadPrefixes()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return prefixes
 }

@@ -176,8 +176,7 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 		return fmt.Errorf("send a mail: %w", context.Cause(ctx))
 	}
 	key, code, permanent := "unreachable", "", false
-	var answered *replyError
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*replyError](err); ok {
 		code, permanent = strconv.Itoa(answered.code), answered.code >= 500
 		key = "later"
 		if permanent {

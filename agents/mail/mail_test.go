@@ -282,7 +282,8 @@ func TestUnusableArgumentsArePermanent(t *testing.T) {
 	agent := newAgent(t, sink)
 	for name, given := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := agent.Handle(t.Context(), requestWith(t, given), ignore) //nolint:paralleltest // shares the sink
+			t.Parallel()
+			_, err := agent.Handle(t.Context(), requestWith(t, given), ignore)
 			failure := asFailure(t, err)
 			if !failure.Permanent || !strings.HasPrefix(failure.Message, "Die Antwort lässt sich nicht senden") {
 				t.Errorf("permanent %v, message %q", failure.Permanent, failure.Message)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -194,8 +195,7 @@ func (s *sender) options(letter letter) []gomail.Option {
 // classify tells a refusal from everything else, and keeps addresses and the
 // server's words out of the error.
 func classify(stage string, err error) error {
-	var sending *gomail.SendError
-	if errors.As(err, &sending) {
+	if sending, ok := errors.AsType[*gomail.SendError](err); ok {
 		if code := sending.ErrorCode(); code >= 400 && code <= 599 {
 			return &replyError{code: code, stage: sending.Reason.String()}
 		}
@@ -210,7 +210,7 @@ func classify(stage string, err error) error {
 
 // ascii reports whether the addresses do without SMTPUTF8 (RFC 6531).
 func ascii(letter letter) bool {
-	for _, address := range append(letter.to[:len(letter.to):len(letter.to)], letter.from) {
+	for _, address := range append(slices.Clip(letter.to), letter.from) {
 		for i := range len(address.Address) {
 			if address.Address[i] >= 0x80 {
 				return false

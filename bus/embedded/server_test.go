@@ -71,12 +71,18 @@ func TestRestartKeepsAddressKeysAndMessages(t *testing.T) {
 	}
 }
 
-// TestReaderOverEmbeddedRestart: connections of the same process come back, too.
+// TestReaderOverEmbeddedRestart: a connection by the address outlives the server.
 func TestReaderOverEmbeddedRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, embedded.Config{Dir: dir})
-	c := core(t, first)
+	c, err := jetstream.Connect(t.Context(), jetstream.Config{
+		URL: first.URL(), SeedFile: first.Keys().Core.SeedFile, Shards: 2, Logger: zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	reader, err := c.Read(ctx, bus.ShardStream(0), 1)

@@ -133,5 +133,8 @@ type summarizeCommand struct{}
 
 // Run implements the verb.
 func (summarizeCommand) Run(env *environment) error {
-	return summarize.Run(env.stdin, env.stdout, env.stderr)
+	if code := summarize.Main(nil, env.stdin, env.stdout, env.stderr); code != exitOK {
+		return &exitError{code: code} // it has said why
+	}
+	return nil
 }

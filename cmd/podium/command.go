@@ -61,14 +61,20 @@ const defaultData = "./podium-data"
 // dataGiven reports whether --data says something else than the default.
 func (e *environment) dataGiven() bool { return e.data != defaultData }
 
-// exitError is an error with an exit code of its own.
+// exitError is an error with an exit code of its own. Without err there is
+// nothing left to say.
 type exitError struct {
 	code int
 	err  error
 }
 
 // Error implements error.
-func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
@@ -120,10 +126,12 @@ func logger(stderr io.Writer, verbose bool) zerolog.Logger {
 
 // report tells an error to a person and returns its exit code.
 func report(stderr io.Writer, err error) int {
-	_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
-	var coded *exitError
+	coded, isCoded := errors.AsType[*exitError](err)
+	if !isCoded || coded.err != nil {
+		_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
+	}
 	switch {
-	case errors.As(err, &coded):
+	case isCoded:
 		return coded.code
 	case config.ProblemsOf(err) != nil:
 		return exitUsage

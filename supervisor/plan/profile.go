@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -114,11 +115,8 @@ func head(text string, n int) string {
 func count(words, markers []string) int {
 	n := 0
 	for _, word := range words {
-		for _, marker := range markers {
-			if word == marker {
-				n++
-				break
-			}
+		if slices.Contains(markers, word) {
+			n++
 		}
 	}
 	return n

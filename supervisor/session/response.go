@@ -65,7 +65,14 @@ func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.Execut
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
-	return task.State == plan.TaskCompleted || task.Failure == schemas.FailureAgent || task.Failure == schemas.FailurePermanent
+	switch task.State {
+	case plan.TaskCompleted:
+		return true
+	case plan.TaskWaiting, plan.TaskFailed:
+		return task.Failure == schemas.FailureAgent || task.Failure == schemas.FailurePermanent
+	case plan.TaskPending, plan.TaskDispatched, plan.TaskRunning, plan.TaskSkipped, plan.TaskCancelled:
+	}
+	return false
 }
 
 // stranger is an answer to nothing that the active run has asked. If its own
@@ -74,12 +81,21 @@ func (d *decision) stranger(response *schemas.ExecutionResponse) {
 	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
 	session, number, err := schemas.ParseRunID(run)
 	attempt := d.input.Event.Attempt
-	if err == nil && session == d.state.Session && number <= d.state.Runs &&
+	if err == nil && session == d.state.Session && number <= d.ended() &&
 		schemas.RequestID(d.env.Shard, run, task, attempt) == response.InReplyTo {
 		d.late(number, task, attempt, response)
 		return
 	}
 	d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
+}
+
+// ended counts the runs that are over; what the one under way has asked is known.
+func (d *decision) ended() int {
+	begun := d.state.Runs - len(d.state.Queue)
+	if d.state.Active != nil {
+		begun--
+	}
+	return begun
 }
 
 func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {

@@ -3,7 +3,6 @@ package session_test
 import (
 	"bytes"
 	"fmt"
-	"testing"
 	"time"
 
 	"podium/schemas"
@@ -16,6 +15,13 @@ func start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // conversationID is the session that every story is about.
 func conversationID() string { return schemas.SessionID("story", "thread") }
+
+// A judge ends a test that has failed: testing.TB and rapid.T are both one.
+type judge interface {
+	Helper()
+	Fatal(arguments ...any)
+	Fatalf(format string, arguments ...any)
+}
 
 // A stage plays one conversation without a ledger, and holds every step of it
 // to the laws of the machine.
@@ -33,7 +39,7 @@ type stage struct {
 	contents     map[uint64]schemas.Result // by sequence
 }
 
-func newStage(tb testing.TB, profile schemas.Profile) *stage {
+func newStage(tb judge, profile schemas.Profile) *stage {
 	tb.Helper()
 	s := &stage{
 		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
@@ -44,7 +50,7 @@ func newStage(tb testing.TB, profile schemas.Profile) *stage {
 }
 
 // adopt puts a profile in force.
-func (s *stage) adopt(tb testing.TB, profile schemas.Profile) {
+func (s *stage) adopt(tb judge, profile schemas.Profile) {
 	tb.Helper()
 	compiled, err := plan.Compile(profile)
 	if err != nil {
@@ -69,7 +75,7 @@ type decided struct {
 }
 
 // take gives an event to the conversation as the next input of the shard.
-func (s *stage) take(tb testing.TB, event schemas.Event, agent string) (decided, error) {
+func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, error) {
 	tb.Helper()
 	s.sequence++
 	input, err := session.Read(event, agent, s.sequence)
@@ -82,7 +88,7 @@ func (s *stage) take(tb testing.TB, event schemas.Event, agent string) (decided,
 }
 
 // step decides one input and fails the test when a law does not hold.
-func (s *stage) step(tb testing.TB, input session.Input) decided {
+func (s *stage) step(tb judge, input session.Input) decided {
 	tb.Helper()
 	before := canonical(tb, s.state)
 	outcome := session.Step(s.env(&s.state), s.state, input)
@@ -111,7 +117,7 @@ func (s *stage) step(tb testing.TB, input session.Input) decided {
 }
 
 // store returns the record of an outcome as a ledger would give it back.
-func (s *stage) store(tb testing.TB, input *session.Input, outcome *session.Outcome) *schemas.Record {
+func (s *stage) store(tb judge, input *session.Input, outcome *session.Outcome) *schemas.Record {
 	tb.Helper()
 	written := schemas.Record{
 		Session: s.state.Session, Number: outcome.State.Records, Cause: input.Cause(s.current.Hash), Facts: outcome.Facts,
@@ -125,7 +131,7 @@ func (s *stage) store(tb testing.TB, input *session.Input, outcome *session.Outc
 
 // fold: a state is the fold of its records, also from a snapshot, and a
 // snapshot says all of it.
-func (s *stage) fold(tb testing.TB, before []byte, record *schemas.Record, after *session.State) {
+func (s *stage) fold(tb judge, before []byte, record *schemas.Record, after *session.State) {
 	tb.Helper()
 	want := canonical(tb, *after)
 	if folded := canonical(tb, s.state.Fold(record)); !bytes.Equal(folded, want) {
@@ -147,7 +153,7 @@ func (s *stage) fold(tb testing.TB, before []byte, record *schemas.Record, after
 }
 
 // progress: what only ever grows, and what follows what.
-func (s *stage) progress(tb testing.TB, input *session.Input, record *schemas.Record, after *session.State) {
+func (s *stage) progress(tb judge, input *session.Input, record *schemas.Record, after *session.State) {
 	tb.Helper()
 	if after.Applied < s.state.Applied || input.Sequence > 0 && after.Applied != input.Sequence {
 		tb.Fatalf("applied went from %d to %d by input %d", s.state.Applied, after.Applied, input.Sequence)
@@ -184,7 +190,7 @@ func (s *stage) progress(tb testing.TB, input *session.Input, record *schemas.Re
 
 // owed: outputs are a pure function of state and record, and each request is one
 // that an agent accepts.
-func (s *stage) owed(tb testing.TB, after *session.State, record *schemas.Record) []session.Output {
+func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []session.Output {
 	tb.Helper()
 	outputs, err := session.Outputs(s.env(after), *after, record)
 	if err != nil {
@@ -223,7 +229,7 @@ func (s *stage) owed(tb testing.TB, after *session.State, record *schemas.Record
 	return outputs
 }
 
-func canonical(tb testing.TB, value any) []byte {
+func canonical(tb judge, value any) []byte {
 	tb.Helper()
 	body, err := schemas.Marshal(value)
 	if err != nil {
@@ -243,14 +249,14 @@ func (s *stage) due(moment time.Time) (first schemas.Deadline, ok bool) {
 }
 
 // expire rings a deadline, whether anybody waits for it or not.
-func (s *stage) expire(tb testing.TB, deadline schemas.Deadline) decided {
+func (s *stage) expire(tb judge, deadline schemas.Deadline) decided {
 	tb.Helper()
 	return s.step(tb, session.Input{Now: s.now, Deadline: &deadline})
 }
 
 // The events that doors, agents and people send.
 
-func (s *stage) event(tb testing.TB, id, eventType string, body any) schemas.Event {
+func (s *stage) event(tb judge, id, eventType string, body any) schemas.Event {
 	tb.Helper()
 	event := schemas.Event{
 		ID: id, Source: "/podium/stage", Type: eventType, Time: s.now, Profile: "story", PartitionKey: "thread",
@@ -265,7 +271,7 @@ func (s *stage) request(run int, task string, attempt int) string {
 }
 
 // answerTo is an answer as an agent gives it: about one attempt of a task.
-func (s *stage) answerTo(tb testing.TB, agent string, run int, task string, attempt int, payload schemas.ResponsePayload) schemas.Event {
+func (s *stage) answerTo(tb judge, agent string, run int, task string, attempt int, payload schemas.ResponsePayload) schemas.Event {
 	tb.Helper()
 	request := s.request(run, task, attempt)
 	payload.PlanID = schemas.PlanID(schemas.RunID(s.state.Session, run))
@@ -286,7 +292,7 @@ func (s *stage) about(event schemas.Event, run int, task string, attempt int) sc
 	return event
 }
 
-func (s *stage) progressOf(tb testing.TB, agent string, run int, task string, attempt, percentage int, message string) schemas.Event {
+func (s *stage) progressOf(tb judge, agent string, run int, task string, attempt, percentage int, message string) schemas.Event {
 	tb.Helper()
 	request := s.request(run, task, attempt)
 	event := s.event(tb, schemas.EffectID(request, fmt.Sprint(percentage, message)), schemas.TypeProgressUpdate, schemas.ProgressUpdate{
@@ -302,7 +308,7 @@ func (s *stage) progressOf(tb testing.TB, agent string, run int, task string, at
 	return s.about(event, run, task, attempt)
 }
 
-func (s *stage) cancel(tb testing.TB, id string, run int) schemas.Event {
+func (s *stage) cancel(tb judge, id string, run int) schemas.Event {
 	tb.Helper()
 	return s.event(tb, id, schemas.TypeControl, schemas.Control{
 		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator",

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -86,7 +87,7 @@ func (s *State) begin(cause schemas.Cause, number uint64) {
 func (s *State) clone() State {
 	next := *s
 	next.Queue = append([]Queued(nil), s.Queue...)
-	next.Seen = s.Seen[:len(s.Seen):len(s.Seen)]
+	next.Seen = slices.Clip(s.Seen)
 	if s.Active != nil {
 		next.Active = s.Active.Clone()
 	}

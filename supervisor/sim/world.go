@@ -235,7 +235,7 @@ func (w *World) advanceAll() {
 	for _, shard := range w.ownerless() {
 		w.start(shard)
 	}
-	for i := len(w.processes) - 1; i >= 0; i-- {
+	for i := range slices.Backward(w.processes) {
 		for range 50 {
 			if i >= len(w.processes) || !w.tick(i) {
 				break

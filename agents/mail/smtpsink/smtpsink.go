@@ -24,15 +24,15 @@ import (
 const messageLimit = 32 << 20
 
 var (
-	// ErrCut, returned by OnMessage, ends the connection without an answer; the
+	// ErrCut is returned by OnMessage and ends the connection without an answer; the
 	// message is not kept.
 	ErrCut = errors.New("cut the connection")
-	// ErrKeepAndCut, returned by OnMessage, keeps the message and ends the
+	// ErrKeepAndCut is returned by OnMessage, keeps the message and ends the
 	// connection without an answer: the sender cannot know.
 	ErrKeepAndCut = errors.New("keep the message, cut the connection")
 )
 
-// A Refusal, returned by a callback, is the server's answer.
+// A Refusal is returned by a callback and is what the server answers.
 type Refusal struct {
 	Code int // 400–599
 	Text string
@@ -249,8 +249,7 @@ func (s *session) Logout() error { return nil }
 
 // answer turns a callback's error into the server's reply.
 func answer(err error) error {
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		class := refusal.Code / 100
 		return &smtp.SMTPError{Code: refusal.Code, EnhancedCode: smtp.EnhancedCode{class, 0, 0}, Message: refusal.Text}
 	}

@@ -87,7 +87,7 @@ func BenchmarkSingle(b *testing.B) {
 	for _, durability := range []embedded.Durability{embedded.Fsync, embedded.Interval} {
 		b.Run(string(durability), func(b *testing.B) {
 			settings := config(b, durability)
-			settings.Rounds, settings.Round = 3, 4*time.Second
+			settings.Rounds, settings.Round = 3, 3*time.Second
 			for b.Loop() {
 				settings.Dir = b.TempDir()
 				result, err := bench.Run(b.Context(), settings)

@@ -29,7 +29,7 @@ type Config struct {
 type Ledger struct {
 	Data       string     `yaml:"data" default:"./podium-data" doc:"Directory of the ledger and its credentials, relative to where podium is started."`
 	Durability Durability `yaml:"durability" enum:"fsync interval" default:"fsync" doc:"fsync: what was acknowledged survives power loss. interval: it survives a crash of the process, and is several times faster."`
-	Shards     int        `yaml:"shards" min:"1" max:"256" doc:"Units of ownership, fixed when the ledger is created. Default: the processor's cores, at most 4."`
+	Shards     int        `yaml:"shards" min:"1" max:"256" doc:"Units of ownership, fixed when the ledger is created; another number for an existing ledger is an error. Default: as the ledger has, and for a new one the processor's cores, at most 4."`
 	NATS       *NATS      `yaml:"nats" doc:"A NATS cluster instead of the embedded server."`
 }
 
@@ -79,12 +79,13 @@ const (
 
 // IMAP is where mail comes in.
 type IMAP struct {
-	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
-	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 993 with implicit TLS, else 143."`
-	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
-	Username string     `yaml:"username" required:"true"`
-	Password Secret     `yaml:"password" required:"true"`
-	Mailbox  string     `yaml:"mailbox" default:"INBOX"`
+	Host     string           `yaml:"host" required:"true" doc:"Name or address of the server."`
+	Port     int              `yaml:"port" min:"1" max:"65535" doc:"Default: 993 with implicit TLS, else 143."`
+	TLS      Encryption       `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
+	Username string           `yaml:"username" required:"true"`
+	Password Secret           `yaml:"password" required:"true"`
+	Mailbox  string           `yaml:"mailbox" default:"INBOX"`
+	Poll     schemas.Duration `yaml:"poll" default:"1m" doc:"Between looks at the mailbox, as long as its announcements of new mail have not proved trustworthy."`
 }
 
 // SMTP is where answers go out.

@@ -63,7 +63,6 @@ func TestFullFile(t *testing.T) {
 	web, old := config.Chat.Channels["web"], config.Chat.Channels["old"]
 	for name, pair := range map[string][2]any{
 		"durability":      {config.Ledger.Durability, DurabilityInterval},
-		"shards":          {config.Ledger.Shards, 2},
 		"nats":            {config.Ledger.NATS.Credentials, "/etc/podium/core.creds"},
 		"listen":          {config.HTTP.Listen, "127.0.0.1:8088"},
 		"since":           {account.Since.Date, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)},
@@ -91,7 +90,6 @@ func TestDefaults(t *testing.T) {
 	for name, pair := range map[string][2]any{
 		"data":       {config.Ledger.Data, "./podium-data"},
 		"durability": {config.Ledger.Durability, DurabilityFsync},
-		"shards":     {config.Ledger.Shards >= 1 && config.Ledger.Shards <= 4, true},
 		"listen":     {config.HTTP.Listen, "127.0.0.1:8080"},
 		"pool":       {config.Agents["echo"].Concurrency, 3},
 		"agents":     {len(config.Agents), 2}, // echo and chat: there is no mail account

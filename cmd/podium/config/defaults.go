@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -11,13 +10,13 @@ import (
 
 // The defaults that are more than a word.
 const (
-	maxDefaultShards    = 4
 	defaultConcurrency  = 3 // M-31
 	defaultMaxSteps     = 8
 	defaultAttempts     = 2 // G-32: one retry
 	defaultDeliveries   = 10
 	defaultRetryWait    = schemas.Duration(time.Second)
 	defaultDeliveryWait = schemas.Duration(2 * time.Second)
+	defaultPoll         = schemas.Duration(time.Minute)
 	defaultQueue        = schemas.Duration(time.Minute)
 	defaultWork         = schemas.Duration(30 * time.Second) // settlement 18
 )
@@ -59,13 +58,13 @@ func (c *Config) WithDefaults() Config {
 func (l Ledger) withDefaults() Ledger {
 	l.Data = or(l.Data, "./podium-data")
 	l.Durability = or(l.Durability, DurabilityFsync)
-	l.Shards = or(l.Shards, min(runtime.NumCPU(), maxDefaultShards))
 	return l
 }
 
 func (a *Account) fill() {
 	a.IMAP.TLS = or(a.IMAP.TLS, EncryptionImplicit)
 	a.IMAP.Mailbox = or(a.IMAP.Mailbox, "INBOX")
+	a.IMAP.Poll = or(a.IMAP.Poll, defaultPoll)
 	a.IMAP.Port = or(a.IMAP.Port, portOf(a.IMAP.TLS, 993, 143, 143))
 	a.SMTP.TLS = or(a.SMTP.TLS, EncryptionImplicit)
 	a.SMTP.Port = or(a.SMTP.Port, portOf(a.SMTP.TLS, 465, 587, 25))

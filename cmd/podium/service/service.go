@@ -120,8 +120,8 @@ func (s *Service) openDoors() error {
 			Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS),
 			Username: account.IMAP.Username, Mailbox: account.IMAP.Mailbox,
 			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
-			Since:    since(account.Since),
-			Own:      ownMail(s.settings),
+			Since:    since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
+			Own: ownMail(s.settings),
 		}, imap.Dependencies{
 			Intake: intake, Artifacts: s.Ledger.Core.Artifacts(), Store: s.Ledger.Core.Store(bus.MailboxBucket), Log: s.log,
 		})

@@ -8,6 +8,15 @@ import (
 	"io"
 )
 
+// inputLimit bounds the request, in bytes.
+const inputLimit = 16 << 20
+
+// DefaultSentences is how many sentences a summary has.
+const DefaultSentences = 2
+
+// ErrInput reports a request that is none, or that holds no text.
+var ErrInput = errors.New("nothing to summarize")
+
 // The exit codes, by sysexits(3).
 const (
 	exitOK    = 0
@@ -15,12 +24,6 @@ const (
 	exitData  = 65
 	exitInput = 74
 )
-
-// inputLimit bounds the request, in bytes.
-const inputLimit = 16 << 20
-
-// DefaultSentences is how many sentences a summary has.
-const DefaultSentences = 2
 
 // A request is the part of an execution_request that matters here.
 type request struct {
@@ -34,10 +37,8 @@ type request struct {
 	} `json:"payload"`
 }
 
-// Main is the whole program: it reads an execution_request, prints the summary
-// as plain text and says how far it is on progress. It returns the exit code: 0,
-// 64 for wrong flags, 65 for a request without text, 74 when reading or writing
-// fails.
+// Main is the program: Run with flags. It says on progress what goes wrong and
+// returns the exit code: 0, 64 for wrong flags, 65 for ErrInput, else 74.
 func Main(arguments []string, input io.Reader, output, progress io.Writer) int {
 	flags := flag.NewFlagSet("summary", flag.ContinueOnError)
 	flags.SetOutput(progress)
@@ -48,32 +49,49 @@ func Main(arguments []string, input io.Reader, output, progress io.Writer) int {
 		_, _ = fmt.Fprintln(progress, "usage: summary [-sentences N], with N at least 1")
 		return exitUsage
 	}
+	err := run(*sentences, input, output, progress)
+	if err == nil {
+		return exitOK
+	}
+	_, _ = fmt.Fprintln(progress, err)
+	if errors.Is(err, ErrInput) {
+		return exitData
+	}
+	return exitInput
+}
+
+// Run reads an execution_request, prints the summary of the text in it as plain
+// text, in DefaultSentences sentences, and says how far it is on progress. It
+// returns ErrInput for a request without text.
+func Run(input io.Reader, output, progress io.Writer) error {
+	return run(DefaultSentences, input, output, progress)
+}
+
+func run(sentences int, input io.Reader, output, progress io.Writer) error {
 	body, err := io.ReadAll(io.LimitReader(input, inputLimit))
 	if err != nil {
-		_, _ = fmt.Fprintln(progress, "the request cannot be read")
-		return exitInput
+		return fmt.Errorf("read the request: %w", err)
 	}
 	var asked request
 	if err := json.Unmarshal(body, &asked); err != nil || len(asked.Payload.Tasks) == 0 {
-		_, _ = fmt.Fprintln(progress, "standard input is not an execution_request with a task")
-		return exitData
+		return fmt.Errorf("%w: standard input is not an execution_request with a task", ErrInput)
 	}
 	summarizer, err := New()
 	if err != nil {
-		_, _ = fmt.Fprintln(progress, err)
-		return exitInput
+		return err
 	}
 	task := asked.Payload.Tasks[0]
-	text := summarizer.choose(task.Description, task.Context.Request, *sentences)
+	text := summarizer.choose(task.Description, task.Context.Request, sentences)
 	if text == "" {
-		_, _ = fmt.Fprintln(progress, "there is no text to summarize")
-		return exitData
+		return fmt.Errorf("%w: the task holds no text", ErrInput)
 	}
-	_, _ = fmt.Fprintf(progress, "50%% %d sentences read\n", len(summarizer.Sentences(text)))
-	if _, err := fmt.Fprintln(output, summarizer.Summarize(text, *sentences)); err != nil {
-		return exitInput
+	if _, err := fmt.Fprintf(progress, "50%% %d sentences read\n", len(summarizer.Sentences(text))); err != nil {
+		return fmt.Errorf("say how far it is: %w", err)
 	}
-	return exitOK
+	if _, err := fmt.Fprintln(output, summarizer.Summarize(text, sentences)); err != nil {
+		return fmt.Errorf("print the summary: %w", err)
+	}
+	return nil
 }
 
 // choose returns the text to summarize: that of the task's description, unless

@@ -12,11 +12,11 @@ import (
 	"podium/deploy/examples/summary/summarize"
 )
 
-func newSummarizer(t testing.TB) *summarize.Summarizer {
-	t.Helper()
+func newSummarizer(tb testing.TB) *summarize.Summarizer {
+	tb.Helper()
 	summarizer, err := summarize.New()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return summarizer
 }
