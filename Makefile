@@ -100,7 +100,7 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 
 .PHONY: bench
 bench: build ## Measure runs per second and CPU per run, as a ratio to bare JetStream
-	@$(PODIUM) bench $(ARGS)
+	@for durability in fsync interval; do $(PODIUM) bench single --durability $$durability $(ARGS); echo; done
 
 .PHONY: chaos
 chaos: build ## Kill the service at random moments while messages flow, ROUNDS times

@@ -24,6 +24,18 @@ func childOf(pid chan<- int, then func()) func(int, string) {
 	}
 }
 
+// reported returns the process id that the program has reported before it ended.
+func reported(t *testing.T, child <-chan int) int {
+	t.Helper()
+	select {
+	case pid := <-child:
+		return pid
+	default:
+		t.Fatal("the program ended before it could start its child")
+		return 0
+	}
+}
+
 // awaitGone fails unless the process ends soon. A zombie that only its new
 // parent can reap counts as gone: it holds nothing any more.
 func awaitGone(t *testing.T, pid int) {
@@ -47,18 +59,18 @@ func TestCancelKillsTheWholeGroup(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want context.Canceled", err)
 	}
-	awaitGone(t, <-child)
+	awaitGone(t, reported(t, child))
 }
 
 func TestTimeoutKillsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	child := make(chan int, 1)
-	agent := program(t, "family", func(config *exec.Config) { config.Timeout = 2 * time.Second })
+	agent := program(t, "family", func(config *exec.Config) { config.Timeout = 5 * time.Second })
 	_, err := agent.Handle(t.Context(), newRequest(), childOf(child, func() {}))
 	if failure := asFailure(t, err); failure.Permanent {
 		t.Error("a timeout is said to be permanent")
 	}
-	awaitGone(t, <-child)
+	awaitGone(t, reported(t, child))
 }
 
 // A program that leaves a child behind has answered; the child must neither
@@ -73,5 +85,5 @@ func TestWhatAProgramLeavesBehindIsKilled(t *testing.T) {
 	if result.Text != "left" {
 		t.Errorf("text %q, want %q", result.Text, "left")
 	}
-	awaitGone(t, <-child)
+	awaitGone(t, reported(t, child))
 }

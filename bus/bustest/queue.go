@@ -15,7 +15,7 @@ import (
 
 // ackWait is short, so that redelivery is soon, and long against the jitter of
 // a busy machine.
-const ackWait = time.Second
+const ackWait = 2 * time.Second
 
 func declare(t *testing.T, s System, agent string, size int) {
 	t.Helper()

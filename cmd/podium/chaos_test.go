@@ -107,7 +107,9 @@ func (c *chaos) run() {
 	c.settle(ctx)
 	c.t.Logf("killed for %s, all answered after %s", killed.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	c.check()
+	b := time.Now()
 	c.service.stop()
+	c.t.Log("STOP", time.Since(b), b, tail(c.service.process.stderr.String()))
 	c.service.verify()
 }
 

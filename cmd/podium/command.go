@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
 
+	"podium/cmd/podium/bench"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 )
@@ -41,6 +43,8 @@ type command struct {
 	Check      checkCommand      `cmd:"" help:"Check a configuration."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
+	BenchAgent benchAgentCommand `cmd:"" hidden:""`
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 
@@ -93,6 +97,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
+		kong.Vars{"workloads": strings.Join(bench.Workloads(), ",")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

@@ -39,14 +39,14 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 	switch event.Type {
 	case schemas.TypeEmailReceived:
 		var mail schemas.EmailReceived
-		if err := schemas.Unmarshal(event.Data, &mail); err != nil {
+		if err := strictly("email_received", event.Data, &mail); err != nil {
 			return input, err
 		}
 		message := readMail(&mail)
 		input.Message = &message
 	case schemas.TypeChatReceived:
 		var chat schemas.ChatReceived
-		if err := schemas.Unmarshal(event.Data, &chat); err != nil {
+		if err := strictly("chat_received", event.Data, &chat); err != nil {
 			return input, err
 		}
 		message := readChat(&chat)
@@ -61,7 +61,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		return input, err
 	case schemas.TypeControl:
 		var control schemas.Control
-		if err := schemas.Unmarshal(event.Data, &control); err != nil {
+		if err := strictly("control", event.Data, &control); err != nil {
 			return input, err
 		}
 		input.Control = &control
@@ -69,6 +69,14 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		return input, fmt.Errorf("type %q is not one that a session takes", event.Type)
 	}
 	return input, nil
+}
+
+// strictly reads a message that its schema accepts.
+func strictly(schema string, body []byte, into any) error {
+	if err := schemas.Validate(schema, body); err != nil {
+		return err
+	}
+	return schemas.Unmarshal(body, into)
 }
 
 // The agents that deliver answers.

@@ -105,7 +105,8 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	mail := schemas.EmailReceived{
 		Account: "support", Mailbox: "INBOX", MessageID: text(d, "id", "") + "@example.org", Subject: text(d, "subject", ""),
 		Text: words(d), Language: text(d, "language", ""), Class: schemas.MailClass(text(d, "class", string(schemas.MailHuman))),
-		Parse: schemas.ParseOK, Received: s.now,
+		Parse: schemas.ParseOK, Received: s.now, UIDValidity: 1, UID: 1,
+		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}
 	if from := text(d, "from", ""); from != "" {
 		mail.From = []schemas.Address{{Address: from}}

@@ -301,7 +301,8 @@ func (w *World) mail(id string) schemas.EmailReceived {
 	}
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "INBOX", MessageID: id + "@sim", Subject: "Question", Text: w.words(), Class: class,
-		Parse: schemas.ParseOK, Received: w.now,
+		Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1,
+		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}
 	if w.rand.IntN(6) > 0 {
 		mail.From = []schemas.Address{{Address: "person@sim"}}

@@ -1,0 +1,259 @@
+package plan_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+func start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// steps is a profile whose texts become one task for each of the words one,
+// two and three.
+func steps() schemas.Profile {
+	word := func(word string) schemas.Keyword { return schemas.Keyword{Word: word, Mode: schemas.ModeWord} }
+	texts := schemas.Texts{
+		TaskFailed: "{agent} could not do {task}: {detail}", Timeout: "too slow", NoRoute: "nobody",
+		Cancelled: "stopped", Partial: "so far:", Empty: "done",
+	}
+	return schemas.Profile{
+		Name: "steps", Language: schemas.LanguageOfWriter,
+		Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Work: schemas.Duration(time.Hour)}},
+		Routers: []schemas.Router{{Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured, Groups: []schemas.KeywordGroup{
+			{Name: "first", Agent: "first", Keywords: []schemas.Keyword{word("one"), word("three")}},
+			{Name: "second", Agent: "second", Keywords: []schemas.Keyword{word("two")}},
+		}}},
+		Complexity: &schemas.Complexities{
+			Verbs:      []schemas.Keyword{word("one"), word("two"), word("three"), word("four")},
+			Separators: []string{"then"},
+		},
+		Execution: schemas.Execution{Mode: schemas.ExecutionSequence},
+		Retry:     schemas.Retry{Attempts: 1, Wait: schemas.Duration(time.Second)},
+		Delivery:  schemas.Retry{Attempts: 1, Wait: schemas.Duration(time.Second)},
+		Deadlines: schemas.Deadlines{Queue: schemas.Duration(10 * time.Second), Work: schemas.Duration(20 * time.Second)},
+		Languages: []schemas.Language{
+			{Tag: "en", Markers: []string{"the", "and"}, Texts: texts},
+			{Tag: "de", Markers: []string{"und", "der", "für"}, Texts: schemas.Texts{Timeout: "zu langsam"}},
+		},
+	}
+}
+
+func compile(tb testing.TB, source schemas.Profile) *plan.Profile {
+	tb.Helper()
+	profile, err := plan.Compile(source)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return profile
+}
+
+// begun is a run that has just been planned, and the turn that goes on with it.
+func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Turn, *[]schemas.Fact) {
+	tb.Helper()
+	run := plan.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
+		Words: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: schemas.Reply{Agent: reply},
+	}})
+	var facts []schemas.Fact
+	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start()}
+	turn.Emit = func(f schemas.Fact) {
+		run.Apply(&f)
+		facts = append(facts, f)
+	}
+	turn.Begin(text)
+	return turn, &facts
+}
+
+// TestWaitDoubles_M25: 2^(attempt-1) times the configured wait, capped.
+func TestWaitDoubles_M25(t *testing.T) {
+	t.Parallel()
+	second, minute := time.Second, time.Minute
+	for name, test := range map[string]struct {
+		wait  time.Duration
+		waits []time.Duration
+	}{
+		"from a second":        {second, []time.Duration{second, 2 * second, 4 * second, 8 * second}},
+		"up to the cap":        {2 * minute, []time.Duration{2 * minute, 4 * minute, 5 * minute, 5 * minute}},
+		"from above the cap":   {time.Hour, []time.Duration{5 * minute, 5 * minute}},
+		"without a wait":       {0, []time.Duration{0, 0, 0}},
+		"never past the cap":   {second, slices.Concat([]time.Duration{1 * second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 64 * second, 128 * second, 256 * second}, slices.Repeat([]time.Duration{5 * minute}, 60))},
+		"from the smallest one": {1, []time.Duration{1, 2, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := steps()
+			source.Retry = schemas.Retry{Attempts: len(test.waits) + 1, Wait: schemas.Duration(test.wait)}
+			turn, facts := begun(t, compile(t, source), "one", "")
+			for i, want := range test.waits {
+				task := &turn.Run.Tasks[0]
+				if task.Attempt != i+1 || task.State != plan.TaskDispatched {
+					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
+				}
+				turn.Answer(task, plan.Answer{Status: schemas.StatusFailed})
+				if got := (*facts)[len(*facts)-1].TaskFailed.RetryAt.Sub(turn.Now); got != want {
+					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
+				}
+				turn.Now = task.Due
+				if !turn.Expire(turn.Run.Deadlines()[0]) {
+					t.Fatal("the wait is not over")
+				}
+			}
+			turn.Answer(&turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusFailed})
+			if turn.Run.Phase != plan.PhaseComplete || turn.Run.Status != schemas.RunFailed {
+				t.Errorf("after the last attempt the run is %s, %s", turn.Run.Phase, turn.Run.Status)
+			}
+		})
+	}
+}
+
+// TestSettle_M56: what the answers of the tasks make of the run.
+func TestSettle_M56(t *testing.T) {
+	t.Parallel()
+	done := plan.Answer{Status: schemas.StatusCompleted, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
+	some := plan.Answer{Status: schemas.StatusPartial}
+	failed := plan.Answer{Status: schemas.StatusFailed, Detail: "why"}
+	blocked := plan.Answer{Status: schemas.StatusBlocked}
+	for name, test := range map[string]struct {
+		text    string
+		answers []plan.Answer
+		status  schemas.RunStatus
+		reason  schemas.StopReason
+		states  []plan.TaskState
+		parts   int
+		said    string
+	}{
+		"all completed":         {"one", []plan.Answer{done}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
+		"a partial answer":      {"one", []plan.Answer{some}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
+		"none completed":        {"one", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1: why"},
+		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1:"},
+		"the second fails":      {"one then two then three", []plan.Answer{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed, plan.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
+		"the first fails":       {"one then two then three", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed, plan.TaskSkipped, plan.TaskSkipped}, 0, "first could not do t1: why"},
+		"nobody for the second": {"one then four", []plan.Answer{done}, schemas.RunPartial, schemas.StopNoRoute, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed}, 1, "nobody\n\nso far:"},
+		"nobody at all":         {"nothing", nil, schemas.RunFailed, schemas.StopNoRoute, []plan.TaskState{plan.TaskFailed}, 0, "nobody"},
+		"three of three":        {"one then two then three", []plan.Answer{done, done, done}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted, plan.TaskCompleted, plan.TaskCompleted}, 3, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn, facts := begun(t, compile(t, steps()), test.text, "")
+			for _, answer := range test.answers {
+				deadlines := turn.Run.Deadlines()
+				if len(deadlines) != 1 {
+					t.Fatalf("it waits for %v", deadlines)
+				}
+				turn.Answer(turn.Run.Task(deadlines[0].Task), answer)
+			}
+			var states []plan.TaskState
+			for i := range turn.Run.Tasks {
+				states = append(states, turn.Run.Tasks[i].State)
+			}
+			if !slices.Equal(states, test.states) {
+				t.Errorf("tasks are %v, want %v", states, test.states)
+			}
+			settled, ended := 0, 0
+			for i := range *facts {
+				if f := (*facts)[i].RunSettled; f != nil {
+					settled++
+					said := ""
+					if f.Error != nil {
+						said = f.Error.Message["en"]
+					}
+					if f.Status != test.status || f.Reason != test.reason || len(f.Answer) != test.parts || said != test.said {
+						t.Errorf("settled %s (%s) with %d parts, %q", f.Status, f.Reason, len(f.Answer), said)
+					}
+				}
+				if (*facts)[i].RunEnded != nil {
+					ended++
+				}
+			}
+			if settled != 1 || ended != 1 || turn.Run.Phase != plan.PhaseComplete {
+				t.Errorf("settled %d times, ended %d times, %s", settled, ended, turn.Run.Phase)
+			}
+		})
+	}
+}
+
+// TestDeadlines_M44: each state waits for its own moment, with the agent's own
+// work deadline where it has one.
+func TestDeadlines_M44(t *testing.T) {
+	t.Parallel()
+	source := steps()
+	source.Retry.Attempts = 2
+	turn, facts := begun(t, compile(t, source), "two", "mail")
+	task := &turn.Run.Tasks[0]
+	wait := func(kind schemas.DeadlineKind, attempt int, after time.Duration) {
+		t.Helper()
+		want := []schemas.Deadline{{Run: 1, Task: "t1", Attempt: attempt, Kind: kind, At: start().Add(after)}}
+		if got := turn.Run.Deadlines(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("it waits for %v, want %v", got, want)
+		}
+	}
+	wait(schemas.DeadlineQueue, 1, 10*time.Second)
+	if expires := (*facts)[len(*facts)-1].TaskDispatched.Expires; !expires.Equal(start().Add(time.Hour + 10*time.Second)) {
+		t.Errorf("the request expires at %s", expires)
+	}
+	turn.Now = start().Add(time.Second)
+	turn.Progress(task, 0, "")
+	wait(schemas.DeadlineWork, 1, time.Hour+time.Second)
+	for _, void := range []schemas.Deadline{
+		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineQueue},
+		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}, // not due
+		{Run: 2, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork},
+	} {
+		if turn.Expire(void) {
+			t.Errorf("%+v did something", void)
+		}
+	}
+	turn.Now = start().Add(2 * time.Hour)
+	if !turn.Expire(schemas.Deadline{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}) {
+		t.Error("a deadline that is due did nothing")
+	}
+	wait(schemas.DeadlineRetry, 1, 2*time.Hour+time.Second)
+}
+
+// TestCancel_O27: it works once, until the outcome is fixed, and ends every task.
+func TestCancel_O27(t *testing.T) {
+	t.Parallel()
+	turn, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
+	turn.Answer(&turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusCompleted})
+	if !turn.Cancel() {
+		t.Fatal("it could not be stopped")
+	}
+	for i, want := range []plan.TaskState{plan.TaskCompleted, plan.TaskCancelled, plan.TaskCancelled} {
+		if got := turn.Run.Tasks[i].State; got != want {
+			t.Errorf("task %d is %s, want %s", i+1, got, want)
+		}
+	}
+	if turn.Run.Phase != plan.PhaseAssembling || turn.Run.Status != schemas.RunCancelled || len(turn.Run.Answer) != 1 {
+		t.Errorf("the run is %s, %s with %d parts", turn.Run.Phase, turn.Run.Status, len(turn.Run.Answer))
+	}
+	if turn.Cancel() {
+		t.Error("it was stopped twice")
+	}
+	turn.Answer(turn.Run.Delivery, plan.Answer{Status: schemas.StatusCompleted, Delivered: "id"})
+	if turn.Run.Phase != plan.PhaseComplete || turn.Cancel() {
+		t.Errorf("the run is %s", turn.Run.Phase)
+	}
+}
+
+// TestCloneSharesNothing: what Apply does to a clone leaves the run as it was.
+func TestCloneSharesNothing(t *testing.T) {
+	t.Parallel()
+	turn, _ := begun(t, compile(t, steps()), "one then two", "mail")
+	before, err := schemas.Marshal(turn.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone := *turn
+	clone.Run = turn.Run.Clone()
+	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(&f) }
+	for len(clone.Run.Deadlines()) > 0 {
+		clone.Answer(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Answer{Status: schemas.StatusCompleted})
+	}
+	after, err := schemas.Marshal(turn.Run)
+	if err != nil || clone.Run.Phase != plan.PhaseComplete || string(before) != string(after) {
+		t.Errorf("%v, the clone is %s\n%s\n%s", err, clone.Run.Phase, before, after)
+	}
+}
