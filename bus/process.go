@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,8 +17,14 @@ import (
 
 // A lease is the right to work on a request. Its context ends when the right does.
 type lease struct {
-	lose context.CancelCauseFunc
-	kept chan struct{} // closed when nobody keeps the lease any more
+	delivery Delivery
+	third    time.Duration // of the ack-wait
+	lose     context.CancelCauseFunc
+
+	mu    sync.Mutex
+	timer *time.Timer
+	held  time.Time // of the last sign of life
+	ended bool
 }
 
 // take begins to keep the lease of a delivery, by a sign of life at every third
@@ -25,34 +32,38 @@ type lease struct {
 // before the bus hands the request to somebody else.
 func (s *server) take(ctx context.Context, d Delivery) (context.Context, *lease) {
 	ctx, lose := context.WithCancelCause(ctx)
-	l := &lease{lose: lose, kept: make(chan struct{})}
-	go func() {
-		defer close(l.kept)
-		s.keep(ctx, l, d)
-	}()
+	l := &lease{delivery: d, third: s.config.AckWait / 3, lose: lose, held: time.Now()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(l.third, func() { l.keep(ctx) })
 	return ctx, l
 }
 
-func (s *server) keep(ctx context.Context, l *lease, d Delivery) {
-	third := s.config.AckWait / 3
-	held, wait := time.Now(), third
-	for pause(ctx, wait) == nil {
-		now := time.Now()
-		switch err := d.InProgress(); {
-		case err == nil:
-			held, wait = now, third
-		case now.Sub(held) >= third*5/2:
-			l.lose(errLeaseLost)
-		default:
-			wait = third / 4
-		}
+func (l *lease) keep(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended || ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	switch err := l.delivery.InProgress(); {
+	case err == nil:
+		l.held = now
+		l.timer.Reset(l.third)
+	case now.Sub(l.held) >= l.third*5/2:
+		l.lose(errLeaseLost)
+	default:
+		l.timer.Reset(l.third / 4)
 	}
 }
 
-// end stops keeping the lease and waits until that is so.
+// end stops keeping the lease; no sign of life follows it.
 func (l *lease) end() {
 	l.lose(nil)
-	<-l.kept
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.timer.Stop()
 }
 
 // process is the life of one delivery.

@@ -29,24 +29,39 @@ type reporter struct {
 	changed chan struct{} // holds a value while there is something new to say
 	stop    chan struct{}
 	stopped chan struct{}
+	first   *time.Timer
+	begin   func(overdue bool) // starts to publish, once; the lock is held
 
 	mu         sync.Mutex
 	percentage int
 	message    string
 	news       bool
+	begun      bool
 	closed     bool
 }
 
-// startProgress begins to report on a request until end is called.
+// startProgress begins to report on a request until end is called. Most requests
+// are answered before there is anything to say, and need no goroutine.
 func (s *server) startProgress(ctx context.Context, e *schemas.Event, request *Request, started time.Time) *reporter {
 	r := &reporter{
 		server: s, event: e, request: request, started: started,
 		changed: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	go func() {
-		defer close(r.stopped)
-		r.run(ctx)
-	}()
+	r.begin = func(overdue bool) {
+		if r.begun || r.closed {
+			return
+		}
+		r.begun = true
+		go func() {
+			defer close(r.stopped)
+			r.run(ctx, overdue)
+		}()
+	}
+	r.first = time.AfterFunc(firstProgress, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.begin(true)
+	})
 	return r
 }
 
@@ -63,6 +78,7 @@ func (r *reporter) report(percentage int, message string) {
 	case r.changed <- struct{}{}:
 	default:
 	}
+	r.begin(false)
 }
 
 // end publishes what is still unsaid and waits for it, so that no progress
@@ -70,30 +86,34 @@ func (r *reporter) report(percentage int, message string) {
 func (r *reporter) end() {
 	r.mu.Lock()
 	r.closed = true
+	begun := r.begun
 	r.mu.Unlock()
+	r.first.Stop()
 	close(r.stop)
-	<-r.stopped
+	if begun {
+		<-r.stopped
+	}
 }
 
-func (r *reporter) run(ctx context.Context) {
-	timer := time.NewTimer(firstProgress)
-	defer timer.Stop()
+// run publishes what there is to say. Overdue, it begins with an update even if
+// there is nothing new.
+func (r *reporter) run(ctx context.Context, overdue bool) {
 	var next time.Time // before this nothing is published
-	for begun := false; ; begun = true {
-		select {
-		case <-r.stop:
-			if update, news := r.take(); news {
-				r.publish(ctx, update)
+	for ; ; overdue = false {
+		if !overdue {
+			select {
+			case <-r.stop:
+				if update, news := r.take(); news {
+					r.publish(ctx, update)
+				}
+				return
+			case <-r.changed:
+				if !r.waitUntil(next) {
+					continue
+				}
 			}
-			return
-		case <-r.changed:
-			if !r.waitUntil(next) {
-				continue
-			}
-		case <-timer.C:
 		}
-		update, news := r.take()
-		if news || !begun {
+		if update, news := r.take(); news || overdue {
 			r.publish(ctx, update)
 			next = time.Now().Add(progressInterval)
 		}

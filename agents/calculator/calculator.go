@@ -41,7 +41,7 @@ type Config struct{}
 
 // An Agent calculates. It is safe for use by several goroutines at once.
 type Agent struct {
-	words words
+	words schemas.Sentences
 	known *vocabulary
 }
 
@@ -49,7 +49,7 @@ var _ bus.Handler = (*Agent)(nil)
 
 // New returns the agent.
 func New(Config) (*Agent, error) {
-	loaded, err := loadWords()
+	loaded, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ type Answer struct {
 // give the same answer.
 func (a *Agent) Handle(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
-	language := languageOf(task)
+	language := task.Context.Language()
 	if arguments := task.Context.Arguments; len(arguments) > 0 && !slices.Contains([]string{"null", "{}"}, string(arguments)) {
 		return a.fromArguments(language, arguments)
 	}
@@ -191,7 +191,7 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 		return a.refuse(language, "overflow", "{formula}", shown)
 	default:
 		return schemas.Result{}, &bus.Failure{
-			Message: a.words.say(language, "undefined", "{formula}", shown), Permanent: true, Err: err,
+			Message: a.words.Say(language, "undefined", "{formula}", shown), Permanent: true, Err: err,
 		}
 	}
 	data, err := schemas.Marshal(Answer{Formula: f.shown, Inputs: used, Value: jsontext.Value(format(value, "."))})
@@ -202,7 +202,7 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 	if len(listed) > 0 {
 		key = "answer_inputs"
 	}
-	text := a.words.say(language, key,
+	text := a.words.Say(language, key,
 		"{formula}", shown, "{value}", format(value, decimalOf(language)), "{inputs}", strings.Join(listed, "; "))
 	return schemas.Result{Text: text, Data: data}, nil
 }
@@ -210,7 +210,7 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 // refuse is the failure for what cannot be calculated.
 func (a *Agent) refuse(language, key string, places ...string) (schemas.Result, error) {
 	return schemas.Result{}, &bus.Failure{
-		Message:   a.words.say(language, key, places...),
+		Message:   a.words.Say(language, key, places...),
 		Permanent: true,
 		Err:       errors.New("nothing to calculate: " + key),
 	}

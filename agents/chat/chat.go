@@ -59,7 +59,7 @@ type Agent struct {
 	callbacks map[string]callback
 	client    *http.Client
 	now       func() time.Time
-	words     words
+	words     schemas.Sentences
 }
 
 var _ bus.Handler = (*Agent)(nil)
@@ -67,7 +67,7 @@ var _ bus.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the channel whose callback or
 // secret is unusable.
 func New(config Config) (*Agent, error) {
-	loaded, err := loadWords()
+	loaded, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +146,11 @@ type arguments struct {
 // answer (4xx but for 408, 425 and 429); every other failure may be tried again.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
-	language := languageOf(task)
+	language := task.Context.Language()
 	var given arguments
 	if err := schemas.Unmarshal(task.Context.Arguments, &given); err != nil || given.Channel == "" {
 		return schemas.Result{}, &bus.Failure{
-			Message:   a.words.say(language, "arguments"),
+			Message:   a.words.Say(language, "arguments"),
 			Permanent: true,
 			Err:       errors.New("the arguments are not those of a chat reply"),
 		}
@@ -199,7 +199,7 @@ func (a *Agent) failure(ctx context.Context, language, channel string, err error
 		}
 	}
 	return &bus.Failure{
-		Message:   a.words.say(language, key, "{channel}", channel, "{status}", status),
+		Message:   a.words.Say(language, key, "{channel}", channel, "{status}", status),
 		Permanent: permanent,
 		Err:       fmt.Errorf("deliver to a chat channel: %w", err),
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"podium/schemas"
 )
 
 // The vector is the one of the Standard Webhooks reference libraries.
@@ -32,18 +34,18 @@ func TestSecretWithAndWithoutPrefixAndPadding(t *testing.T) {
 
 func TestEveryLanguageSaysEverySentence(t *testing.T) {
 	t.Parallel()
-	loaded, err := loadWords()
+	loaded, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for language, sentences := range loaded {
-		for key := range loaded[fallback] {
+		for key := range loaded[schemas.FallbackLanguage] {
 			if sentences[key] == "" {
 				t.Errorf("%s has no sentence %q", language, key)
 			}
 		}
-		if len(sentences) != len(loaded[fallback]) {
-			t.Errorf("%s has sentences that %s has not", language, fallback)
+		if len(sentences) != len(loaded[schemas.FallbackLanguage]) {
+			t.Errorf("%s has sentences that %s has not", language, schemas.FallbackLanguage)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Config struct {
 type Agent struct {
 	config Config
 	path   string
-	words  words
+	words  schemas.Sentences
 }
 
 var _ bus.Handler = (*Agent)(nil)
@@ -55,7 +55,7 @@ var _ bus.Handler = (*Agent)(nil)
 // New returns the agent. It fails when the program does not exist or may not be
 // executed, or when the configuration contradicts itself.
 func New(config Config) (*Agent, error) {
-	loaded, err := loadWords()
+	loaded, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		return nil, err
 	}

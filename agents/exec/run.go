@@ -25,7 +25,7 @@ var (
 
 // Handle implements bus.Handler; see the package's documentation.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
-	language := languageOf(request.Task())
+	language := request.Task().Context.Language()
 	input, err := schemas.Marshal(request.ExecutionRequest)
 	if err != nil {
 		return schemas.Result{}, err
@@ -79,7 +79,7 @@ func cause(err error) error {
 }
 
 func (a *Agent) fail(language, key string, err error, places ...string) *bus.Failure {
-	return &bus.Failure{Message: a.words.say(language, key, places...), Err: err}
+	return &bus.Failure{Message: a.words.Say(language, key, places...), Err: err}
 }
 
 // stopped explains why we killed the program.

@@ -46,7 +46,7 @@ type Receipt struct {
 type Agent struct {
 	accounts map[string]*sender
 	now      func() time.Time
-	words    words
+	words    schemas.Sentences
 	prefixes []string
 }
 
@@ -55,7 +55,7 @@ var _ bus.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the account that is unusable.
 // It does not connect.
 func New(config Config) (*Agent, error) {
-	loaded, err := loadWords()
+	loaded, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ type arguments struct {
 // unusable or the server answers 5xx; every other failure may be tried again.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
-	language := languageOf(task)
+	language := task.Context.Language()
 	var given arguments
 	if err := schemas.Unmarshal(task.Context.Arguments, &given); err != nil {
 		return schemas.Result{}, a.refuse(language, "arguments")
@@ -164,7 +164,7 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 // refuse is the failure for arguments that no attempt can make right.
 func (a *Agent) refuse(language, key string, places ...string) error {
 	return &bus.Failure{
-		Message:   a.words.say(language, key, places...),
+		Message:   a.words.Say(language, key, places...),
 		Permanent: true,
 		Err:       errors.New("the arguments are not those of a mail reply: " + key),
 	}
@@ -184,7 +184,7 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 		}
 	}
 	return &bus.Failure{
-		Message:   a.words.say(language, key, "{code}", code),
+		Message:   a.words.Say(language, key, "{code}", code),
 		Permanent: permanent,
 		Err:       fmt.Errorf("send a mail: %w", err),
 	}

@@ -107,10 +107,11 @@ func (c *chaos) run() {
 	c.settle(ctx)
 	c.t.Logf("killed for %s, all answered after %s", killed.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	c.check()
-	b := time.Now()
+	stopping := time.Now()
 	c.service.stop()
-	c.t.Log("STOP", time.Since(b), b, tail(c.service.process.stderr.String()))
+	stopped := time.Since(stopping)
 	c.service.verify()
+	c.t.Logf("stopped in order within %s, decided again within %s", stopped.Round(time.Millisecond), (time.Since(stopping) - stopped).Round(time.Millisecond))
 }
 
 // kill delivers a round's share of the mails and kills the service: in every

@@ -16,13 +16,13 @@ func TestCompileNamesFaults(t *testing.T) {
 		change func(*schemas.Profile)
 		says   []string
 	}{
-		"no language":             {func(p *schemas.Profile) { p.Languages = nil }, []string{"it has no language"}},
+		"no language":              {func(p *schemas.Profile) { p.Languages = nil }, []string{"it has no language"}},
 		"no words in its language": {func(p *schemas.Profile) { p.Language = "fr" }, []string{`it answers in "fr"`}},
-		"no attempt":              {func(p *schemas.Profile) { p.Retry.Attempts = 0 }, []string{"retry.attempts and delivery.attempts"}},
-		"no delivery":             {func(p *schemas.Profile) { p.Delivery.Attempts = 0 }, []string{"retry.attempts and delivery.attempts"}},
-		"no queue deadline":       {func(p *schemas.Profile) { p.Deadlines.Queue = 0 }, []string{"deadlines.queue"}},
-		"no work deadline":        {func(p *schemas.Profile) { p.Deadlines.Work = -1 }, []string{"deadlines.work"}},
-		"no router":               {func(p *schemas.Profile) { p.Routers = nil }, []string{"routers"}},
+		"no attempt":               {func(p *schemas.Profile) { p.Retry.Attempts = 0 }, []string{"retry.attempts and delivery.attempts"}},
+		"no delivery":              {func(p *schemas.Profile) { p.Delivery.Attempts = 0 }, []string{"retry.attempts and delivery.attempts"}},
+		"no queue deadline":        {func(p *schemas.Profile) { p.Deadlines.Queue = 0 }, []string{"deadlines.queue"}},
+		"no work deadline":         {func(p *schemas.Profile) { p.Deadlines.Work = -1 }, []string{"deadlines.work"}},
+		"no router":                {func(p *schemas.Profile) { p.Routers = nil }, []string{"routers"}},
 		"a strange agent": {func(p *schemas.Profile) {
 			p.Routers = append(p.Routers, schemas.Router{Kind: schemas.RouterDefault, Agent: "stranger"})
 		}, []string{"stranger"}},
@@ -62,21 +62,21 @@ func TestLanguageFor_G28(t *testing.T) {
 	for name, test := range map[string]struct {
 		fixed, text, said, want string
 	}{
-		"fixed":                            {"de", "the cat and the dog", "en", "de"},
-		"said":                             {"user", "der Hund und die Katze", "en", "en"},
-		"said with a region":               {"user", "the cat", "de-AT", "de"},
-		"said in capitals":                 {"user", "the cat", "DE", "de"},
-		"said, but unknown":                {"user", "der Hund", "fr", "de"},
+		"fixed":                             {"de", "the cat and the dog", "en", "de"},
+		"said":                              {"user", "der Hund und die Katze", "en", "en"},
+		"said with a region":                {"user", "the cat", "de-AT", "de"},
+		"said in capitals":                  {"user", "the cat", "DE", "de"},
+		"said, but unknown":                 {"user", "der Hund", "fr", "de"},
 		"said, but empty before the region": {"user", "der Hund", "-de", "de"},
-		"most markers":                     {"user", "the der und", "", "de"},
-		"a tie goes to the first":          {"user", "the der", "", "en"},
-		"no marker":                        {"user", "12", "", "en"},
-		"no text":                          {"user", "", "", "en"},
-		"capitals and punctuation":         {"user", "UND? DER!", "", "de"},
-		"an umlaut":                        {"user", "für", "", "de"},
-		"only whole words":                 {"user", "derby underground", "", "en"},
-		"only the beginning counts":        {"user", long + strings.Repeat(" und", 100), "", "en"},
-		"cut inside a letter":              {"user", "der " + strings.Repeat("ü", 2<<10), "", "de"},
+		"most markers":                      {"user", "the der und", "", "de"},
+		"a tie goes to the first":           {"user", "the der", "", "en"},
+		"no marker":                         {"user", "12", "", "en"},
+		"no text":                           {"user", "", "", "en"},
+		"capitals and punctuation":          {"user", "UND? DER!", "", "de"},
+		"an umlaut":                         {"user", "für", "", "de"},
+		"only whole words":                  {"user", "derby underground", "", "en"},
+		"only the beginning counts":         {"user", long + strings.Repeat(" und", 100), "", "en"},
+		"cut inside a letter":               {"user", "der " + strings.Repeat("ü", 2<<10), "", "de"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

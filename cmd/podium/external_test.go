@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+)
+
+// A plainAgent is an agent made of nothing but core NATS and the documented
+// JSON: no library of this module, no CloudEvents headers, no JetStream client.
+type plainAgent struct {
+	t    testing.TB
+	name string
+	conn *nats.Conn
+}
+
+func connectPlain(t testing.TB, i *installation, name string) *plainAgent {
+	t.Helper()
+	seed := filepath.Join(i.data, "credentials", "agent-"+name+".nk")
+	login, err := nats.NkeyOptionFromSeed(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(i.instance().NATS, login, nats.CustomInboxPrefix("_INBOX_"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return &plainAgent{t: t, name: name, conn: conn}
+}
+
+// A plainRequest is what such an agent reads of a request.
+type plainRequest struct {
+	MessageID string `json:"message_id"`
+	From      string `json:"from"`
+	Payload   struct {
+		PlanID string `json:"plan_id"`
+		Tasks  []struct {
+			TaskID  string `json:"task_id"`
+			Context struct {
+				Request string `json:"request"`
+			} `json:"context"`
+		} `json:"tasks"`
+	} `json:"payload"`
+	replyTo string
+	message *nats.Msg
+}
+
+// pull takes one request.
+func (a *plainAgent) pull() plainRequest {
+	a.t.Helper()
+	message, err := a.conn.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK."+a.name, []byte(`{"batch":1,"expires":30000000000}`), patience)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	request := plainRequest{replyTo: message.Header.Get("ce-replyto"), message: message}
+	if err := json.Unmarshal(message.Data, &request); err != nil || request.MessageID == "" {
+		a.t.Fatalf("the request is %s (%v), with %v", message.Data, err, message.Header)
+	}
+	return request
+}
+
+// acknowledge says that the request is dealt with.
+func (a *plainAgent) acknowledge(request plainRequest) {
+	a.t.Helper()
+	if _, err := a.conn.Request(request.message.Reply, []byte("+ACK"), patience); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// publish publishes a body as it is and waits until it is stored.
+func (a *plainAgent) publish(subject, body string) {
+	a.t.Helper()
+	stored, err := a.conn.Request(subject, []byte(body), patience)
+	if err != nil {
+		a.t.Fatalf("publish to %s: %v", subject, err)
+	}
+	var ack struct{ Stream string }
+	if err := json.Unmarshal(stored.Data, &ack); err != nil || ack.Stream == "" {
+		a.t.Fatalf("publish to %s: %s", subject, stored.Data)
+	}
+}
+
+// response is the documented answer, written by hand.
+func (r plainRequest) response(agent, status, text string) string {
+	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"execution_response","timestamp":%q,"in_reply_to":%q,`+
+		`"payload":{"status":%q,"plan_id":%q,"result":{"text":%q}}}`,
+		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.MessageID, status, r.Payload.PlanID, text)
+}
+
+func (r plainRequest) progress(agent string, percentage int, message string) string {
+	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"progress_update","timestamp":%q,`+
+		`"payload":{"plan_id":%q,"progress_percentage":%d,"tasks_completed":[],"tasks_in_progress":[{"task_id":%q,"agent":%q,"started_at":%q}],`+
+		`"tasks_pending":[],"tasks_blocked":[],"message":%q}}`,
+		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.Payload.PlanID, percentage,
+		r.Payload.Tasks[0].TaskID, agent, time.Now().UTC().Format(time.RFC3339), message)
+}
+
+const externalConfig = `
+chat: {channels: {web: {profile: desk, secret: %q}}}
+agents:
+  alpha: {kind: external}
+  beta: {kind: external}
+profiles:
+  desk:
+    agents: [alpha, beta]
+    routers:
+      - {kind: keywords, groups: [{agent: beta, keywords: [beta]}]}
+      - {kind: default, agent: alpha}
+    retry: {attempts: 3, wait: 100ms}
+`
+
+// TestPlainNATSAgent: any NATS client in any language can be an agent. It may
+// answer where the request says, or on its own subject without a shard.
+func TestPlainNATSAgent(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	agent := connectPlain(t, i, "alpha")
+	for _, c := range []struct {
+		name     string
+		response func(plainRequest) string // subject
+		progress string
+	}{
+		{"on its own subject", func(plainRequest) string { return "podium.agent.alpha.response" }, "podium.agent.alpha.progress"},
+		{"where the request says", func(r plainRequest) string { return r.replyTo }, "podium.agent.alpha.progress"},
+	} {
+		sending := spawn(t, "--data", i.data, "send", "What says "+c.name+"?", "--wait")
+		request := agent.pull()
+		if got := request.Payload.Tasks[0].Context.Request; !strings.Contains(got, "What says "+c.name) {
+			t.Errorf("%s: the agent is asked %q", c.name, got)
+		}
+		if !strings.HasPrefix(request.replyTo, "podium.agent.alpha.response.") {
+			t.Errorf("%s: replyto is %q", c.name, request.replyTo)
+		}
+		agent.publish(c.progress, request.progress("alpha", 40, "reading "+c.name))
+		sending.says(t, "reading "+c.name)
+		agent.publish(c.response(request), request.response("alpha", "completed", "a plain answer "+c.name))
+		agent.acknowledge(request)
+		sending.ends(t, exitOK)
+		if !strings.HasSuffix(strings.TrimSpace(sending.stdout.String()), "a plain answer "+c.name) {
+			t.Errorf("%s: the answer is %s", c.name, sending.stdout)
+		}
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestAgentExec: a program of another process is an agent; what it says on
+// standard error is seen by whoever watches, while it works.
+func TestAgentExec(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	unknown := i.podium("agent", "exec", "--name", "alpha", "--", "cat")
+	if unknown.code == exitOK || !strings.Contains(unknown.stderr, "podium up") {
+		t.Errorf("without an instance: exit code %d, %s", unknown.code, unknown.stderr)
+	}
+	i.up()
+	unknown = i.podium("agent", "exec", "--name", "gamma", "--", "cat")
+	if unknown.code == exitOK || !strings.Contains(unknown.stderr, "gamma: {kind: external}") {
+		t.Errorf("an agent that is not configured: exit code %d, %s", unknown.code, unknown.stderr)
+	}
+	latch := filepath.Join(i.folder, "latch")
+	script := filepath.Join(i.folder, "script.sh")
+	const text = `read -r request
+echo "halfway there" >&2
+while [ ! -e %q ]; do sleep 0.02; done
+echo "made of ${#request} bytes"
+`
+	if err := os.WriteFile(script, fmt.Appendf(nil, text, latch), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worker := spawn(t, "--data", i.data, "agent", "exec", "--name", "alpha", "--", "sh", script)
+	worker.says(t, "agent alpha takes requests")
+	i.podium("send", "Count this").succeeds(t)
+	eventually(t, "there is a run", func() bool { return len(i.runs()) == 1 })
+	watching := spawn(t, "--data", i.data, "runs", "watch", i.runs()[0].ID)
+	watching.says(t, "halfway there")
+	if agents := i.podium("agents").succeeds(t).stdout; !strings.Contains(agents, "alpha") || !strings.Contains(agents, "exec") {
+		t.Errorf("agents lists\n%s", agents)
+	}
+	if err := os.WriteFile(latch, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	watching.ends(t, exitOK)
+	if !strings.Contains(watching.stdout.String(), "\nmade of ") {
+		t.Errorf("the answer is missing:\n%s", watching.stdout)
+	}
+	worker.stop(t)
+	i.stop()
+	i.verify()
+}

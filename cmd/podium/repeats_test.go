@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/ingest/imap/dovecot"
+	"podium/schemas"
+
+	"github.com/rs/zerolog"
+)
+
+// deskConfig is a profile that calculates. One shard, so that what comes later
+// is decided later.
+const deskConfig = `
+chat: {channels: {web: {profile: desk, secret: %q, callback: %q}}}
+agents:
+  calculator: {kind: calculator}
+profiles:
+  desk:
+    agents: [calculator]
+    routers: [{kind: default, agent: calculator}]
+`
+
+const oneShard = "ledger: {shards: 1}"
+
+func (i *installation) runs() []schemas.Run {
+	i.t.Helper()
+	return lines[schemas.Run](i.t, i.podium("runs", "-o", "json", "--limit", "100000"))
+}
+
+// arrivals counts the messages that came in, by event id.
+func (i *installation) arrivals() map[string]int {
+	i.t.Helper()
+	count := map[string]int{}
+	for _, line := range lines[replayed](i.t, i.podium("replay", "--subject", "podium.in.>", "-o", "json")) {
+		var event struct{ ID string }
+		if err := schemas.Unmarshal(line.Event, &event); err != nil {
+			i.t.Fatal(err)
+		}
+		count[event.ID]++
+	}
+	return count
+}
+
+// TestSameWebhookFourTimes_X02: a provider that repeats itself, also to a process that
+// has forgotten everything, gets one run.
+func TestSameWebhookFourTimes_X02(t *testing.T) {
+	t.Parallel()
+	var given answers
+	i := install(t, fmt.Sprintf(deskConfig, webSecret, callback(t, &given)), oneShard)
+	i.up()
+	repeated := webhook{id: "repeated", text: "6 * 7", thread: "one"}
+	first := repeated.send(t, i.listen)
+	if second := repeated.send(t, i.listen); second != first {
+		t.Errorf("the repeat is accepted as %+v, the first as %+v", second, first)
+	}
+	i.kill()
+	i.up()
+	for range 2 {
+		if again := repeated.send(t, i.listen); again.ID != first.ID || again.Session != first.Session {
+			t.Errorf("the repeat is accepted as %+v, the first as %+v", again, first)
+		}
+	}
+	webhook{id: "another", text: "6 * 8", thread: "one"}.send(t, i.listen)
+	eventually(t, "the message behind the repeats is answered", func() bool { return len(given.to("another")) > 0 })
+	if runs := i.runs(); len(runs) != 2 {
+		t.Errorf("%d runs for two messages: %+v", len(runs), runs)
+	}
+	if got := i.arrivals()[first.ID]; got < 2 {
+		t.Errorf("the ledger holds %d deliveries: the new process did not meet the repeat", got)
+	}
+	ids := map[string]bool{}
+	for _, one := range given.to("repeated") {
+		ids[one.id] = strings.Contains(one.text, "42")
+	}
+	if len(ids) != 1 {
+		t.Errorf("the answers are %+v", given.to("repeated"))
+	}
+	status, body, err := webhook{id: "waits", text: "5 * 5", prefer: "wait=30"}.post(t.Context(), i.listen)
+	if err != nil || status != http.StatusOK || !strings.Contains(string(body), "25") {
+		t.Errorf("a sender that waits gets %d, %s, %v", status, body, err)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestSameMailAgain_X02: a mail is seen again after a lost connection, a crash, a lost
+// cursor and a renumbered mailbox, and stays one run.
+func TestSameMailAgain_X02(t *testing.T) {
+	t.Parallel()
+	var given answers
+	mailbox := dovecot.Start(t, dovecot.Options{})
+	sink := outbox(t, &given)
+	var none answers
+	i := install(t, mailAccount(mailbox.Port, sink.Port())+fmt.Sprintf(deskConfig, webSecret, callback(t, &none)), oneShard)
+	i.up()
+	mails := 0
+	mail := func() { // whose answer shows that everything before it was dealt with
+		t.Helper()
+		mails++
+		id := mailID(mails)
+		mailbox.Deliver(t, letter(id, "Figures", fmt.Sprintf("%d * 7", mails)))
+		eventually(t, "mail "+id+" is answered", func() bool { return len(given.to(id)) > 0 })
+		if runs := i.runs(); len(runs) != mails {
+			t.Errorf("%d runs for %d mails", len(runs), mails)
+		}
+	}
+	mail()
+	mailbox.Kick(t)
+	mail()
+	i.kill()
+	i.up()
+	mail()
+	i.stop()
+	loseCursor(t, i.data)
+	i.up()
+	mail()
+	for id, count := range i.arrivals() {
+		if last := strings.HasSuffix(id, fmt.Sprintf(":%d", mails)); count < 2 && !last {
+			t.Errorf("%s came %d times: the lost cursor did not bring it again", id, count)
+		}
+	}
+	mailbox.SetUIDValidity(t, 4242)
+	mailbox.Kick(t)
+	mail()
+	for number := 1; number <= mails; number++ {
+		if all := given.to(mailID(number)); len(all) != 1 {
+			t.Errorf("mail %d is answered %d times: %+v", number, len(all), all)
+		}
+	}
+	i.stop()
+	i.verify()
+}
+
+// loseCursor forgets how far every mailbox of a ledger at rest was read.
+func loseCursor(t *testing.T, data string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	ledger, err := service.OpenAtRest(ctx, data, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := ledger.Core.Store(bus.MailboxBucket)
+	keys, err := store.Keys(ctx)
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("the cursors: %v, %v", keys, err)
+	}
+	for _, key := range keys {
+		if err := store.Delete(ctx, key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ledger.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

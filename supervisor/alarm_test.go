@@ -1,0 +1,55 @@
+package supervisor
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestAlarmsRingInOrder: by time, and those of one moment as they were set.
+func TestAlarmsRingInOrder(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var a alarms
+	var rang []string
+	set := func(name string, after time.Duration) {
+		a.add(start.Add(after), func(now time.Time) { rang = append(rang, name) })
+	}
+	if _, ok := a.next(); ok || a.ring(start) {
+		t.Fatal("something rings before anything was set")
+	}
+	set("c", 2*time.Second)
+	set("a", time.Second)
+	set("d", 2*time.Second)
+	set("b", time.Second)
+	set("e", 3*time.Second)
+	if a.ring(start.Add(time.Second - 1)) {
+		t.Error("an alarm rang early")
+	}
+	if next, ok := a.next(); !ok || !next.Equal(start.Add(time.Second)) {
+		t.Errorf("next is %s", next)
+	}
+	if !a.ring(start.Add(2*time.Second)) || !slices.Equal(rang, []string{"a", "b", "c", "d"}) {
+		t.Errorf("rang %v", rang)
+	}
+	a.ring(start.Add(time.Hour))
+	if len(rang) != 5 || a.ring(start.Add(2*time.Hour)) {
+		t.Errorf("rang %v", rang)
+	}
+}
+
+// TestAlarmsSetWhileRinging: what an alarm sets rings in the same round if it is due.
+func TestAlarmsSetWhileRinging(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var a alarms
+	rang := 0
+	a.add(now, func(at time.Time) {
+		rang++
+		a.add(at, func(time.Time) { rang++ })
+		a.add(at.Add(1), func(time.Time) { rang++ })
+	})
+	if a.ring(now); rang != 2 {
+		t.Errorf("%d alarms rang, want 2", rang)
+	}
+}
