@@ -95,7 +95,7 @@ type verifier struct {
 func (v *verifier) Read(p []byte) (int, error) {
 	n, err := v.content.Read(p)
 	_, _ = v.sum.Write(p[:n])
-	if err == io.EOF && hex.EncodeToString(v.sum.Sum(nil)) != v.want { //nolint:errorlint // io.Reader returns it bare
+	if err == io.EOF && hex.EncodeToString(v.sum.Sum(nil)) != v.want {
 		return n, fmt.Errorf("artifact %s: %w", v.want, ErrCorrupt)
 	}
 	return n, err

@@ -11,19 +11,20 @@ import (
 // Every test that the package documentation calls as a witness exists.
 func TestDocumentationNamesRealTests(t *testing.T) {
 	t.Parallel()
-	read := func(pattern string) (all string) {
+	read := func(pattern string) string {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
 		}
+		var all strings.Builder
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			all += string(text)
+			all.Write(text)
 		}
-		return all
+		return all.String()
 	}
 	tests := read("*_test.go") + read("memory/*_test.go")
 	suite := read("bustest/*.go") + `"PODIUM_AGENTS"` // the name of a subtest is the bucket's

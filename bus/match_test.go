@@ -14,10 +14,27 @@ func TestMatch(t *testing.T) {
 		pattern, subject string
 		want             bool
 	}{
-		{"a.b", "a.b", true}, {"a.b", "a.c", false}, {"a.b", "a", false}, {"a", "a.b", false}, {"a.b", "a.b.c", false},
-		{"a.*", "a.b", true}, {"a.*", "a", false}, {"a.*", "a.b.c", false}, {"*.b", "a.b", true}, {"*", "a", true}, {"*", "", false},
-		{"a.>", "a.b", true}, {"a.>", "a.b.c", true}, {"a.>", "a", false}, {">", "a", true}, {">", "a.b", true}, {">", "", false},
-		{"a.*.c", "a.b.c", true}, {"a.*.c", "a..c", false}, {"a.b*", "a.bc", false}, {"a.*", "a.", false},
+		{"a.b", "a.b", true},
+		{"a.b", "a.c", false},
+		{"a.b", "a", false},
+		{"a", "a.b", false},
+		{"a.b", "a.b.c", false},
+		{"a.*", "a.b", true},
+		{"a.*", "a", false},
+		{"a.*", "a.b.c", false},
+		{"*.b", "a.b", true},
+		{"*", "a", true},
+		{"*", "", false},
+		{"a.>", "a.b", true},
+		{"a.>", "a.b.c", true},
+		{"a.>", "a", false},
+		{">", "a", true},
+		{">", "a.b", true},
+		{">", "", false},
+		{"a.*.c", "a.b.c", true},
+		{"a.*.c", "a..c", false},
+		{"a.b*", "a.bc", false},
+		{"a.*", "a.", false},
 	} {
 		if got := bus.Match(c.pattern, c.subject); got != c.want {
 			t.Errorf("Match(%q, %q) = %v", c.pattern, c.subject, got)

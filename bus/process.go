@@ -277,8 +277,7 @@ func panicked(value any, log zerolog.Logger) error {
 }
 
 func (s *server) logFailure(log zerolog.Logger, err, cause error) {
-	var failure *Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*Failure](err); ok {
 		err = failure.Err // the message is for the person and may speak of them
 	}
 	log.Warn().Err(err).AnErr("cause", cause).Msg("a request failed")

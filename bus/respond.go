@@ -85,8 +85,7 @@ func (s *server) completed(e *schemas.Event, request *Request, started time.Time
 // failed returns the failed response of an error (see Handler).
 func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) answer {
 	description, permanent := neutralFailure, false
-	var failure *Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*Failure](err); ok {
 		permanent = failure.Permanent
 		if failure.Message != "" {
 			description = failure.Message

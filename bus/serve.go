@@ -137,7 +137,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the end of ctx is a stop in order
 		case err == nil:
 			trouble = backoff{}
 			continue
@@ -146,7 +146,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		}
 		s.log.Warn().Err(err).Msg("requests cannot be fetched; trying again")
 		if trouble.wait(ctx) != nil {
-			return nil
+			return nil //nolint:nilerr // the end of ctx is a stop in order
 		}
 	}
 }

@@ -33,6 +33,7 @@ func echoTask(n int) schemas.Task {
 func TestServeIsAHandlerSystem(t *testing.T) {
 	t.Parallel()
 	bustest.TestHandler(t, func(t *testing.T) bustest.HandlerSystem {
+		t.Helper()
 		return bustest.ServeHandler(t, "echo", bus.HandlerFunc(echo), echoTask)
 	})
 }

@@ -368,7 +368,10 @@ func TestServeHandsOverWhatTheHandlerNeeds(t *testing.T) {
 		}
 		s.one(t) // what should go to somebody else's subject goes to the agent's own
 		own := 0
-		for range s.ledger.Scan(t.Context(), bus.WorkStream, 1, bus.ServiceSubject(agent, string(bus.KindResponse))) {
+		for _, err := range s.ledger.Scan(t.Context(), bus.WorkStream, 1, bus.ServiceSubject(agent, string(bus.KindResponse))) {
+			if err != nil {
+				t.Error(err)
+			}
 			own++
 		}
 		if own != 2 {

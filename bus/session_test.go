@@ -57,8 +57,8 @@ func TestLoadSession(t *testing.T) {
 	if n != 20 {
 		t.Errorf("%d of 20 records", n)
 	}
-	for range bus.LoadSession(t.Context(), ledger, schemas.SessionID("p", "none")) {
-		t.Error("a record of a session that never was")
+	for _, err := range bus.LoadSession(t.Context(), ledger, schemas.SessionID("p", "none")) {
+		t.Errorf("a record of a session that never was: %v", err)
 	}
 }
 

@@ -15,19 +15,30 @@ type alarms struct {
 type alarm struct {
 	at    time.Time
 	order uint64
+	index int // in the heap; -1 once it has rung or is cancelled
 	ring  func(now time.Time)
 }
 
-func (a *alarms) add(at time.Time, ring func(now time.Time)) {
+func (a *alarms) add(at time.Time, ring func(now time.Time)) *alarm {
 	a.set++
-	heap.Push(&a.heap, alarm{at: at, order: a.set, ring: ring})
+	added := &alarm{at: at, order: a.set, ring: ring}
+	heap.Push(&a.heap, added)
+	return added
+}
+
+// cancel takes an alarm back, so that it keeps nothing in memory until its time.
+// Nil, and one that has rung, are no mistake.
+func (a *alarms) cancel(set *alarm) {
+	if set != nil && set.index >= 0 {
+		heap.Remove(&a.heap, set.index)
+	}
 }
 
 // ring runs what is due and reports whether anything was.
 func (a *alarms) ring(now time.Time) bool {
 	rang := false
 	for len(a.heap) > 0 && !a.heap[0].at.After(now) {
-		due, _ := heap.Pop(&a.heap).(alarm)
+		due, _ := heap.Pop(&a.heap).(*alarm)
 		due.ring(now)
 		rang = true
 	}
@@ -42,7 +53,7 @@ func (a *alarms) next() (time.Time, bool) {
 	return a.heap[0].at, true
 }
 
-type alarmHeap []alarm
+type alarmHeap []*alarm
 
 func (h alarmHeap) Len() int { return len(h) }
 func (h alarmHeap) Less(i, j int) bool {
@@ -51,10 +62,15 @@ func (h alarmHeap) Less(i, j int) bool {
 	}
 	return h[i].at.Before(h[j].at)
 }
-func (h alarmHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h alarmHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
 
 func (h *alarmHeap) Push(x any) {
-	if a, ok := x.(alarm); ok {
+	if a, ok := x.(*alarm); ok {
+		a.index = len(*h)
 		*h = append(*h, a)
 	}
 }
@@ -62,6 +78,8 @@ func (h *alarmHeap) Push(x any) {
 func (h *alarmHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]
+	old[len(old)-1] = nil
 	*h = old[:len(old)-1]
+	last.index = -1
 	return last
 }

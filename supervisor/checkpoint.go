@@ -27,6 +27,7 @@ type checkpoint struct {
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
 // the open sessions and starts to read behind the floor. It waits for the ledger.
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
+	now = now.UTC()
 	before, sequence, err := o.lastCheckpoint(ctx)
 	if err != nil {
 		return err

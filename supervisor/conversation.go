@@ -31,7 +31,7 @@ type conversation struct {
 	hold *entry
 
 	requests []string                  // its keys in Owner.waiting
-	alarm    time.Time                 // the earliest one set for it
+	alarm    *alarm                    // for its earliest deadline
 	bodies   map[uint64]schemas.Result // fetched for the decision at hand
 }
 
@@ -144,23 +144,21 @@ func (o *Owner) watch(c *conversation) {
 			earliest = deadline.At
 		}
 	}
-	if earliest.IsZero() || !c.alarm.IsZero() && !earliest.Before(c.alarm) {
+	if c.alarm != nil && c.alarm.index >= 0 && c.alarm.at.Equal(earliest) {
 		return
 	}
-	c.alarm = earliest
-	o.alarms.add(earliest, func(time.Time) {
-		if c.alarm.Equal(earliest) {
-			c.alarm = time.Time{}
-		}
-		o.push(c)
-	})
+	o.alarms.cancel(c.alarm)
+	c.alarm = nil
+	if !earliest.IsZero() {
+		c.alarm = o.alarms.add(earliest, func(time.Time) { o.push(c) })
+	}
 }
 
 // evict forgets a session that waits for nothing, once its last record is below
 // the floor: whoever loads it then knows that it owes nothing.
 func (o *Owner) evict(c *conversation) {
 	switch {
-	case !c.state.Idle() || o.sessions[c.id] != c: // the alarm of one that was forgotten may still ring
+	case !c.state.Idle() || o.sessions[c.id] != c:
 	case c.sequence <= o.floor.value:
 		delete(o.sessions, c.id)
 	default:
@@ -204,10 +202,10 @@ func (o *Owner) decide(ctx context.Context, c *conversation, read session.Input,
 		return
 	}
 	if outcome.Refusal != nil {
-		o.quarantine(ctx, in, outcome.Refusal.Reason, outcome.Refusal.Detail)
-	} else {
-		o.floor.leave(in.entry)
+		o.refuse(ctx, c, in, outcome.Refusal)
+		return
 	}
+	o.floor.leave(in.entry)
 	o.dealtWith(c, in)
 	o.push(c)
 }

@@ -92,6 +92,7 @@ func (o *Owner) Wake() <-chan struct{} { return o.wake }
 // whether that was anything. An error is final: ErrNotOwner, or a reader that
 // has lost its place.
 func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
+	now = now.UTC() // a record must not depend on where it was decided
 	worked := o.complete(now)
 	worked = o.alarms.ring(now) || worked
 	worked = o.read(ctx) || worked

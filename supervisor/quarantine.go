@@ -2,16 +2,33 @@ package supervisor
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/session"
 )
 
 // quarantine stores a message that cannot be used, with the reason, and then
 // leaves it behind. It tries until the ledger takes it.
 func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string) {
+	o.isolate(ctx, in, reason, detail, func(time.Time) { o.floor.leave(in.entry) })
+}
+
+// refuse stores an input that its session has refused, and holds the session
+// back until it is stored: once a later input is applied, a successor would take
+// this one for dealt with.
+func (o *Owner) refuse(ctx context.Context, c *conversation, in *input, refusal *session.Refusal) {
+	o.begin(c)
+	o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(now time.Time) { o.settle(c, in, now) })
+}
+
+func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {
 	event, err := quarantined(in.message, reason, detail)
 	if err != nil {
 		o.fail(err)
@@ -19,19 +36,36 @@ func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.Quaran
 	}
 	o.Log.Warn().Str("reason", string(reason)).Uint64("sequence", in.message.Sequence).Int("shard", o.Shard).
 		Msg("message quarantined")
-	o.insist(ctx, bus.DeadSubject(reason, o.Shard), &event, 0, func(time.Time) { o.floor.leave(in.entry) })
+	o.insist(ctx, bus.DeadSubject(reason, o.Shard), &event, 0, done)
 }
 
 func quarantined(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
 	body, err := schemas.Marshal(schemas.Quarantined{
-		Reason: reason, Detail: detail, Subject: message.Subject, Stream: message.Stream,
-		Sequence: message.Sequence, Received: message.Recorded, Headers: message.Header, Body: message.Body,
+		Reason: reason, Detail: legible(detail), Subject: legible(message.Subject), Stream: message.Stream,
+		Sequence: message.Sequence, Received: message.Recorded, Headers: legibleHeaders(message.Header), Body: message.Body,
 	})
 	return schemas.Event{
 		ID:     message.Stream + ":" + strconv.FormatUint(message.Sequence, 10),
 		Source: "/podium/supervisor", Type: schemas.TypeQuarantined, Time: message.Recorded,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}, err
+}
+
+// legible is text that JSON can hold. What stood there byte for byte can be read
+// at the message's own place in the ledger.
+func legible(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
+
+func legibleHeaders(header bus.Header) map[string][]string {
+	if len(header) == 0 {
+		return nil
+	}
+	headers := make(map[string][]string, len(header))
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			headers[legible(name)] = append(headers[legible(name)], legible(value))
+		}
+	}
+	return headers
 }
 
 // insist publishes an event until the ledger takes it.

@@ -9,7 +9,6 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
 )
 
 // TestOneRun: a message becomes a request, its answer a delivery, and the floor
@@ -241,5 +240,3 @@ func TestSummerTime_X07(t *testing.T) {
 	d.must(d.work(o))
 	d.clean()
 }
-
-var _ = supervisor.ErrNotOwner

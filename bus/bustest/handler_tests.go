@@ -1,6 +1,7 @@
 package bustest
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,9 +137,7 @@ func testGarbage(t *testing.T, c *conversation) {
 
 func cloneWith(header bus.Header, name, value string) bus.Header {
 	cloned := bus.Header{name: {value}}
-	for n, values := range header {
-		cloned[n] = values
-	}
+	maps.Copy(cloned, header)
 	return cloned
 }
 

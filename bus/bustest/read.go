@@ -95,8 +95,11 @@ func testRead(t *testing.T, s System) {
 			subjects []string
 			want     int
 		}{
-			{[]string{doors[1]}, 10}, {doors[:2], 20}, {[]string{"podium.in.*.0"}, 20},
-			{[]string{"podium.in.*.0", "podium.control.0"}, 30}, {[]string{"podium.in.>"}, 20},
+			{[]string{doors[1]}, 10},
+			{doors[:2], 20},
+			{[]string{"podium.in.*.0"}, 20},
+			{[]string{"podium.in.*.0", "podium.control.0"}, 30},
+			{[]string{"podium.in.>"}, 20},
 		} {
 			r := mustRead(t, s.Core, stream, 1, c.subjects...)
 			if got, _ := take(t, r, c.want); len(got) != c.want {
@@ -194,8 +197,11 @@ func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
 		}
 		mustAppend(t, core, growing, "new")
 	}
-	for range core.Scan(ctx, stream, 1, doors...) {
-		break // leaving early is allowed
+	for _, err := range core.Scan(ctx, stream, 1, doors...) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break //nolint:staticcheck // leaving early is allowed
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()

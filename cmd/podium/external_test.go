@@ -96,10 +96,10 @@ func (r plainRequest) response(agent, status, text string) string {
 }
 
 func (r plainRequest) progress(agent string, percentage int, message string) string {
-	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"progress_update","timestamp":%q,`+
+	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"progress_update","timestamp":%q,"in_reply_to":%q,`+
 		`"payload":{"plan_id":%q,"progress_percentage":%d,"tasks_completed":[],"tasks_in_progress":[{"task_id":%q,"agent":%q,"started_at":%q}],`+
 		`"tasks_pending":[],"tasks_blocked":[],"message":%q}}`,
-		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.Payload.PlanID, percentage,
+		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.MessageID, r.Payload.PlanID, percentage,
 		r.Payload.Tasks[0].TaskID, agent, time.Now().UTC().Format(time.RFC3339), message)
 }
 

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/cmd/podium/service"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 
-	"github.com/rs/zerolog"
 )
 
 // deskConfig is a profile that calculates. One shard, so that what comes later
@@ -39,7 +40,9 @@ func (i *installation) arrivals() map[string]int {
 	i.t.Helper()
 	count := map[string]int{}
 	for _, line := range lines[replayed](i.t, i.podium("replay", "--subject", "podium.in.>", "-o", "json")) {
-		var event struct{ ID string }
+		var event struct {
+			ID string `json:"id"`
+		}
 		if err := schemas.Unmarshal(line.Event, &event); err != nil {
 			i.t.Fatal(err)
 		}
@@ -121,7 +124,11 @@ func TestSameMailAgain_X02(t *testing.T) {
 	loseCursor(t, i.data)
 	i.up()
 	mail()
-	for id, count := range i.arrivals() {
+	arrivals := i.arrivals()
+	if len(arrivals) != mails {
+		t.Errorf("%d mails came as %v", mails, arrivals)
+	}
+	for id, count := range arrivals {
 		if last := strings.HasSuffix(id, fmt.Sprintf(":%d", mails)); count < 2 && !last {
 			t.Errorf("%s came %d times: the lost cursor did not bring it again", id, count)
 		}

@@ -70,11 +70,10 @@ func wrongName(name string) string {
 
 // placeOf tells a person where JSON is wrong, without naming Go's types.
 func placeOf(err error) *ProblemPlace {
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		want := "a value of another kind"
 		if semantic.GoType != nil {
-			switch semantic.GoType.Kind() { //nolint:exhaustive // a message has strings and objects only
+			switch semantic.GoType.Kind() {
 			case reflect.String:
 				want = "a string"
 			case reflect.Struct:
@@ -83,8 +82,7 @@ func placeOf(err error) *ProblemPlace {
 		}
 		return &ProblemPlace{Detail: want + " is expected here", Pointer: fragment(semantic.JSONPointer)}
 	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		detail := "not valid JSON at byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + ": " + syntactic.Err.Error()
 		return &ProblemPlace{Detail: detail, Pointer: fragment(syntactic.JSONPointer)}
 	}

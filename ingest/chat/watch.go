@@ -72,7 +72,7 @@ func (w *watch) findInput(ctx context.Context) error {
 	}
 	event, err := bus.Decode(message)
 	if err != nil || schemas.SessionID(event.Profile, event.PartitionKey) != w.ref.session {
-		return errNoRun //nolint:nilerr // what cannot be read is in quarantine and belongs to no session
+		return errNoRun
 	}
 	w.input, w.channel = event.ID, channelOf(&event)
 	return nil

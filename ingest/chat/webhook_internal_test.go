@@ -149,7 +149,8 @@ func TestDecoySatisfiesNobody(t *testing.T) {
 	t.Parallel()
 	stranger := channel{verifier: decoy()}
 	for _, header := range []http.Header{
-		{}, {"Authorization": {"Bearer "}},
+		{},
+		{"Authorization": {"Bearer "}},
 		signedHeader("m", "1700000000", signatureBy(t, secretA, "m", "1700000000", nil)),
 	} {
 		if stranger.verifier.verify(header, nil, time.Unix(1_700_000_000, 0)) == nil {

@@ -102,7 +102,7 @@ func (t *Turn) advance() {
 func (t *Turn) begin(task *Task) {
 	for _, id := range task.Dependencies {
 		dependency := t.Run.Task(id)
-		if !dependency.State.Ended() {
+		if dependency == nil || !dependency.State.Ended() {
 			return
 		}
 		if dependency.State != TaskCompleted {

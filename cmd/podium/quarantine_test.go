@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"podium/schemas"
+)
+
+// inQuarantine lists what is in quarantine, by reason.
+func (i *installation) inQuarantine(arguments ...string) map[schemas.QuarantineReason][]quarantined {
+	i.t.Helper()
+	by := map[schemas.QuarantineReason][]quarantined{}
+	for line := range strings.Lines(i.podium(append([]string{"quarantine", "list", "-o", "json"}, arguments...)...).succeeds(i.t).stdout) {
+		var one quarantined
+		var named struct{ ID, State string }
+		if err := json.Unmarshal([]byte(line), &named); err != nil {
+			i.t.Fatal(err)
+		}
+		if err := schemas.Unmarshal([]byte(line), &one); err != nil {
+			i.t.Fatalf("%v in %s", err, line)
+		}
+		by[one.Reason] = append(by[one.Reason], one)
+	}
+	return by
+}
+
+// TestQuarantine_X06: whatever an agent says wrongly is kept where a person finds it, and
+// the run goes on to its end.
+func TestQuarantine_X06(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	alpha, beta := connectPlain(t, i, "alpha"), connectPlain(t, i, "beta")
+	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait", "-o", "json")
+	first := alpha.pull()
+
+	// Four that nobody can use.
+	alpha.publish(first.replyTo, strings.Replace(first.response("alpha", "completed", "shouted"), `"completed"`, `"COMPLETED"`, 1))
+	alpha.publish(first.replyTo, "this is no JSON")
+	shard := first.replyTo[strings.LastIndexByte(first.replyTo, '.'):]
+	beta.publish("podium.agent.beta.response"+shard, first.response("beta", "completed", "not mine"))
+	stranger := first
+	stranger.MessageID = uuid.NewString()
+	alpha.publish("podium.agent.alpha.response", stranger.response("alpha", "completed", "to nobody"))
+	eventually(t, "the four are in quarantine", func() bool {
+		found := i.inQuarantine()
+		return len(found[schemas.QuarantineMalformed]) == 2 && len(found[schemas.QuarantineWrongAgent]) == 1 && len(found[schemas.QuarantineUnknownRun]) == 1
+	})
+
+	// An attempt that fails, and whose answer comes after all when another is under way.
+	alpha.publish(first.replyTo, first.response("alpha", "failed", "not now"))
+	alpha.acknowledge(first)
+	second := alpha.pull()
+	if second.MessageID == first.MessageID {
+		t.Fatal("the second attempt is the first one again")
+	}
+	alpha.publish(first.replyTo, first.response("alpha", "completed", "too late"))
+	alpha.publish(second.replyTo, second.response("alpha", "completed", "in time"))
+	alpha.acknowledge(second)
+	sending.ends(t, exitOK)
+	var ended struct{ Status, Answer string }
+	if err := json.Unmarshal([]byte(sending.stdout.String()), &ended); err != nil || ended.Status != "completed" || ended.Answer != "in time" {
+		t.Errorf("the run ended as %s (%v)", sending.stdout, err)
+	}
+	if late := i.podium("replay").succeeds(t).stdout; !strings.Contains(late, "an answer to attempt 1 came too late to count") {
+		t.Errorf("replay does not show the late answer:\n%s", late)
+	}
+	if facts := i.podium("replay", "-o", "json").succeeds(t).stdout; strings.Count(facts, `"response_late"`) != 1 {
+		t.Errorf("replay -o json has %d late answers", strings.Count(facts, `"response_late"`))
+	}
+	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 1 {
+		t.Errorf("the runs are %+v", runs)
+	}
+	i.dealWith(i.inQuarantine())
+	i.stop()
+	i.verify()
+}
+
+// dealWith shows one quarantined message, retries another and discards a third.
+func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined) {
+	t := i.t
+	t.Helper()
+	malformed, wrong, unknown := found[schemas.QuarantineMalformed][0], found[schemas.QuarantineWrongAgent][0], found[schemas.QuarantineUnknownRun][0]
+	if !strings.Contains(malformed.Detail, "status") || !strings.Contains(string(malformed.Body), "COMPLETED") {
+		t.Errorf("the malformed one says %q and holds %s", malformed.Detail, malformed.Body)
+	}
+	if !strings.Contains(wrong.Detail, "beta") || !strings.Contains(wrong.Detail, "alpha") {
+		t.Errorf("the one of the wrong agent says %q", wrong.Detail)
+	}
+	shown := i.podium("quarantine", "show", malformed.ID).succeeds(t).stdout
+	for _, words := range []string{malformed.ID, "malformed", malformed.Detail, "shouted", malformed.Subject} {
+		if !strings.Contains(shown, words) {
+			t.Errorf("quarantine show does not say %q:\n%s", words, shown)
+		}
+	}
+	if list := i.podium("quarantine").succeeds(t).stdout; strings.Count(list, "\n") != 5 || !strings.Contains(list, wrong.ID) {
+		t.Errorf("quarantine lists\n%s", list)
+	}
+	i.podium("quarantine", "discard", unknown.ID, "--reason", "nobody asked").succeeds(t)
+	i.podium("quarantine", "retry", malformed.ID).succeeds(t)
+	eventually(t, "the retried one is back under another number", func() bool {
+		now := i.inQuarantine()[schemas.QuarantineMalformed]
+		return len(now) == 2 && now[0].ID != malformed.ID && now[1].ID != malformed.ID
+	})
+	if open := i.inQuarantine()[schemas.QuarantineUnknownRun]; len(open) != 0 {
+		t.Errorf("the discarded one is still there: %+v", open)
+	}
+	if all := i.inQuarantine("--all"); all[schemas.QuarantineUnknownRun][0].State != "discarded" || len(all[schemas.QuarantineMalformed]) != 3 {
+		t.Errorf("with --all there are %+v", all)
+	}
+	for _, verb := range []string{"show", "retry", "discard"} {
+		if o := i.podium("quarantine", verb, "PODIUM_0:999999"); o.code != exitNotFound || !strings.Contains(o.stderr, "podium quarantine --all") {
+			t.Errorf("quarantine %s of nothing: exit code %d, %s", verb, o.code, o.stderr)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package supervisor_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// audited is a ledger with three runs of one conversation, a queue, an answer
+// from the wrong agent, and records enough for a snapshot.
+func audited(tb testing.TB) *desk {
+	tb.Helper()
+	d := newDesk(tb, 1)
+	o := d.open("one", d.ledger, 0)
+	for i := range 3 {
+		d.say("thread", fmt.Sprint("m", i), "do it")
+	}
+	d.must(d.work(o))
+	for range 3 {
+		request := d.requests("worker")
+		d.answer("intruder", &request[len(request)-1], "mine")
+		d.answerNewest("worker", "done")
+		d.must(d.work(o))
+		d.answerNewest("chat", "")
+		d.must(d.work(o))
+		d.now = d.now.Add(2 * supervisor.Config{}.WithDefaults().CheckpointEvery)
+		d.must(d.work(o))
+	}
+	d.clean()
+	return d
+}
+
+// A replica is a copy of a ledger in which something was changed.
+type replica struct {
+	*memory.Ledger
+	artifacts bus.Artifacts
+}
+
+func (r *replica) Artifacts() bus.Artifacts { return r.artifacts }
+
+// replicate copies a shard, message by message, under the same sequences.
+func (d *desk) replicate(change func(message *bus.Message)) *replica {
+	d.tb.Helper()
+	copied := &replica{Ledger: memory.New(1), artifacts: d.ledger.Artifacts()}
+	for message, err := range d.ledger.Scan(context.Background(), bus.ShardStream(0), 1) {
+		d.must(err)
+		sequence := message.Sequence
+		message.Body = slices.Clone(message.Body)
+		change(&message)
+		ack, err := bus.Append(context.Background(), copied, message, bus.Expect{})
+		d.must(err)
+		if ack.Sequence != sequence {
+			d.tb.Fatalf("message %d is copied to %d", sequence, ack.Sequence)
+		}
+	}
+	return copied
+}
+
+// rewrite changes the body of an event and leaves its attributes.
+func rewrite[T any](tb testing.TB, message *bus.Message, change func(*T)) {
+	tb.Helper()
+	event, err := bus.Decode(*message)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var value T
+	if err = schemas.Unmarshal(event.Data, &value); err != nil {
+		tb.Fatal(err)
+	}
+	change(&value)
+	if message.Body, err = schemas.Marshal(value); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// erase puts a note that says nothing in the place of a message.
+func erase(tb testing.TB, message *bus.Message) {
+	tb.Helper()
+	event := schemas.Event{ID: "note", Source: "/test", Type: schemas.TypeControl, DataContentType: schemas.MediaTypeJSON,
+		Data: []byte(`{"action":"quarantine_discard","target":"x"}`)}
+	note, err := bus.Encode(bus.ControlSubject(0), &event)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	*message = note
+}
+
+// TestVerifyNamesFaults_X07: each way to tamper with a ledger is found where it is.
+func TestVerifyNamesFaults_X07(t *testing.T) {
+	t.Parallel()
+	d := audited(t)
+	record := func(number int, change func(*schemas.Record)) func(testing.TB, *bus.Message, int) {
+		return func(tb testing.TB, message *bus.Message, n int) {
+			tb.Helper()
+			if strings.HasPrefix(message.Subject, "podium.session.") && n == number {
+				rewrite(tb, message, change)
+			}
+		}
+	}
+	nth := func(prefix string, number int, change func(testing.TB, *bus.Message)) func(testing.TB, *bus.Message, int) {
+		return func(tb testing.TB, message *bus.Message, n int) {
+			tb.Helper()
+			if strings.HasPrefix(message.Subject, prefix) && n == number {
+				change(tb, message)
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(tb testing.TB, message *bus.Message, number int) // the number-th of its subject's kind
+		record uint64
+		says   string
+	}{
+		"nothing": {func(testing.TB, *bus.Message, int) {}, 0, ""},
+		"a changed fact": {record(4, func(r *schemas.Record) {
+			for i := range r.Facts {
+				if f := r.Facts[i].TaskCompleted; f != nil {
+					f.Result.Text = "forged"
+				}
+			}
+		}), 4, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
+		"a fact too many":  {record(5, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 5, "deciding again says nothing more"},
+		"a missing fact":   {record(5, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 5, "deciding again adds"},
+		"a broken chain":   {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
+		"another epoch":    {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
+		"another number":   {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
+		"another session":  {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
+		"another moment":   {record(1, func(r *schemas.Record) { r.Cause.Time = r.Cause.Time.Add(1) }), 1, "deciding again says"},
+		"another cause":    {record(4, func(r *schemas.Record) { r.Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
+		"another profile":  {record(1, func(r *schemas.Record) { r.Cause.Profile = "0123" }), 1, "profile 0123"},
+		"a wrong snapshot": {record(8, func(r *schemas.Record) { r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":3`, `"runs":4`, 1)) }), 8, "the snapshot is not the fold"},
+		"a message without its words": {record(2, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message = nil }), 2, "deciding again says"},
+		"a task nobody planned": {record(1, func(r *schemas.Record) {
+			for i := range r.Facts {
+				if f := r.Facts[i].PlanCreated; f != nil {
+					f.Tasks = append(f.Tasks, schemas.PlannedTask{Task: "t2", Dependencies: []string{"t9"}})
+				}
+			}
+		}), 1, "deciding again says"},
+		"an unreadable record": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 0, "it cannot be read"},
+		"an erased record":     {nth("podium.session.", 3, erase), 4, "does not follow from the one before it"},
+		"an erased input":      {nth("podium.in.", 2, erase), 2, "deciding again says nothing more"},
+		"an erased answer":     {nth("podium.agent.worker.", 1, erase), 4, "deciding again says nothing more"},
+		"a changed answer": {nth("podium.agent.worker.", 1, func(tb testing.TB, m *bus.Message) {
+			tb.Helper()
+			rewrite(tb, m, func(r *schemas.ExecutionResponse) { r.Payload.Result.Text = "other" })
+		}), 4, "deciding again says"},
+		"an unreadable input": {nth("podium.in.", 2, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 2, "the cause cannot be read"},
+		"a floor that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
+			tb.Helper()
+			rewrite(tb, m, func(p *schemas.Checkpoint) { p.Floor = 0 })
+		}), 0, "the floor of a checkpoint went down"},
+		"a message that nobody decided": {nth("podium.dead.", 1, func(tb testing.TB, m *bus.Message) {
+			tb.Helper()
+			*m = chat(tb, "unseen")
+		}), 0, "a message was never decided"},
+		"garbage that nobody refused": {nth("podium.dead.", 1, func(tb testing.TB, m *bus.Message) {
+			tb.Helper()
+			*m = chat(tb, "garbage")
+			m.Body = []byte("{")
+		}), 0, "an input that cannot be read is not in quarantine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counts := map[string]int{}
+			copied := d.replicate(func(message *bus.Message) {
+				kind := message.Subject[:strings.LastIndex(message.Subject, ".")]
+				counts[kind]++
+				test.change(t, message, counts[kind])
+			})
+			faults := d.verify(copied)
+			if test.says == "" && len(faults) == 0 {
+				return
+			}
+			named := slices.ContainsFunc(faults, func(fault string) bool {
+				return strings.HasPrefix(fault, fmt.Sprintf("record %d at ", test.record)) && strings.Contains(fault, test.says)
+			})
+			if !named {
+				t.Errorf("found only %q", faults)
+			}
+		})
+	}
+}
+
+func chat(tb testing.TB, id string) bus.Message {
+	tb.Helper()
+	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: id, Text: "do it"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	message, err := bus.Encode(bus.InSubject("chat", 0), &schemas.Event{
+		ID: id, Source: "/desk", Type: schemas.TypeChatReceived, Profile: "desk", PartitionKey: "thread",
+		DataContentType: schemas.MediaTypeJSON, Data: body,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return message
+}
+
+// TestVerifyFindsAnyByte_X07: a record that another one follows cannot change in
+// a single byte, and no change makes the check itself fail.
+func TestVerifyFindsAnyByte_X07(t *testing.T) {
+	t.Parallel()
+	d := audited(t)
+	known, err := supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	d.must(err)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		chosen, seen := 1+random.IntN(8), 0
+		copied := d.replicate(func(message *bus.Message) {
+			if strings.HasPrefix(message.Subject, "podium.session.") {
+				if seen++; seen == chosen {
+					at := random.IntN(len(message.Body))
+					message.Body[at] ^= 1 << random.IntN(7)
+				}
+			}
+		})
+		result, err := supervisor.Verify(t.Context(), copied, known, 0)
+		if err == nil && len(result.Faults) == 0 {
+			t.Fatalf("a change of record %d was not found", chosen)
+		}
+	}
+}
+
+// TestVerifyCounts: the report says how much was looked at.
+func TestVerifyCounts(t *testing.T) {
+	t.Parallel()
+	d := audited(t)
+	known, err := supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	d.must(err)
+	result, err := supervisor.Verify(t.Context(), d.ledger, known, 0)
+	d.must(err)
+	conversation := d.conversation("thread")
+	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 12 || result.Facts < result.Records {
+		t.Errorf("%+v", result)
+	}
+}
