@@ -76,6 +76,7 @@ type server struct {
 	config  ServeConfig
 	log     zerolog.Logger
 	slots   chan struct{} // one value for each slot in use
+	idle    chan Delivery // to a goroutine that waits for work
 
 	malformed atomic.Uint64
 
@@ -101,6 +102,7 @@ func Serve(ctx context.Context, worker Worker, handler Handler, config ServeConf
 		worker: worker, handler: handler, config: config,
 		log:      config.Log.With().Str("agent", worker.Name()).Logger(),
 		slots:    make(chan struct{}, config.Concurrency),
+		idle:     make(chan Delivery),
 		running:  make(map[string]context.CancelCauseFunc),
 		answered: newRecent[string, answer](config.Remember, rememberedBytes),
 	}
@@ -121,6 +123,7 @@ func Serve(ctx context.Context, worker Worker, handler Handler, config ServeConf
 // pull fetches exactly as many requests as there are free slots, because a
 // request that waits in a buffer burns its ack-wait.
 func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error {
+	defer close(s.idle)
 	var trouble backoff
 	for {
 		free := s.reserve(ctx)
@@ -130,10 +133,11 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		deliveries, err := s.worker.Fetch(ctx, free)
 		s.release(max(free-len(deliveries), 0))
 		for _, d := range deliveries {
-			requests.Go(func() {
-				defer s.release(1)
-				s.process(work, d)
-			})
+			select {
+			case s.idle <- d:
+			default:
+				requests.Go(func() { s.labor(work, d) })
+			}
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -148,6 +152,15 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		if trouble.wait(ctx) != nil {
 			return nil //nolint:nilerr // the end of ctx is a stop in order
 		}
+	}
+}
+
+// labor works on a delivery, then on others until pull has returned: a goroutine
+// that has worked before has grown the stack that the work needs.
+func (s *server) labor(ctx context.Context, d Delivery) {
+	for more := true; more; d, more = <-s.idle {
+		s.process(ctx, d)
+		s.release(1)
 	}
 }
 

@@ -126,16 +126,18 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 				}
 			}
 		}), 4, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
-		"a fact too many":  {record(5, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 5, "deciding again says nothing more"},
-		"a missing fact":   {record(5, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 5, "deciding again adds"},
-		"a broken chain":   {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
-		"another epoch":    {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
-		"another number":   {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
-		"another session":  {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
-		"another moment":   {record(1, func(r *schemas.Record) { r.Cause.Time = r.Cause.Time.Add(1) }), 1, "deciding again says"},
-		"another cause":    {record(4, func(r *schemas.Record) { r.Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
-		"another profile":  {record(1, func(r *schemas.Record) { r.Cause.Profile = "0123" }), 1, "profile 0123"},
-		"a wrong snapshot": {record(8, func(r *schemas.Record) { r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":3`, `"runs":4`, 1)) }), 8, "the snapshot is not the fold"},
+		"a fact too many": {record(5, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 5, "deciding again says nothing more"},
+		"a missing fact":  {record(5, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 5, "deciding again adds"},
+		"a broken chain":  {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
+		"another epoch":   {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
+		"another number":  {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
+		"another session": {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
+		"another moment":  {record(1, func(r *schemas.Record) { r.Cause.Time = r.Cause.Time.Add(1) }), 1, "deciding again says"},
+		"another cause":   {record(4, func(r *schemas.Record) { r.Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
+		"another profile": {record(1, func(r *schemas.Record) { r.Cause.Profile = "0123" }), 1, "profile 0123"},
+		"a wrong snapshot": {record(8, func(r *schemas.Record) {
+			r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":3`, `"runs":4`, 1))
+		}), 8, "the snapshot is not the fold"},
 		"a message without its words": {record(2, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
 			for i := range r.Facts {

@@ -17,19 +17,27 @@ type agentCommand struct {
 	Exec agentExecCommand `cmd:"" help:"Make an agent of any program."`
 }
 
+// Help is shown by --help.
+func (agentCommand) Help() string {
+	return `An agent takes requests from a running instance and answers them.
+
+  podium agent exec --name summary -- ./summary.sh`
+}
+
 type agentExecCommand struct {
 	Name        string        `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
 	Concurrency int           `help:"Requests at a time." default:"1"`
 	Timeout     time.Duration `help:"After this the program, and all it started, is killed." default:"30s"`
-	Description string        `help:"What it can do, in one sentence."`
+	Description string        `help:"What it can do, in one sentence." placeholder:"WORDS"`
 	Command     []string      `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
 // Help is shown by --help.
 func (agentExecCommand) Help() string {
 	return `The program gets the request as JSON on standard input and answers on standard output, as plain text or
-as JSON; lines on standard error are progress. The agent must be in podium.yaml as kind external; the
-key that the running instance has made for it is found in its data directory.
+as JSON; lines on standard error are progress, and "40% words" sets the percentage. Another exit code
+than 0 is a failure. The agent must be in podium.yaml as kind external; the key that the running
+instance has made for it is found in its data directory. Ctrl-C stops it when its requests are done.
 
   podium agent exec --name summary -- ./summary.sh
   podium agent exec --name translate --concurrency 2 -- python3 translate.py`
@@ -63,8 +71,10 @@ type agentsCommand struct{}
 
 // Help is shown by --help.
 func (agentsCommand) Help() string {
-	return `Lists every agent that has announced itself, and when it was last alive.
+	return `Lists every agent that has announced itself, and when it was last alive. An external agent that
+has never been started is not there, and its requests wait.
 
+  podium agents
   podium agents -o json`
 }
 

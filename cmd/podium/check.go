@@ -26,7 +26,9 @@ type checkCommand struct {
 
 // Help is shown by --help.
 func (checkCommand) Help() string {
-	return `Names every unknown key and bad value with its line, column and the nearest valid key.
+	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
+when there is one. The environment variables that the configuration names have to be set. Nothing is
+started, so it does not see whether servers answer and programs exist.
 
   podium check -c podium.yaml`
 }
@@ -53,7 +55,7 @@ func (c *checkCommand) Run(env *environment) error {
 		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults}), usage(err))
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(env.stdout, "%s is right: %d profiles, %d agents, %d mail accounts, %d chat channels\n", c.Config,
+		_, err = fmt.Fprintf(env.stdout, "%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d\n", c.Config,
 			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels))
 		return err
 	}
@@ -107,6 +109,13 @@ func (c *schemaCommand) Run(env *environment) error {
 
 // versionCommand prints what this binary is.
 type versionCommand struct{}
+
+// Help is shown by --help.
+func (versionCommand) Help() string {
+	return `For a report of a fault.
+
+  podium version -o json`
+}
 
 // Run implements the verb.
 func (versionCommand) Run(env *environment) error {

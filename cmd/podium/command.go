@@ -27,7 +27,7 @@ const (
 
 // command is the whole command line.
 type command struct {
-	Data    string `help:"Directory of the ledger." default:"./podium-data" env:"PODIUM_DATA" placeholder:"DIR"`
+	Data    string `help:"Directory of the ledger; ./podium-data when none is named." default:"./podium-data" env:"PODIUM_DATA" placeholder:"DIR"`
 	Output  string `help:"text for people, json for programs." short:"o" enum:"text,json" default:"text"`
 	Verbose bool   `help:"Log what happens, as JSON lines on standard error." short:"v"`
 
@@ -46,6 +46,25 @@ type command struct {
 	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
 	BenchAgent benchAgentCommand `cmd:"" hidden:""`
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
+}
+
+// Help is shown by --help.
+func (command) Help() string {
+	return `Begin with these:
+
+  podium demo --once                        # see it work, then look around
+  podium up -c podium.yaml                  # run it
+  podium send "What is 6 * 7?" --wait       # in another terminal
+
+What reads the ledger works on a running instance and, when none runs on --data, on the ledger at
+rest. Durations are such as 500ms, 30s, 2m or 1h. Times are shown in local time, and in UTC by -o json.
+
+Exit codes:
+  0  it worked
+  1  it was tried and did not work; also a run that did not complete
+  2  the command line or the configuration is wrong
+  3  there is no such run, message, profile, file or ledger, or no instance runs
+  4  replay --verify found differences`
 }
 
 // environment is what every verb works with.

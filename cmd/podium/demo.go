@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func (c *demoCommand) Run(env *environment) (err error) {
 	})
 	summary, err := d.show(running)
 	if err == nil && !c.Once {
-		d.tell("\nStill running. Try `podium send --data %s \"What is 6 * 7?\" --wait`. Ctrl-C stops it.\n", d.env.data)
+		d.tell("\nStill running. In another terminal, try\n\n  %s send --data %s --wait \"What is 6 * 7?\"\n\nCtrl-C stops it.\n", program(), d.env.data)
 		<-running.Done()
 	}
 	stop()
@@ -301,8 +302,20 @@ func (d *demonstration) ledger(ctx context.Context) (demoLedger, error) {
 }
 
 func (d *demonstration) farewell() {
-	d.tell("\nEvery step is on the ledger, which is kept:\n\n  podium replay --data %s\n  podium replay --data %s --verify\n  podium runs --data %s\n",
-		d.env.data, d.env.data, d.env.data)
+	d.tell("\nEvery step is on the ledger, which is kept:\n\n")
+	for _, verb := range []string{"replay", "replay --verify", "runs"} {
+		d.tell("  %s %s --data %s\n", program(), verb, d.env.data)
+	}
+}
+
+// program is what a person types to run this program again.
+func program() string {
+	if path, err := exec.LookPath("podium"); err == nil {
+		if self, err := os.Executable(); err == nil && path == self {
+			return "podium"
+		}
+	}
+	return os.Args[0]
 }
 
 func indent(text string) string {

@@ -122,6 +122,23 @@ func readable(t *testing.T, data string, summary *demoSummary) {
 	if later := at("replay", "--since", "2099-01-01T00:00:00Z").stdout; later != "" {
 		t.Errorf("the future holds %s", later)
 	}
+	for _, c := range []struct {
+		code      int
+		says      string
+		arguments []string
+	}{
+		{exitUsage, "neither a time", []string{"replay", "--since", "yesterday"}},
+		{exitNotFound, "podium runs", []string{"runs", "show", "ffffffff"}},
+		{exitNotFound, "podium runs", []string{"replay", "--run", "ffffffff"}},
+		{exitNotFound, "podium runs", []string{"runs", "cancel", schemas.RunID(schemas.SessionID("no", "one"), 1)}},
+		{exitUsage, "2 runs begin with", []string{"runs", "show", ""}},
+		{exitNotFound, "podium up", []string{"send", "hello"}},
+	} {
+		o := podium(t, append([]string{"--data", data}, c.arguments...)...)
+		if o.code != c.code || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%v: exit code %d, want %d; it says %q, want %q", c.arguments, o.code, c.code, o.stderr, c.says)
+		}
+	}
 }
 
 // TestDemoRunning: on the running demonstration the verbs work too, and it ends in order.

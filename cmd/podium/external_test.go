@@ -88,6 +88,21 @@ func (a *plainAgent) publish(subject, body string) {
 	}
 }
 
+// publishEvent publishes an answer as a CloudEvent in binary mode, which says
+// what request and which attempt of it the answer is for.
+func (a *plainAgent) publishEvent(request plainRequest, body string) {
+	a.t.Helper()
+	asked := request.message.Header
+	message := &nats.Msg{Subject: request.replyTo, Data: []byte(body), Header: nats.Header{
+		"ce-specversion": {"1.0"}, "ce-id": {uuid.NewString()}, "ce-source": {"/podium/" + a.name},
+		"ce-type": {"podium.execution_response.v1"}, "ce-subject": asked["ce-subject"], "ce-attempt": asked["ce-attempt"],
+		"ce-causationid": asked["ce-id"], "ce-time": {time.Now().UTC().Format(time.RFC3339)},
+	}}
+	if _, err := a.conn.RequestMsg(message, patience); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
 // response is the documented answer, written by hand.
 func (r plainRequest) response(agent, status, text string) string {
 	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"execution_response","timestamp":%q,"in_reply_to":%q,`+

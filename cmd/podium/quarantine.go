@@ -104,6 +104,14 @@ type quarantineListCommand struct {
 	All bool `help:"Also those that were retried or discarded."`
 }
 
+// Help is shown by --help.
+func (quarantineListCommand) Help() string {
+	return `Those that a person has dealt with are left out, unless --all is given.
+
+  podium quarantine
+  podium quarantine --all -o json      # one message a line`
+}
+
 // Run implements the verb.
 func (c *quarantineListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
@@ -144,6 +152,13 @@ type quarantineShowCommand struct {
 	ID string `arg:"" name:"message" help:"As quarantine list names it."`
 }
 
+// Help is shown by --help.
+func (quarantineShowCommand) Help() string {
+	return `The bytes are those that were received.
+
+  podium quarantine show PODIUM_0:17`
+}
+
 // Run implements the verb.
 func (c *quarantineShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
@@ -166,6 +181,14 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 
 type quarantineRetryCommand struct {
 	ID string `arg:"" name:"message" help:"As quarantine list names it."`
+}
+
+// Help is shown by --help.
+func (quarantineRetryCommand) Help() string {
+	return `Useful once its cause is gone, for example after a profile was added. If it still cannot be used it
+comes back into quarantine under a new number.
+
+  podium quarantine retry PODIUM_0:17`
 }
 
 // Run implements the verb.
@@ -191,7 +214,14 @@ func (c *quarantineRetryCommand) Run(env *environment) error {
 
 type quarantineDiscardCommand struct {
 	ID     string `arg:"" name:"message" help:"As quarantine list names it."`
-	Reason string `help:"Why; it stays on the ledger."`
+	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
+}
+
+// Help is shown by --help.
+func (quarantineDiscardCommand) Help() string {
+	return `Nothing is removed: the message and your word about it stay on the ledger.
+
+  podium quarantine discard PODIUM_0:17 --reason "a test"`
 }
 
 // Run implements the verb.

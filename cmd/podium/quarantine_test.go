@@ -17,10 +17,6 @@ func (i *installation) inQuarantine(arguments ...string) map[schemas.QuarantineR
 	by := map[schemas.QuarantineReason][]quarantined{}
 	for line := range strings.Lines(i.podium(append([]string{"quarantine", "list", "-o", "json"}, arguments...)...).succeeds(i.t).stdout) {
 		var one quarantined
-		var named struct{ ID, State string }
-		if err := json.Unmarshal([]byte(line), &named); err != nil {
-			i.t.Fatal(err)
-		}
 		if err := schemas.Unmarshal([]byte(line), &one); err != nil {
 			i.t.Fatalf("%v in %s", err, line)
 		}
@@ -59,7 +55,8 @@ func TestQuarantine_X06(t *testing.T) {
 	if second.MessageID == first.MessageID {
 		t.Fatal("the second attempt is the first one again")
 	}
-	alpha.publish(first.replyTo, first.response("alpha", "completed", "too late"))
+	alpha.publish(first.replyTo, first.response("alpha", "completed", "late, without a word on the attempt"))
+	alpha.publishEvent(first, first.response("alpha", "completed", "late, and it says so"))
 	alpha.publish(second.replyTo, second.response("alpha", "completed", "in time"))
 	alpha.acknowledge(second)
 	sending.ends(t, exitOK)
@@ -76,7 +73,11 @@ func TestQuarantine_X06(t *testing.T) {
 	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 1 {
 		t.Errorf("the runs are %+v", runs)
 	}
-	i.dealWith(i.inQuarantine())
+	found := i.inQuarantine()
+	if bare := found[schemas.QuarantineUnknownRun]; len(bare) != 2 || !strings.Contains(string(bare[1].Body), "without a word") {
+		t.Errorf("the late answer that names no attempt is not in quarantine: %+v", bare)
+	}
+	i.dealWith(found)
 	i.stop()
 	i.verify()
 }
@@ -98,7 +99,7 @@ func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined
 			t.Errorf("quarantine show does not say %q:\n%s", words, shown)
 		}
 	}
-	if list := i.podium("quarantine").succeeds(t).stdout; strings.Count(list, "\n") != 5 || !strings.Contains(list, wrong.ID) {
+	if list := i.podium("quarantine").succeeds(t).stdout; strings.Count(list, "\n") != 6 || !strings.Contains(list, wrong.ID) {
 		t.Errorf("quarantine lists\n%s", list)
 	}
 	i.podium("quarantine", "discard", unknown.ID, "--reason", "nobody asked").succeeds(t)
@@ -107,7 +108,7 @@ func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined
 		now := i.inQuarantine()[schemas.QuarantineMalformed]
 		return len(now) == 2 && now[0].ID != malformed.ID && now[1].ID != malformed.ID
 	})
-	if open := i.inQuarantine()[schemas.QuarantineUnknownRun]; len(open) != 0 {
+	if open := i.inQuarantine()[schemas.QuarantineUnknownRun]; len(open) != 1 || open[0].ID == unknown.ID {
 		t.Errorf("the discarded one is still there: %+v", open)
 	}
 	if all := i.inQuarantine("--all"); all[schemas.QuarantineUnknownRun][0].State != "discarded" || len(all[schemas.QuarantineMalformed]) != 3 {

@@ -71,6 +71,9 @@ func conversation(ctx context.Context, core bus.Core, session string) (*schemas.
 // findRun reads the run that a person names: by its id, or by the beginning of
 // one that no other run has.
 func findRun(ctx context.Context, core bus.Core, name string) (*schemas.Run, error) {
+	if name == "" {
+		return nil, &exitError{code: exitUsage, err: errors.New("the run's id is empty; `podium runs` lists the ids")}
+	}
 	if session, number, err := schemas.ParseRunID(name); err == nil {
 		folded, err := conversation(ctx, core, session)
 		if err != nil {

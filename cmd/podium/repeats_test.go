@@ -13,7 +13,6 @@ import (
 	"podium/cmd/podium/service"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
-
 )
 
 // deskConfig is a profile that calculates. One shard, so that what comes later

@@ -17,8 +17,8 @@ import (
 
 // replayCommand reads the ledger again.
 type replayCommand struct {
-	ID      string `help:"Only this run, or the session it belongs to." name:"run" placeholder:"RUN"`
-	Since   string `help:"Only what was stored since then: RFC 3339, or a duration such as 1h." placeholder:"TIME"`
+	ID      string `help:"Only this run, by its id or the beginning of it, and what concerns its whole session." name:"run" placeholder:"RUN"`
+	Since   string `help:"Only what was stored since then: RFC 3339, or how long ago, such as 1h." placeholder:"TIME"`
 	Subject string `help:"Only subjects that match, with the wildcards of NATS." placeholder:"SUBJECT"`
 	Work    bool   `help:"Also the requests to agents."`
 	Verify  bool   `help:"Decide every transition again and compare, fact by fact."`
@@ -27,7 +27,7 @@ type replayCommand struct {
 // Help is shown by --help.
 func (replayCommand) Help() string {
 	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
-With --verify, exit code 4 means that the ledger does not say what deciding it again says.
+With --verify, the whole ledger is decided again; exit code 4 means that it says something else.
 
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
@@ -37,12 +37,28 @@ With --verify, exit code 4 means that the ledger does not say what deciding it a
 
 // Run implements the verb.
 func (c *replayCommand) Run(env *environment) error {
+	if err := c.check(); err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
 	return env.withLedger(func(ledger *service.Ledger) error {
 		if c.Verify {
 			return c.verify(env, ledger)
 		}
 		return c.print(env, ledger.Core)
 	})
+}
+
+func (c *replayCommand) check() error {
+	if c.Verify && (c.ID != "" || c.Since != "" || c.Subject != "" || c.Work) {
+		return errors.New("--verify takes the whole ledger; leave --run, --since, --subject and --work out")
+	}
+	tokens := strings.Split(c.Subject, ".")
+	for i, token := range tokens {
+		if c.Subject != "" && (token == "" || strings.ContainsAny(token, " \t") || token == ">" && i < len(tokens)-1) {
+			return fmt.Errorf("--subject %s is not a subject; try 'podium.in.>' or 'podium.*.echo.response.*'", c.Subject)
+		}
+	}
+	return nil
 }
 
 func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {

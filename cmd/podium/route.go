@@ -22,7 +22,8 @@ type routeCommand struct {
 // Help is shown by --help.
 func (routeCommand) Help() string {
 	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
-where they stand, and why the losers lost. Nothing is sent, and no model is asked.
+where they stand, and why the losers lost. Nothing is sent, and no model is asked. It reads the configuration, not a running
+instance, so the environment variables that the configuration names have to be set.
 
   podium route -c podium.yaml "Patient Müller hat Juckreiz"
   podium route --profile praxis -o json "Bitte einen Brief schreiben"`

@@ -32,8 +32,16 @@ func (runsCommand) Help() string {
 }
 
 type runsListCommand struct {
-	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open." placeholder:"STATUS"`
+	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open." enum:",open,completed,partial,failed,blocked,cancelled" default:"" placeholder:"STATUS"`
 	Limit  int    `help:"At most this many." default:"50"`
+}
+
+// Help is shown by --help.
+func (runsListCommand) Help() string {
+	return `Those that have not ended are among them.
+
+  podium runs --limit 10
+  podium runs --status open -o json    # one run a line`
 }
 
 // Run implements the verb.
@@ -92,6 +100,14 @@ type runsShowCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
+// Help is shown by --help.
+func (runsShowCommand) Help() string {
+	return `Says what was asked, who did what and why, and what came of it.
+
+  podium runs show 5f0c
+  podium runs show 5f0c -o json`
+}
+
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
@@ -115,6 +131,14 @@ type runsWatchCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
+// Help is shown by --help.
+func (runsWatchCommand) Help() string {
+	return `Shows a bar and the tasks in a terminal, plain lines elsewhere, and the answer at the end. Exit code 1
+means that the run did not complete. Ctrl-C ends the watching, not the run.
+
+  podium runs watch 5f0c`
+}
+
 // Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
@@ -128,7 +152,15 @@ func (c *runsWatchCommand) Run(env *environment) error {
 
 type runsCancelCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
-	Reason string `help:"Why; it stays on the ledger."`
+	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
+}
+
+// Help is shown by --help.
+func (runsCancelCommand) Help() string {
+	return `Asks for it on the ledger: the run stops as soon as the supervisor reads that. At work on a ledger at
+rest, that is when the service starts. A run that has ended is left as it is, with exit code 1.
+
+  podium runs cancel 5f0c --reason "asked twice"`
 }
 
 // Run implements the verb.
@@ -137,6 +169,9 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		run, err := findRun(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err
+		}
+		if run.State == schemas.RunStateEnded {
+			return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
 		}
 		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, By: "command line", Reason: c.Reason}
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {

@@ -23,15 +23,17 @@ type sendCommand struct {
 	Profile string        `help:"The profile that handles it; not needed when there is only one." placeholder:"NAME"`
 	Thread  string        `help:"The conversation it belongs to; a new one by default." placeholder:"ID"`
 	Wait    bool          `help:"Show the progress, then the answer."`
-	Timeout time.Duration `help:"How long to wait." default:"2m"`
+	Timeout time.Duration `help:"How long --wait waits; the run goes on after it." default:"2m"`
 }
 
 // Help is shown by --help.
 func (sendCommand) Help() string {
-	return `Publishes the words as a chat message on the running instance's bus.
+	return `Publishes the words as a chat message on the running instance's bus. With --wait, exit code 1 means
+that the run did not complete, or not within --timeout.
 
   podium send "What is 6 * 7?" --wait
-  podium send --thread budget "And divided by 5?" --wait -o json`
+  podium send --thread budget "What is 42 / 5?" --wait --timeout 30s -o json
+  podium send < question.txt`
 }
 
 // Run implements the verb.
@@ -123,7 +125,14 @@ func (e *environment) follow(core bus.Core, session string, which func(*schemas.
 	for record, err := range bus.FollowSession(e.ctx, core, session, 1) {
 		if err != nil {
 			watched.Close()
-			return fmt.Errorf("the run goes on, but the wait is over: %w", err)
+			if e.ctx.Err() == nil {
+				return err
+			}
+			name := session
+			if number := which(folded); number > 0 {
+				name = schemas.RunID(session, number)
+			}
+			return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
 		}
 		if err = folded.Apply(record.Record); err != nil {
 			watched.Close()

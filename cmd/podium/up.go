@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,10 +21,12 @@ type upCommand struct {
 // Help is shown by --help.
 func (upCommand) Help() string {
 	return `Runs the ledger, the supervisor, the agents and the doors that the configuration names, until
-it is told to stop (Ctrl-C or SIGTERM); then it finishes what is under way. Logs are JSON lines on
-standard error.
+it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up to 10 s for agents at
+work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Logs are JSON lines
+on standard error; --data wins over ledger.data of the configuration.
 
   podium up -c podium.yaml --data ./podium-data
+  podium up --nats nats://nats.example.org:4222    # the ledger is on a cluster
   podium check -c podium.yaml                      # is the configuration right?`
 }
 
@@ -40,7 +43,11 @@ func (c *upCommand) Run(env *environment) error {
 		settings.Ledger.Data = env.data
 	}
 	if c.NATS != "" {
-		settings.Ledger.NATS = &config.NATS{URL: c.NATS}
+		joined := config.NATS{URL: c.NATS}
+		if settings.Ledger.NATS != nil {
+			joined.Credentials = settings.Ledger.NATS.Credentials
+		}
+		settings.Ledger.NATS = &joined
 	}
 	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
 	running, err := service.Start(env.ctx, settings, log)
@@ -51,5 +58,14 @@ func (c *upCommand) Run(env *environment) error {
 		running.Address(), settings.Ledger.Data, running.Ledger.URL()); err != nil {
 		return errors.Join(err, running.Close())
 	}
-	return errors.Join(running.Run(env.ctx), running.Close())
+	told := make(chan struct{})
+	unless := context.AfterFunc(env.ctx, func() {
+		defer close(told)
+		_, _ = fmt.Fprintln(env.stdout, "podium stops: it waits up to 10s for agents at work; Ctrl-C again ends it at once")
+	})
+	err = running.Run(env.ctx)
+	if !unless() {
+		<-told
+	}
+	return errors.Join(err, running.Close())
 }

@@ -124,7 +124,11 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		s.Runs = max(s.Runs, f.Run)
 	case schemas.DispositionQueued:
 		s.Runs = max(s.Runs, f.Run)
-		s.Queue = append(s.Queue, Queued{Run: f.Run, Message: *f.Message})
+		queued := Queued{Run: f.Run}
+		if f.Message != nil {
+			queued.Message = *f.Message
+		}
+		s.Queue = append(s.Queue, queued)
 	case schemas.DispositionControl:
 		for i := range s.Queue {
 			if s.Queue[i].Run == f.Run {

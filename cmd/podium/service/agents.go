@@ -105,7 +105,7 @@ func serveAgent(ctx context.Context, ledger *Ledger, name string, agent config.A
 	}
 	return bus.Serve(ctx, worker, h, bus.ServeConfig{
 		Agent: about, Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
-		Log: log.With().Str("agent", name).Logger(),
+		Log: log,
 	})
 }
 

@@ -24,7 +24,8 @@ type Instance struct {
 	Started     time.Time `json:"started"`
 	NATS        string    `json:"nats"`
 	HTTP        string    `json:"http,omitempty"`
-	Credentials string    `json:"credentials"` // directory of the keys
+	Credentials string    `json:"credentials"` // directory of the agents' keys
+	Core        string    `json:"core"`        // file of the core account's seed
 	Profiles    []string  `json:"profiles"`    // in force, in lexical order
 }
 
@@ -78,7 +79,7 @@ func Attach(ctx context.Context, data string, log zerolog.Logger) (*Ledger, erro
 		return OpenAtRest(ctx, data, log)
 	}
 	core, err := jetstream.Connect(ctx, jetstream.Config{
-		URL: instance.NATS, SeedFile: embedded.CoreSeedFile(instance.Credentials), Name: "command line", Logger: log,
+		URL: instance.NATS, SeedFile: instance.Core, Name: "command line", Logger: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)

@@ -22,6 +22,7 @@ type Ledger struct {
 	// embedded, of the ledger itself.
 	Data   string
 	url    string
+	seed   string // file of the core account's seed
 	keys   embedded.Keys
 	server *embedded.Server
 	log    zerolog.Logger
@@ -46,7 +47,7 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	if err != nil {
 		return nil, err
 	}
-	ledger := &Ledger{Data: settings.Data, url: server.URL(), keys: server.Keys(), server: server, log: log}
+	ledger := &Ledger{Data: settings.Data, url: server.URL(), seed: server.Keys().Core.SeedFile, keys: server.Keys(), server: server, log: log}
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
@@ -79,7 +80,7 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, keys: keys, log: log}, nil
+	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, seed: absolute(seed), keys: keys, log: log}, nil
 }
 
 // OpenAtRest opens the ledger in a directory that no instance is running on, to
@@ -93,6 +94,9 @@ func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 
 // URL is where the ledger's clients connect.
 func (l *Ledger) URL() string { return l.url }
+
+// credentials is the directory of the agents' keys, which lie beside the core's.
+func (l *Ledger) credentials() string { return filepath.Dir(l.seed) }
 
 // Worker connects as one of the agents.
 func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {

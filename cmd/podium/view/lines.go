@@ -37,12 +37,12 @@ func factLine(f *schemas.Fact, now time.Time) string {
 	case f.TaskRouted != nil:
 		return routeLine(f.TaskRouted)
 	case f.RunSettled != nil:
-		return fmt.Sprintf("settled: %s (%s)", f.RunSettled.Status, f.RunSettled.Reason)
+		return "settled: " + because(f.RunSettled.Status, f.RunSettled.Reason)
 	case f.RunEnded != nil:
 		if f.RunEnded.Replied != "" {
 			return fmt.Sprintf("ended: %s, answered as %s", f.RunEnded.Status, f.RunEnded.Replied)
 		}
-		return fmt.Sprintf("ended: %s (%s)", f.RunEnded.Status, f.RunEnded.Reason)
+		return "ended: " + because(f.RunEnded.Status, f.RunEnded.Reason)
 	}
 	return taskLine(f, now)
 }

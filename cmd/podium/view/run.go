@@ -55,7 +55,15 @@ func outcome(run *schemas.Run) string {
 	if run.Status == "" {
 		return string(run.State)
 	}
-	return fmt.Sprintf("%s, %s (%s)", run.State, run.Status, run.Reason)
+	return string(run.State) + ", " + because(run.Status, run.Reason)
+}
+
+// because names a status, and its reason where that says more.
+func because[S, R ~string](status S, reason R) string {
+	if string(reason) == string(status) || reason == "" {
+		return string(status)
+	}
+	return fmt.Sprintf("%s (%s)", status, reason)
 }
 
 func mark(state schemas.RunTaskState) string {
