@@ -141,7 +141,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // the end of ctx is a stop in order
+			return nil
 		case err == nil:
 			trouble = backoff{}
 			continue
@@ -150,7 +150,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		}
 		s.log.Warn().Err(err).Msg("requests cannot be fetched; trying again")
 		if trouble.wait(ctx) != nil {
-			return nil //nolint:nilerr // the end of ctx is a stop in order
+			return nil
 		}
 	}
 }

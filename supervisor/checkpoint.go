@@ -19,6 +19,7 @@ type checkpoint struct {
 	before   schemas.Checkpoint // the newest one of the owner before
 	sequence uint64             // of the newest one on the ledger
 	floor    uint64             // that it says
+	clean    bool               // that it ends a stop in order
 	writing  bool
 	due      time.Time // zero until the first Tick
 	again    bool      // write one as soon as possible
@@ -173,7 +174,7 @@ func (o *Owner) writeCheckpoint(ctx context.Context, now time.Time, clean bool) 
 			return
 		}
 		o.checkpoint.writing = false
-		o.checkpoint.sequence, o.checkpoint.floor = ack.Sequence, point.Floor
+		o.checkpoint.sequence, o.checkpoint.floor, o.checkpoint.clean = ack.Sequence, point.Floor, point.Clean
 	})
 }
 
@@ -193,7 +194,7 @@ func (o *Owner) reread(ctx context.Context) {
 			o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 		default:
 			o.checkpoint.writing = false
-			o.checkpoint.sequence, o.checkpoint.floor = sequence, newest.Floor
+			o.checkpoint.sequence, o.checkpoint.floor, o.checkpoint.clean = sequence, newest.Floor, newest.Clean
 		}
 	})
 }

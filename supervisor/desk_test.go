@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -190,7 +191,7 @@ func (d *desk) checkpoint(shard int) schemas.Checkpoint {
 
 func (d *desk) quarantined(shard int) (found []schemas.Quarantined) {
 	d.tb.Helper()
-	for _, event := range d.events(bus.ShardStream(shard), "podium.dead.*."+fmt.Sprint(shard)) {
+	for _, event := range d.events(bus.ShardStream(shard), "podium.dead.*."+strconv.Itoa(shard)) {
 		var refused schemas.Quarantined
 		d.must(schemas.Unmarshal(event.Data, &refused))
 		found = append(found, refused)

@@ -32,8 +32,11 @@ func (o *Owner) Run(ctx context.Context) error {
 	return o.finish(operating, timer)
 }
 
-// finishWithin bounds a stop in order.
-const finishWithin = 10 * time.Second
+// finishWithin bounds a stop in order, finishTries its attempts at a last checkpoint.
+const (
+	finishWithin = 10 * time.Second
+	finishTries  = 6
+)
 
 func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	bounded, stop := context.WithTimeout(operating, finishWithin)
@@ -51,14 +54,32 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	if o.Busy() {
 		return errors.New("stopped before everything under way was finished; the next start goes on with it")
 	}
-	o.writeCheckpoint(operating, time.Now(), true)
-	for o.checkpoint.writing && bounded.Err() == nil {
-		if _, err := o.Tick(operating, time.Now()); err != nil {
-			return err
+	return o.writeLast(operating, bounded, timer)
+}
+
+// writeLast writes the checkpoint that ends a stop in order.
+func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer) error {
+	for tries := 0; !o.checkpoint.clean && tries < finishTries && bounded.Err() == nil; tries++ {
+		if tries > 0 {
+			timer.Reset(o.backoff(tries))
+			select {
+			case <-timer.C:
+			case <-bounded.Done():
+			}
 		}
-		if o.checkpoint.writing {
-			o.wait(bounded, timer)
+		o.writeCheckpoint(operating, time.Now().UTC(), true)
+		for o.checkpoint.writing && bounded.Err() == nil {
+			worked, err := o.Tick(operating, time.Now())
+			if err != nil {
+				return err
+			}
+			if !worked {
+				o.wait(bounded, timer)
+			}
 		}
+	}
+	if !o.checkpoint.clean {
+		return errors.New("stopped without a last checkpoint; the next start goes on from the one before it")
 	}
 	return nil
 }

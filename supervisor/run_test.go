@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -201,5 +202,31 @@ func TestStopDoesNotWaitForever(t *testing.T) {
 			t.Error("the successor did not send what was owed")
 		}
 		d.clean()
+	})
+}
+
+// TestLastCheckpointIsTriedAgain: a ledger that refuses it once gets it the next time.
+func TestLastCheckpointIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		left := 3
+		ended := d.run(ctx, "one", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+			if bytes.Contains(message.Body, []byte(`"clean":true`)) && left > 0 {
+				left--
+				return refused
+			}
+			return stored
+		}})
+		d.say("thread", "m1", "do it")
+		synctest.Wait()
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		if point := d.checkpoint(0); !point.Clean || left > 0 {
+			t.Errorf("the last checkpoint is %+v", point)
+		}
 	})
 }

@@ -201,8 +201,10 @@ func TestAnyBytesCanBeQuarantined_X06(t *testing.T) {
 		"two names, once alike": {Header: bus.Header{"ce-\xff": {"x"}, "ce-\xfe": {"y"}}, Body: []byte("{}")},
 		"the body":              {Body: []byte("\xff\x00")},
 		"no body":               {},
-		"words in a field": {Header: bus.Header{"ce-specversion": {"1.0"}, "ce-id": {"1"}, "ce-source": {"/x"}, "ce-type": {"podium.execution_response.v1"}},
-			Body: []byte("{\"in_reply_to\":\"\xff\"}")},
+		"words in a field": {
+			Header: bus.Header{"ce-specversion": {"1.0"}, "ce-id": {"1"}, "ce-source": {"/x"}, "ce-type": {"podium.execution_response.v1"}},
+			Body:   []byte("{\"in_reply_to\":\"\xff\"}"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -84,8 +84,10 @@ func rewrite[T any](tb testing.TB, message *bus.Message, change func(*T)) {
 // erase puts a note that says nothing in the place of a message.
 func erase(tb testing.TB, message *bus.Message) {
 	tb.Helper()
-	event := schemas.Event{ID: "note", Source: "/test", Type: schemas.TypeControl, DataContentType: schemas.MediaTypeJSON,
-		Data: []byte(`{"action":"quarantine_discard","target":"x"}`)}
+	event := schemas.Event{
+		ID: "note", Source: "/test", Type: schemas.TypeControl, DataContentType: schemas.MediaTypeJSON,
+		Data: []byte(`{"action":"quarantine_discard","target":"x"}`),
+	}
 	note, err := bus.Encode(bus.ControlSubject(0), &event)
 	if err != nil {
 		tb.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -26,25 +26,27 @@ var executable = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	builtIn.Store(&folder)
 	binary := filepath.Join(folder, "podium")
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".") //nolint:noctx // it is for every test, not for the one that asks first
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
-		return folder, fmt.Errorf("build podium: %w\n%s", err, output)
+		return "", fmt.Errorf("build podium: %w\n%s", err, output)
 	}
 	return binary, nil
 })
 
+// builtIn is the folder to remove.
+var builtIn atomic.Pointer[string]
+
+// TestMain removes the program when nothing runs it any more.
 func TestMain(m *testing.M) {
-	flag.Parse()
 	code := m.Run()
-	if os.Getenv("PODIUM_KEEP") == "" {
-		if binary, err := executable(); err == nil {
-			_ = os.RemoveAll(filepath.Dir(binary))
-		}
+	if folder := builtIn.Load(); folder != nil {
+		_ = os.RemoveAll(*folder)
 	}
 	os.Exit(code)
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,13 +18,14 @@ import (
 // The size of the kill test; `make chaos` asks for more.
 var (
 	chaosRounds   = flag.Int("chaos.rounds", 2, "how often the service is killed")
-	chaosMessages = flag.Int("chaos.messages", 40, "how many mails, and how many chat messages, flow meanwhile")
+	chaosMessages = flag.Int("chaos.messages", 0, "how many mails, and how many chat messages, flow meanwhile; 0 is ten a kill, and at least 40")
 	chaosSeed     = flag.Uint64("chaos.seed", 0, "what the moments of the kills are drawn from; 0 is by the clock")
 )
 
 const (
 	roundLength   = 3 * time.Second // a kill comes at a random moment of it, from the start of the process on
 	chaosSenders  = 4               // that post chat messages at the same time
+	stopLimit     = 5 * time.Second // for a service with nothing under way
 	chaosPatience = 3 * time.Minute // until the last answer, after the last kill
 )
 
@@ -67,7 +69,9 @@ type chaos struct {
 	service *installation
 	mailed  answers // by Message-ID
 	chatted answers // by message_id
-	mails   int     // delivered so far
+
+	messages int // mails, and as many chat messages
+	mails    int // delivered so far
 
 	mutex sync.Mutex
 	tries int // of posting chat messages
@@ -79,8 +83,11 @@ func newChaos(t *testing.T, durability string) *chaos {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("%d kills, %d mails and %d chat messages; again with -chaos.seed=%d", *chaosRounds, *chaosMessages, *chaosMessages, seed)
-	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 1))}
+	c := &chaos{t: t, random: rand.New(rand.NewPCG(seed, 1)), messages: *chaosMessages}
+	if c.messages == 0 {
+		c.messages = max(10**chaosRounds, 40)
+	}
+	t.Logf("%d kills, %d mails and %d chat messages; again with -chaos.seed=%d", *chaosRounds, c.messages, c.messages, seed)
 	binary(t) // the time to build it is not for the messages
 	c.mailbox = dovecot.Start(t, dovecot.Options{})
 	sink := outbox(t, &c.mailed)
@@ -104,12 +111,15 @@ func (c *chaos) run() {
 	killed := time.Since(began)
 	c.service.up()
 	senders.Wait()
-	c.settle(ctx)
+	c.settle()
 	c.t.Logf("killed for %s, all answered after %s", killed.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	c.check()
 	stopping := time.Now()
 	c.service.stop()
 	stopped := time.Since(stopping)
+	if stopped > stopLimit {
+		c.t.Errorf("with nothing under way the service took %s to stop", stopped)
+	}
 	c.service.verify()
 	c.t.Logf("stopped in order within %s, decided again within %s", stopped.Round(time.Millisecond), (time.Since(stopping) - stopped).Round(time.Millisecond))
 }
@@ -118,12 +128,12 @@ func (c *chaos) run() {
 // second round at a random moment, in the others in the middle of work, after a
 // random number of answers.
 func (c *chaos) kill(round int) {
-	moment, answers := c.random.Int64N(int64(roundLength)), 2**chaosMessages
+	moment, answers := c.random.Int64N(int64(roundLength)), 2*c.messages
 	if round%2 == 1 {
-		moment, answers = int64(roundLength), c.answered()+c.random.IntN(max(1, 2**chaosMessages / *chaosRounds))
+		moment, answers = int64(roundLength), c.answered()+c.random.IntN(max(1, 2*c.messages / *chaosRounds))
 	}
 	began := time.Now()
-	share := *chaosMessages*(round+1) / *chaosRounds - c.mails
+	share := c.messages*(round+1) / *chaosRounds - c.mails
 	delivered, paced := 0, roundLength/3/time.Duration(max(share, 1))
 	ticker := time.NewTicker(2 * time.Millisecond)
 	defer ticker.Stop()
@@ -150,9 +160,9 @@ func (c *chaos) mail() {
 // chat posts every chaosSenders-th chat message, spread over the rounds.
 func (c *chaos) chat(ctx context.Context, sender int) {
 	all := time.Duration(*chaosRounds) * roundLength / 2
-	next := time.NewTicker(max(time.Millisecond, all*chaosSenders/time.Duration(*chaosMessages)))
+	next := time.NewTicker(max(time.Millisecond, all*chaosSenders/time.Duration(c.messages)))
 	defer next.Stop()
-	for number := sender; number < *chaosMessages; number += chaosSenders {
+	for number := sender; number < c.messages; number += chaosSenders {
 		text, _ := question(number)
 		w := webhook{id: chatID(number), text: text}
 		if number%3 == 0 { // some share a conversation, and have to wait for each other
@@ -179,7 +189,7 @@ func chatID(number int) string { return fmt.Sprintf("chat-%d", number) }
 // question is the n-th question, and what its answer must hold. Every fourth
 // needs a plan of two steps.
 func question(number int) (text, want string) {
-	text, want = fmt.Sprintf("calculate %d * 3 + 1", 1000+number), fmt.Sprint((1000+number)*3+1)
+	text, want = fmt.Sprintf("calculate %d * 3 + 1", 1000+number), strconv.Itoa((1000+number)*3+1)
 	if number%4 == 0 {
 		text += ", then repeat it"
 	}
@@ -187,18 +197,17 @@ func question(number int) (text, want string) {
 }
 
 // settle waits until every message is answered and every run has ended.
-func (c *chaos) settle(ctx context.Context) {
+func (c *chaos) settle() {
 	c.t.Helper()
-	ticker := time.NewTicker(250 * time.Millisecond)
-	defer ticker.Stop()
-	for c.answered() < 2**chaosMessages || len(c.open()) > 0 {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			c.t.Fatalf("%d of %d mails and %d of %d chat messages are answered; open runs: %+v",
-				c.mailed.answered(), *chaosMessages, c.chatted.answered(), *chaosMessages, c.open())
+	defer func() {
+		if c.t.Failed() {
+			c.t.Logf("%d of %d mails and %d of %d chat messages are answered; open runs: %+v",
+				c.mailed.answered(), c.messages, c.chatted.answered(), c.messages, c.open())
 		}
-	}
+	}()
+	within(c.t, chaosPatience, "everything is answered and every run has ended", func() bool {
+		return c.answered() >= 2*c.messages && len(c.open()) == 0
+	})
 }
 
 func (c *chaos) open() []schemas.Run {
@@ -219,17 +228,17 @@ func (c *chaos) check() {
 		}
 		replied[run.Replied] = run.ID
 	}
-	if len(replied) != 2**chaosMessages {
-		c.t.Errorf("%d runs for %d messages", len(replied), 2**chaosMessages)
+	if len(replied) != 2*c.messages {
+		c.t.Errorf("%d runs for %d messages", len(replied), 2*c.messages)
 	}
 	repeats := 0
-	for number := range *chaosMessages {
+	for number := range c.messages {
 		_, want := question(number)
 		repeats += c.answeredOnce(mailID(number), c.mailed.to(mailID(number)), want, replied)
 		repeats += c.answeredOnce(chatID(number), c.chatted.to(chatID(number)), want, replied)
 	}
-	if c.answered() != 2**chaosMessages {
-		c.t.Errorf("%d answers to questions that nobody asked", c.answered()-2**chaosMessages)
+	if c.answered() != 2*c.messages {
+		c.t.Errorf("%d answers to questions that nobody asked", c.answered()-2*c.messages)
 	}
 	if quarantined := c.service.podium("quarantine", "-o", "json").succeeds(c.t).stdout; quarantined != "" {
 		c.t.Errorf("in quarantine: %s", quarantined)

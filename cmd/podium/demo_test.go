@@ -131,7 +131,7 @@ func readable(t *testing.T, data string, summary *demoSummary) {
 		{exitNotFound, "podium runs", []string{"runs", "show", "ffffffff"}},
 		{exitNotFound, "podium runs", []string{"replay", "--run", "ffffffff"}},
 		{exitNotFound, "podium runs", []string{"runs", "cancel", schemas.RunID(schemas.SessionID("no", "one"), 1)}},
-		{exitUsage, "2 runs begin with", []string{"runs", "show", ""}},
+		{exitUsage, "podium runs", []string{"runs", "show", ""}},
 		{exitNotFound, "podium up", []string{"send", "hello"}},
 	} {
 		o := podium(t, append([]string{"--data", data}, c.arguments...)...)

@@ -16,12 +16,12 @@ import (
 // A plainAgent is an agent made of nothing but core NATS and the documented
 // JSON: no library of this module, no CloudEvents headers, no JetStream client.
 type plainAgent struct {
-	t    testing.TB
+	t    *testing.T
 	name string
 	conn *nats.Conn
 }
 
-func connectPlain(t testing.TB, i *installation, name string) *plainAgent {
+func connectPlain(t *testing.T, i *installation, name string) *plainAgent {
 	t.Helper()
 	seed := filepath.Join(i.data, "credentials", "agent-"+name+".nk")
 	login, err := nats.NkeyOptionFromSeed(seed)
@@ -209,6 +209,79 @@ echo "made of ${#request} bytes"
 		t.Errorf("the answer is missing:\n%s", watching.stdout)
 	}
 	worker.stop(t)
+	i.stop()
+	i.verify()
+}
+
+// TestAgentSpeaksForItselfOnly_G40: on the running service too, the key of one
+// agent opens nothing of another's, and nothing of the ledger.
+func TestAgentSpeaksForItselfOnly_G40(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	beta := connectPlain(t, i, "beta")
+	refused := make(chan string, 16)
+	beta.conn.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err.Error() })
+	for _, subject := range []string{
+		"podium.agent.alpha.response.0",
+		"podium.agent.alpha.progress",
+		"podium.control.0",
+		"podium.in.cli.0",
+		"podium.session.0.00000000-0000-5000-8000-000000000000",
+		"podium.shard.0",
+		"CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha",
+		"$JS.API.STREAM.DELETE.PODIUM_0",
+	} {
+		if err := beta.conn.Publish(subject, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case violation := <-refused:
+			if !strings.Contains(violation, "Permissions Violation for Publish to \""+subject) {
+				t.Errorf("%s: %s", subject, violation)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s is not refused", subject)
+		}
+	}
+	if _, err := beta.conn.SubscribeSync("podium.agent.alpha.request"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case violation := <-refused:
+		if !strings.Contains(violation, "Permissions Violation for Subscription") {
+			t.Error(violation)
+		}
+	case <-time.After(patience):
+		t.Fatal("another's requests can be read")
+	}
+	if stored := i.podium("replay", "--work", "-o", "json").succeeds(t).stdout; strings.Contains(stored, "podium.agent.alpha") {
+		t.Errorf("something was stored:\n%s", stored)
+	}
+}
+
+// TestCancel: a person stops a run that nobody works on; whoever waits is told.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait")
+	sending.says(t, "request to alpha, attempt 1")
+	id := i.runs()[0].ID
+	if open := i.podium("runs", "list", "--status", "open").succeeds(t).stdout; !strings.Contains(open, id) {
+		t.Errorf("it is not among the open runs:\n%s", open)
+	}
+	i.podium("runs", "cancel", id[:8], "--reason", "asked by mistake").succeeds(t)
+	sending.ends(t, exitFailed)
+	if says := sending.stderr.String(); !strings.Contains(says, "ended cancelled") {
+		t.Errorf("send says %q", says)
+	}
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "cancelled") {
+		t.Errorf("runs show says\n%s", shown)
+	}
+	if open := i.podium("runs", "list", "--status", "open", "-o", "json").succeeds(t).stdout; open != "" {
+		t.Errorf("still open: %s", open)
+	}
 	i.stop()
 	i.verify()
 }

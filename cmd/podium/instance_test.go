@@ -17,7 +17,7 @@ import (
 // An installation is one data directory with its configuration, and the
 // process that runs on it, if one does.
 type installation struct {
-	t      testing.TB
+	t      *testing.T
 	folder string
 	data   string
 	config string
@@ -28,7 +28,7 @@ type installation struct {
 
 // install writes a configuration. ${LISTEN} in it is a free address, which
 // stays the same; ledger and HTTP listener stand before it.
-func install(t testing.TB, config string, more ...string) *installation {
+func install(t *testing.T, config string, more ...string) *installation {
 	t.Helper()
 	folder := t.TempDir()
 	i := &installation{
@@ -46,7 +46,7 @@ func install(t testing.TB, config string, more ...string) *installation {
 	return i
 }
 
-func freeAddress(t testing.TB) string {
+func freeAddress(t *testing.T) string {
 	t.Helper()
 	var settings net.ListenConfig
 	listener, err := settings.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -114,7 +114,7 @@ type background struct {
 }
 
 // spawn starts the program; it is killed when the test ends.
-func spawn(t testing.TB, arguments ...string) *background {
+func spawn(t *testing.T, arguments ...string) *background {
 	t.Helper()
 	b := &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}
 	b.command = exec.CommandContext(context.WithoutCancel(t.Context()), binary(t), arguments...)
@@ -143,7 +143,7 @@ func tail(text string) string {
 	return text
 }
 
-func (b *background) says(t testing.TB, words string) {
+func (b *background) says(t *testing.T, words string) {
 	t.Helper()
 	eventually(t, "it says "+strconv.Quote(words), func() bool {
 		if !b.running() && !strings.Contains(b.stdout.String(), words) {
@@ -168,7 +168,7 @@ func (b *background) kill() {
 }
 
 // stop asks the process to end and expects exit code 0.
-func (b *background) stop(t testing.TB) {
+func (b *background) stop(t *testing.T) {
 	t.Helper()
 	if err := b.command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func (b *background) stop(t testing.TB) {
 }
 
 // ends waits for the process's end and checks its exit code.
-func (b *background) ends(t testing.TB, code int) {
+func (b *background) ends(t *testing.T, code int) {
 	t.Helper()
 	eventually(t, "it ends", func() bool { return !b.running() })
 	if got := b.command.ProcessState.ExitCode(); got != code {

@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -120,7 +124,7 @@ func TestSameMailAgain_X02(t *testing.T) {
 	i.up()
 	mail()
 	i.stop()
-	loseCursor(t, i.data)
+	i.atRest(loseCursor)
 	i.up()
 	mail()
 	arrivals := i.arrivals()
@@ -144,25 +148,89 @@ func TestSameMailAgain_X02(t *testing.T) {
 	i.verify()
 }
 
-// loseCursor forgets how far every mailbox of a ledger at rest was read.
-func loseCursor(t *testing.T, data string) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	ledger, err := service.OpenAtRest(ctx, data, zerolog.Nop())
+// TestForeignProcessID: after a power cut the file of the instance is still
+// there, and its process id may be that of any other process. Nobody has to clean up.
+func TestForeignProcessID(t *testing.T) {
+	t.Parallel()
+	var given answers
+	i := install(t, fmt.Sprintf(deskConfig, webSecret, callback(t, &given)), oneShard)
+	i.up()
+	webhook{id: "one", text: "6 * 7"}.send(t, i.listen)
+	eventually(t, "it is answered", func() bool { return i.ended() == 1 })
+	left := i.instance()
+	i.kill()
+	left.PID = os.Getpid()
+	body, err := json.Marshal(left)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := ledger.Core.Store(bus.MailboxBucket)
-	keys, err := store.Keys(ctx)
-	if err != nil || len(keys) == 0 {
-		t.Fatalf("the cursors: %v, %v", keys, err)
+	if err := os.WriteFile(filepath.Join(i.data, "instance.json"), body, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	for _, key := range keys {
-		if err := store.Delete(ctx, key); err != nil {
-			t.Fatal(err)
+	i.verify()
+	i.up()
+	if got := i.instance().PID; got != i.process.command.Process.Pid {
+		t.Errorf("the instance is process %d", got)
+	}
+	i.stop()
+}
+
+// TestVerifyFindsForgery_X07: a record that does not follow from the one before
+// it is named, and the exit code says so.
+func TestVerifyFindsForgery_X07(t *testing.T) {
+	t.Parallel()
+	var given answers
+	i := install(t, fmt.Sprintf(deskConfig, webSecret, callback(t, &given)), oneShard)
+	i.up()
+	accepted := webhook{id: "one", text: "6 * 7"}.send(t, i.listen)
+	eventually(t, "it is answered", func() bool { return i.ended() == 1 })
+	i.stop()
+	i.verify()
+	i.atRest(func(ctx context.Context, ledger *service.Ledger) error {
+		last, err := ledger.Core.Last(ctx, bus.SessionSubject(accepted.Session, 1))
+		if err == nil {
+			_, err = bus.Append(ctx, ledger.Core, bus.Message{Subject: last.Subject, Header: last.Header, Body: last.Body}, bus.Expect{})
+		}
+		return err
+	})
+	if o := i.podium("replay", "--verify"); o.code != exitDiffers || !strings.Contains(o.stdout, accepted.Session) {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// ended counts the runs that have ended.
+func (i *installation) ended() (count int) {
+	i.t.Helper()
+	for _, run := range i.runs() {
+		if run.State == schemas.RunStateEnded {
+			count++
 		}
 	}
-	if err := ledger.Close(); err != nil {
-		t.Fatal(err)
+	return count
+}
+
+// loseCursor forgets how far every mailbox was read.
+func loseCursor(ctx context.Context, ledger *service.Ledger) error {
+	store := ledger.Core.Store(bus.MailboxBucket)
+	keys, err := store.Keys(ctx)
+	if len(keys) == 0 {
+		return errors.Join(err, errors.New("there is no cursor"))
+	}
+	for _, key := range keys {
+		err = errors.Join(err, store.Delete(ctx, key))
+	}
+	return err
+}
+
+// atRest works on the ledger of a stopped installation.
+func (i *installation) atRest(do func(context.Context, *service.Ledger) error) {
+	i.t.Helper()
+	ctx := i.t.Context()
+	ledger, err := service.OpenAtRest(ctx, i.data, zerolog.Nop())
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	if err := errors.Join(do(ctx, ledger), ledger.Close()); err != nil {
+		i.t.Fatal(err)
 	}
 }

@@ -90,7 +90,7 @@ func (w webhook) deliver(ctx context.Context, address string) (accepted chat.Acc
 }
 
 // send delivers a message and fails the test when it is not accepted.
-func (w webhook) send(t testing.TB, address string) chat.Accepted {
+func (w webhook) send(t *testing.T, address string) chat.Accepted {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
@@ -136,7 +136,7 @@ func (a *answers) answered() int {
 }
 
 // callback serves the URL that a channel's answers are posted to.
-func callback(t testing.TB, into *answers) string {
+func callback(t *testing.T, into *answers) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -164,7 +164,7 @@ func callback(t testing.TB, into *answers) string {
 }
 
 // outbox serves the mail server that answers are sent by.
-func outbox(t testing.TB, into *answers) *smtpsink.Server {
+func outbox(t *testing.T, into *answers) *smtpsink.Server {
 	t.Helper()
 	sink, err := smtpsink.Start(context.WithoutCancel(t.Context()), smtpsink.Config{OnKept: func(m *smtpsink.Message) {
 		header := m.Header()

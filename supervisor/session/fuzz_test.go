@@ -104,8 +104,10 @@ func (s *script) message(tb judge) {
 		s.put(tb, s.event(tb, id, schemas.TypeChatReceived, schemas.ChatReceived{Provider: "p", Channel: "c", MessageID: id, Text: said}), "")
 		return
 	}
-	mail := schemas.EmailReceived{Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
-		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1}}
+	mail := schemas.EmailReceived{
+		Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
+		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
+	}
 	switch s.next() % 4 {
 	case 0:
 		mail.Class = schemas.MailAutoReply

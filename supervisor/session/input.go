@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func readMail(mail *schemas.EmailReceived) Message {
 	}
 	message.Reply = schemas.Reply{
 		Agent: MailAgent, Account: mail.Account, To: to[:1], Subject: mail.Subject, InReplyTo: mail.MessageID,
-		References: append(append([]string(nil), mail.References...), nonEmpty(mail.MessageID)...),
+		References: thread(append(slices.Clone(mail.References), nonEmpty(mail.MessageID)...)),
 	}
 	return message
 }
@@ -113,6 +114,17 @@ func mailWords(mail *schemas.EmailReceived) string {
 		return strings.TrimSpace(subject + "\n\n" + text)
 	}
 	return text
+}
+
+// maxReferences bounds the ids of a thread that an answer carries on.
+const maxReferences = 20
+
+// thread keeps the root of a long thread and its newest ids (RFC 5322, section 3.6.4).
+func thread(references []string) []string {
+	if len(references) <= maxReferences {
+		return references
+	}
+	return append(references[:1:1], references[len(references)-maxReferences+1:]...)
 }
 
 func readChat(chat *schemas.ChatReceived) Message {

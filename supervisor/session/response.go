@@ -118,7 +118,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 	for i := range response.Payload.IssuesEncountered {
 		issue := &response.Payload.IssuesEncountered[i]
 		if answer.Detail == "" {
-			answer.Detail = issue.Description
+			answer.Detail = cut(issue.Description, maxDetail)
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
 	}
@@ -150,7 +150,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task)
 	default:
-		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, progress.Payload.Message)
+		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
 }
 
@@ -169,4 +169,17 @@ func (d *decision) progressOf(progress *schemas.ProgressUpdate) string {
 		}
 	}
 	return ""
+}
+
+// What an agent says of itself stands in records, so it is bounded, in bytes.
+const (
+	maxDetail = 2 << 10
+	maxNote   = 256
+)
+
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,27 +111,30 @@ func message(f *schemas.MessageReceived) string {
 }
 
 func planned(f *schemas.PlanCreated) string {
-	told := fmt.Sprintf("run %d plan:", f.Run)
+	var told strings.Builder
+	fmt.Fprintf(&told, "run %d plan:", f.Run)
 	for i := range f.Tasks {
-		told += fmt.Sprintf(" %s %s", f.Tasks[i].Task, body(f.Tasks[i].Description))
+		fmt.Fprintf(&told, " %s %s", f.Tasks[i].Task, body(f.Tasks[i].Description))
 		if len(f.Tasks[i].Dependencies) > 0 {
-			told += " after " + strings.Join(f.Tasks[i].Dependencies, ", ")
+			told.WriteString(" after " + strings.Join(f.Tasks[i].Dependencies, ", "))
 		}
 	}
-	return told
+	return told.String()
 }
 
 func settled(f *schemas.RunSettled) string {
-	told := fmt.Sprintf("run %d settled: %s (%s)", f.Run, f.Status, f.Reason)
+	var told strings.Builder
+	fmt.Fprintf(&told, "run %d settled: %s (%s)", f.Run, f.Status, f.Reason)
 	for i := range f.Answer {
-		told += fmt.Sprintf(", %s of %s", body(f.Answer[i].Body), f.Answer[i].Task)
+		fmt.Fprintf(&told, ", %s of %s", body(f.Answer[i].Body), f.Answer[i].Task)
 	}
 	if f.Error != nil {
-		for language, sentence := range f.Error.Message {
-			told += fmt.Sprintf("; told in %s: %q; logged: %q; %s, %s", language, sentence, f.Error.InternalDetails, f.Error.ErrorType, f.Error.SuggestedAction)
+		for _, language := range slices.Sorted(maps.Keys(f.Error.Message)) {
+			fmt.Fprintf(&told, "; told in %s: %q", language, f.Error.Message[language])
 		}
+		fmt.Fprintf(&told, "; logged: %q; %s, %s", f.Error.InternalDetails, f.Error.ErrorType, f.Error.SuggestedAction)
 	}
-	return told
+	return told.String()
 }
 
 func reply(r *schemas.Reply) string {
@@ -170,21 +175,22 @@ func (s *story) output(o *session.Output) string {
 		return err.Error() + "\n"
 	}
 	task := &request.Payload.Tasks[0]
-	told := fmt.Sprintf("→ %s: %s attempt %d %s %s\n", o.Agent, task.TaskID, o.Event.Attempt, short(task.Description), task.Context.Constraints)
+	var told strings.Builder
+	fmt.Fprintf(&told, "→ %s: %s attempt %d %s %s\n", o.Agent, task.TaskID, o.Event.Attempt, short(task.Description), task.Context.Constraints)
 	if task.Context.Request != "" {
-		told += "    request " + short(task.Context.Request) + "\n"
+		fmt.Fprintf(&told, "    request %s\n", short(task.Context.Request))
 	}
-	for _, id := range task.Dependencies {
-		told += "    input " + id + " " + short(task.Context.Inputs[id].Text) + "\n"
+	for _, id := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
+		fmt.Fprintf(&told, "    input %s %s\n", id, short(task.Context.Inputs[id].Text))
 	}
 	if inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies); inputs != dependencies {
-		told += fmt.Sprintf("    %d inputs for %d dependencies\n", inputs, dependencies)
+		fmt.Fprintf(&told, "    %d inputs for %d dependencies\n", inputs, dependencies)
 	}
 	var delivery schemas.DeliveryArguments
 	if len(task.Context.Arguments) > 0 && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
-		told += "    text " + short(delivery.Text) + "\n"
+		fmt.Fprintf(&told, "    text %s\n", short(delivery.Text))
 	}
-	return told
+	return told.String()
 }
 
 // describe writes down the state as far as a person asks for it.

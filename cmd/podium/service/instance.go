@@ -1,13 +1,17 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,7 +48,8 @@ func writeInstance(data string, instance Instance) error {
 }
 
 // FindInstance returns the instance that runs on a data directory. It reports
-// false when there is none, or when the one that wrote the file is gone.
+// false when there is none, or when the one that wrote the file is gone: there
+// is no such process, or its NATS server does not answer.
 func FindInstance(data string) (Instance, bool, error) {
 	body, err := os.ReadFile(instanceFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +62,7 @@ func FindInstance(data string) (Instance, bool, error) {
 	if err = json.Unmarshal(body, &instance); err != nil {
 		return Instance{}, false, fmt.Errorf("%s: %w", instanceFile(data), err)
 	}
-	return instance, alive(instance.PID), nil
+	return instance, alive(instance.PID) && answers(instance.NATS), nil
 }
 
 func alive(pid int) bool {
@@ -66,7 +71,29 @@ func alive(pid int) bool {
 		return false
 	}
 	err = process.Signal(syscall.Signal(0))
-	return err == nil || errors.Is(err, os.ErrPermission)
+	// Windows cannot ask so; there, a process that is gone is not found.
+	return err == nil || errors.Is(err, os.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// dialTimeout bounds the look at whether a server answers.
+const dialTimeout = 2 * time.Second
+
+// answers reports whether one of the servers of a list takes connections. A
+// process id alone proves nothing: after a crash of the machine, or in a
+// container, the same number is soon somebody else's.
+func answers(servers string) bool {
+	for server := range strings.SplitSeq(servers, ",") {
+		parsed, err := url.Parse(strings.TrimSpace(server))
+		if err != nil {
+			continue
+		}
+		address := net.JoinHostPort(parsed.Hostname(), cmp.Or(parsed.Port(), "4222"))
+		if connection, err := net.DialTimeout("tcp", address, dialTimeout); err == nil { //nolint:noctx // it has a timeout
+			_ = connection.Close()
+			return true
+		}
+	}
+	return false
 }
 
 // Attach connects to the ledger of a running instance, or opens it at rest.

@@ -1,0 +1,33 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// What others write into records is bounded, whatever they write.
+func TestForeignTextIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ü", maxDetail)
+	short := cut(long, maxDetail)
+	if len(short) > maxDetail+len("…") || !utf8.ValidString(short) || !strings.HasSuffix(short, "…") {
+		t.Errorf("%d bytes, valid %v", len(short), utf8.ValidString(short))
+	}
+	if cut("as it is", maxDetail) != "as it is" {
+		t.Error("a short text was changed")
+	}
+}
+
+func TestLongThreadsKeepTheirRoot(t *testing.T) {
+	t.Parallel()
+	var references []string
+	for i := range 100 {
+		references = append(references, fmt.Sprint(i))
+	}
+	kept := thread(references)
+	if len(kept) != maxReferences || kept[0] != "0" || kept[1] != "81" || kept[len(kept)-1] != "99" {
+		t.Errorf("kept %v", kept)
+	}
+}
