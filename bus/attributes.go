@@ -13,6 +13,10 @@ import (
 // attributes are the decoded values in the order of headerNames.
 type attributes [attributeCount]string
 
+// maxAttribute bounds an attribute's value, in bytes: later messages carry some
+// of them on.
+const maxAttribute = 1 << 10
+
 func (a *attributes) event(body []byte) (schemas.Event, error) {
 	if a[0] != specVersion {
 		return schemas.Event{}, &MalformedError{Detail: "specversion is missing or not " + specVersion}
@@ -24,6 +28,11 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 	}
 	if err := e.Validate(); err != nil {
 		return schemas.Event{}, &MalformedError{Detail: err.Error()}
+	}
+	for index, value := range a {
+		if len(value) > maxAttribute {
+			return schemas.Event{}, &MalformedError{Detail: "attribute " + attributeName(headerNames()[index]) + " is longer than 1 KiB"}
+		}
 	}
 	var attempt, size uint64
 	for _, count := range [...]struct {

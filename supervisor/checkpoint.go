@@ -41,6 +41,9 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	if err = bus.Offload(ctx, o.Core.Artifacts(), &event); err != nil {
+		return fmt.Errorf("take over shard %d: %w", o.Shard, err)
+	}
 	message, err := bus.Encode(bus.ShardSubject(o.Shard), &event)
 	if err != nil {
 		return err
@@ -60,6 +63,11 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	if err = o.reopen(ctx, before.Open, now); err != nil {
 		return err
 	}
+	state, err := o.Core.State(ctx, bus.ShardStream(o.Shard))
+	if err != nil {
+		return fmt.Errorf("read shard %d: %w", o.Shard, err)
+	}
+	o.tail, o.heard = state.Last, now
 	o.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), before.Floor+1, bus.InputSubjects(o.Shard)...)
 	if err != nil {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
@@ -156,6 +164,13 @@ func (o *Owner) checkpointIfDue(ctx context.Context, now time.Time) {
 	o.writeCheckpoint(ctx, now, false)
 }
 
+// A checkpoint names every open session, so that with many of them checkpoints
+// are further apart: the ledger must not fill with them.
+const (
+	checkpointPerOpen = time.Millisecond
+	maxCheckpointWait = time.Minute
+)
+
 func (o *Owner) writeCheckpoint(ctx context.Context, now time.Time, clean bool) {
 	point := schemas.Checkpoint{
 		Epoch: o.checkpoint.epoch, Since: o.checkpoint.since, Owner: o.Name, Time: now, Floor: o.floor.value, Open: o.open(), Clean: clean,
@@ -166,7 +181,7 @@ func (o *Owner) writeCheckpoint(ctx context.Context, now time.Time, clean bool) 
 		return
 	}
 	o.checkpoint.writing, o.checkpoint.again = true, false
-	o.checkpoint.due = now.Add(o.CheckpointEvery)
+	o.checkpoint.due = now.Add(o.CheckpointEvery + min(time.Duration(len(point.Open))*checkpointPerOpen, maxCheckpointWait))
 	o.send(ctx, bus.ShardSubject(o.Shard), &event, bus.After(o.checkpoint.sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
 			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("checkpoint not acknowledged; reading it again")

@@ -20,6 +20,7 @@ type conversation struct {
 	unsnapped int    // records since then
 	chain     string // SHA-256 (hex) of the newest record's body
 
+	known    bool // what the ledger says of it has been read, or written
 	loaded   bool
 	presumed bool // without a look at the ledger it was taken for new, once
 	busy     bool
@@ -40,8 +41,17 @@ func (o *Owner) conversation(id string) *conversation {
 	if c == nil {
 		c = &conversation{id: id, state: session.New(id)}
 		o.sessions[id] = c
+		o.unknown++
 	}
 	return c
+}
+
+// learn notes that the ledger's word about a conversation is known from now on.
+func (o *Owner) learn(c *conversation) {
+	if !c.known {
+		c.known = true
+		o.unknown--
+	}
 }
 
 func (o *Owner) enqueue(id string, in *input) {
@@ -96,7 +106,12 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 		in.read.Now = now
 		o.decide(ctx, c, in.read, in)
 	default:
-		if deadline, due := c.due(now); due {
+		deadline, due := c.due(now)
+		if due && !o.caughtUp(now) {
+			o.alarms.add(now.Add(o.CatchUp/4), func(time.Time) { o.push(c) })
+			return
+		}
+		if due {
 			o.decide(ctx, c, session.Input{Now: now, Deadline: &deadline}, nil)
 			return
 		}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type input struct {
 // read takes new messages from the stream and hands each to its conversation.
 func (o *Owner) read(ctx context.Context) bool {
 	worked := false
-	for len(o.parked) == 0 && len(o.floor.entries) < o.MaxPending {
+	for len(o.parked) == 0 && o.floor.room(o.MaxPending, o.MaxBytes) {
 		message, ok, err := o.reader.Next()
 		if err != nil {
 			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
@@ -34,6 +35,7 @@ func (o *Owner) read(ctx context.Context) bool {
 		}
 		worked = true
 		in := &input{message: message, entry: o.floor.enter(message.Sequence)}
+		o.floor.weigh(in.entry, int64(len(message.Body)))
 		o.admit(ctx, in)
 	}
 	return worked
@@ -47,6 +49,9 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		return
 	}
 	in.event = event
+	if event.Artifact != nil {
+		o.floor.weigh(in.entry, event.Artifact.Size)
+	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
 		err = expected(subject.Kind, event.Type)
@@ -69,9 +74,18 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
 		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
-	default:
+	case in.kind == bus.KindProgress:
+		o.floor.leave(in.entry) // nobody waits for it
+	case o.unknown > 0:
 		o.parked = append(o.parked, in)
+	default:
+		o.stranger(ctx, in)
 	}
+}
+
+// stranger puts an answer that belongs to nobody into quarantine.
+func (o *Owner) stranger(ctx context.Context, in *input) {
+	o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
 }
 
 // open reads the body, unless that still has to be fetched.
@@ -87,21 +101,26 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 	o.begin(c)
 	resolved := in.event
 	o.operate(func() error { return bus.Resolve(ctx, o.Core.Artifacts(), &resolved) }, func(now time.Time, err error) {
-		if bus.Temporary(err) {
-			o.retry(c, now, err)
-			return
-		}
 		if err == nil {
 			in.event = resolved
 			in.event.Artifact = nil
 			err = in.open()
+		} else if !beyondReading(err) {
+			o.retry(c, now, err)
+			return
 		}
 		if err != nil {
-			o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
-			o.dealtWith(c, in)
+			detail := verdict(in.event, err)
+			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(now time.Time) { o.settle(c, in, now) })
+			return
 		}
 		o.end(c)
 	})
+}
+
+// beyondReading reports whether no other try can read the body.
+func beyondReading(err error) bool {
+	return errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrCorrupt)
 }
 
 // expected refuses an event under a subject that is not for its kind: the
@@ -177,25 +196,20 @@ func (o *Owner) sessionOfRun(run string) (string, bool) {
 
 func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
 
-// unpark looks again at an answer that named no session when it was read: one
-// that was loading may have turned out to wait for it. If it is still a stranger
-// when everything before it is decided, it belongs to nobody. Until then nothing
+// unpark looks again at an answer that named no session when it was read, while
+// some session was not known yet: that one may have turned out to wait for it. If
+// it is a stranger even then, it belongs to nobody. Until that is clear nothing
 // behind it is read, so that no session takes its inputs out of order.
 func (o *Owner) unpark(ctx context.Context) bool {
-	worked := false
-	for len(o.parked) > 0 && o.floor.first(o.parked[0].entry) {
-		in := o.parked[0]
-		o.parked = o.parked[1:]
-		worked = true
-		id, known := o.conversationOf(in)
-		switch {
-		case known:
-			o.enqueue(id, in)
-		case in.kind == bus.KindResponse:
-			o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
-		default:
-			o.floor.leave(in.entry)
-		}
+	if len(o.parked) == 0 || o.unknown > 0 && !o.floor.first(o.parked[0].entry) {
+		return false
 	}
-	return worked
+	in := o.parked[0]
+	o.parked = o.parked[1:]
+	if id, known := o.conversationOf(in); known {
+		o.enqueue(id, in)
+	} else {
+		o.stranger(ctx, in)
+	}
+	return true
 }

@@ -125,5 +125,8 @@ func (o *Owner) owe(ctx context.Context, c *conversation, found *loaded, now tim
 		o.end(c)
 		return
 	}
+	if c.hold == nil {
+		c.hold = o.floor.enter(o.floor.read) // no input above the floor may lead to it any more
+	}
 	o.emit(ctx, c, found.last, func(time.Time) { o.end(c) }, now)
 }

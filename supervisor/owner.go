@@ -24,7 +24,13 @@ type Config struct {
 
 	CheckpointEvery time.Duration // default 2 s
 	MaxPending      int           // inputs under way at once; default 4096
+	MaxBytes        int64         // of their bodies; default 64 MiB
 	Backoff         time.Duration // first wait after a temporary error, doubling to 100 times that; default 50 ms
+
+	// CatchUp is how long the reader must have had nothing new, after a takeover,
+	// before deadlines count: an answer that stands in the stream already is read
+	// first. Default 1 s.
+	CatchUp time.Duration
 
 	// Go runs an operation that waits for the ledger. By default it starts a
 	// goroutine, which Run waits for.
@@ -39,6 +45,12 @@ func (c Config) WithDefaults() Config {
 	if c.MaxPending == 0 {
 		c.MaxPending = 4096
 	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 64 << 20
+	}
+	if c.CatchUp == 0 {
+		c.CatchUp = time.Second
+	}
 	if c.Backoff == 0 {
 		c.Backoff = 50 * time.Millisecond
 	}
@@ -51,6 +63,8 @@ type Owner struct {
 	Config
 	shards int
 	reader bus.Reader
+	tail   uint64    // the stream's last sequence when the shard was taken over; 0 once that is read
+	heard  time.Time // when the reader last had something new
 	alarms alarms
 	floor  floor
 	failed error
@@ -60,6 +74,7 @@ type Owner struct {
 	ready    []*conversation
 	closing  []*conversation // closed, and not below the floor yet
 	parked   []*input        // answers that name no session, until everything before them is decided
+	unknown  int             // conversations of which it is not known yet what the ledger says
 	busy     int             // conversations with an operation under way
 
 	checkpoint checkpoint
@@ -95,7 +110,9 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	now = now.UTC() // a record must not depend on where it was decided
 	worked := o.complete(now)
 	worked = o.alarms.ring(now) || worked
-	worked = o.read(ctx) || worked
+	if o.read(ctx) {
+		worked, o.heard = true, now
+	}
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]
 		o.ready = o.ready[1:]
@@ -122,7 +139,15 @@ func (o *Owner) Floor() uint64 { return o.floor.value }
 
 // Busy reports whether anything is under way that a stop in order waits for.
 func (o *Owner) Busy() bool {
-	return o.busy > 0 || len(o.floor.entries) > 0 || o.checkpoint.writing
+	return o.busy > 0 || o.floor.under > 0 || o.checkpoint.writing
+}
+
+// caughtUp reports whether what had happened before the takeover has been read.
+func (o *Owner) caughtUp(now time.Time) bool {
+	if o.tail != 0 && (o.floor.read >= o.tail || now.Sub(o.heard) >= o.CatchUp) {
+		o.tail = 0
+	}
+	return o.tail == 0
 }
 
 // later hands the outcome of an operation to the next Tick.

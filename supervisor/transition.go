@@ -25,6 +25,10 @@ func (o *Owner) append(ctx context.Context, c *conversation, in *input, cause sc
 	}
 	snapshot := c.unsnapped+1 >= schemas.SnapshotEvery
 	event, err := recordEvent(c, &record, &outcome.State, snapshot)
+	if err != nil && in != nil {
+		o.refuse(ctx, c, in, unstorable(err))
+		return
+	}
 	if err != nil {
 		o.fail(err)
 		return
@@ -40,12 +44,20 @@ func (o *Owner) append(ctx context.Context, c *conversation, in *input, cause sc
 			o.emit(ctx, c, &record, func(now time.Time) { o.settle(c, in, now) }, now)
 		case errors.Is(err, bus.ErrConflict) && c.misjudged():
 			o.end(c)
+		case in != nil && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
+			refusal := unstorable(err)
+			o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(now time.Time) { o.settle(c, in, now) })
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.doubt(ctx, c, in, &record, body, now, err)
 		default:
 			o.retry(c, now, err)
 		}
 	})
+}
+
+// unstorable refuses an input whose record the ledger can never take.
+func unstorable(err error) *session.Refusal {
+	return &session.Refusal{Reason: schemas.QuarantineMalformed, Detail: "what follows from it cannot be stored: " + err.Error()}
 }
 
 func recordEvent(c *conversation, record *schemas.Record, state *session.State, snapshot bool) (schemas.Event, error) {
@@ -150,8 +162,10 @@ func (o *Owner) settle(c *conversation, in *input, _ time.Time) {
 	o.end(c)
 }
 
-// track keeps the index of requests that wait for an answer.
+// track keeps the index of requests that wait for an answer, once a
+// conversation's state is the ledger's.
 func (o *Owner) track(c *conversation) {
+	o.learn(c)
 	for _, request := range c.requests {
 		delete(o.waiting, request)
 	}
@@ -183,7 +197,9 @@ func (o *Owner) emit(ctx context.Context, c *conversation, record *schemas.Recor
 	outputs, err := session.Outputs(env, c.state, record)
 	switch {
 	case err != nil:
-		o.fail(err)
+		// The request is never sent; its queue deadline fails the attempt.
+		o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes cannot be written")
+		done(now)
 	case len(*missing) > 0:
 		o.collect(ctx, c, *missing, again)
 	default:

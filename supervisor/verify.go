@@ -214,8 +214,12 @@ func (v *verifier) redecide(state session.State, record *schemas.Record, input s
 	var failed error
 	env.Read = v.reader(&failed)
 	outcome := session.Step(env, state, input)
-	if failed != nil {
+	if bus.Temporary(failed) {
 		return failed
+	}
+	if failed != nil {
+		report("what it refers to cannot be read: " + failed.Error())
+		return nil
 	}
 	decided, err := schemas.Marshal(outcome.Facts)
 	if err != nil {

@@ -21,7 +21,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 
 // checkCommand reads a configuration without starting anything.
 type checkCommand struct {
-	Config string `help:"The configuration." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 }
 
 // Help is shown by --help.

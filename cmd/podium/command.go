@@ -63,7 +63,7 @@ Exit codes:
   0  it worked
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
-  3  there is no such run, message, profile, file or ledger, or no instance runs
+  3  there is no such run, message, agent, profile, file or ledger, or no instance runs
   4  replay --verify found differences`
 }
 
@@ -159,7 +159,7 @@ func report(stderr io.Writer, err error) int {
 		return coded.code
 	case config.ProblemsOf(err) != nil:
 		return exitUsage
-	case errors.Is(err, service.ErrNoLedger), errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound
 	}
 	return exitFailed

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -81,12 +83,8 @@ func TestSameWebhookFourTimes_X02(t *testing.T) {
 	if got := i.arrivals()[first.ID]; got < 2 {
 		t.Errorf("the ledger holds %d deliveries: the new process did not meet the repeat", got)
 	}
-	ids := map[string]bool{}
-	for _, one := range given.to("repeated") {
-		ids[one.id] = strings.Contains(one.text, "42")
-	}
-	if len(ids) != 1 {
-		t.Errorf("the answers are %+v", given.to("repeated"))
+	if all := given.to("repeated"); !sameID(all) || !strings.Contains(all[0].text, "42") {
+		t.Errorf("the answers are %+v", all)
 	}
 	status, body, err := webhook{id: "waits", text: "5 * 5", prefer: "wait=30"}.post(t.Context(), i.listen)
 	if err != nil || status != http.StatusOK || !strings.Contains(string(body), "25") {
@@ -94,6 +92,17 @@ func TestSameWebhookFourTimes_X02(t *testing.T) {
 	}
 	i.stop()
 	i.verify()
+}
+
+// sameID reports whether there is one answer. A crash right after it was given
+// lets it be given again, and its id says that it is the same one.
+func sameID(given []answer) bool {
+	for _, one := range given {
+		if one.id != given[0].id {
+			return false
+		}
+	}
+	return len(given) > 0
 }
 
 // TestSameMailAgain_X02: a mail is seen again after a lost connection, a crash, a lost
@@ -140,8 +149,8 @@ func TestSameMailAgain_X02(t *testing.T) {
 	mailbox.Kick(t)
 	mail()
 	for number := 1; number <= mails; number++ {
-		if all := given.to(mailID(number)); len(all) != 1 {
-			t.Errorf("mail %d is answered %d times: %+v", number, len(all), all)
+		if all := given.to(mailID(number)); !sameID(all) {
+			t.Errorf("mail %d is answered by several ids: %+v", number, all)
 		}
 	}
 	i.stop()
@@ -173,6 +182,22 @@ func TestForeignProcessID(t *testing.T) {
 		t.Errorf("the instance is process %d", got)
 	}
 	i.stop()
+}
+
+// TestStopWhileStarting: a service that is told to stop at any moment of its
+// start stops in order.
+func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
+	var given answers
+	i := install(t, fmt.Sprintf(deskConfig, webSecret, callback(t, &given)), oneShard)
+	for range 5 {
+		i.start()
+		for began := time.Now(); i.process.stdout.String() == "" && time.Since(began) < patience; {
+			runtime.Gosched() // the owner takes over within a millisecond
+		}
+		i.stop()
+	}
+	i.verify()
 }
 
 // TestVerifyFindsForgery_X07: a record that does not follow from the one before

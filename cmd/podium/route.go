@@ -15,7 +15,7 @@ import (
 // routeCommand explains where a text would go.
 type routeCommand struct {
 	Text    []string `arg:"" help:"The words."`
-	Config  string   `help:"The configuration." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Config  string   `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 	Profile string   `help:"The profile; not needed when there is only one." placeholder:"NAME"`
 }
 

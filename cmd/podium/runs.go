@@ -134,7 +134,8 @@ type runsWatchCommand struct {
 // Help is shown by --help.
 func (runsWatchCommand) Help() string {
 	return `Shows a bar and the tasks in a terminal, plain lines elsewhere, and the answer at the end. Exit code 1
-means that the run did not complete. Ctrl-C ends the watching, not the run.
+means that the run did not complete, 3 that it has not ended and nobody is there to go on with it.
+Ctrl-C ends the watching, not the run.
 
   podium runs watch 5f0c`
 }
@@ -145,6 +146,11 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		run, err := findRun(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err
+		}
+		if _, running, err := service.FindInstance(env.data); err != nil {
+			return err
+		} else if !running && run.State != schemas.RunStateEnded {
+			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
 		}
 		return env.follow(ledger.Core, run.Session, func(folded *schemas.Conversation) int { return run.Number })
 	})

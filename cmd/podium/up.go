@@ -14,7 +14,7 @@ import (
 
 // upCommand runs the service.
 type upCommand struct {
-	Config string `help:"The configuration." short:"c" default:"podium.yaml" type:"path" placeholder:"FILE"`
+	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" type:"path" placeholder:"FILE"`
 	NATS   string `help:"A NATS server or cluster instead of the embedded one." name:"nats" placeholder:"URL"`
 }
 

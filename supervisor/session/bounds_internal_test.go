@@ -26,7 +26,7 @@ func TestLongThreadsKeepTheirRoot(t *testing.T) {
 	for i := range 100 {
 		references = append(references, fmt.Sprint(i))
 	}
-	kept := thread(references)
+	kept := thread(references[:99], references[99])
 	if len(kept) != maxReferences || kept[0] != "0" || kept[1] != "81" || kept[len(kept)-1] != "99" {
 		t.Errorf("kept %v", kept)
 	}

@@ -87,7 +87,7 @@ const (
 )
 
 func readMail(mail *schemas.EmailReceived) Message {
-	message := Message{Channel: schemas.ChannelEmail, Subject: mail.Subject, Words: mailWords(mail), Language: mail.Language}
+	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Words: mailWords(mail), Language: mail.Language}
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
 	}
@@ -95,12 +95,13 @@ func readMail(mail *schemas.EmailReceived) Message {
 	if len(to) == 0 {
 		to = mail.From
 	}
-	if len(to) == 0 {
+	if len(to) == 0 || len(to[0].Address) > maxLine {
 		return message
 	}
+	recipient := schemas.Address{Name: cut(to[0].Name, maxLine), Address: to[0].Address}
 	message.Reply = schemas.Reply{
-		Agent: MailAgent, Account: mail.Account, To: to[:1], Subject: mail.Subject, InReplyTo: mail.MessageID,
-		References: thread(append(slices.Clone(mail.References), nonEmpty(mail.MessageID)...)),
+		Agent: MailAgent, Account: mail.Account, To: []schemas.Address{recipient}, Subject: message.Subject, InReplyTo: identifier(mail.MessageID),
+		References: thread(mail.References, mail.MessageID),
 	}
 	return message
 }
@@ -116,15 +117,34 @@ func mailWords(mail *schemas.EmailReceived) string {
 	return text
 }
 
-// maxReferences bounds the ids of a thread that an answer carries on.
-const maxReferences = 20
+// Bounds of what a mail contributes to records: a line has at most 998 bytes
+// (RFC 5322, section 2.1.1), and a thread carries on this many ids.
+const (
+	maxLine       = 998
+	maxReferences = 20
+)
 
-// thread keeps the root of a long thread and its newest ids (RFC 5322, section 3.6.4).
-func thread(references []string) []string {
-	if len(references) <= maxReferences {
-		return references
+// identifier drops an id that no mail system could have made.
+func identifier(id string) string {
+	if len(id) > maxLine {
+		return ""
 	}
-	return append(references[:1:1], references[len(references)-maxReferences+1:]...)
+	return id
+}
+
+// thread lists the ids of a thread for an answer: of a long one, the root and
+// the newest (RFC 5322, section 3.6.4).
+func thread(references []string, id string) []string {
+	var ids []string
+	for _, reference := range append(slices.Clone(references), id) {
+		if reference = identifier(reference); reference != "" {
+			ids = append(ids, reference)
+		}
+	}
+	if len(ids) <= maxReferences {
+		return ids
+	}
+	return append(ids[:1:1], ids[len(ids)-maxReferences+1:]...)
 }
 
 func readChat(chat *schemas.ChatReceived) Message {
@@ -137,13 +157,6 @@ func readChat(chat *schemas.ChatReceived) Message {
 	}
 }
 
-func nonEmpty(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
-}
-
 // Content returns what a Body that points at this input stands for, whole: a
 // message's words or an answer's result.
 func (in *Input) Content() schemas.Result {
@@ -154,6 +167,11 @@ func (in *Input) Content() schemas.Result {
 		return *in.Response.Payload.Result
 	}
 	return schemas.Result{}
+}
+
+// refer points at the input's text, however small it is.
+func refer(result schemas.Result, sequence uint64) schemas.Body {
+	return schemas.Body{Sequence: sequence, Size: len(result.Text)}
 }
 
 // hold keeps a result in place when it is small, else points at the input.

@@ -113,12 +113,15 @@ func (env *Env) task(run *plan.Run, f *schemas.TaskDispatched) (schemas.Task, er
 	return task, nil
 }
 
+// maxAnswer bounds the words of an answer, in bytes.
+const maxAnswer = 1 << 20
+
 func (env *Env) delivery(run *plan.Run) (jsontext.Value, error) {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
 		parts[i] = env.text(run.Answer[i].Body)
 	}
-	text := schemas.AnswerText(parts, run.Error, run.Message.Language)
+	text := cut(schemas.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
 	if strings.TrimSpace(text) == "" {
 		text = env.Pinned.TextsIn(run.Message.Language).Empty
 	}

@@ -10,6 +10,8 @@ import (
 func (d *decision) response(response *schemas.ExecutionResponse) {
 	task, attempt := d.asked(response.InReplyTo)
 	switch {
+	case response.Payload.Result != nil && deep(response.Payload.Result.Data):
+		d.refuse(schemas.QuarantineMalformed, "/payload/result/data is nested too deep to be handed on")
 	case task == nil:
 		d.stranger(response)
 	case task.Agent != d.input.Agent:
@@ -182,4 +184,29 @@ func cut(text string, limit int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
+// maxDepth bounds the nesting of an agent's data, which later messages carry
+// inside their own.
+const maxDepth = 256
+
+// deep reports whether JSON is nested deeper than maxDepth.
+func deep(value []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
 }

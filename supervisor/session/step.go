@@ -107,6 +107,7 @@ func (d *decision) message(message *Message) {
 		Reply:    message.Reply,
 	}
 	if !d.state.Idle() {
+		incoming.Words = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
 		received.Disposition, received.Message = schemas.DispositionQueued, &incoming
 		d.emit(schemas.Fact{MessageReceived: &received})
 		return
@@ -127,12 +128,14 @@ func (d *decision) start(run int, message schemas.Incoming) *plan.Turn {
 func (d *decision) next() {
 	for d.state.Active == nil && len(d.state.Queue) > 0 {
 		head := d.state.Queue[0]
+		text := d.env.text(head.Message.Words)
+		head.Message.Words = hold(schemas.Result{Text: text}, head.Message.Sequence)
 		turn := d.start(head.Run, head.Message)
 		if head.Cancelled {
 			turn.Cancel()
 			continue
 		}
-		turn.Begin(d.env.text(head.Message.Words))
+		turn.Begin(text)
 	}
 }
 

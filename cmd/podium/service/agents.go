@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,9 @@ func ownMail(settings *config.Config) func(messageID string) bool {
 // serveAgent runs one agent until ctx ends.
 func serveAgent(ctx context.Context, ledger *Ledger, name string, agent config.Agent, h described, log zerolog.Logger) error {
 	worker, err := ledger.Worker(ctx, name)
+	if errors.Is(err, context.Canceled) {
+		return nil // told to stop while it was still starting
+	}
 	if err != nil {
 		return err
 	}

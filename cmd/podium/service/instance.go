@@ -33,6 +33,12 @@ type Instance struct {
 	Profiles    []string  `json:"profiles"`    // in force, in lexical order
 }
 
+// ErrNotRunning reports a data directory that no instance runs on.
+var ErrNotRunning = errors.New("no podium runs")
+
+// ErrNoAgent reports an agent that the running instance does not know.
+var ErrNoAgent = errors.New("there is no agent")
+
 func instanceFile(data string) string { return filepath.Join(data, "instance.json") }
 
 func writeInstance(data string, instance Instance) error {
@@ -122,11 +128,11 @@ func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (
 		return nil, err
 	}
 	if !running {
-		return nil, fmt.Errorf("no podium runs on %s; start one with `podium up --data %s`", data, data)
+		return nil, fmt.Errorf("%w on %s; start one with `podium up --data %s`", ErrNotRunning, data, data)
 	}
 	seed := embedded.AgentSeedFile(instance.Credentials, agent)
 	if _, err = os.Stat(seed); err != nil {
-		return nil, fmt.Errorf("agent %q has no credentials: add `%s: {kind: external}` to agents in podium.yaml and restart", agent, agent)
+		return nil, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
 	}
 	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: seed, Agent: agent, Logger: log})
 }

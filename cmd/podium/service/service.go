@@ -173,6 +173,9 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return s.own(running, shard) })
 	}
 	err = group.Wait()
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		err = nil // told to stop while it was still starting
+	}
 	stopAgents()
 	return errors.Join(err, serving.Wait())
 }
