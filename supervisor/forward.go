@@ -90,23 +90,34 @@ func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) 
 	}
 }
 
-// forward moves one message. What names no request goes to shard 0, whose owner
-// puts it into quarantine with the reason.
+// forward moves one message. Progress that names no request may be any shard's;
+// the others drop it. Any other message that names none goes to shard 0, whose
+// owner puts it into quarantine with the reason.
 func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
 	subject, err := bus.ParseSubject(message.Subject)
 	if err != nil {
 		return err
 	}
-	shard := 0
-	if event, err := bus.Decode(message); err == nil {
-		if named, ok := schemas.ShardOfRequest(event.CausationID); ok && named < f.Core.Shards() {
-			shard = named
+	event, malformed := bus.Decode(message)
+	shard, named := schemas.ShardOfRequest(event.CausationID)
+	if malformed != nil || shard >= f.Core.Shards() {
+		shard, named = 0, false
+	}
+	switch {
+	case subject.Kind != bus.KindProgress:
+		return f.move(ctx, message, bus.ResponseSubject(subject.Agent, shard))
+	case named || malformed != nil:
+		return f.move(ctx, message, bus.ProgressSubject(subject.Agent, shard))
+	}
+	for shard := range f.Core.Shards() {
+		if err = f.move(ctx, message, bus.ProgressSubject(subject.Agent, shard)); err != nil {
+			return err
 		}
 	}
-	target := bus.ResponseSubject(subject.Agent, shard)
-	if subject.Kind == bus.KindProgress {
-		target = bus.ProgressSubject(subject.Agent, shard)
-	}
-	_, err = bus.Append(ctx, f.Core, bus.Message{Subject: target, Header: message.Header, Body: message.Body}, bus.Expect{})
+	return nil
+}
+
+func (f *Forwarder) move(ctx context.Context, message bus.Message, target string) error {
+	_, err := bus.Append(ctx, f.Core, bus.Message{Subject: target, Header: message.Header, Body: message.Body}, bus.Expect{})
 	return err
 }

@@ -185,6 +185,8 @@ func (in *input) answers() string {
 		return in.read.Response.InReplyTo
 	case in.read.Progress != nil && in.read.Progress.InReplyTo != "":
 		return in.read.Progress.InReplyTo
+	case in.read.Progress != nil && in.event.CausationID == "":
+		return in.read.Progress.Payload.PlanID
 	}
 	return in.event.CausationID
 }

@@ -110,11 +110,12 @@ func (r plainRequest) response(agent, status, text string) string {
 		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.MessageID, status, r.Payload.PlanID, text)
 }
 
+// progress is the documented update, which names the plan and nothing else.
 func (r plainRequest) progress(agent string, percentage int, message string) string {
-	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"progress_update","timestamp":%q,"in_reply_to":%q,`+
+	return fmt.Sprintf(`{"message_id":%q,"from":%q,"to":%q,"type":"progress_update","timestamp":%q,`+
 		`"payload":{"plan_id":%q,"progress_percentage":%d,"tasks_completed":[],"tasks_in_progress":[{"task_id":%q,"agent":%q,"started_at":%q}],`+
 		`"tasks_pending":[],"tasks_blocked":[],"message":%q}}`,
-		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.MessageID, r.Payload.PlanID, percentage,
+		uuid.NewString(), agent, r.From, time.Now().UTC().Format(time.RFC3339), r.Payload.PlanID, percentage,
 		r.Payload.Tasks[0].TaskID, agent, time.Now().UTC().Format(time.RFC3339), message)
 }
 

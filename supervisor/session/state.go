@@ -52,12 +52,13 @@ func (s *State) Deadlines() []schemas.Deadline {
 	return s.Active.Deadlines()
 }
 
-// Requests returns the ids of the requests whose answers the session waits for.
+// Requests returns what an answer to the session may name: the ids of the
+// requests under way, and the plan, which is all that a bare progress update names.
 func (s *State) Requests() []string {
 	if s.Active == nil {
 		return nil
 	}
-	var requests []string
+	requests := []string{schemas.PlanID(schemas.RunID(s.Session, s.Active.Number))}
 	for i := range s.Active.Tasks {
 		if task := &s.Active.Tasks[i]; task.Request != "" {
 			requests = append(requests, task.Request)
