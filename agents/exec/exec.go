@@ -83,7 +83,7 @@ func New(config Config) (*Agent, error) {
 	}
 	path, err := resolve(config.Command[0], config.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("exec: %w", err)
+		return nil, fmt.Errorf("exec: the program %q cannot be run: %w", config.Command[0], err)
 	}
 	return &Agent{config: config, path: path, words: loaded}, nil
 }

@@ -201,7 +201,7 @@ func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		break //nolint:staticcheck // leaving early is allowed
+		break // leaving early is allowed
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()

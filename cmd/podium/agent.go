@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -105,6 +106,24 @@ func (c *agentsCommand) Run(env *environment) error {
 			_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", agent.Name, agent.Kind, agent.Concurrency,
 				agent.LastSeen.Local().Format(time.DateTime), agent.Description)
 		}
+		for _, name := range env.unannounced(agents) {
+			_, _ = fmt.Fprintf(table, "%s\t\t\tnever\tdeclared, and has not connected\n", name)
+		}
 		return table.Flush()
 	})
+}
+
+// unannounced lists the agents that the running instance waits for in vain.
+func (e *environment) unannounced(announced []schemas.Agent) []string {
+	instance, running, err := service.FindInstance(e.data)
+	if err != nil || !running {
+		return nil
+	}
+	var missing []string
+	for _, name := range instance.Agents {
+		if !slices.ContainsFunc(announced, func(agent schemas.Agent) bool { return agent.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/service"
 	"podium/deploy/examples/summary/summarize"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -49,6 +50,10 @@ func (c *checkCommand) Run(env *environment) error {
 				faults = append(faults, compiled.Error())
 				err = errors.Join(err, compiled)
 			}
+		}
+		if made := service.CheckAgents(settings); made != nil {
+			faults = append(faults, made.Error())
+			err = errors.Join(err, made)
 		}
 	}
 	if env.json {

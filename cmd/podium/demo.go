@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
+	"mime/quotedprintable"
 	"net/http"
 	"os"
 	"os/exec"
@@ -277,7 +279,7 @@ func (d *demonstration) reply(ctx context.Context) (demoReply, error) {
 	case message := <-d.mailed:
 		header := message.Header()
 		subject, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
-		d.tell("\nThe reply to the mail:\n%s\n", indent(string(message.Data)))
+		d.tell("\nThe reply to the mail:\n%s\n", indent(legible(message.Data)))
 		return demoReply{InReplyTo: strings.Trim(header.Get("In-Reply-To"), "<> "), Subject: subject}, err
 	case <-ctx.Done():
 		return demoReply{}, fmt.Errorf("no reply to the mail within %s", demoPatience)
@@ -316,6 +318,16 @@ func program() string {
 		}
 	}
 	return os.Args[0]
+}
+
+// legible is a mail as a mail program shows it: its quoted-printable body decoded.
+func legible(mail []byte) string {
+	header, body, _ := bytes.Cut(mail, []byte("\r\n\r\n"))
+	decoded, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
+	if err != nil {
+		decoded = body
+	}
+	return string(header) + "\n\n" + string(decoded)
 }
 
 func indent(text string) string {

@@ -81,7 +81,7 @@ func (e *environment) printLines(runs []*schemas.Run) error {
 
 func (e *environment) printRuns(runs []*schemas.Run) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK")
+	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {
 		state, took := string(run.State), ""
 		if run.Status != "" {
@@ -90,8 +90,8 @@ func (e *environment) printRuns(runs []*schemas.Run) error {
 		if !run.Ended.IsZero() {
 			took = run.Ended.Sub(run.Started).Round(time.Millisecond).String()
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\n", run.ID, run.Channel, state, run.Percentage,
-			run.Started.Local().Format(time.DateTime), took)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\t%s\n", run.ID, run.Channel, state, run.Percentage,
+			run.Started.Local().Format(time.DateTime), took, view.Asked(run))
 	}
 	return table.Flush()
 }

@@ -262,11 +262,12 @@ func TestNormalizationChangesNothing_G25(t *testing.T) {
 
 // essence is a decision without positions.
 func essence(d schemas.RouteDecision, decided bool) string {
-	text := fmt.Sprintf("%t %s by %s, ambiguous %t. %s", decided, d.NextAgent, d.Router, d.Ambiguous, d.Reasoning)
+	var text strings.Builder
+	_, _ = fmt.Fprintf(&text, "%t %s by %s, ambiguous %t. %s", decided, d.NextAgent, d.Router, d.Ambiguous, d.Reasoning)
 	for _, c := range d.Candidates {
-		text += fmt.Sprintf(" %s %s %v %q", c.Agent, c.Group, c.Score, c.Lost)
+		_, _ = fmt.Fprintf(&text, " %s %s %v %q", c.Agent, c.Group, c.Score, c.Lost)
 	}
-	return text
+	return text.String()
 }
 
 // TestUnrelatedKeywordsChangeNothing adds groups whose words do not occur.

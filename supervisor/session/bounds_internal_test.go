@@ -1,7 +1,7 @@
 package session
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -24,7 +24,7 @@ func TestLongThreadsKeepTheirRoot(t *testing.T) {
 	t.Parallel()
 	var references []string
 	for i := range 100 {
-		references = append(references, fmt.Sprint(i))
+		references = append(references, strconv.Itoa(i))
 	}
 	kept := thread(references[:99], references[99])
 	if len(kept) != maxReferences || kept[0] != "0" || kept[1] != "81" || kept[len(kept)-1] != "99" {

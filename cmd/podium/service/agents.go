@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +53,18 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return nil, nil //nolint:nilnil // it runs elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+// CheckAgents makes every agent of a configuration and forgets it: it names
+// those that could not start, such as one whose program is missing.
+func CheckAgents(settings *config.Config) error {
+	var failed []error
+	for _, name := range slices.Sorted(maps.Keys(settings.Agents)) {
+		if _, err := handler(settings, settings.Agents[name]); err != nil {
+			failed = append(failed, fmt.Errorf("agent %q: %w", name, err))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 func mailAccounts(settings *config.Config) map[string]mail.Account {

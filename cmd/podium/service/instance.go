@@ -31,6 +31,7 @@ type Instance struct {
 	Credentials string    `json:"credentials"` // directory of the agents' keys
 	Core        string    `json:"core"`        // file of the core account's seed
 	Profiles    []string  `json:"profiles"`    // in force, in lexical order
+	Agents      []string  `json:"agents"`      // that may connect, in lexical order
 }
 
 // ErrNotRunning reports a data directory that no instance runs on.

@@ -82,7 +82,7 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ 
 	}
 	return s, writeInstance(settings.Ledger.Data, Instance{
 		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(),
-		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)),
+		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 	})
 }
 

@@ -125,10 +125,12 @@ func quoted(body schemas.Body) string {
 // shortLength is how much of a text stands in one line, in characters.
 const shortLength = 90
 
-func short(text string) string {
+func short(text string) string { return shorten(text, shortLength) }
+
+func shorten(text string, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > shortLength {
-		return string(runes[:shortLength-1]) + "…"
+	if runes := []rune(text); len(runes) > length {
+		return string(runes[:length-1]) + "…"
 	}
 	return text
 }

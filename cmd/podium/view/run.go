@@ -41,6 +41,15 @@ func Run(run *schemas.Run, answer string) string {
 	return b.String()
 }
 
+// Asked is what a run was asked, in at most forty characters.
+func Asked(run *schemas.Run) string {
+	text := run.Subject
+	if text == "" {
+		text = run.Request
+	}
+	return shorten(text, 40)
+}
+
 func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.RouteDecision) {
 	line("%s %-8s %-10s %-10s %s", mark(task.State), task.Task, task.Agent, task.State, short(task.Description))
 	if decision != nil {
