@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -190,7 +192,7 @@ func (env *Env) content(body schemas.Body) schemas.Result {
 	}
 	whole := env.Read(body)
 	if end := body.Offset + body.Size; end <= len(whole.Text) {
-		whole.Text = whole.Text[body.Offset:end]
+		whole.Text = strings.ToValidUTF8(whole.Text[body.Offset:end], "") // a ledger that was tampered with can point anywhere
 	}
 	return whole
 }
