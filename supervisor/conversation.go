@@ -54,6 +54,12 @@ func (o *Owner) learn(c *conversation) {
 	}
 }
 
+// forget drops a conversation that nothing is left to do for.
+func (o *Owner) forget(c *conversation) {
+	o.learn(c)
+	delete(o.sessions, c.id)
+}
+
 func (o *Owner) enqueue(id string, in *input) {
 	c := o.conversation(id)
 	c.inputs = append(c.inputs, in)
@@ -175,7 +181,7 @@ func (o *Owner) evict(c *conversation) {
 	switch {
 	case !c.state.Idle() || o.sessions[c.id] != c:
 	case c.sequence <= o.floor.value:
-		delete(o.sessions, c.id)
+		o.forget(c)
 	default:
 		o.closing = append(o.closing, c)
 	}
@@ -188,7 +194,7 @@ func (o *Owner) sweep() {
 		switch {
 		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id] != c:
 		case c.sequence <= o.floor.value:
-			delete(o.sessions, c.id)
+			o.forget(c)
 		default:
 			kept = append(kept, c)
 		}

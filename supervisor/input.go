@@ -50,7 +50,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.floor.weigh(in.entry, event.Artifact.Size)
+		o.floor.weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -68,13 +69,18 @@ func legibleHeaders(header bus.Header) map[string][]string {
 	return headers
 }
 
-// insist publishes an event until the ledger takes it.
+// insist publishes an event until the ledger takes it, or says that it never can.
 func (o *Owner) insist(ctx context.Context, subject string, event *schemas.Event, tries int, done func(now time.Time)) {
 	again := func(now time.Time, err error) {
 		o.Log.Error().Err(err).Str("kind", event.Type).Int("shard", o.Shard).Msg("the ledger does not take a message; trying again")
 		o.alarms.add(now.Add(o.backoff(tries)), func(time.Time) { o.insist(ctx, subject, event, tries+1, done) })
 	}
 	o.send(ctx, subject, event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
+		if errors.Is(err, bus.ErrTooLarge) {
+			// No other try can succeed. If it is a request, its queue deadline fails the attempt.
+			o.Log.Error().Str("kind", event.Type).Int("shard", o.Shard).Msg("a message is too large for the ledger and is given up")
+			err = nil
+		}
 		if err != nil {
 			again(now, err)
 			return

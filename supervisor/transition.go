@@ -132,6 +132,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *s
 				o.track(c)
 				o.emit(ctx, c, record, func(now time.Time) { o.settle(c, in, now) }, now)
 			case found.sequence == c.sequence:
+				o.learn(c)
 				o.end(c) // it never arrived: decide anew
 			case c.misjudged():
 				o.end(c)

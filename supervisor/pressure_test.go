@@ -1,0 +1,207 @@
+package supervisor_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// TestAStuckSessionHoldsNobodyUp: only what is under way counts as pending, not
+// what is dealt with behind a session whose record the ledger does not take.
+func TestAStuckSessionHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	bad, _ := d.session("bad")
+	core, heal := refusing(d.ledger, func(m bus.Message) bool { return m.Subject == bus.SessionSubject(bad, 1) })
+	o := d.openWith(core, func(c *supervisor.Config) { c.MaxPending = 16 })
+	stuck := d.say("bad", "m", "do it")
+	const healthy = 100
+	last := uint64(0)
+	for i := range healthy {
+		last = d.say(fmt.Sprint("thread", i), fmt.Sprint("m", i), "do it")
+	}
+	d.spin(o, 10*time.Second)
+	if asked := distinct(d.requests("worker")); asked != healthy {
+		t.Errorf("%d of %d healthy sessions went on", asked, healthy)
+	}
+	if o.Floor() >= stuck {
+		t.Errorf("floor %d above the input of the stuck session", o.Floor())
+	}
+	heal()
+	d.spin(o, 10*time.Second)
+	if len(d.askedOf("bad")) != 1 || o.Floor() < last || o.Busy() {
+		t.Errorf("healed: %d requests, floor %d, busy %v", len(d.askedOf("bad")), o.Floor(), o.Busy())
+	}
+	d.clean()
+}
+
+// bareAnswer publishes an answer to a request that nobody made.
+func (d *desk) bareAnswer() {
+	d.tb.Helper()
+	nobody := schemas.Event{ID: schemas.RequestID(0, schemas.RunID(uuid.NewString(), 1), "t1", 1)}
+	body, err := schemas.Marshal(d.response("worker", &nobody, "done"))
+	d.must(err)
+	d.raw(bus.ResponseSubject("worker", 0), body)
+}
+
+// bareProgress publishes progress of a plan that nobody has.
+func (d *desk) bareProgress() {
+	d.tb.Helper()
+	body, err := schemas.Marshal(schemas.ProgressUpdate{
+		Envelope: schemas.Envelope{
+			MessageID: uuid.NewString(), From: "worker", To: "supervisor", Type: schemas.ProgressUpdateType, Timestamp: d.now,
+		},
+		Payload: schemas.ProgressPayload{PlanID: "p"},
+	})
+	d.must(err)
+	d.raw(bus.ProgressSubject("worker", 0), body)
+}
+
+func (d *desk) raw(subject string, body []byte) {
+	d.tb.Helper()
+	_, err := bus.Append(d.tb.Context(), d.ledger, bus.Message{Subject: subject, Body: body}, bus.Expect{})
+	d.must(err)
+}
+
+// TestStraysDoNotStopTheReading: answers and progress that belong to nobody do
+// not keep others from being read, whatever a session at the floor is stuck at.
+func TestStraysDoNotStopTheReading_X06(t *testing.T) {
+	t.Parallel()
+	const strays, healthy = 50, 20
+	for name, test := range map[string]struct {
+		record      bool // the record is refused; else the request that it owes
+		stray       func(*desk)
+		quarantined int
+	}{
+		"answers behind a request that is not taken":  {false, (*desk).bareAnswer, strays},
+		"progress behind a request that is not taken": {false, (*desk).bareProgress, 0},
+		"answers behind a record that is not taken":   {true, (*desk).bareAnswer, strays},
+		"progress behind a record that is not taken":  {true, (*desk).bareProgress, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			bad, _ := d.session("bad")
+			core, heal := refusing(d.ledger, func(m bus.Message) bool {
+				if test.record {
+					return m.Subject == bus.SessionSubject(bad, 1)
+				}
+				return m.Subject == bus.RequestSubject("worker") && strings.Contains(string(m.Body), bad)
+			})
+			o := d.open("one", core, 0)
+			d.say("bad", "m", "do it")
+			for range strays {
+				test.stray(d)
+			}
+			for i := range healthy {
+				d.say(fmt.Sprint("thread", i), fmt.Sprint("m", i), "do it")
+			}
+			d.spin(o, 5*time.Second)
+			if asked := distinct(d.requests("worker")); asked != healthy {
+				t.Errorf("%d of %d healthy sessions went on", asked, healthy)
+			}
+			found := d.refusals()
+			for i := range found {
+				if found[i].Reason != schemas.QuarantineUnknownRun {
+					t.Errorf("in quarantine for %s: %s", found[i].Reason, found[i].Detail)
+				}
+			}
+			if len(found) != test.quarantined {
+				t.Errorf("%d in quarantine, want %d", len(found), test.quarantined)
+			}
+			heal()
+			d.spin(o, 10*time.Second)
+			if len(d.askedOf("bad")) != 1 || o.Busy() {
+				t.Errorf("healed: %d requests, busy %v", len(d.askedOf("bad")), o.Busy())
+			}
+			d.clean()
+		})
+	}
+}
+
+// TestABareAnswerWaitsForItsSession: an answer that names its request and nothing
+// else is not taken for a stray while the session that asked is still unknown.
+func TestABareAnswerWaitsForItsSession_X03(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	first := d.open("first", d.ledger, 0)
+	d.say("thread", "m1", "do it") // no checkpoint names the session yet
+	d.must(d.work(first))
+	request := d.requests("worker")[0]
+	body, err := schemas.Marshal(d.response("worker", &request, "done"))
+	d.must(err)
+	d.raw(bus.ResponseSubject("worker", 0), body)
+	second := d.open("second", d.ledger, 0)
+	d.must(d.work(second))
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
+		t.Errorf("the task is %s", state)
+	}
+	if found := d.refusals(); len(found) > 0 {
+		t.Errorf("in quarantine: %s", found[0].Detail)
+	}
+	d.clean()
+}
+
+// TestBodiesUnderWayAreBounded: no more bodies are in memory at once than the
+// budget holds, and always at least one, so that each gets its turn.
+func TestBodiesUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	const bodies = 8
+	for name, test := range map[string]struct {
+		budget int64 // in bodies; 0 is one byte
+		lie    bool  // the second message claims an absurd size
+		most   int
+	}{
+		"a budget for none":          {0, false, 1},
+		"a budget for two":           {2, false, 2},
+		"a budget for three":         {3, false, 3},
+		"a budget for all":           {bodies, false, bodies},
+		"a claim of absurd size":     {2, true, 2},
+		"a claim, a budget for none": {0, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			var weight int64
+			for i := range bodies {
+				event := d.sayByReference(fmt.Sprint("thread", i), fmt.Sprint("m", i))
+				weight = event.Artifact.Size
+				if test.lie && i == 0 {
+					event.ID, event.PartitionKey, event.Artifact.Size = "lie", "lie", math.MaxInt64
+					d.put(bus.InSubject("chat", 0), event)
+				}
+			}
+			var operations []func()
+			o := d.openWith(d.ledger, func(c *supervisor.Config) {
+				c.MaxBytes = max(test.budget*weight, 1)
+				c.Go = func(operation func()) { operations = append(operations, operation) }
+			})
+			most := 0
+			for d.must(d.work(o)); len(operations) > 0; d.must(d.work(o)) {
+				most = max(most, len(operations))
+				under := operations
+				operations = nil
+				for _, operation := range under {
+					operation()
+				}
+			}
+			if most != test.most {
+				t.Errorf("%d bodies under way at once, want %d", most, test.most)
+			}
+			if asked := distinct(d.requests("worker")); asked != bodies || o.Busy() {
+				t.Errorf("%d of %d bodies had their turn, busy %v", asked, bodies, o.Busy())
+			}
+			if found := d.refusals(); test.lie != (len(found) == 1) {
+				t.Errorf("in quarantine: %d", len(found))
+			}
+		})
+	}
+}
