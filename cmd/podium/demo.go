@@ -217,6 +217,12 @@ func (d *demonstration) show(ctx context.Context) (demoSummary, error) {
 
 // follow shows a session's first run until it has ended.
 func (d *demonstration) follow(ctx context.Context, session string) (demoRun, error) {
+	detail := view.Story
+	if d.env.json {
+		detail = view.Nothing
+	}
+	watched := view.Watch(ctx, d.env.stdout, detail)
+	defer watched.Close()
 	var conversation schemas.Conversation
 	for record, err := range bus.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {
@@ -225,10 +231,9 @@ func (d *demonstration) follow(ctx context.Context, session string) (demoRun, er
 		if err = conversation.Apply(record.Record); err != nil {
 			return demoRun{}, err
 		}
-		for _, line := range view.Lines(&record.Record) {
-			d.tell("  %s  %s\n", record.Cause.Time.Local().Format("15:04:05.000"), line)
-		}
-		if run := conversation.Run(1); run != nil && run.State == schemas.RunStateEnded {
+		run := conversation.Run(1)
+		watched.Show(&record.Record, run)
+		if run != nil && run.State == schemas.RunStateEnded {
 			return d.outcome(ctx, run)
 		}
 	}

@@ -120,7 +120,11 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 // follow shows a run of a session until it has ended, then its answer. Which
 // returns the run's number once the conversation tells it, and 0 before.
 func (e *environment) follow(core bus.Core, session string, which func(*schemas.Conversation) int) error {
-	watched := view.Watch(e.ctx, e.stdout, !e.json)
+	detail := view.Picture
+	if e.json {
+		detail = view.Nothing
+	}
+	watched := view.Watch(e.ctx, e.stdout, detail)
 	folded := &schemas.Conversation{Session: session}
 	for record, err := range bus.FollowSession(e.ctx, core, session, 1) {
 		if err != nil {

@@ -14,19 +14,30 @@ import (
 	"podium/schemas"
 )
 
+// A Detail says how much of a run is shown while it goes on.
+type Detail int
+
+// The details. Where the output is no terminal, a picture is told as a story.
+const (
+	Nothing Detail = iota // for programs
+	Picture               // a bar and the tasks, redrawn
+	Story                 // the picture, and below it every fact as a line
+)
+
 // A Watcher shows a run while it goes on: live where the output is a terminal,
-// as plain lines elsewhere, and not at all for programs.
+// as plain lines elsewhere.
 type Watcher struct {
 	out    io.Writer
-	people bool
+	detail Detail
 	live   *tea.Program
 	ended  chan struct{}
+	story  []string // told when the picture is finished
 }
 
 // Watch starts to show. Close it.
-func Watch(ctx context.Context, out io.Writer, people bool) *Watcher {
-	w := &Watcher{out: out, people: people}
-	if file, ok := out.(*os.File); !people || !ok || !term.IsTerminal(int(file.Fd())) {
+func Watch(ctx context.Context, out io.Writer, detail Detail) *Watcher {
+	w := &Watcher{out: out, detail: detail}
+	if file, ok := out.(*os.File); detail == Nothing || !ok || !term.IsTerminal(int(file.Fd())) {
 		return w
 	}
 	w.live = tea.NewProgram(liveRun{}, tea.WithContext(ctx), tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler())
@@ -40,24 +51,38 @@ func Watch(ctx context.Context, out io.Writer, people bool) *Watcher {
 
 // Show takes the next record of the session, and the run it watches or nil.
 func (w *Watcher) Show(record *schemas.Record, run *schemas.Run) {
-	switch {
-	case w.live != nil:
-		if run != nil {
-			w.live.Send(*run)
-		}
-	case w.people && run != nil:
+	if run == nil || w.detail == Nothing {
+		return
+	}
+	if w.live == nil || w.detail == Story {
 		for _, line := range Lines(record) {
-			_, _ = fmt.Fprintf(w.out, "%s  %s\n", record.Cause.Time.Local().Format("15:04:05.000"), line)
+			w.say(record.Cause.Time.Local().Format("15:04:05.000") + "  " + line)
 		}
+	}
+	if w.live != nil {
+		w.live.Send(*run)
 	}
 }
 
-// Close stops showing and leaves the last picture where it is.
-func (w *Watcher) Close() {
+func (w *Watcher) say(line string) {
 	if w.live != nil {
-		w.live.Quit()
-		<-w.ended
+		w.story = append(w.story, line)
+		return
 	}
+	_, _ = fmt.Fprintln(w.out, line)
+}
+
+// Close stops showing, leaves the last picture where it is, and tells the story.
+func (w *Watcher) Close() {
+	if w.live == nil {
+		return
+	}
+	w.live.Quit()
+	<-w.ended
+	for _, line := range w.story {
+		_, _ = fmt.Fprintln(w.out, line)
+	}
+	w.story = nil
 }
 
 // liveRun is the picture of a run in a terminal.
@@ -94,11 +119,11 @@ func (m liveRun) View() tea.View {
 	if m.run == nil {
 		return tea.NewView("waiting for the supervisor …\n")
 	}
-	return tea.NewView(Picture(m.run, m.now))
+	return tea.NewView(Draw(m.run, m.now))
 }
 
-// Picture draws a run: a bar, then its tasks with state and time.
-func Picture(run *schemas.Run, now time.Time) string {
+// Draw draws a run: a bar, then its tasks with state and time.
+func Draw(run *schemas.Run, now time.Time) string {
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "%s %3d %%  %s\n", bar(run.Percentage), run.Percentage, outcome(run))
 	for i := range run.Tasks {
