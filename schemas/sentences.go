@@ -1,6 +1,12 @@
 package schemas
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // FallbackLanguage is the language of a request that names none.
 const FallbackLanguage = "en"
@@ -22,11 +28,22 @@ func (c *TaskContext) Language() string {
 // key. They are read from an embedded JSON resource.
 type Sentences map[string]map[string]string
 
-// ReadSentences reads the resource.
+// ErrIncompleteSentences reports a language that does not say what another says.
+var ErrIncompleteSentences = errors.New("a language does not have every sentence")
+
+// ReadSentences reads the resource. Every language has to have the same keys.
 func ReadSentences(resource []byte) (Sentences, error) {
 	var sentences Sentences
-	err := Unmarshal(resource, &sentences)
-	return sentences, err
+	if err := Unmarshal(resource, &sentences); err != nil {
+		return nil, err
+	}
+	want := slices.Sorted(maps.Keys(sentences[FallbackLanguage]))
+	for _, language := range slices.Sorted(maps.Keys(sentences)) {
+		if have := slices.Sorted(maps.Keys(sentences[language])); !slices.Equal(want, have) {
+			return nil, fmt.Errorf("%w: %s has %q, %s has %q", ErrIncompleteSentences, FallbackLanguage, want, language, have)
+		}
+	}
+	return sentences, nil
 }
 
 // Say returns a sentence in a language, or in FallbackLanguage when there is

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"podium/schemas"
 )
 
 // The vector is the one of the Standard Webhooks reference libraries.
@@ -28,24 +26,6 @@ func TestSecretWithAndWithoutPrefixAndPadding(t *testing.T) {
 		key, err := parseSecret(text)
 		if err != nil || string(key) != "hallo" {
 			t.Errorf("%q: %q, %v", text, key, err)
-		}
-	}
-}
-
-func TestEveryLanguageSaysEverySentence(t *testing.T) {
-	t.Parallel()
-	loaded, err := schemas.ReadSentences(wordsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for language, sentences := range loaded {
-		for key := range loaded[schemas.FallbackLanguage] {
-			if sentences[key] == "" {
-				t.Errorf("%s has no sentence %q", language, key)
-			}
-		}
-		if len(sentences) != len(loaded[schemas.FallbackLanguage]) {
-			t.Errorf("%s has sentences that %s has not", language, schemas.FallbackLanguage)
 		}
 	}
 }
