@@ -37,6 +37,16 @@ func Offload(ctx context.Context, store Artifacts, e *schemas.Event) error {
 	return nil
 }
 
+// DecodeWhole is Decode, with the data fetched when the message refers to it.
+// Errors: those of Decode and of Resolve.
+func DecodeWhole(ctx context.Context, store Artifacts, m Message) (schemas.Event, error) {
+	e, err := Decode(m)
+	if err == nil {
+		err = Resolve(ctx, store, &e)
+	}
+	return e, err
+}
+
 // Resolve fills in the data that an event refers to, and verifies its size and
 // hash. An event that holds its data stays as it is. Errors: ErrNotFound,
 // ErrTooLarge over ArtifactLimit, ErrCorrupt.

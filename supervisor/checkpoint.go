@@ -84,10 +84,7 @@ func (o *Owner) lastCheckpoint(ctx context.Context) (point schemas.Checkpoint, s
 	if err == nil {
 		sequence = message.Sequence
 		var event schemas.Event
-		if event, err = bus.Decode(message); err == nil {
-			err = bus.Resolve(ctx, o.Core.Artifacts(), &event)
-		}
-		if err == nil {
+		if event, err = bus.DecodeWhole(ctx, o.Core.Artifacts(), message); err == nil {
 			err = schemas.Unmarshal(event.Data, &point)
 		}
 	}

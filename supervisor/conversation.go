@@ -306,11 +306,8 @@ func Content(ctx context.Context, ledger bus.Ledger, artifacts bus.Artifacts, st
 	if err != nil {
 		return schemas.Result{}, err
 	}
-	event, err := bus.Decode(message)
+	event, err := bus.DecodeWhole(ctx, artifacts, message)
 	if err != nil {
-		return schemas.Result{}, err
-	}
-	if err = bus.Resolve(ctx, artifacts, &event); err != nil {
 		return schemas.Result{}, err
 	}
 	input, err := session.Read(event, "", sequence)

@@ -111,7 +111,7 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 		}
 		if err != nil {
 			detail := verdict(in.event, err)
-			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(now time.Time) { o.settle(c, in, now) })
+			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(c, in) })
 			return
 		}
 		o.end(c)

@@ -76,11 +76,8 @@ type storedRecord struct {
 }
 
 func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Message) (storedRecord, []byte, error) {
-	event, err := bus.Decode(message)
+	event, err := bus.DecodeWhole(ctx, artifacts, message)
 	if err != nil {
-		return storedRecord{}, nil, err
-	}
-	if err = bus.Resolve(ctx, artifacts, &event); err != nil {
 		return storedRecord{}, nil, err
 	}
 	var record schemas.Record

@@ -41,12 +41,12 @@ func (o *Owner) append(ctx context.Context, c *conversation, in *input, cause sc
 		case err == nil:
 			c.adopt(outcome.State, ack.Sequence, snapshot, body)
 			o.track(c)
-			o.emit(ctx, c, &record, func(now time.Time) { o.settle(c, in, now) }, now)
+			o.emit(ctx, c, &record, func(time.Time) { o.settle(c, in) }, now)
 		case errors.Is(err, bus.ErrConflict) && c.misjudged():
 			o.end(c)
 		case in != nil && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
 			refusal := unstorable(err)
-			o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(now time.Time) { o.settle(c, in, now) })
+			o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, in) })
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.doubt(ctx, c, in, &record, body, now, err)
 		default:
@@ -130,7 +130,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *s
 			case found.chain == hash(body):
 				c.take(found)
 				o.track(c)
-				o.emit(ctx, c, record, func(now time.Time) { o.settle(c, in, now) }, now)
+				o.emit(ctx, c, record, func(time.Time) { o.settle(c, in) }, now)
 			case found.sequence == c.sequence:
 				o.learn(c)
 				o.end(c) // it never arrived: decide anew
@@ -155,7 +155,7 @@ func (o *Owner) pause(c *conversation, conflict bool) time.Duration {
 }
 
 // settle ends a transition: its outputs are acknowledged.
-func (o *Owner) settle(c *conversation, in *input, _ time.Time) {
+func (o *Owner) settle(c *conversation, in *input) {
 	if in != nil {
 		o.floor.leave(in.entry)
 	}

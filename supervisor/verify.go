@@ -135,11 +135,7 @@ func (v *verifier) quarantined(message bus.Message) error {
 }
 
 func (v *verifier) event(message bus.Message) (schemas.Event, error) {
-	event, err := bus.Decode(message)
-	if err == nil {
-		err = bus.Resolve(v.ctx, v.core.Artifacts(), &event)
-	}
-	return event, err
+	return bus.DecodeWhole(v.ctx, v.core.Artifacts(), message)
 }
 
 // record decides one transition again.

@@ -48,10 +48,7 @@ func readQuarantine(ctx context.Context, core bus.Core) ([]*quarantined, error) 
 			if err != nil {
 				return nil, err
 			}
-			event, err := bus.Decode(message)
-			if err == nil {
-				err = bus.Resolve(ctx, core.Artifacts(), &event)
-			}
+			event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
 			if err != nil {
 				continue // a control message that is itself in quarantine
 			}

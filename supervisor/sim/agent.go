@@ -46,10 +46,7 @@ func (a *agent) step() bool {
 }
 
 func (a *agent) take(delivery bus.Delivery) {
-	event, err := bus.Decode(delivery.Message())
-	if err == nil {
-		err = bus.Resolve(context.Background(), a.world.ledger.Artifacts(), &event)
-	}
+	event, err := bus.DecodeWhole(context.Background(), a.world.ledger.Artifacts(), delivery.Message())
 	if err != nil {
 		a.world.violate("a request cannot be read: %v", err)
 		return

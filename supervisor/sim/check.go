@@ -52,10 +52,7 @@ func (w *World) check() {
 
 func (w *World) record(message bus.Message) (schemas.Record, error) {
 	var record schemas.Record
-	event, err := bus.Decode(message)
-	if err == nil {
-		err = bus.Resolve(context.Background(), w.ledger.Artifacts(), &event)
-	}
+	event, err := bus.DecodeWhole(context.Background(), w.ledger.Artifacts(), message)
 	if err == nil {
 		err = schemas.Unmarshal(event.Data, &record)
 	}
