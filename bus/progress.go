@@ -163,7 +163,7 @@ func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload)
 		return
 	}
 	event := s.reply(r.event, &update.Envelope, body)
-	_, subject := replySubjects(s.worker.Name(), r.event)
+	_, subject := ReplySubjects(s.worker.Name(), r.event)
 	message, err := Encode(subject, &event)
 	if err != nil {
 		log.Warn().Err(err).Msg("a progress update cannot be written")

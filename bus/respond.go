@@ -21,10 +21,10 @@ type answer struct {
 	event   schemas.Event
 }
 
-// replySubjects returns where the response to a request and its progress go: to
+// ReplySubjects returns where the response to a request and its progress go: to
 // the shard that the request names in replyto, else to the work stream. A
 // replyto that is not this agent's own to write is ignored.
-func replySubjects(agent string, e *schemas.Event) (response, progress string) {
+func ReplySubjects(agent string, e *schemas.Event) (response, progress string) {
 	parsed, err := ParseSubject(e.ReplyTo)
 	if err != nil || parsed.Kind != KindResponse || parsed.Agent != agent || parsed.Shard < 0 {
 		return ServiceSubject(agent, string(KindResponse)), ServiceSubject(agent, string(KindProgress))
@@ -68,7 +68,7 @@ func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.Res
 	if err != nil {
 		return answer{}, err
 	}
-	subject, _ := replySubjects(s.worker.Name(), e)
+	subject, _ := ReplySubjects(s.worker.Name(), e)
 	return answer{subject: subject, event: s.reply(e, &response.Envelope, body)}, nil
 }
 

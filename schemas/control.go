@@ -3,10 +3,13 @@ package schemas
 // A Control is a person's word about a run or a quarantined message.
 type Control struct {
 	Action ControlAction `json:"action"`
-	Run    string        `json:"run,omitzero"`    // the run it is about
-	Target string        `json:"target,omitzero"` // the quarantined message it is about
-	By     string        `json:"by,omitzero"`     // who said it
-	Reason string        `json:"reason,omitzero"`
+	Run    string        `json:"run,omitzero"` // the run it is about
+	// Request is that of the execution_request which began the run, when it is a
+	// supervisor's word and Run is empty; the event's profile and partitionkey name the session.
+	Request string `json:"request,omitzero"`
+	Target  string `json:"target,omitzero"` // the quarantined message it is about
+	By      string `json:"by,omitzero"`     // who said it
+	Reason  string `json:"reason,omitzero"`
 }
 
 // ControlAction is what a person asks for.

@@ -112,7 +112,7 @@ func (c *Conversation) fact(fact *Fact, now time.Time) error {
 		run.Late++
 		return nil
 	}
-	if run.State == RunStateEnded {
+	if run.State == RunStateEnded && fact.PermitRefused == nil {
 		return errors.New("the run has ended")
 	}
 	return run.apply(fact, now)
@@ -128,7 +128,7 @@ func (c *Conversation) messageReceived(f *MessageReceived, now time.Time) error 
 		if f.Run != given+1 {
 			return fmt.Errorf("the next run is run %d", given+1)
 		}
-	case DispositionControl:
+	case DispositionControl, DispositionMerged:
 		if f.Run < 1 || f.Run > given {
 			return fmt.Errorf("no message was given run %d", f.Run)
 		}
@@ -168,6 +168,7 @@ func (c *Conversation) runStarted(f *RunStarted, now time.Time) error {
 		State: RunStatePlanning, Started: now, Request: f.Message.Words.Text,
 		Tasks: []RunTask{}, Decisions: []TaskDecision{},
 	}
+	run.Expires, run.Entities, run.Upstream = f.Expires, f.Entities, f.Message.Upstream
 	if f.Message.Words.Sequence != 0 {
 		words := f.Message.Words
 		run.Words = &words

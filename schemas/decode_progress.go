@@ -45,6 +45,8 @@ func readProgressPayload(d *decoder) (p ProgressPayload) {
 			p.TasksSkipped = identifiers(d)
 		case "resource_usage":
 			p.ResourceUsage = readResourceUsage(d)
+		case "estimated_completion":
+			p.EstimatedCompletion = d.time()
 		case "message":
 			p.Message = d.text()
 		default:

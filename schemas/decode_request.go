@@ -109,6 +109,10 @@ func readTask(d *decoder) (t Task) {
 			t.ValidationCriteria = list(d, (*decoder).text)
 		case "context":
 			t.Context = readTaskContext(d)
+		case "optional":
+			t.Optional = d.boolean()
+		case "resources":
+			t.Resources = identifiers(d)
 		default:
 			d.skip()
 		}
@@ -132,11 +136,50 @@ func readTaskContext(d *decoder) (c TaskContext) {
 		case "inputs":
 			c.Inputs = dictionary(d, readResult)
 		case "kind":
-			c.Kind = choice(d, KindWork, KindAssess)
+			c.Kind = choice(d, KindWork, KindAssess, KindPlan, KindRoute)
+		case "feedback":
+			c.Feedback = d.text()
+		case "entities":
+			c.Entities = dictionary(d, (*decoder).text)
+		case "conversation":
+			c.Conversation = readConversationContext(d)
 		default:
 			d.skip()
 		}
 	})
+	return c
+}
+
+func readConversationContext(d *decoder) *ConversationContext {
+	var c ConversationContext
+	d.object(func(name []byte) {
+		switch string(name) {
+		case "state":
+			c.State = choice(d, ConversationNew, ConversationOngoing)
+		case "recent":
+			c.Recent = list(d, readRecentCall)
+		default:
+			d.skip()
+		}
+	}, "state")
+	return &c
+}
+
+func readRecentCall(d *decoder) (c RecentCall) {
+	d.object(func(name []byte) {
+		switch string(name) {
+		case "request":
+			c.Request = d.identifier()
+		case "agent":
+			c.Agent = d.agent()
+		case "task":
+			c.Task = d.identifier()
+		case "status":
+			c.Status = choice(d, StatusCompleted, StatusPartial, StatusFailed, StatusBlocked)
+		default:
+			d.skip()
+		}
+	}, "request", "agent", "task", "status")
 	return c
 }
 

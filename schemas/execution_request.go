@@ -51,6 +51,8 @@ type Task struct {
 	Deliverables         []string    `json:"deliverables"`
 	ValidationCriteria   []string    `json:"validation_criteria"`
 	Context              TaskContext `json:"context"`
+	Optional             bool        `json:"optional,omitzero"`  // the plan can do without it
+	Resources            []string    `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
 }
 
 // Priority orders ready tasks: critical first (M-17).
@@ -78,6 +80,35 @@ type TaskContext struct {
 	// Inputs holds the results of the tasks that this one depends on.
 	Inputs map[string]Result `json:"inputs,omitzero"`
 	Kind   TaskKind          `json:"kind,omitzero"`
+	// Feedback says what was wrong with the answer before (M-45).
+	Feedback string `json:"feedback,omitzero"`
+	// Entities are what the conversation is about, by name (G-30).
+	Entities map[string]string `json:"entities,omitzero"`
+	// Conversation is what happened before in it (G-29).
+	Conversation *ConversationContext `json:"conversation,omitzero"`
+}
+
+// ConversationContext is what a request tells of the conversation.
+type ConversationContext struct {
+	State  ConversationState `json:"state"`
+	Recent []RecentCall      `json:"recent,omitzero"` // the last three requests that have ended, oldest first
+}
+
+// ConversationState says whether a conversation has a past.
+type ConversationState string
+
+// The states of a conversation.
+const (
+	ConversationNew     ConversationState = "new"
+	ConversationOngoing ConversationState = "ongoing"
+)
+
+// A RecentCall is a request that has ended.
+type RecentCall struct {
+	Request string         `json:"request"` // message_id
+	Agent   string         `json:"agent"`
+	Task    string         `json:"task"`
+	Status  ResponseStatus `json:"status"`
 }
 
 // TaskKind says what is asked of the agent; the empty kind is work.
@@ -86,7 +117,9 @@ type TaskKind string
 // The kinds of task.
 const (
 	KindWork   TaskKind = "work"
-	KindAssess TaskKind = "assess"
+	KindAssess TaskKind = "assess" // how well could you do this task? result.data {"score": 0–1}
+	KindPlan   TaskKind = "plan"   // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
+	KindRoute  TaskKind = "route"  // who shall do this? result.data is a route_decision
 )
 
 // A Risk is what may go wrong with a plan (M-05).

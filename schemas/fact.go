@@ -1,6 +1,10 @@
 package schemas
 
-import "time"
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // A Fact is one thing decided. Exactly one field is set; its JSON name is the
 // fact's name on the ledger. Facts are never changed, only added to.
@@ -9,15 +13,22 @@ type Fact struct {
 	RunStarted         *RunStarted         `json:"run_started,omitzero"`
 	ComplexityAssessed *ComplexityAssessed `json:"complexity_assessed,omitzero"`
 	PlanCreated        *PlanCreated        `json:"plan_created,omitzero"`
+	PlanRefused        *PlanRefused        `json:"plan_refused,omitzero"`
 	TaskRouted         *TaskRouted         `json:"task_routed,omitzero"`
+	TaskReady          *TaskReady          `json:"task_ready,omitzero"`
 	TaskDispatched     *TaskDispatched     `json:"task_dispatched,omitzero"`
 	TaskStarted        *TaskStarted        `json:"task_started,omitzero"`
 	TaskProgressed     *TaskProgressed     `json:"task_progressed,omitzero"`
+	TaskHeard          *TaskHeard          `json:"task_heard,omitzero"`
+	TaskDelayed        *TaskDelayed        `json:"task_delayed,omitzero"`
 	TaskCompleted      *TaskCompleted      `json:"task_completed,omitzero"`
 	TaskFailed         *TaskFailed         `json:"task_failed,omitzero"`
 	TaskSkipped        *TaskSkipped        `json:"task_skipped,omitzero"`
 	TaskCancelled      *TaskCancelled      `json:"task_cancelled,omitzero"`
 	ResponseLate       *ResponseLate       `json:"response_late,omitzero"`
+	EntityMismatched   *EntityMismatched   `json:"entity_mismatched,omitzero"`
+	PermitGranted      *PermitGranted      `json:"permit_granted,omitzero"`
+	PermitRefused      *PermitRefused      `json:"permit_refused,omitzero"`
 	RunSettled         *RunSettled         `json:"run_settled,omitzero"`
 	RunEnded           *RunEnded           `json:"run_ended,omitzero"`
 }
@@ -57,6 +68,7 @@ const (
 	DispositionIgnored Disposition = "ignored" // it needs no answer, and Reason says why
 	DispositionControl Disposition = "control" // it changed a run
 	DispositionRefused Disposition = "refused" // it asked for something that is not possible any more
+	DispositionMerged  Disposition = "merged"  // it is part of a run that waits
 )
 
 // An Incoming is what a session keeps of a message that starts a run.
@@ -66,15 +78,38 @@ type Incoming struct {
 	Channel  string `json:"channel"` // email or chat
 	Subject  string `json:"subject,omitzero"`
 	Words    Body   `json:"words"`
+	More     []Body `json:"more,omitzero"`     // words of messages that were merged with this one, in order
 	Language string `json:"language,omitzero"` // a BCP 47 primary tag
 	Reply    Reply  `json:"reply"`
+	// Upstream is set on a request of another supervisor or of a planner: the
+	// answer is an execution_response to it.
+	Upstream *Upstream `json:"upstream,omitzero"`
 }
 
 // The channels a message can come in by.
 const (
 	ChannelEmail = "email"
 	ChannelChat  = "chat"
+	ChannelAgent = "agent" // an execution_request
 )
+
+// Upstream is what the answer to an execution_request repeats of it.
+type Upstream struct {
+	Request     string    `json:"request"` // message_id
+	From        string    `json:"from"`
+	To          string    `json:"to"`                // the agent that the supervisor answers as
+	ReplyTo     string    `json:"reply_to,omitzero"` // subject; absent: the agent's own of the work stream
+	PlanID      string    `json:"plan_id"`           // of the request
+	Planned     bool      `json:"planned,omitzero"`  // the request holds the plan
+	Task        string    `json:"task,omitzero"`     // its one task, when it holds no plan
+	Subject     string    `json:"subject,omitzero"`  // CloudEvents attribute
+	Correlation string    `json:"correlation,omitzero"`
+	Partition   string    `json:"partition,omitzero"`
+	Effect      string    `json:"effect,omitzero"`
+	Attempt     int       `json:"attempt,omitzero"`
+	TraceParent string    `json:"traceparent,omitzero"`
+	Expires     time.Time `json:"expires,omitzero"` // after this nobody waits
+}
 
 // A Reply says where an answer goes. It is the arguments object of the agent
 // that delivers it, but for the text.
@@ -97,6 +132,10 @@ type RunStarted struct {
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`
 	Message     Incoming `json:"message"`
+	// Expires is when nobody waits for the run any more; zero is never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Entities are what the conversation is about now, by name (G-29).
+	Entities map[string]string `json:"entities,omitzero"`
 }
 
 // ComplexityAssessed says whether the words ask for more than one step.
@@ -107,8 +146,18 @@ type ComplexityAssessed struct {
 
 // PlanCreated fixes the tasks of a run and their order.
 type PlanCreated struct {
-	Run   int           `json:"run"`
-	Tasks []PlannedTask `json:"tasks"`
+	Run      int           `json:"run"`
+	Source   PlannerKind   `json:"source,omitzero"`   // where the plan comes from; none when empty
+	Template string        `json:"template,omitzero"` // its name
+	Tasks    []PlannedTask `json:"tasks"`
+}
+
+// PlanRefused says why a plan cannot be carried out: every fault, so that the
+// planner can mend it at once (M-16).
+type PlanRefused struct {
+	Run    int         `json:"run"`
+	Source PlannerKind `json:"source"`
+	Faults []string    `json:"faults"` // English
 }
 
 // A PlannedTask is one task of a plan before it is routed.
@@ -116,7 +165,20 @@ type PlannedTask struct {
 	Task         string   `json:"task"` // its id inside the run
 	Description  Body     `json:"description"`
 	Dependencies []string `json:"dependencies,omitzero"`
-	Agent        string   `json:"agent,omitzero"` // when the plan assigns it
+	Agent        string   `json:"agent,omitzero"`  // when the plan assigns it
+	Routed       bool     `json:"routed,omitzero"` // that settles who does it
+	Priority     Priority `json:"priority,omitzero"`
+	Optional     bool     `json:"optional,omitzero"`  // the run can do without it
+	Seconds      int      `json:"seconds,omitzero"`   // estimate
+	Tokens       int      `json:"tokens,omitzero"`    // estimate
+	Resources    []string `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
+	// Arguments and the rest are handed to the agent as the plan has them.
+	Arguments          jsontext.Value `json:"arguments,omitzero"`
+	Constraints        jsontext.Value `json:"constraints,omitzero"`
+	Deliverables       []string       `json:"deliverables,omitzero"`
+	ValidationCriteria []string       `json:"validation_criteria,omitzero"`
+	FilesToModify      []string       `json:"files_to_modify,omitzero"`
+	References         []string       `json:"references,omitzero"`
 }
 
 // TaskRouted says who does a task, and why.
@@ -126,12 +188,22 @@ type TaskRouted struct {
 	Decision RouteDecision `json:"decision"`
 }
 
+// TaskReady says that a task may begin, but waits until its agent has room and
+// its resources are free.
+type TaskReady struct {
+	Run   int      `json:"run"`
+	Task  string   `json:"task"`
+	Agent string   `json:"agent"`
+	Kind  TaskKind `json:"kind,omitzero"`
+}
+
 // TaskDispatched says that a request goes out. The request itself is a pure
 // function of the state and this fact.
 type TaskDispatched struct {
 	Run     int       `json:"run"`
 	Task    string    `json:"task"`
 	Agent   string    `json:"agent"`
+	Kind    TaskKind  `json:"kind,omitzero"` // what is asked, when it is no task of the plan
 	Attempt int       `json:"attempt"`
 	Request string    `json:"request"` // message_id of the request
 	Effect  string    `json:"effect"`  // effectid: the same for every attempt
@@ -144,7 +216,9 @@ type TaskStarted struct {
 	Run      int       `json:"run"`
 	Task     string    `json:"task"`
 	Attempt  int       `json:"attempt"`
-	Deadline time.Time `json:"deadline"` // by when it must have answered
+	Deadline time.Time `json:"deadline"`         // by when it must have answered
+	Slow     time.Time `json:"slow,omitzero"`    // when it will have taken twice its estimate
+	Silence  time.Time `json:"silence,omitzero"` // when it counts as crashed without another sign of life
 }
 
 // TaskProgressed says how far an agent is.
@@ -156,12 +230,34 @@ type TaskProgressed struct {
 	Message    string `json:"message,omitzero"`
 }
 
+// TaskHeard says that an agent which promised signs of life has given one.
+type TaskHeard struct {
+	Run     int       `json:"run"`
+	Task    string    `json:"task"`
+	Attempt int       `json:"attempt"`
+	Silence time.Time `json:"silence"` // when it counts as crashed without another one
+}
+
+// TaskDelayed warns that a task takes more than twice its estimate (M-34).
+type TaskDelayed struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Seconds int    `json:"seconds"` // the estimate
+}
+
 // TaskCompleted holds a task's result.
 type TaskCompleted struct {
 	Run     int    `json:"run"`
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
 	Result  Body   `json:"result"`
+	// Reused is the sequence of the earlier answer that stands in (M-29); no
+	// agent was asked then.
+	Reused       uint64        `json:"reused,omitzero"`
+	Recovered    Recovery      `json:"recovered,omitzero"` // what has helped after a failed attempt (M-46)
+	Deliverables []Deliverable `json:"deliverables,omitzero"`
+	Tokens       int           `json:"tokens,omitzero"` // used, as the agent says
 }
 
 // TaskFailed ends an attempt; a task without RetryAt has failed for good.
@@ -172,19 +268,54 @@ type TaskFailed struct {
 	Cause   FailureKind `json:"cause"`
 	Detail  string      `json:"detail,omitzero"` // from the agent; tainted
 	RetryAt time.Time   `json:"retry_at,omitzero"`
+	// Category and Action classify it and say what is done about it (M-44, M-45).
+	Category FailureCategory `json:"category,omitzero"`
+	Action   Recovery        `json:"action,omitzero"`
+	Agent    string          `json:"agent,omitzero"` // who is asked next, when it is another one
 }
+
+// FailureCategory is the class of a failure (M-44).
+type FailureCategory string
+
+// The failure categories.
+const (
+	CategoryExecution    FailureCategory = "task_execution"
+	CategoryValidation   FailureCategory = "validation"
+	CategoryDependency   FailureCategory = "dependency"
+	CategoryResource     FailureCategory = "resource"
+	CategoryCoordination FailureCategory = "coordination"
+)
+
+// Recovery is what is done about a failure (M-45).
+type Recovery string
+
+// The recoveries.
+const (
+	RecoveryRetry                 Recovery = "retry"
+	RecoveryRetryLonger           Recovery = "retry_with_longer_timeout"
+	RecoveryRetryClarified        Recovery = "retry_with_clarification"
+	RecoveryFallback              Recovery = "fallback_agent"
+	RecoverySkip                  Recovery = "skip_task"
+	RecoveryEscalateToPlanner     Recovery = "escalate_to_planner"
+	RecoveryEscalateToCoordinator Recovery = "escalate_to_coordinator" // whoever asked is told
+)
 
 // FailureKind classifies a failure (M-44).
 type FailureKind string
 
 // The failure kinds.
 const (
-	FailureTimeout       FailureKind = "timeout"        // work deadline passed
-	FailureNotStarted    FailureKind = "not_started"    // queue deadline passed
-	FailureAgent         FailureKind = "agent_failed"   // the agent says so; another attempt may help
-	FailurePermanent     FailureKind = "agent_refused"  // the agent says that no attempt can help
-	FailureNoRoute       FailureKind = "no_route"       // no router decided
-	FailureInvalidResult FailureKind = "invalid_result" // the answer is not usable
+	FailureTimeout       FailureKind = "timeout"           // work deadline passed
+	FailureNotStarted    FailureKind = "not_started"       // queue deadline passed
+	FailureAgent         FailureKind = "agent_failed"      // the agent says so; another attempt may help
+	FailurePermanent     FailureKind = "agent_refused"     // the agent says that no attempt can help
+	FailureNoRoute       FailureKind = "no_route"          // no router decided
+	FailureInvalidResult FailureKind = "invalid_result"    // the answer is not usable
+	FailureCrashed       FailureKind = "crashed"           // its signs of life have stopped
+	FailureUnavailable   FailureKind = "unavailable"       // its circuit breaker is open: it was not asked
+	FailureBlocked       FailureKind = "blocked"           // the agent says that it waits for somebody else
+	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked
+	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
 )
 
 // TaskSkipped says that a task is not done because one it depends on failed.
@@ -211,6 +342,33 @@ type ResponseLate struct {
 	Status   string `json:"status"`
 }
 
+// EntityMismatched flags an answer that speaks about another entity than the
+// conversation does (G-30).
+type EntityMismatched struct {
+	Run    int    `json:"run"`
+	Task   string `json:"task"`
+	Entity string `json:"entity"`
+	Found  string `json:"found"` // tainted
+}
+
+// PermitGranted lets an agent act outside: once for each effect.
+type PermitGranted struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Permit  string `json:"permit"`         // message_id of the permit's request
+	Again   bool   `json:"again,omitzero"` // granted before, with an unknown outcome (on_unknown: resend)
+}
+
+// PermitRefused keeps an agent from acting outside.
+type PermitRefused struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Permit  string `json:"permit"`
+	Reason  string `json:"reason"` // cancelled, stale, granted or unknown
+}
+
 // RunStatus is how a run ended.
 type RunStatus string
 
@@ -235,6 +393,12 @@ const (
 	StopCancelled    StopReason = "cancelled"
 	StopReplyFailed  StopReason = "reply_failed"
 	StopDirectAnswer StopReason = "direct_answer" // answered without an agent (O-13)
+	StopInvalidPlan  StopReason = "invalid_plan"
+	StopExpired      StopReason = "expired"    // nobody waits any more, or the run's own deadline has passed
+	StopSuperseded   StopReason = "superseded" // a newer message took its place
+	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
+	StopUnavailable  StopReason = "agent_unavailable"
+	StopFinished     StopReason = "finished" // the conversation was closed (O-13)
 )
 
 // RunSettled fixes the outcome of the work and the words of the answer; the

@@ -29,6 +29,8 @@ func (f *Fact) kind() (name string, run int, task string) {
 		return "complexity_assessed", f.ComplexityAssessed.Run, ""
 	case f.PlanCreated != nil:
 		return "plan_created", f.PlanCreated.Run, ""
+	case f.PlanRefused != nil:
+		return "plan_refused", f.PlanRefused.Run, ""
 	case f.RunSettled != nil:
 		return "run_settled", f.RunSettled.Run, ""
 	case f.RunEnded != nil:
@@ -42,12 +44,18 @@ func (f *Fact) taskKind() (name string, run int, task string) {
 	switch {
 	case f.TaskRouted != nil:
 		return "task_routed", f.TaskRouted.Run, f.TaskRouted.Task
+	case f.TaskReady != nil:
+		return "task_ready", f.TaskReady.Run, f.TaskReady.Task
 	case f.TaskDispatched != nil:
 		return "task_dispatched", f.TaskDispatched.Run, f.TaskDispatched.Task
 	case f.TaskStarted != nil:
 		return "task_started", f.TaskStarted.Run, f.TaskStarted.Task
 	case f.TaskProgressed != nil:
 		return "task_progressed", f.TaskProgressed.Run, f.TaskProgressed.Task
+	case f.TaskHeard != nil:
+		return "task_heard", f.TaskHeard.Run, f.TaskHeard.Task
+	case f.TaskDelayed != nil:
+		return "task_delayed", f.TaskDelayed.Run, f.TaskDelayed.Task
 	case f.TaskCompleted != nil:
 		return "task_completed", f.TaskCompleted.Run, f.TaskCompleted.Task
 	case f.TaskFailed != nil:
@@ -56,8 +64,21 @@ func (f *Fact) taskKind() (name string, run int, task string) {
 		return "task_skipped", f.TaskSkipped.Run, f.TaskSkipped.Task
 	case f.TaskCancelled != nil:
 		return "task_cancelled", f.TaskCancelled.Run, f.TaskCancelled.Task
+	default:
+		return f.asideKind()
+	}
+}
+
+func (f *Fact) asideKind() (name string, run int, task string) {
+	switch {
 	case f.ResponseLate != nil:
 		return "response_late", f.ResponseLate.Run, f.ResponseLate.Task
+	case f.EntityMismatched != nil:
+		return "entity_mismatched", f.EntityMismatched.Run, f.EntityMismatched.Task
+	case f.PermitGranted != nil:
+		return "permit_granted", f.PermitGranted.Run, f.PermitGranted.Task
+	case f.PermitRefused != nil:
+		return "permit_refused", f.PermitRefused.Run, f.PermitRefused.Task
 	}
 	return "", 0, ""
 }
@@ -69,7 +90,8 @@ func (f *Fact) variants() int {
 		f.MessageReceived != nil, f.RunStarted != nil, f.ComplexityAssessed != nil, f.PlanCreated != nil,
 		f.TaskRouted != nil, f.TaskDispatched != nil, f.TaskStarted != nil, f.TaskProgressed != nil,
 		f.TaskCompleted != nil, f.TaskFailed != nil, f.TaskSkipped != nil, f.TaskCancelled != nil,
-		f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
+		f.TaskReady != nil, f.PlanRefused != nil, f.TaskHeard != nil, f.TaskDelayed != nil, f.EntityMismatched != nil,
+		f.PermitGranted != nil, f.PermitRefused != nil, f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
 	} {
 		if set {
 			count++

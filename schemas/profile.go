@@ -1,6 +1,10 @@
 package schemas
 
-import "time"
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // A Profile is how one kind of conversation is handled: all policy, no code. A
 // run pins the profile that it began with by the SHA-256 of its canonical JSON.
@@ -10,10 +14,14 @@ type Profile struct {
 	Agents     []AgentUse    `json:"agents"`   // the closed set that may be dispatched to
 	Routers    []Router      `json:"routers"`  // asked in order; the first that decides wins
 	Complexity *Complexities `json:"complexity,omitzero"`
-	Execution  Execution     `json:"execution"`
-	Retry      Retry         `json:"retry"`    // of a task
-	Delivery   Retry         `json:"delivery"` // of an answer
-	Deadlines  Deadlines     `json:"deadlines"`
+	// Planner says where plans come from. Absent: rules when there is a
+	// complexity check and the execution is a sequence, else none.
+	Planner      *Planner   `json:"planner,omitzero"`
+	Execution    Execution  `json:"execution"`
+	Retry        Retry      `json:"retry"`    // of a task
+	Delivery     Retry      `json:"delivery"` // of an answer
+	Deadlines    Deadlines  `json:"deadlines"`
+	Conversation Conversing `json:"conversation,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
 	// that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
@@ -24,9 +32,36 @@ const LanguageOfWriter = "user"
 
 // AgentUse is one agent of a profile.
 type AgentUse struct {
-	Name string   `json:"name"`
-	Work Duration `json:"work,omitzero"` // instead of Deadlines.Work
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitzero"` // what it can do: for planners, model routers and the score
+	Work        Duration `json:"work,omitzero"`        // instead of Deadlines.Work
+	// Heartbeat is how often it promises a sign of life while it works. After
+	// three that did not come it has crashed (M-47). Zero promises nothing.
+	Heartbeat Duration `json:"heartbeat,omitzero"`
+	Fallback  string   `json:"fallback,omitzero"` // who is asked when its attempts are used up (P-16)
+	// Reuse is how long a result of it may answer the same request again
+	// (M-29). Zero is never.
+	Reuse       Duration  `json:"reuse,omitzero"`
+	SideEffects string    `json:"side_effects,omitzero"` // SideEffectsExternal: it asks for a permit first
+	OnUnknown   OnUnknown `json:"on_unknown,omitzero"`   // for agents with side effects; resend when empty
+	// InputSchema is that of task.context.arguments (G-14), OutputSchema that of
+	// result.data (M-27); JSON Schema 2020-12.
+	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
+	OutputSchema jsontext.Value `json:"output_schema,omitzero"`
 }
+
+// SideEffectsExternal marks an agent that reaches people or systems outside.
+const SideEffectsExternal = "external"
+
+// OnUnknown says what happens when an effect was permitted and it is not known
+// whether it has happened.
+type OnUnknown string
+
+// What happens then.
+const (
+	OnUnknownResend OnUnknown = "resend" // permitted again, under the same effect id
+	OnUnknownAsk    OnUnknown = "ask"    // refused: the run ends blocked, for a person to look at
+)
 
 // A Language is what Podium itself says to people in one language.
 type Language struct {
@@ -51,7 +86,17 @@ type Router struct {
 	Kind   RouterKind     `json:"kind"`
 	Mode   KeywordOrder   `json:"mode,omitzero"`   // keywords: which group wins
 	Groups []KeywordGroup `json:"groups,omitzero"` // keywords
-	Agent  string         `json:"agent,omitzero"`  // default: the agent
+	Agent  string         `json:"agent,omitzero"`  // default: the agent; agent: the one that is asked to route
+	// Score: SelfWeight of the agents' assessments of themselves and
+	// KeywordWeight of the overlap of words (P-06), both 0–1. An agent that is
+	// silent until the deadline counts as Silent (P-09). An agent that the plan
+	// suggests is taken from Floor on (P-08); below Least nobody is.
+	SelfWeight    float64  `json:"self_weight,omitzero"`
+	KeywordWeight float64  `json:"keyword_weight,omitzero"`
+	Silent        float64  `json:"silent,omitzero"`
+	Floor         float64  `json:"floor,omitzero"`
+	Least         float64  `json:"least,omitzero"`
+	Deadline      Duration `json:"deadline,omitzero"` // score and agent: how long answers are waited for (G-31)
 }
 
 // RouterKind names a router.
@@ -61,6 +106,8 @@ type RouterKind string
 const (
 	RouterAssigned RouterKind = "assigned" // the plan names the agent
 	RouterKeywords RouterKind = "keywords"
+	RouterScore    RouterKind = "score" // assessments and words, weighted
+	RouterAgent    RouterKind = "agent" // another agent decides
 	RouterDefault  RouterKind = "default"
 )
 
@@ -85,7 +132,7 @@ type KeywordGroup struct {
 // A Keyword is words to look for. Case, Unicode form and umlaut spelling
 // ("ü", "ue") make no difference.
 type Keyword struct {
-	Word string      `json:"word"`
+	Word string      `json:"word"` // in mode regex: an RE2 expression
 	Mode KeywordMode `json:"mode"`
 	// Except lists words, folded alike, in which the keyword does not count.
 	Except []string `json:"except,omitzero"`
@@ -99,8 +146,12 @@ type KeywordMode string
 
 // The keyword modes.
 const (
-	ModeWord   KeywordMode = "word"   // a whole word
-	ModePrefix KeywordMode = "prefix" // the beginning of a word: stems
+	ModeWord      KeywordMode = "word"      // a whole word
+	ModePrefix    KeywordMode = "prefix"    // the beginning of a word: stems
+	ModeSuffix    KeywordMode = "suffix"    // the end of a word
+	ModeCompound  KeywordMode = "compound"  // a part of a compound: its end, or its beginning before another word
+	ModeSubstring KeywordMode = "substring" // anywhere
+	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
 
 // Complexities says when a text becomes a plan of several steps (O-17…O-21).
@@ -111,12 +162,99 @@ type Complexities struct {
 	Separators []string `json:"separators,omitzero"`
 }
 
+// A Planner says where the plan of a run comes from.
+type Planner struct {
+	Kind PlannerKind `json:"kind"`
+	// Agent is asked for the plan, when the kind is agent; only for complex
+	// texts when there is a complexity check.
+	Agent     string     `json:"agent,omitzero"`
+	Templates []Template `json:"templates,omitzero"` // the first that fits is taken
+	// MaxTasks, MaxTokens and MaxSeconds bound a plan (M-16); 0 is no bound, but
+	// for MaxTasks, where it is DefaultMaxTasks.
+	MaxTasks   int `json:"max_tasks,omitzero"`
+	MaxTokens  int `json:"max_tokens,omitzero"`  // sum of the estimates
+	MaxSeconds int `json:"max_seconds,omitzero"` // critical path of the estimates
+	// Otherwise says what happens when no usable plan comes; fail when empty.
+	Otherwise PlannerFallback `json:"otherwise,omitzero"`
+}
+
+// DefaultMaxTasks bounds the tasks of a plan unless the profile does.
+const DefaultMaxTasks = 256
+
+// PlannerKind names a source of plans.
+type PlannerKind string
+
+// The sources of plans.
+const (
+	PlannerNone     PlannerKind = "none"     // one task
+	PlannerRules    PlannerKind = "rules"    // the complexity check splits the text
+	PlannerTemplate PlannerKind = "template" // a named graph of the profile
+	PlannerAgent    PlannerKind = "agent"    // an agent is asked
+	PlannerExternal PlannerKind = "external" // the plan comes with the request
+)
+
+// PlannerFallback says what a run does without a plan.
+type PlannerFallback string
+
+// What it does.
+const (
+	FallbackFail   PlannerFallback = "fail"   // it ends
+	FallbackSingle PlannerFallback = "single" // it goes on with one task
+)
+
+// A Template is a named graph of tasks. "{name}" in descriptions and in strings
+// of arguments stands for the parameter of that name, "{request}" for the words.
+type Template struct {
+	Name string `json:"name"`
+	// Keywords pick it; none of them means that it fits every text.
+	Keywords   []Keyword      `json:"keywords,omitzero"`
+	Parameters []Parameter    `json:"parameters,omitzero"`
+	Tasks      []TemplateTask `json:"tasks"`
+}
+
+// A Parameter is a value that a template takes from the text.
+type Parameter struct {
+	Name string `json:"name"`
+	// Pattern is an RE2 expression on the text as written; the value is its
+	// first group, or all of the match when it has none.
+	Pattern  string `json:"pattern"`
+	Default  string `json:"default,omitzero"`
+	Required bool   `json:"required,omitzero"` // without a value the template does not fit
+}
+
+// A TemplateTask is one task of a template.
+type TemplateTask struct {
+	Task         string         `json:"task"`
+	Description  string         `json:"description"`
+	Agent        string         `json:"agent,omitzero"` // absent: it is routed
+	Dependencies []string       `json:"dependencies,omitzero"`
+	Priority     Priority       `json:"priority,omitzero"`
+	Optional     bool           `json:"optional,omitzero"`
+	Seconds      int            `json:"seconds,omitzero"` // estimate
+	Tokens       int            `json:"tokens,omitzero"`  // estimate
+	Resources    []string       `json:"resources,omitzero"`
+	Arguments    jsontext.Value `json:"arguments,omitzero"` // an object
+}
+
 // Execution says how the tasks of a run are done.
 type Execution struct {
 	Mode ExecutionMode `json:"mode"`
-	// MaxSteps bounds the steps of a plan; the rest of the text stays with the last.
+	// MaxSteps bounds the steps of a plan by rules; the rest of the text stays with the last.
 	MaxSteps int `json:"max_steps,omitzero"`
+	// Schedule is ready when empty.
+	Schedule Schedule `json:"schedule,omitzero"`
+	// OnFailure says what becomes of the tasks behind one that failed for good; skip when empty.
+	OnFailure OnFailure `json:"on_failure,omitzero"`
+	// AllowedChains are the sequences of agents that mode single allows besides
+	// one agent alone (G-04).
+	AllowedChains [][]string `json:"allowed_chains,omitzero"`
+	// ContextLimit bounds the bytes of other tasks' results in a request (P-11); 0 is DefaultContextLimit.
+	ContextLimit int `json:"context_limit,omitzero"`
+	Estimate     ETA `json:"eta,omitzero"` // critical_path when empty
 }
+
+// DefaultContextLimit bounds, in bytes, the results that a request carries.
+const DefaultContextLimit = 1 << 20
 
 // ExecutionMode is the shape of a run.
 type ExecutionMode string
@@ -125,12 +263,69 @@ type ExecutionMode string
 const (
 	ExecutionSingle   ExecutionMode = "single"   // one task
 	ExecutionSequence ExecutionMode = "sequence" // one after the other
+	ExecutionDAG      ExecutionMode = "dag"      // as the dependencies allow
 )
+
+// Schedule says when a task of a graph may begin (M-24).
+type Schedule string
+
+// The schedules.
+const (
+	ScheduleReady  Schedule = "ready"  // when all that it depends on has ended
+	ScheduleLevels Schedule = "levels" // when all of the level before has ended
+)
+
+// OnFailure says what a failed task means for the others.
+type OnFailure string
+
+// What it means.
+const (
+	FailureSkips     OnFailure = "skip"     // those that depend on it are skipped
+	FailureContinues OnFailure = "continue" // they work with what is there
+	FailureAborts    OnFailure = "abort"    // the run ends
+)
+
+// ETA says how the end of a run is foreseen (M-35).
+type ETA string
+
+// The ways to foresee it.
+const (
+	ETACriticalPath ETA = "critical_path" // longest remaining path times the slowdown so far
+	ETASum          ETA = "sum"           // all remaining estimates times the slowdown so far
+)
+
+// Conversing says what a message means that comes while a run is under way, and
+// what a session remembers.
+type Conversing struct {
+	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
+	// Entities are kept for the conversation, handed to every agent, and checked
+	// in what they answer (G-29, G-30).
+	Entities []Entity `json:"entities,omitzero"`
+}
+
+// WhileRunning says what becomes of a message that comes while a run is under way.
+type WhileRunning string
+
+// What becomes of it.
+const (
+	WhileRunningQueue     WhileRunning = "queue"     // it is a run of its own, after this one
+	WhileRunningMerge     WhileRunning = "merge"     // all that wait become one run
+	WhileRunningSupersede WhileRunning = "supersede" // it ends the run under way and takes its place
+)
+
+// An Entity is something that a conversation is about, such as a customer's number.
+type Entity struct {
+	Name    string `json:"name"`    // its name in requests, and in the data of results
+	Pattern string `json:"pattern"` // RE2 on the text as written; the first group, or the match
+}
 
 // Retry says what happens when an attempt fails (G-32).
 type Retry struct {
 	Attempts int      `json:"attempts"` // 1 means no retry
 	Wait     Duration `json:"wait"`     // before the second attempt; doubles each time, up to MaxRetryWait
+	// TimeoutGrowth multiplies the work deadline with each attempt of a task
+	// (M-26); 0 is 1.
+	TimeoutGrowth float64 `json:"timeout_growth,omitzero"`
 }
 
 // MaxRetryWait bounds the doubling of a retry's wait.
@@ -138,6 +333,8 @@ const MaxRetryWait = Duration(5 * time.Minute)
 
 // Deadlines bounds the waits of a task.
 type Deadlines struct {
-	Queue Duration `json:"queue"` // until an agent begins
-	Work  Duration `json:"work"`  // from then until it answers
+	Queue Duration `json:"queue"`         // until an agent begins
+	Work  Duration `json:"work"`          // from then until it answers; at least three times the task's estimate
+	Run   Duration `json:"run,omitzero"`  // for all of a run's work; 0 is no bound
+	Plan  Duration `json:"plan,omitzero"` // until a planner has answered; 0 is Work
 }

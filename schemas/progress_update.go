@@ -19,6 +19,8 @@ type ProgressPayload struct {
 	TasksFailed        []string         `json:"tasks_failed,omitzero"`
 	TasksSkipped       []string         `json:"tasks_skipped,omitzero"`
 	ResourceUsage      *ResourceUsage   `json:"resource_usage,omitzero"`
+	// EstimatedCompletion is when all tasks will be done (M-35), as far as it can be foreseen.
+	EstimatedCompletion time.Time `json:"estimated_completion,omitzero"`
 	// Message is one line for a person, such as a line that a program printed.
 	Message string `json:"message,omitzero"`
 }

@@ -33,6 +33,33 @@ type Cause struct {
 	Deadline *Deadline `json:"deadline,omitzero"`
 	Time     time.Time `json:"time"`    // when it was decided: the only clock that the decision saw
 	Profile  string    `json:"profile"` // SHA-256 of the profile in force for new runs
+	// Grant, when it is the cause: a task that was ready may be dispatched now.
+	Grant *Grant `json:"grant,omitzero"`
+	// Limits is what kept tasks from being dispatched.
+	Limits []Limit `json:"limits,omitzero"`
+	// Reuses are earlier answers that the decision found.
+	Reuses []Reuse `json:"reuses,omitzero"`
+}
+
+// A Grant lets one ready task begin: its agent has room and its resources are free.
+type Grant struct {
+	Run  int    `json:"run"`
+	Task string `json:"task"`
+}
+
+// A Limit is an agent that could not take all that was ready.
+type Limit struct {
+	Agent string `json:"agent"`
+	Room  int    `json:"room,omitzero"` // requests that it could take
+	Open  bool   `json:"open,omitzero"` // its circuit breaker was open (M-28)
+}
+
+// A Reuse is an answer that was given to the same input before (M-29).
+type Reuse struct {
+	Agent    string `json:"agent"`
+	Input    string `json:"input"`    // SHA-256 (hex) of what was asked
+	Sequence uint64 `json:"sequence"` // of the answer
+	Size     int    `json:"size,omitzero"`
 }
 
 // A Deadline is a moment that a session waits for. It is void unless exactly
@@ -50,9 +77,12 @@ type DeadlineKind string
 
 // The kinds of deadline.
 const (
-	DeadlineQueue DeadlineKind = "queue" // nobody has begun the task
-	DeadlineWork  DeadlineKind = "work"  // the agent has not answered
-	DeadlineRetry DeadlineKind = "retry" // the wait before the next attempt is over
+	DeadlineQueue   DeadlineKind = "queue"   // nobody has begun the task
+	DeadlineWork    DeadlineKind = "work"    // the agent has not answered
+	DeadlineRetry   DeadlineKind = "retry"   // the wait before the next attempt is over
+	DeadlineSlow    DeadlineKind = "slow"    // twice the estimate has passed (M-34)
+	DeadlineSilence DeadlineKind = "silence" // three signs of life did not come (M-47)
+	DeadlineRun     DeadlineKind = "run"     // nobody waits for the run any more
 )
 
 // A Checkpoint is where a shard's owner stands.

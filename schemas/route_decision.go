@@ -6,7 +6,7 @@ type RouteDecision struct {
 	Reasoning  string      `json:"reasoning"`          // English, for the log
 	Response   string      `json:"response,omitzero"`  // only with RouteRespond
 	Router     string      `json:"router"`             // the router that decided
-	Degraded   bool        `json:"degraded,omitzero"`  // a default stood in for a router that did not answer
+	Degraded   bool        `json:"degraded,omitzero"`  // a router that was asked gave no answer of use (G-31)
 	Ambiguous  bool        `json:"ambiguous,omitzero"` // another candidate hit the same words (G-24)
 	Candidates []Candidate `json:"candidates,omitzero"`
 }
@@ -26,6 +26,19 @@ type Candidate struct {
 	Rank    int     `json:"rank,omitzero"` // the configured priority or order; 1 is first
 	Matches []Match `json:"matches,omitzero"`
 	Lost    string  `json:"lost,omitzero"` // why it was not chosen; empty for the winner
+	// Said is why, in the words of the agent that was asked to route, at most
+	// SaidLimit bytes. It may repeat the person's words: it is not for logs.
+	Said string `json:"said,omitzero"`
+}
+
+// SaidLimit bounds Candidate.Said.
+const SaidLimit = 1 << 10
+
+// An Assessment is how well an agent says that it could do a task (P-06).
+type Assessment struct {
+	Agent    string  `json:"agent"`
+	Score    float64 `json:"score"`    // 0–1
+	Answered bool    `json:"answered"` // false: it was silent until the deadline, or its answer is of no use
 }
 
 // A Match is one keyword found in the text.

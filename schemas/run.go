@@ -29,11 +29,22 @@ type Run struct {
 	Language   string     `json:"language,omitzero"`
 	// Request is the person's words when they stand in the record; else Words
 	// says where they are.
-	Request    string         `json:"request,omitzero"`
-	Words      *Body          `json:"words,omitzero"`
-	Complexity *Complexity    `json:"complexity,omitzero"`
-	Tasks      []RunTask      `json:"tasks"`
-	Decisions  []TaskDecision `json:"decisions"`
+	Request    string      `json:"request,omitzero"`
+	Words      *Body       `json:"words,omitzero"`
+	Complexity *Complexity `json:"complexity,omitzero"`
+	Source     PlannerKind `json:"source,omitzero"`      // where the plan comes from
+	Template   string      `json:"template,omitzero"`    // its name
+	PlanFaults []string    `json:"plan_faults,omitzero"` // of the newest plan that was refused
+	Expires    time.Time   `json:"expires,omitzero"`     // when nobody waits any more
+	// Entities are what the conversation is about; Mismatches are answers that
+	// speak about something else (G-30).
+	Entities   map[string]string  `json:"entities,omitzero"`
+	Mismatches []EntityMismatched `json:"mismatches,omitzero"`
+	Upstream   *Upstream          `json:"upstream,omitzero"` // the request that it answers
+	Tasks      []RunTask          `json:"tasks"`
+	Decisions  []TaskDecision     `json:"decisions"`
+	// Support are the questions that deciding itself has asked agents.
+	Support []RunTask `json:"support,omitzero"`
 	// Delivery is the task that delivers the answer; it is not part of the plan.
 	Delivery *RunTask     `json:"delivery,omitzero"`
 	Answer   []AnswerPart `json:"answer,omitzero"`
@@ -55,21 +66,32 @@ const (
 
 // A RunTask is one task of a run as people read it.
 type RunTask struct {
-	Task         string       `json:"task"`
-	Description  string       `json:"description,omitzero"` // when it stands in the record
-	Agent        string       `json:"agent,omitzero"`
-	Dependencies []string     `json:"dependencies,omitzero"`
-	State        RunTaskState `json:"state"`
-	Attempt      int          `json:"attempt,omitzero"`
-	Percentage   int          `json:"percentage"`
-	Message      string       `json:"message,omitzero"` // the agent's last line
-	Dispatched   time.Time    `json:"dispatched,omitzero"`
-	Started      time.Time    `json:"started,omitzero"`
-	Ended        time.Time    `json:"ended,omitzero"`
-	RetryAt      time.Time    `json:"retry_at,omitzero"`
-	Failure      FailureKind  `json:"failure,omitzero"` // of the last attempt that failed
-	Detail       string       `json:"detail,omitzero"`  // of that failure or of the skip; tainted
-	Result       *Body        `json:"result,omitzero"`
+	Task         string        `json:"task"`
+	Description  string        `json:"description,omitzero"` // when it stands in the record
+	Agent        string        `json:"agent,omitzero"`
+	Dependencies []string      `json:"dependencies,omitzero"`
+	Kind         TaskKind      `json:"kind,omitzero"` // of what is no task of the plan
+	Priority     Priority      `json:"priority,omitzero"`
+	Optional     bool          `json:"optional,omitzero"`
+	Level        int           `json:"level,omitzero"` // of the graph; the first is 0 (M-22)
+	State        RunTaskState  `json:"state"`
+	Attempt      int           `json:"attempt,omitzero"`
+	Percentage   int           `json:"percentage"`
+	Message      string        `json:"message,omitzero"` // the agent's last line
+	Dispatched   time.Time     `json:"dispatched,omitzero"`
+	Started      time.Time     `json:"started,omitzero"`
+	Ended        time.Time     `json:"ended,omitzero"`
+	RetryAt      time.Time     `json:"retry_at,omitzero"`
+	Failure      FailureKind   `json:"failure,omitzero"` // of the last attempt that failed
+	Detail       string        `json:"detail,omitzero"`  // of that failure or of the skip; tainted
+	Action       Recovery      `json:"action,omitzero"`  // what was done about the last failure (M-46)
+	Delayed      bool          `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
+	Reused       uint64        `json:"reused,omitzero"`  // sequence of the earlier answer that stands in (M-29)
+	Permit       string        `json:"permit,omitzero"`  // the newest that was granted
+	Result       *Body         `json:"result,omitzero"`
+	Deliverables []Deliverable `json:"deliverables,omitzero"`
+
+	routed bool // by the plan
 }
 
 // RunTaskState is how far a task is.
@@ -113,6 +135,11 @@ func (r *Run) Task(id string) *RunTask {
 	for i := range r.Tasks {
 		if r.Tasks[i].Task == id {
 			return &r.Tasks[i]
+		}
+	}
+	for i := range r.Support {
+		if r.Support[i].Task == id {
+			return &r.Support[i]
 		}
 	}
 	return nil

@@ -14,8 +14,12 @@ func (r *Run) apply(fact *Fact, now time.Time) error {
 		return r.complexityAssessed(fact.ComplexityAssessed)
 	case fact.PlanCreated != nil:
 		return r.planCreated(fact.PlanCreated, now)
+	case fact.PlanRefused != nil:
+		return r.planRefused(fact.PlanRefused)
 	case fact.TaskRouted != nil:
 		return r.taskRouted(fact.TaskRouted)
+	case fact.TaskReady != nil:
+		return r.taskReady(fact.TaskReady)
 	case fact.TaskDispatched != nil:
 		return r.taskDispatched(fact.TaskDispatched, now)
 	case fact.RunSettled != nil:
@@ -28,10 +32,14 @@ func (r *Run) apply(fact *Fact, now time.Time) error {
 	if task == nil {
 		return fmt.Errorf("task %q is not in the plan", id)
 	}
-	if r.State == RunStateReplying && id != DeliveryTask {
+	if r.State == RunStateReplying && id != DeliveryTask && fact.PermitRefused == nil {
 		return fmt.Errorf("task %q: the run is settled", id)
 	}
-	if task.State.Ended() {
+	if fact.EntityMismatched != nil {
+		r.Mismatches = append(r.Mismatches, *fact.EntityMismatched)
+		return nil
+	}
+	if task.State.Ended() && fact.PermitRefused == nil {
 		return fmt.Errorf("task %q is %s", id, task.State)
 	}
 	if err := task.apply(fact, now); err != nil {
@@ -66,6 +74,7 @@ func (r *Run) planCreated(f *PlanCreated, now time.Time) error {
 		tasks[i] = RunTask{
 			Task: planned.Task, Description: planned.Description.Text, Agent: planned.Agent,
 			Dependencies: slices.Clone(planned.Dependencies), State: TaskStatePending,
+			Priority: planned.Priority, Optional: planned.Optional, routed: planned.Routed,
 		}
 	}
 	for i := range tasks {
@@ -76,15 +85,46 @@ func (r *Run) planCreated(f *PlanCreated, now time.Time) error {
 		}
 	}
 	r.State, r.Planned, r.Tasks = RunStateExecuting, now, tasks
+	r.Source, r.Template = f.Source, f.Template
+	r.level()
 	r.ready()
 	return nil
 }
 
-// ready marks the tasks whose dependencies are all completed.
+// level places every task one behind the deepest that it depends on. A graph
+// with a cycle is not settled by this; no machine carries one out.
+func (r *Run) level() {
+	for again, rounds := true, 0; again && rounds <= len(r.Tasks); rounds++ {
+		again = false
+		for i := range r.Tasks {
+			for _, id := range r.Tasks[i].Dependencies {
+				if deeper := r.Task(id).Level + 1; deeper > r.Tasks[i].Level {
+					r.Tasks[i].Level, again = deeper, true
+				}
+			}
+		}
+	}
+}
+
+// planRefused takes back a plan of which nothing has been dispatched.
+func (r *Run) planRefused(f *PlanRefused) error {
+	if r.State == RunStateReplying {
+		return errors.New("the run is settled")
+	}
+	for i := range r.Tasks {
+		if r.Tasks[i].Attempt > 0 {
+			return fmt.Errorf("task %q has been dispatched", r.Tasks[i].Task)
+		}
+	}
+	r.State, r.Tasks, r.Decisions, r.PlanFaults = RunStatePlanning, []RunTask{}, []TaskDecision{}, f.Faults
+	return nil
+}
+
+// ready marks the tasks whose dependencies have all ended.
 func (r *Run) ready() {
 	for i := range r.Tasks {
 		if task := &r.Tasks[i]; task.State == TaskStatePending && r.all(task.Dependencies, func(d *RunTask) bool {
-			return d.State == TaskStateCompleted
+			return d.State.Ended()
 		}) {
 			task.State = TaskStateReady
 		}
@@ -102,7 +142,7 @@ func (r *Run) all(tasks []string, holds func(*RunTask) bool) bool {
 
 func (r *Run) taskRouted(f *TaskRouted) error {
 	task := r.Task(f.Task)
-	if task == nil || f.Task == DeliveryTask {
+	if task == nil || f.Task == DeliveryTask || task.Kind != "" {
 		return fmt.Errorf("task %q is not in the plan", f.Task)
 	}
 	if r.State != RunStateExecuting || task.State.underWay() || task.State.Ended() {
@@ -113,9 +153,53 @@ func (r *Run) taskRouted(f *TaskRouted) error {
 	return nil
 }
 
+// aside returns the task outside of the plan that a fact is about, and makes it
+// when this is the first that is heard of it.
+func (r *Run) aside(id string, kind TaskKind) (*RunTask, error) {
+	switch {
+	case id == DeliveryTask && r.State != RunStateReplying:
+		return nil, errors.New("the run is not settled")
+	case id != DeliveryTask && r.State == RunStateReplying:
+		return nil, fmt.Errorf("task %q: the run is settled", id)
+	}
+	if task := r.Task(id); task != nil {
+		return task, nil
+	}
+	if id == DeliveryTask {
+		r.Delivery = &RunTask{Task: id, State: TaskStateReady}
+		return r.Delivery, nil
+	}
+	r.Support = append(r.Support, RunTask{Task: id, Kind: kind, State: TaskStateReady})
+	return &r.Support[len(r.Support)-1], nil
+}
+
+func (r *Run) taskReady(f *TaskReady) error {
+	task := r.Task(f.Task)
+	if f.Task == DeliveryTask || f.Kind != "" {
+		var err error
+		if task, err = r.aside(f.Task, f.Kind); err != nil {
+			return err
+		}
+	}
+	switch {
+	case task == nil:
+		return fmt.Errorf("task %q is not in the plan", f.Task)
+	case task.State.underWay() || task.State.Ended():
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	case !r.all(task.Dependencies, func(d *RunTask) bool { return d.State.Ended() }):
+		return fmt.Errorf("task %q depends on a task that has not ended", f.Task)
+	}
+	task.State, task.Agent, task.RetryAt = TaskStateReady, f.Agent, time.Time{}
+	return nil
+}
+
 func (r *Run) taskDispatched(f *TaskDispatched, now time.Time) error {
-	if f.Task == DeliveryTask {
-		return r.deliveryDispatched(f, now)
+	if f.Task == DeliveryTask || f.Kind != "" {
+		task, err := r.aside(f.Task, f.Kind)
+		if err != nil {
+			return err
+		}
+		return task.dispatch(f, now)
 	}
 	task := r.Task(f.Task)
 	switch {
@@ -123,27 +207,12 @@ func (r *Run) taskDispatched(f *TaskDispatched, now time.Time) error {
 		return fmt.Errorf("task %q is not in the plan", f.Task)
 	case r.State != RunStateExecuting:
 		return fmt.Errorf("task %q: the run is settled", f.Task)
-	case r.Decision(f.Task) == nil:
+	case r.Decision(f.Task) == nil && !task.routed:
 		return fmt.Errorf("task %q is not routed", f.Task)
 	case !r.all(task.Dependencies, func(d *RunTask) bool { return d.State.Ended() }):
 		return fmt.Errorf("task %q depends on a task that has not ended", f.Task)
 	}
 	return task.dispatch(f, now)
-}
-
-func (r *Run) deliveryDispatched(f *TaskDispatched, now time.Time) error {
-	if r.State != RunStateReplying {
-		return errors.New("the run is not settled")
-	}
-	delivery := r.Delivery
-	if delivery == nil {
-		delivery = &RunTask{Task: DeliveryTask, State: TaskStateReady}
-	}
-	if err := delivery.dispatch(f, now); err != nil {
-		return err
-	}
-	r.Delivery = delivery
-	return nil
 }
 
 // runSettled closes the plan. Tasks that were never begun need no fact of their

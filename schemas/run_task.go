@@ -25,6 +25,16 @@ func (t *RunTask) apply(fact *Fact, now time.Time) error {
 		return t.started(fact.TaskStarted, now)
 	case fact.TaskProgressed != nil:
 		return t.progressed(fact.TaskProgressed)
+	case fact.TaskHeard != nil:
+		return t.current(fact.TaskHeard.Attempt)
+	case fact.TaskDelayed != nil:
+		t.Delayed = true
+		return t.current(fact.TaskDelayed.Attempt)
+	case fact.PermitGranted != nil:
+		t.Permit = fact.PermitGranted.Permit
+		return t.current(fact.PermitGranted.Attempt)
+	case fact.PermitRefused != nil:
+		return nil
 	case fact.TaskCompleted != nil:
 		return t.completed(fact.TaskCompleted, now)
 	case fact.TaskFailed != nil:
@@ -70,12 +80,17 @@ func (t *RunTask) progressed(f *TaskProgressed) error {
 	return nil
 }
 
+// completed ends a task. One that was answered without an agent, or by an earlier
+// answer, has no attempt.
 func (t *RunTask) completed(f *TaskCompleted, now time.Time) error {
-	if err := t.current(f.Attempt); err != nil {
-		return err
+	if f.Attempt > 0 || t.Attempt > 0 || t.State.underWay() {
+		if err := t.current(f.Attempt); err != nil {
+			return err
+		}
 	}
 	result := f.Result
 	t.State, t.Ended, t.Percentage, t.Result = TaskStateCompleted, now, 100, &result
+	t.Reused, t.Deliverables = f.Reused, f.Deliverables
 	return nil
 }
 
@@ -89,11 +104,16 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 	} else if f.Attempt != t.Attempt {
 		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
 	}
-	t.Failure, t.Detail, t.RetryAt = f.Cause, f.Detail, f.RetryAt
-	if f.RetryAt.IsZero() {
-		t.State, t.Ended = TaskStateFailed, now
-	} else {
+	t.Failure, t.Detail, t.RetryAt, t.Action = f.Cause, f.Detail, f.RetryAt, f.Action
+	switch {
+	case !f.RetryAt.IsZero():
 		t.State = TaskStateReady
+	case f.Agent != "":
+		t.State, t.Agent = TaskStateReady, f.Agent
+	case f.Action == RecoverySkip:
+		t.State, t.Ended = TaskStateSkipped, now
+	default:
+		t.State, t.Ended = TaskStateFailed, now
 	}
 	return nil
 }

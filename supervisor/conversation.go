@@ -32,6 +32,10 @@ type conversation struct {
 	hold *entry
 
 	requests []string                  // its keys in Owner.waiting
+	asked    []string                  // the agents of its requests under way
+	reserved []string                  // the agents that the decision at hand has been admitted to
+	waits    map[schemas.Grant]*waiter // its ready tasks
+	grants   []*waiter                 // that may be dispatched
 	alarm    *alarm                    // for its earliest deadline
 	bodies   map[uint64]schemas.Result // fetched for the decision at hand
 }
@@ -111,6 +115,8 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 		}
 		in.read.Now = now
 		o.decide(ctx, c, in.read, in)
+	case len(c.grants) > 0:
+		o.decide(ctx, c, session.Input{Now: now, Grant: &c.grants[0].grant}, nil)
 	default:
 		deadline, due := c.due(now)
 		if due && !o.caughtUp(now) {
@@ -211,15 +217,25 @@ func (o *Owner) decide(ctx context.Context, c *conversation, read session.Input,
 	}
 	outcome := session.Step(env, c.state, read)
 	if len(*missing) > 0 {
+		o.release(c)
 		o.fetch(ctx, c, *missing)
 		return
 	}
 	if len(outcome.Facts) > 0 {
-		o.append(ctx, c, in, read.Cause(env.Current.Hash), outcome)
+		o.answers.learn(&outcome, read.Now)
+		o.append(ctx, c, in, outcome.Cause, outcome)
 		return
+	}
+	o.release(c)
+	if read.Grant != nil {
+		o.granted(c)
 	}
 	if in == nil {
 		o.push(c)
+		return
+	}
+	if outcome.Repeated > 0 {
+		o.answerAgain(ctx, c, in, outcome.Repeated)
 		return
 	}
 	if outcome.Refusal != nil {
@@ -243,7 +259,7 @@ func (o *Owner) dealtWith(c *conversation, in *input) {
 // fetched first; then the conversation is busy until it is there.
 func (o *Owner) env(ctx context.Context, c *conversation, read *session.Input) (session.Env, *[]uint64, bool) {
 	var missing []uint64
-	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &missing)}
+	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &missing), Bus: o.admissions(c, read.Now)}
 	if active := c.state.Active; active != nil {
 		if env.Pinned = o.Profiles.Pinned(active.ProfileHash); env.Pinned == nil {
 			o.fetchProfile(ctx, c, active.ProfileHash)
@@ -251,7 +267,7 @@ func (o *Owner) env(ctx context.Context, c *conversation, read *session.Input) (
 		}
 	}
 	name := c.state.Profile
-	if read != nil && read.Message != nil {
+	if read.Message != nil {
 		name = read.Event.Profile
 	}
 	if env.Current = o.Profiles.Current(name); env.Current == nil {

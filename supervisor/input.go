@@ -64,7 +64,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
 		return
 	}
-	if in.read.Control != nil && in.read.Control.Run == "" {
+	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {
 		o.floor.leave(in.entry) // about a quarantined message: a note for its readers
 		return
 	}
@@ -129,7 +129,8 @@ func expected(kind bus.Kind, eventType string) error {
 	fits := false
 	switch kind {
 	case bus.KindIn:
-		fits = eventType == schemas.TypeEmailReceived || eventType == schemas.TypeChatReceived
+		fits = eventType == schemas.TypeEmailReceived || eventType == schemas.TypeChatReceived ||
+			eventType == schemas.TypeExecutionRequest
 	case bus.KindResponse:
 		fits = eventType == schemas.TypeExecutionResponse
 	case bus.KindProgress:
@@ -165,10 +166,14 @@ func (o *Owner) conversationOf(in *input) (string, bool) {
 		id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
 		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
 	case bus.KindControl:
-		if in.read.Control != nil {
-			return o.sessionOfRun(in.read.Control.Run)
+		switch {
+		case in.read.Control == nil:
+			return "", false
+		case in.read.Control.Run == "":
+			id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
+			return id, o.mine(id)
 		}
-		return "", false
+		return o.sessionOfRun(in.read.Control.Run)
 	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
 	if c := o.waiting[in.answers()]; c != nil {

@@ -32,6 +32,10 @@ type Config struct {
 	// first. Default 1 s.
 	CatchUp time.Duration
 
+	// PoolSize returns how many requests an agent works on at a time, over all
+	// its processes; 0 is no bound. Nil bounds nobody.
+	PoolSize func(agent string) int
+
 	// Go runs an operation that waits for the ledger. By default it starts a
 	// goroutine, which Run waits for.
 	Go func(func())
@@ -74,6 +78,10 @@ type Owner struct {
 	ready    []*conversation
 	closing  []*conversation // closed, and not below the floor yet
 	parked   []*input        // answers that name no session, until everything before them is decided
+	pools    map[string]*pool // by agent
+	arrivals uint64           // waiters so far
+	roomy    []string         // agents that may have room for somebody who waits
+	answers  answers
 	unknown  int             // conversations of which it is not known yet what the ledger says
 	busy     int             // conversations with an operation under way
 
@@ -92,6 +100,7 @@ func NewOwner(config Config) *Owner {
 		shards:   config.Core.Shards(),
 		sessions: map[string]*conversation{},
 		waiting:  map[string]*conversation{},
+		pools:    map[string]*pool{},
 		wake:     make(chan struct{}, 1),
 	}
 	if o.Go == nil {
@@ -113,6 +122,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	if o.read(ctx) {
 		worked, o.heard = true, now
 	}
+	worked = o.grant() || worked
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]
 		o.ready = o.ready[1:]

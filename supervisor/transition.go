@@ -167,6 +167,10 @@ func (o *Owner) settle(c *conversation, in *input) {
 // conversation's state is the ledger's.
 func (o *Owner) track(c *conversation) {
 	o.learn(c)
+	o.credit(c)
+	if len(c.grants) > 0 && !c.ready(c.grants[0].grant) {
+		o.granted(c)
+	}
 	for _, request := range c.requests {
 		delete(o.waiting, request)
 	}
@@ -174,6 +178,16 @@ func (o *Owner) track(c *conversation) {
 	for _, request := range c.requests {
 		o.waiting[request] = c
 	}
+}
+
+// ready reports whether a grant still has something to be used for.
+func (c *conversation) ready(grant schemas.Grant) bool {
+	for waiting := range c.state.Waiting {
+		if waiting == grant {
+			return true
+		}
+	}
+	return false
 }
 
 // emit publishes what a record owes and calls done when all of it is acknowledged.
@@ -260,6 +274,11 @@ func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func
 			continue
 		}
 		left++
+		if output.Response {
+			response, _ := bus.ReplySubjects(output.Agent, &output.Event)
+			o.insist(ctx, response, &output.Event, 0, acknowledged)
+			continue
+		}
 		output.Event.ReplyTo = bus.ResponseSubject(output.Agent, o.Shard)
 		o.insist(ctx, bus.RequestSubject(output.Agent), &output.Event, 0, acknowledged)
 	}

@@ -179,6 +179,9 @@ func (v *verifier) cause(record *schemas.Record) (session.Input, error) {
 	if cause.Deadline != nil {
 		return session.Input{Now: cause.Time, Deadline: cause.Deadline}, nil
 	}
+	if cause.Grant != nil {
+		return session.Input{Now: cause.Time, Grant: cause.Grant}, nil
+	}
 	message, ok := v.inputs[cause.Sequence]
 	if !ok {
 		return session.Input{}, fmt.Errorf("sequence %d is no input, or one that another record has used", cause.Sequence)
@@ -208,7 +211,7 @@ func (v *verifier) redecide(state session.State, record *schemas.Record, input s
 		return nil
 	}
 	var failed error
-	env.Read = v.reader(&failed)
+	env.Read, env.Bus = v.reader(&failed), session.Recorded(&record.Cause)
 	outcome := session.Step(env, state, input)
 	if bus.Temporary(failed) {
 		return failed

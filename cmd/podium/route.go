@@ -10,23 +10,35 @@ import (
 	"podium/cmd/podium/config"
 	"podium/schemas"
 	"podium/supervisor/plan"
+	"podium/supervisor/route"
 )
 
-// routeCommand explains where a text would go.
+// routeCommand explains where a text would go, and what is doubtful about the
+// keywords.
 type routeCommand struct {
-	Text    []string `arg:"" help:"The words."`
+	Text    []string `arg:"" optional:"" help:"The words; none with --lint."`
 	Config  string   `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 	Profile string   `help:"The profile; not needed when there is only one." placeholder:"NAME"`
+	Lint    bool     `help:"Look for doubtful keywords instead, with what people have asked before."`
+	Last    int      `help:"With --lint: read this many of the newest requests on the ledger at most." default:"1000" placeholder:"N"`
 }
 
 // Help is shown by --help.
 func (routeCommand) Help() string {
 	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
-where they stand, and why the losers lost. Nothing is sent, and no model is asked. It reads the configuration, not a running
-instance, so the environment variables that the configuration names have to be set.
+where they stand, and why the losers lost. Nothing is sent, and no model is asked; where a run would ask agents first, it
+says so. It reads the configuration, not a running instance, so the environment variables that the configuration names have
+to be set.
 
   podium route -c podium.yaml "Patient Müller hat Juckreiz"
-  podium route --profile praxis -o json "Bitte einen Brief schreiben"`
+  podium route --profile praxis -o json "Bitte einen Brief schreiben"
+
+With --lint it names the keywords that hit inside longer words, that two groups with different agents compete for (mark one as
+shared, or name exceptions), and that nothing on the ledger has ever hit. Its exit code is 4 when keywords of two groups are in
+conflict, else 0. It reads the requests of a running instance or of the ledger at rest in --data, as far as there is one.
+
+  podium route --lint -c podium.yaml --data ./podium-data
+  podium route --lint --last 100 -o json`
 }
 
 // explanation is what route prints.
@@ -38,12 +50,24 @@ type explanation struct {
 
 type explainedStep struct {
 	Text     string                `json:"text"`
+	Asks     []string              `json:"asks,omitzero"` // agents that a run would ask before it decides
 	Decided  bool                  `json:"decided"`
 	Decision schemas.RouteDecision `json:"decision"`
 }
 
+var (
+	errNoWords   = errors.New("there are no words to route; write them behind the verb, or --lint")
+	errLintWords = errors.New("--lint takes no words: it reads them from the ledger")
+)
+
 // Run implements the verb.
 func (c *routeCommand) Run(env *environment) error {
+	switch {
+	case !c.Lint && len(c.Text) == 0:
+		return usage(errNoWords)
+	case c.Lint && len(c.Text) > 0:
+		return usage(errLintWords)
+	}
 	settings, err := loadConfig(c.Config)
 	if err != nil {
 		return err
@@ -55,6 +79,9 @@ func (c *routeCommand) Run(env *environment) error {
 	profile, err := plan.Compile(settings.Profile(name))
 	if err != nil {
 		return err
+	}
+	if c.Lint {
+		return c.lint(env, profile)
 	}
 	explained := explain(profile, strings.Join(c.Text, " "))
 	if env.json {
@@ -102,9 +129,20 @@ func explain(profile *plan.Profile, text string) explanation {
 	}
 	for _, step := range steps {
 		decision, decided := profile.Router().Explain(step, "")
-		explained.Steps = append(explained.Steps, explainedStep{Text: step, Decided: decided, Decision: decision})
+		asks := profile.Router().Need(step, "", route.Evidence{})
+		explained.Steps = append(explained.Steps, explainedStep{
+			Text: step, Asks: append(asks.Assess, agents(asks.Choose)...), Decided: decided, Decision: decision,
+		})
 	}
 	return explained
+}
+
+// agents is one name as a list, or none.
+func agents(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{name}
 }
 
 // String tells it to a person.
@@ -120,6 +158,9 @@ func (e *explanation) String() string {
 		line("")
 		if len(e.Steps) > 1 {
 			line("step %d: %s", i+1, step.Text)
+		}
+		if len(step.Asks) > 0 {
+			line("a run first asks %s; without their answers:", strings.Join(step.Asks, ", "))
 		}
 		if step.Decided {
 			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Decision.Reasoning)

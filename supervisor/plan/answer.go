@@ -9,26 +9,24 @@ import (
 
 // An Answer is what an agent said to the current attempt of a task.
 type Answer struct {
-	Status    schemas.ResponseStatus
-	Result    schemas.Body
-	Delivered string // mail's Message-ID or chat's reply id, from a delivery
-	Detail    string // what went wrong, as the agent says
-	Permanent bool   // the agent says that no attempt can help
+	Status       schemas.ResponseStatus
+	Result       schemas.Body          // as the session keeps it
+	Whole        schemas.Result        // as the agent said it
+	Delivered    string                // mail's Message-ID or chat's reply id, from a delivery
+	Detail       string                // what went wrong, as the agent says
+	Permanent    bool                  // the agent says that no attempt can help
+	Deliverables []schemas.Deliverable // of work
+	Tokens       int
 }
 
 // Answer takes an agent's answer to the current attempt of a task.
 func (t *Turn) Answer(task *Task, answer Answer) {
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
-		t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{
-			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result,
-		}})
-		if task.ID == DeliveryTask {
-			t.end(t.Run.Reason, answer.Delivered)
-			return
-		}
-		t.advance()
-	case schemas.StatusFailed, schemas.StatusBlocked:
+		t.accept(task, &answer)
+	case schemas.StatusBlocked:
+		t.fail(task, schemas.FailureBlocked, answer.Detail)
+	case schemas.StatusFailed:
 		cause := schemas.FailureAgent
 		if answer.Permanent {
 			cause = schemas.FailurePermanent
@@ -37,12 +35,86 @@ func (t *Turn) Answer(task *Task, answer Answer) {
 	}
 }
 
+func (t *Turn) accept(task *Task, answer *Answer) {
+	switch {
+	case task.Kind == schemas.KindPlan:
+		t.planAnswered(task, answer)
+		return
+	case task.Kind != "":
+		t.completed(task, answer)
+		t.routing()
+		return
+	case task.ID == DeliveryTask:
+		t.completed(task, answer)
+		t.end(t.Run.Reason, answer.Delivered)
+		return
+	}
+	if check := t.Profile.outputs[task.Agent]; check != nil {
+		if err := check.Validate(answer.Whole.Data); err != nil {
+			t.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+head(err.Error(), maxFeedback))
+			return
+		}
+	}
+	t.compare(task, answer.Whole)
+	t.completed(task, answer)
+	t.advance()
+}
+
+func (t *Turn) completed(task *Task, answer *Answer) {
+	completed := schemas.TaskCompleted{
+		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
+	}
+	if task.Kind == "" && task.ID != DeliveryTask {
+		completed.Recovered, completed.Deliverables = task.Recovery, answer.Deliverables
+	}
+	t.Emit(schemas.Fact{TaskCompleted: &completed})
+}
+
+// compare flags an answer about another entity than the conversation's (G-30).
+func (t *Turn) compare(task *Task, result schemas.Result) {
+	if len(t.Run.Entities) == 0 || len(result.Data) == 0 {
+		return
+	}
+	var said map[string]any
+	if schemas.Unmarshal(result.Data, &said) != nil {
+		return
+	}
+	for i := range t.Profile.Conversation.Entities {
+		name := t.Profile.Conversation.Entities[i].Name
+		found, isText := said[name].(string)
+		if want := t.Run.Entities[name]; isText && want != "" && found != want {
+			t.Emit(schemas.Fact{EntityMismatched: &schemas.EntityMismatched{
+				Run: t.Run.Number, Task: task.ID, Entity: name, Found: head(found, maxEntity),
+			}})
+		}
+	}
+}
+
+// silences is how many promised signs of life may be missing (M-47).
+const silences = 3
+
 // Progress takes an agent's sign of life. The first one says that work began.
 func (t *Turn) Progress(task *Task, percentage int, message string) {
+	heartbeat := t.heartbeat(task)
 	if task.State == TaskDispatched {
-		t.Emit(schemas.Fact{TaskStarted: &schemas.TaskStarted{
+		started := schemas.TaskStarted{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			Deadline: t.Now.Add(t.Profile.workDeadline(task.Agent)),
+			Deadline: t.Now.Add(t.Profile.workDeadline(task, task.Agent, task.Attempt)),
+		}
+		if task.Kind != "" {
+			started.Deadline = task.Expires
+		}
+		started.Deadline = t.bounded(started.Deadline)
+		if estimate := task.estimate(); estimate > 0 {
+			started.Slow = t.Now.Add(2 * estimate)
+		}
+		if heartbeat > 0 {
+			started.Silence = t.Now.Add(silences * heartbeat)
+		}
+		t.Emit(schemas.Fact{TaskStarted: &started})
+	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat {
+		t.Emit(schemas.Fact{TaskHeard: &schemas.TaskHeard{
+			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
 		}})
 	}
 	if percentage > task.Percentage || message != "" && message != task.Note {
@@ -51,6 +123,13 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 			Percentage: max(percentage, task.Percentage), Message: message,
 		}})
 	}
+}
+
+func (t *Turn) heartbeat(task *Task) time.Duration {
+	if use := t.Profile.use(task.Agent); use != nil {
+		return time.Duration(use.Heartbeat)
+	}
+	return 0
 }
 
 // Expire takes a deadline that has passed. It reports false, and does nothing,
@@ -63,14 +142,25 @@ func (t *Turn) Expire(deadline schemas.Deadline) bool {
 	if !pending {
 		return false
 	}
+	if deadline.Kind == schemas.DeadlineRun {
+		t.stop(schemas.RunFailed, schemas.StopExpired, t.expired())
+		return true
+	}
 	task := t.Run.Task(deadline.Task)
 	switch deadline.Kind {
 	case schemas.DeadlineQueue:
 		t.fail(task, schemas.FailureNotStarted, "")
 	case schemas.DeadlineWork:
 		t.fail(task, schemas.FailureTimeout, "")
+	case schemas.DeadlineSilence:
+		t.fail(task, schemas.FailureCrashed, "")
+	case schemas.DeadlineSlow:
+		t.Emit(schemas.Fact{TaskDelayed: &schemas.TaskDelayed{
+			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
+		}})
 	case schemas.DeadlineRetry:
-		t.dispatch(task.ID, task.Agent, task.Attempt+1)
+		t.start(task)
+	case schemas.DeadlineRun:
 	}
 	return true
 }
@@ -78,44 +168,40 @@ func (t *Turn) Expire(deadline schemas.Deadline) bool {
 // Cancel stops the run for a person. It reports false when the outcome is
 // already fixed.
 func (t *Turn) Cancel() bool {
-	if t.Run.Phase == PhaseAssembling || t.Run.Phase == PhaseComplete {
+	if t.Run.Settled() {
 		return false
 	}
-	for i := range t.Run.Tasks {
-		if task := &t.Run.Tasks[i]; !task.State.Ended() {
+	t.stop(schemas.RunCancelled, schemas.StopCancelled, t.cancelled())
+	return true
+}
+
+// Supersede stops the run because a newer message takes its place; nobody is
+// told, since that one will be answered. It reports false when the outcome is
+// already fixed.
+func (t *Turn) Supersede() bool {
+	if t.Run.Settled() {
+		return false
+	}
+	t.cancelTasks()
+	t.Emit(schemas.Fact{RunSettled: &schemas.RunSettled{
+		Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
+	}})
+	t.end(schemas.StopSuperseded, "")
+	return true
+}
+
+// stop ends all work of the run.
+func (t *Turn) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	t.cancelTasks()
+	t.conclude(status, reason, failure)
+}
+
+func (t *Turn) cancelTasks() {
+	for task := range t.Run.All {
+		if !task.State.Ended() {
 			t.Emit(schemas.Fact{TaskCancelled: &schemas.TaskCancelled{
 				Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			}})
 		}
 	}
-	t.conclude(schemas.RunCancelled, schemas.StopCancelled, t.cancelled())
-	return true
-}
-
-func (t *Turn) fail(task *Task, cause schemas.FailureKind, detail string) {
-	policy := t.Profile.Retry
-	if task.ID == DeliveryTask {
-		policy = t.Profile.Delivery
-	}
-	failed := schemas.TaskFailed{Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Cause: cause, Detail: detail}
-	if cause != schemas.FailurePermanent && task.Attempt < policy.Attempts {
-		failed.RetryAt = t.Now.Add(wait(policy, task.Attempt))
-	}
-	t.Emit(schemas.Fact{TaskFailed: &failed})
-	switch {
-	case !failed.RetryAt.IsZero():
-	case task.ID == DeliveryTask:
-		t.end(schemas.StopReplyFailed, "")
-	default:
-		t.advance()
-	}
-}
-
-// wait is 2^(attempt-1) times the policy's wait (M-25), at most MaxRetryWait.
-func wait(policy schemas.Retry, attempt int) time.Duration {
-	pause := policy.Wait
-	for i := 1; i < attempt && pause < schemas.MaxRetryWait; i++ {
-		pause *= 2
-	}
-	return time.Duration(min(pause, schemas.MaxRetryWait))
 }

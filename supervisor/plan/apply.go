@@ -1,23 +1,34 @@
 package plan
 
-import "podium/schemas"
+import (
+	"time"
+
+	"podium/schemas"
+)
 
 // Begin returns the run that a fact begins.
 func Begin(f *schemas.RunStarted) *Run {
 	return &Run{
 		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash,
-		Message: f.Message, Phase: PhaseDecomposing,
+		Message: f.Message, Expires: f.Expires, Entities: f.Entities, Phase: PhaseDecomposing,
 	}
 }
 
-// Apply changes the run by one fact about it. A fact that does not concern a
-// task of the run changes nothing.
-func (r *Run) Apply(f *schemas.Fact) {
+// Apply changes the run by one fact about it, decided at now. A fact that does
+// not concern a task of the run changes nothing.
+func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 	switch {
 	case f.PlanCreated != nil:
-		r.applyPlan(f.PlanCreated)
+		r.applyPlan(f.PlanCreated, now)
+	case f.PlanRefused != nil:
+		r.Phase, r.Tasks = PhaseDecomposing, nil
 	case f.TaskRouted != nil:
 		r.applyRoute(f.TaskRouted)
+	case f.TaskReady != nil:
+		task := r.take(f.TaskReady.Task, f.TaskReady.Kind)
+		task.State, task.Agent = TaskReady, f.TaskReady.Agent
+	case f.TaskDispatched != nil:
+		r.applyDispatch(f.TaskDispatched)
 	case f.RunSettled != nil:
 		r.Phase = PhaseAssembling
 		r.Status, r.Reason = f.RunSettled.Status, f.RunSettled.Reason
@@ -26,87 +37,107 @@ func (r *Run) Apply(f *schemas.Fact) {
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.RunEnded.Status, f.RunEnded.Reason
 	default:
-		r.applyTask(f)
+		if task := r.Task(f.Task()); task != nil {
+			task.apply(f, now)
+		}
 	}
 }
 
-func (r *Run) applyPlan(f *schemas.PlanCreated) {
-	r.Phase = PhaseRouting
+func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
+	r.Phase, r.Source, r.Planned = PhaseRouting, f.Source, now
+	r.Tasks = make([]Task, len(f.Tasks))
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
-		r.Tasks = append(r.Tasks, Task{
-			ID: planned.Task, Description: planned.Description,
-			Dependencies: planned.Dependencies, Agent: planned.Agent, State: TaskPending,
-		})
+		r.Tasks[i] = Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending}
 	}
+	for i, level := range levels(f.Tasks) {
+		r.Tasks[i].Level = level
+	}
+	r.routed()
 }
 
 func (r *Run) applyRoute(f *schemas.TaskRouted) {
 	if task := r.Task(f.Task); task != nil {
-		task.Agent = f.Decision.NextAgent
+		task.Agent, task.Routed = f.Decision.NextAgent, true
 	}
+	r.routed()
+}
+
+// routed goes on to the next phase when every task has been routed (P-13).
+func (r *Run) routed() {
 	for i := range r.Tasks {
-		if r.Tasks[i].Agent == "" {
+		if !r.Tasks[i].Routed {
 			return
 		}
-	}
-	r.Phase = PhaseExecuting
-}
-
-func (r *Run) applyTask(f *schemas.Fact) {
-	switch {
-	case f.TaskDispatched != nil:
-		r.applyDispatch(f.TaskDispatched)
-	case f.TaskStarted != nil:
-		if task := r.Task(f.TaskStarted.Task); task != nil {
-			task.State, task.Due = TaskRunning, f.TaskStarted.Deadline
-		}
-	case f.TaskProgressed != nil:
-		if task := r.Task(f.TaskProgressed.Task); task != nil {
-			task.Percentage, task.Note = f.TaskProgressed.Percentage, f.TaskProgressed.Message
-		}
-	case f.TaskCompleted != nil:
-		if task := r.Task(f.TaskCompleted.Task); task != nil {
-			task.State, task.Percentage, task.Result = TaskCompleted, 100, f.TaskCompleted.Result
-		}
-	case f.TaskFailed != nil:
-		r.applyFailure(f.TaskFailed)
-	case f.TaskSkipped != nil:
-		if task := r.Task(f.TaskSkipped.Task); task != nil {
-			task.State = TaskSkipped
-		}
-	case f.TaskCancelled != nil:
-		if task := r.Task(f.TaskCancelled.Task); task != nil {
-			task.State = TaskCancelled
-		}
-	}
-}
-
-func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
-	if f.Task == DeliveryTask && r.Delivery == nil {
-		r.Delivery = &Task{ID: DeliveryTask}
-	}
-	task := r.Task(f.Task)
-	if task == nil {
-		return
 	}
 	if r.Phase == PhaseRouting {
 		r.Phase = PhaseExecuting
 	}
-	task.State, task.Agent, task.Attempt = TaskDispatched, f.Agent, f.Attempt
-	task.Request, task.Due = f.Request, f.Queue
-	task.Percentage, task.Note = 0, ""
 }
 
-func (r *Run) applyFailure(f *schemas.TaskFailed) {
-	task := r.Task(f.Task)
-	if task == nil {
-		return
+// take returns the task with that id, and makes it when it is none of the plan.
+func (r *Run) take(id string, kind schemas.TaskKind) *Task {
+	if task := r.Task(id); task != nil {
+		return task
 	}
-	task.Failure, task.Detail = f.Cause, f.Detail
-	if f.RetryAt.IsZero() {
-		task.State = TaskFailed
-		return
+	if id == DeliveryTask {
+		r.Delivery = &Task{ID: id}
+		return r.Delivery
 	}
-	task.State, task.Due = TaskWaiting, f.RetryAt
+	r.Support = append(r.Support, Task{ID: id, Kind: kind})
+	return &r.Support[len(r.Support)-1]
+}
+
+func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
+	task := r.take(f.Task, f.Kind)
+	task.State, task.Agent, task.Attempt = TaskDispatched, f.Agent, f.Attempt
+	task.Request, task.Due, task.Expires = f.Request, f.Queue, f.Expires
+	task.Percentage, task.Note, task.Began, task.Ended = 0, "", time.Time{}, time.Time{}
+	task.Slow, task.Silence, task.Heard = time.Time{}, time.Time{}, time.Time{}
+}
+
+func (t *Task) apply(f *schemas.Fact, now time.Time) {
+	switch {
+	case f.TaskStarted != nil:
+		t.State, t.Due, t.Began, t.Heard = TaskRunning, f.TaskStarted.Deadline, now, now
+		t.Slow, t.Silence = f.TaskStarted.Slow, f.TaskStarted.Silence
+	case f.TaskProgressed != nil:
+		t.Percentage, t.Note = f.TaskProgressed.Percentage, f.TaskProgressed.Message
+	case f.TaskHeard != nil:
+		t.Heard, t.Silence = now, f.TaskHeard.Silence
+	case f.TaskDelayed != nil:
+		t.Slow = time.Time{}
+	case f.TaskCompleted != nil:
+		t.complete(f.TaskCompleted, now)
+	case f.TaskFailed != nil:
+		t.fail(f.TaskFailed, now)
+	case f.TaskSkipped != nil:
+		t.State, t.Ended = TaskSkipped, now
+	case f.TaskCancelled != nil:
+		t.State, t.Ended = TaskCancelled, now
+	case f.PermitGranted != nil:
+		t.Permit = f.PermitGranted.Permit
+	}
+}
+
+func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
+	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
+	t.Made, t.Tokens = f.Deliverables, t.Tokens+f.Tokens
+}
+
+func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
+	t.Failure, t.Detail, t.Recovery = f.Cause, f.Detail, f.Action
+	if f.Cause == schemas.FailureUnavailable {
+		t.Refused++
+	}
+	switch {
+	case !f.RetryAt.IsZero():
+		t.State, t.Due = TaskWaiting, f.RetryAt
+	case f.Agent != "":
+		t.State, t.Agent, t.Base, t.Refused = TaskReady, f.Agent, t.Attempt, 0
+	case f.Action == schemas.RecoverySkip:
+		t.State, t.Ended = TaskSkipped, now
+	default:
+		t.State, t.Ended = TaskFailed, now
+	}
 }

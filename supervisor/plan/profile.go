@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +20,12 @@ import (
 // A Profile is a schemas.Profile made ready for deciding. It does not change.
 type Profile struct {
 	schemas.Profile
-	Hash   string // SHA-256 (hex) of the canonical JSON
-	router *route.Router
+	Hash      string // SHA-256 (hex) of the canonical JSON
+	router    *route.Router
+	templates []*template
+	entities  []*regexp.Regexp
+	inputs    map[string]*schemas.Check // by agent: of arguments
+	outputs   map[string]*schemas.Check // by agent: of result.data
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -32,7 +39,7 @@ func Compile(source schemas.Profile) (*Profile, error) {
 	}
 	sum := sha256.Sum256(body)
 	profile := &Profile{Profile: source, Hash: hex.EncodeToString(sum[:])}
-	faults := profile.faults()
+	faults := append(profile.faults(), profile.compile()...)
 	if profile.router, err = route.Compile(&profile.Profile); err != nil {
 		faults = append(faults, err)
 	}
@@ -55,20 +62,178 @@ func (p *Profile) faults() []error {
 	if p.Deadlines.Queue <= 0 || p.Deadlines.Work <= 0 {
 		faults = append(faults, errors.New("deadlines.queue and deadlines.work are longer than 0"))
 	}
+	for i := range p.Agents {
+		if fallback := p.Agents[i].Fallback; fallback != "" && (p.use(fallback) == nil || fallback == p.Agents[i].Name) {
+			faults = append(faults, fmt.Errorf("agent %q: its fallback %q is not another agent of the profile", p.Agents[i].Name, fallback))
+		}
+	}
+	for _, chain := range p.Execution.AllowedChains {
+		for _, agent := range chain {
+			if p.use(agent) == nil {
+				faults = append(faults, fmt.Errorf("execution.allowed_chains: %q is not one of the profile's agents", agent))
+			}
+		}
+	}
+	return append(faults, p.plannerFaults()...)
+}
+
+func (p *Profile) plannerFaults() []error {
+	if p.Planner == nil {
+		return nil
+	}
+	var faults []error
+	switch p.Planner.Kind {
+	case schemas.PlannerAgent:
+		if !schemas.ValidAgentName(p.Planner.Agent) {
+			faults = append(faults, errors.New("planner: it names no agent"))
+		}
+	case schemas.PlannerTemplate:
+		if len(p.Planner.Templates) == 0 {
+			faults = append(faults, errors.New("planner: it has no templates"))
+		}
+	case schemas.PlannerRules:
+		if p.Complexity == nil {
+			faults = append(faults, errors.New("planner: rules need a complexity check"))
+		}
+	case schemas.PlannerNone, schemas.PlannerExternal:
+	default:
+		faults = append(faults, fmt.Errorf("planner: unknown kind %q", p.Planner.Kind))
+	}
+	return faults
+}
+
+// compile makes ready what is not the routers'.
+func (p *Profile) compile() []error {
+	var faults []error
+	if p.Planner != nil {
+		for i := range p.Planner.Templates {
+			faults = append(faults, p.compileTemplate(&p.Planner.Templates[i])...)
+		}
+	}
+	for i := range p.Conversation.Entities {
+		entity := &p.Conversation.Entities[i]
+		expression, err := regexp.Compile(entity.Pattern)
+		if err != nil || entity.Name == "" {
+			faults = append(faults, fmt.Errorf("conversation.entities[%d] %q: it needs a name and a regular expression", i, entity.Name))
+		}
+		p.entities = append(p.entities, expression)
+	}
+	p.inputs, p.outputs = map[string]*schemas.Check{}, map[string]*schemas.Check{}
+	for i := range p.Agents {
+		use := &p.Agents[i]
+		for _, side := range [...]struct {
+			name  string
+			body  []byte
+			ready map[string]*schemas.Check
+		}{{"input_schema", use.InputSchema, p.inputs}, {"output_schema", use.OutputSchema, p.outputs}} {
+			if len(side.body) == 0 {
+				continue
+			}
+			check, err := schemas.CompileCheck(side.body)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("agent %q: %s: %w", use.Name, side.name, err))
+			}
+			side.ready[use.Name] = check
+		}
+	}
+	return faults
+}
+
+// compileTemplate makes a template ready and holds its graph to what every plan
+// is held to.
+func (p *Profile) compileTemplate(source *schemas.Template) []error {
+	ready, err := compileTemplate(source)
+	if err != nil {
+		return []error{fmt.Errorf("template %q: %w", source.Name, err)}
+	}
+	p.templates = append(p.templates, ready)
+	tasks, err := ready.fill(nil)
+	if err != nil {
+		return []error{err}
+	}
+	var faults []error
+	for _, fault := range p.check(tasks) {
+		faults = append(faults, fmt.Errorf("template %q: %s", source.Name, fault))
+	}
 	return faults
 }
 
 // Router returns the profile's routers.
 func (p *Profile) Router() *route.Router { return p.router }
 
-func (p *Profile) workDeadline(agent string) time.Duration {
+// planner returns where plans come from.
+func (p *Profile) planner() schemas.PlannerKind {
+	switch {
+	case p.Planner != nil:
+		return p.Planner.Kind
+	case p.Complexity != nil && p.Execution.Mode != schemas.ExecutionSingle:
+		return schemas.PlannerRules
+	}
+	return schemas.PlannerNone
+}
+
+// MaxTasks bounds the tasks of a plan.
+func (p *Profile) MaxTasks() int {
+	if p.Planner == nil || p.Planner.MaxTasks == 0 {
+		return schemas.DefaultMaxTasks
+	}
+	return p.Planner.MaxTasks
+}
+
+func (p *Profile) use(agent string) *schemas.AgentUse {
 	for i := range p.Agents {
-		if p.Agents[i].Name == agent && p.Agents[i].Work > 0 {
-			return time.Duration(p.Agents[i].Work)
+		if p.Agents[i].Name == agent {
+			return &p.Agents[i]
 		}
 	}
-	return time.Duration(p.Deadlines.Work)
+	return nil
 }
+
+// timeoutPerEstimate is how much longer than its estimate a task may take, at
+// least (settlement 18).
+const timeoutPerEstimate = 3
+
+// workDeadline returns how long an attempt may take: what the agent or the
+// profile is given, at least three times the estimate, times the growth for each
+// attempt after the first (M-26).
+func (p *Profile) workDeadline(task *Task, agent string, attempt int) time.Duration {
+	deadline := time.Duration(p.Deadlines.Work)
+	if use := p.use(agent); use != nil && use.Work > 0 {
+		deadline = time.Duration(use.Work)
+	}
+	deadline = max(deadline, timeoutPerEstimate*task.estimate())
+	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
+	for range attempt - 1 - task.Base {
+		deadline = time.Duration(min(int64(deadline)/1000*growth, int64(maxWork)))
+	}
+	return deadline
+}
+
+// patience is how long the answer to a question is waited for, from asking on; 0
+// leaves it to the deadlines of work.
+func (p *Profile) patience(kind schemas.TaskKind, agent string) time.Duration {
+	for i := range p.Routers {
+		router := &p.Routers[i]
+		switch {
+		case kind == schemas.KindAssess && router.Kind == schemas.RouterScore:
+			return cmp.Or(time.Duration(router.Deadline), route.DefaultAssessDeadline)
+		case kind == schemas.KindRoute && router.Kind == schemas.RouterAgent && router.Agent == agent:
+			return cmp.Or(time.Duration(router.Deadline), route.DefaultChoiceDeadline)
+		}
+	}
+	if kind == schemas.KindPlan {
+		return time.Duration(p.Deadlines.Plan)
+	}
+	return 0
+}
+
+// assigns reports whether the agent that a plan names is the one that does the
+// task, so that there is nothing to decide.
+func (p *Profile) assigns(agent string) bool {
+	return len(p.Routers) > 0 && p.Routers[0].Kind == schemas.RouterAssigned && p.use(agent) != nil
+}
+
+const maxWork = 30 * 24 * time.Hour
 
 // TextsIn returns the sentences of a language, or of the profile's first.
 func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.words(tag).Texts }
@@ -102,8 +267,33 @@ func (p *Profile) LanguageFor(text, said string) string {
 	return best
 }
 
-// languageSample is how many bytes of a text are looked at for its language.
-const languageSample = 2 << 10
+// EntitiesIn returns what a conversation is about after a text, given what it was
+// about before; the text may name something else (G-29).
+func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]string {
+	var now map[string]string
+	for i, expression := range p.entities {
+		name := p.Conversation.Entities[i].Name
+		value, found := capture(expression, text)
+		if !found || value == "" {
+			value = before[name]
+		}
+		if value == "" {
+			continue
+		}
+		if now == nil {
+			now = map[string]string{}
+		}
+		now[name] = head(value, maxEntity)
+	}
+	return now
+}
+
+const (
+	// languageSample is how many bytes of a text are looked at for its language.
+	languageSample = 2 << 10
+	// maxEntity bounds an entity's value, in bytes.
+	maxEntity = 256
+)
 
 func head(text string, n int) string {
 	if len(text) <= n {

@@ -18,31 +18,6 @@ const (
 	PhaseComplete    Phase = "complete"
 )
 
-// TaskState is how far a task is (REQUIREMENTS section 7).
-type TaskState string
-
-// The states of a task.
-const (
-	TaskPending    TaskState = "pending"
-	TaskDispatched TaskState = "dispatched" // asked for, nobody has begun
-	TaskRunning    TaskState = "running"
-	TaskWaiting    TaskState = "waiting" // for its next attempt
-	TaskCompleted  TaskState = "completed"
-	TaskFailed     TaskState = "failed"
-	TaskSkipped    TaskState = "skipped"
-	TaskCancelled  TaskState = "cancelled"
-)
-
-// Ended reports whether nothing more happens to a task in this state.
-func (s TaskState) Ended() bool {
-	switch s {
-	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
-		return true
-	case TaskPending, TaskDispatched, TaskRunning, TaskWaiting:
-	}
-	return false
-}
-
 // DeliveryTask is the id of the task that delivers the answer. It is not part
 // of the plan.
 const DeliveryTask = "reply"
@@ -53,8 +28,13 @@ type Run struct {
 	Profile     string               `json:"profile"`
 	ProfileHash string               `json:"profile_hash"`
 	Message     schemas.Incoming     `json:"message"`
+	Expires     time.Time            `json:"expires,omitzero"`
+	Entities    map[string]string    `json:"entities,omitzero"`
 	Phase       Phase                `json:"phase"`
+	Source      schemas.PlannerKind  `json:"source,omitzero"`
+	Planned     time.Time            `json:"planned,omitzero"`
 	Tasks       []Task               `json:"tasks,omitzero"`
+	Support     []Task               `json:"support,omitzero"` // what deciding itself has asked agents for
 	Delivery    *Task                `json:"delivery,omitzero"`
 	Status      schemas.RunStatus    `json:"status,omitzero"`
 	Reason      schemas.StopReason   `json:"reason,omitzero"`
@@ -62,24 +42,7 @@ type Run struct {
 	Error       *schemas.Error       `json:"error,omitzero"`
 }
 
-// A Task is one piece of work for one agent.
-type Task struct {
-	ID           string              `json:"id"`
-	Description  schemas.Body        `json:"description,omitzero"`
-	Dependencies []string            `json:"dependencies,omitzero"`
-	Agent        string              `json:"agent,omitzero"`
-	State        TaskState           `json:"state"`
-	Attempt      int                 `json:"attempt,omitzero"`
-	Request      string              `json:"request,omitzero"` // of the current attempt
-	Due          time.Time           `json:"due,omitzero"`     // when the current wait is over
-	Percentage   int                 `json:"percentage,omitzero"`
-	Note         string              `json:"note,omitzero"` // the agent's last line
-	Result       schemas.Body        `json:"result,omitzero"`
-	Failure      schemas.FailureKind `json:"failure,omitzero"` // of the last attempt
-	Detail       string              `json:"detail,omitzero"`  // of the last attempt
-}
-
-// Task returns the task with that id, the delivery included, or nil.
+// Task returns the task with that id, those outside of the plan included, or nil.
 func (r *Run) Task(id string) *Task {
 	if id == DeliveryTask {
 		return r.Delivery
@@ -89,13 +52,36 @@ func (r *Run) Task(id string) *Task {
 			return &r.Tasks[i]
 		}
 	}
+	for i := range r.Support {
+		if r.Support[i].ID == id {
+			return &r.Support[i]
+		}
+	}
 	return nil
 }
+
+// All yields every task: those of the plan in order, then the others.
+func (r *Run) All(yield func(*Task) bool) {
+	for _, tasks := range [...][]Task{r.Tasks, r.Support} {
+		for i := range tasks {
+			if !yield(&tasks[i]) {
+				return
+			}
+		}
+	}
+	if r.Delivery != nil {
+		yield(r.Delivery)
+	}
+}
+
+// Settled reports whether the outcome of the work is fixed.
+func (r *Run) Settled() bool { return r.Phase == PhaseAssembling || r.Phase == PhaseComplete }
 
 // Clone returns a copy that shares nothing which Apply changes.
 func (r *Run) Clone() *Run {
 	clone := *r
 	clone.Tasks = append([]Task(nil), r.Tasks...)
+	clone.Support = append([]Task(nil), r.Support...)
 	if r.Delivery != nil {
 		delivery := *r.Delivery
 		clone.Delivery = &delivery
@@ -106,34 +92,25 @@ func (r *Run) Clone() *Run {
 // Deadlines returns what the run waits for, in the order of its tasks.
 func (r *Run) Deadlines() []schemas.Deadline {
 	var deadlines []schemas.Deadline
-	for i := range r.Tasks {
-		deadlines = r.appendDeadline(deadlines, &r.Tasks[i])
+	for task := range r.All {
+		deadlines = task.deadlines(deadlines, r.Number)
 	}
-	if r.Delivery != nil {
-		deadlines = r.appendDeadline(deadlines, r.Delivery)
+	if !r.Expires.IsZero() && !r.Settled() {
+		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
 	}
 	return deadlines
 }
 
-func (r *Run) appendDeadline(deadlines []schemas.Deadline, task *Task) []schemas.Deadline {
-	kind, waits := task.State.deadline()
-	if !waits {
-		return deadlines
+// Earliest returns the first moment that the run waits for; zero is none.
+func (r *Run) Earliest() time.Time {
+	var earliest time.Time
+	if !r.Settled() {
+		earliest = r.Expires
 	}
-	return append(deadlines, schemas.Deadline{
-		Run: r.Number, Task: task.ID, Attempt: task.Attempt, Kind: kind, At: task.Due,
-	})
-}
-
-func (s TaskState) deadline() (kind schemas.DeadlineKind, waits bool) {
-	switch s {
-	case TaskDispatched:
-		return schemas.DeadlineQueue, true
-	case TaskRunning:
-		return schemas.DeadlineWork, true
-	case TaskWaiting:
-		return schemas.DeadlineRetry, true
-	case TaskPending, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	for task := range r.All {
+		if at := task.earliest(); !at.IsZero() && (earliest.IsZero() || at.Before(earliest)) {
+			earliest = at
+		}
 	}
-	return "", false
+	return earliest
 }

@@ -1,27 +1,32 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"podium/schemas"
 )
 
-// settle fixes the outcome when no task is left: completed when every task is,
+// settle fixes the outcome when no task is left: completed when every task is
+// that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
 func (t *Turn) settle() {
 	completed := 0
 	var failed *Task
 	for i := range t.Run.Tasks {
 		task := &t.Run.Tasks[i]
-		if task.State == TaskCompleted {
+		switch {
+		case task.State == TaskCompleted:
 			completed++
-		} else if failed == nil && task.State == TaskFailed {
+		case task.State == TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
 			failed = task
 		}
 	}
 	switch {
 	case failed == nil:
-		t.conclude(schemas.RunCompleted, schemas.StopCompleted, nil)
+		t.conclude(schemas.RunCompleted, t.completionReason(), nil)
+	case failed.Failure == schemas.FailureBlocked:
+		t.conclude(schemas.RunBlocked, schemas.StopBlocked, t.failure(failed, completed > 0))
 	case completed > 0:
 		t.conclude(schemas.RunPartial, stopReason(failed.Failure), t.failure(failed, true))
 	default:
@@ -29,19 +34,54 @@ func (t *Turn) settle() {
 	}
 }
 
+// completionReason tells apart who has answered (O-13).
+func (t *Turn) completionReason() schemas.StopReason {
+	direct := len(t.Run.Tasks) > 0
+	for i := range t.Run.Tasks {
+		switch t.Run.Tasks[i].Agent {
+		case schemas.RouteFinish:
+			return schemas.StopFinished
+		case schemas.RouteRespond:
+		default:
+			direct = false
+		}
+	}
+	if direct {
+		return schemas.StopDirectAnswer
+	}
+	return schemas.StopCompleted
+}
+
 func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	settled := schemas.RunSettled{Run: t.Run.Number, Status: status, Reason: reason, Error: failure}
 	for i := range t.Run.Tasks {
-		if task := &t.Run.Tasks[i]; task.State == TaskCompleted {
+		if task := &t.Run.Tasks[i]; task.State == TaskCompleted && t.tells(task) {
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
 	t.Emit(schemas.Fact{RunSettled: &settled})
-	if t.Run.Message.Reply.Agent == "" {
+	agent := t.Run.Message.Reply.Agent
+	if agent == "" {
 		t.end(reason, "")
 		return
 	}
-	t.dispatch(DeliveryTask, t.Run.Message.Reply.Agent, 1)
+	switch t.Bus.Admit(agent) {
+	case Admitted, Unavailable: // an answer is worth the try
+		t.dispatch(DeliveryTask, "", agent, 1)
+	case Full:
+		t.ready(DeliveryTask, "", agent)
+	}
+}
+
+// tells reports whether a task's result is part of the answer: in a graph it is
+// not when another result builds on it.
+func (t *Turn) tells(task *Task) bool {
+	if t.Profile.Execution.Mode != schemas.ExecutionDAG {
+		return true
+	}
+	return !slices.ContainsFunc(t.Run.Tasks, func(other Task) bool {
+		return other.State == TaskCompleted && slices.Contains(other.dependencies(), task.ID)
+	})
 }
 
 func (t *Turn) end(reason schemas.StopReason, delivered string) {
@@ -52,11 +92,15 @@ func (t *Turn) end(reason schemas.StopReason, delivered string) {
 
 func stopReason(kind schemas.FailureKind) schemas.StopReason {
 	switch kind {
-	case schemas.FailureTimeout, schemas.FailureNotStarted:
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		return schemas.StopTimeout
 	case schemas.FailureNoRoute:
 		return schemas.StopNoRoute
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult:
+	case schemas.FailureUnavailable:
+		return schemas.StopUnavailable
+	case schemas.FailureBlocked:
+		return schemas.StopBlocked
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect:
 	}
 	return schemas.StopTaskFailed
 }
@@ -71,26 +115,53 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 	}
 	sentence := texts.TaskFailed
 	switch task.Failure {
-	case schemas.FailureTimeout, schemas.FailureNotStarted:
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed, schemas.FailureUnavailable:
 		sentence, failure.SuggestedAction = texts.Timeout, schemas.ActionRetry
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
 		failure.InternalDetails = "task " + task.ID + ": no router decided"
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult:
+	case schemas.FailureArguments:
+		failure.ErrorType = schemas.ErrorValidation
+	case schemas.FailureUnknownEffect:
+		failure.SuggestedAction = schemas.ActionManualIntervention
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked:
 	}
-	sentence = strings.NewReplacer("{detail}", task.Detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence)
+	detail := task.Detail
+	if task.Failure == schemas.FailureArguments || task.Failure == schemas.FailureInvalidResult {
+		failure.InternalDetails += ": " + detail
+		detail = "" // it speaks of schemas, and not to a person
+	}
+	sentence = strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence)
 	if partial {
 		sentence += "\n\n" + texts.Partial
 	}
-	failure.Message = map[string]string{t.Run.Message.Language: strings.TrimSpace(sentence)}
+	failure.Message = t.told(sentence)
 	return &failure
+}
+
+func (t *Turn) told(sentence string) map[string]string {
+	return map[string]string{t.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
 func (t *Turn) cancelled() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
-		InternalDetails: "cancelled by a person",
-		Message:         map[string]string{t.Run.Message.Language: t.texts().Cancelled},
+		InternalDetails: "cancelled by a person", Message: t.told(t.texts().Cancelled),
+	}
+}
+
+func (t *Turn) expired() *schemas.Error {
+	return &schemas.Error{
+		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
+		InternalDetails: "the run's deadline has passed", Message: t.told(t.texts().Timeout),
+	}
+}
+
+func (t *Turn) planFailure() *schemas.Error {
+	return &schemas.Error{
+		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
+		InternalDetails: "there is no plan that can be carried out",
+		Message:         t.told(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(t.texts().TaskFailed)),
 	}
 }
 

@@ -1,11 +1,9 @@
 package plan
 
 import (
-	"strconv"
 	"time"
 
 	"podium/schemas"
-	"podium/supervisor/route"
 )
 
 // A Turn is one decision about a run. Every fact goes through Emit, which
@@ -17,112 +15,228 @@ type Turn struct {
 	Profile *Profile
 	Now     time.Time
 	Emit    func(schemas.Fact)
+	// Read returns what a Body that points into the ledger stands for.
+	Read func(schemas.Body) schemas.Result
+	Bus  Bus
 }
 
-// Begin plans the run from the person's words, routes every task and
-// dispatches what is ready (O-21: complexity before routing).
-func (t *Turn) Begin(text string) {
-	steps := t.decompose(text)
-	t.Emit(schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: t.Run.Number, Tasks: t.planned(text, steps)}})
-	for i, step := range steps {
-		t.route(t.Run.Tasks[i].ID, step.Text)
-	}
-	t.advance()
+// A Bus is what a decision knows of the agents. Whoever decides again gives the
+// answers that stand in the record's cause.
+type Bus interface {
+	// Admit asks whether an agent has room for one more request, and counts it.
+	Admit(agent string) Admission
+	// Reuse returns the sequence and size of an answer that the agent gave to
+	// the same input not longer ago than age (M-29).
+	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
 }
 
-func (t *Turn) decompose(text string) []route.Step {
-	whole := []route.Step{{Text: text, End: len(text)}}
-	if t.Profile.Complexity == nil || t.Profile.Execution.Mode != schemas.ExecutionSequence {
-		return whole
-	}
-	complexity := t.Profile.router.Assess(text)
-	t.Emit(schemas.Fact{ComplexityAssessed: &schemas.ComplexityAssessed{Run: t.Run.Number, Complexity: complexity}})
-	if !complexity.Complex {
-		return whole
-	}
-	if steps := t.Profile.router.Steps(text); len(steps) > 0 {
-		return steps
-	}
-	return whole
+// Admission is whether a request may go to an agent now.
+type Admission int
+
+// The admissions.
+const (
+	Admitted    Admission = iota
+	Full                  // it has no room
+	Unavailable           // its circuit breaker is open (M-28)
+)
+
+// Unlimited is a Bus whose agents have room for everything and no memory.
+type Unlimited struct{}
+
+// Admit implements Bus.
+func (Unlimited) Admit(string) Admission { return Admitted }
+
+// Reuse implements Bus.
+func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
+	return schemas.Reuse{}, false
 }
 
-func (t *Turn) planned(text string, steps []route.Step) []schemas.PlannedTask {
-	tasks := make([]schemas.PlannedTask, len(steps))
-	for i, s := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(text, s)}
-		if i > 0 {
-			tasks[i].Dependencies = []string{tasks[i-1].Task}
-		}
-	}
-	return tasks
-}
+// Begin plans the run: it asks for a plan, or makes one and goes on with it.
+func (t *Turn) Begin(content schemas.Result) { t.decompose(content) }
 
-// describe keeps a step's words in place when they are small, else points at
-// them in the message.
-func (t *Turn) describe(text string, s route.Step) schemas.Body {
-	if s.End-s.Start == len(text) {
-		return t.Run.Message.Words
-	}
-	if len(s.Text) <= schemas.InlineLimit {
-		return schemas.Body{Result: schemas.Result{Text: s.Text}}
-	}
-	return schemas.Body{Sequence: t.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
-}
-
-func (t *Turn) route(task, text string) {
-	decision, decided := t.Profile.router.Decide(text, t.Run.Task(task).Agent)
-	if !decided {
-		decision.NextAgent = ""
-	}
-	t.Emit(schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: t.Run.Number, Task: task, Decision: decision}})
-	if !decided {
-		t.Emit(schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: t.Run.Number, Task: task, Cause: schemas.FailureNoRoute}})
-	}
-}
-
-// advance does what has become possible: skip what can never begin, dispatch
-// what is ready, settle when nothing is left.
+// advance does what has become possible: skip what can never begin, begin what
+// may, the most urgent first, settle when nothing is left.
 func (t *Turn) advance() {
-	if t.Run.Phase == PhaseAssembling || t.Run.Phase == PhaseComplete {
+	if t.Run.Phase != PhaseExecuting {
 		return
 	}
-	left := false
-	for i := range t.Run.Tasks {
-		task := &t.Run.Tasks[i]
-		if task.State == TaskPending {
-			t.begin(task)
+	t.skip()
+	for _, id := range t.startable() {
+		if task := t.Run.Task(id); task.State == TaskPending && !t.Run.Settled() {
+			t.start(task)
 		}
-		left = left || !task.State.Ended()
 	}
-	if !left {
+	if t.Run.Phase == PhaseExecuting && t.done() {
 		t.settle()
 	}
 }
 
-func (t *Turn) begin(task *Task) {
-	for _, id := range task.Dependencies {
-		dependency := t.Run.Task(id)
-		if dependency == nil || !dependency.State.Ended() {
-			return
-		}
-		if dependency.State != TaskCompleted {
-			t.Emit(schemas.Fact{TaskSkipped: &schemas.TaskSkipped{
-				Run: t.Run.Number, Task: task.ID, Reason: "dependency " + string(dependency.State),
-			}})
-			return
+func (t *Turn) done() bool {
+	for i := range t.Run.Tasks {
+		if !t.Run.Tasks[i].State.Ended() {
+			return false
 		}
 	}
-	t.dispatch(task.ID, task.Agent, task.Attempt+1)
+	return true
 }
 
-func (t *Turn) dispatch(task, agent string, attempt int) {
+// skip skips the tasks that can never begin, and those behind them.
+func (t *Turn) skip() {
+	for again := true; again; {
+		again = false
+		for i := range t.Run.Tasks {
+			task := &t.Run.Tasks[i]
+			if task.State != TaskPending {
+				continue
+			}
+			if missing := t.missing(task); missing != nil {
+				t.Emit(schemas.Fact{TaskSkipped: &schemas.TaskSkipped{
+					Run: t.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
+				}})
+				again = true
+			}
+		}
+	}
+}
+
+// missing returns a dependency that has ended without what the task needs.
+func (t *Turn) missing(task *Task) *Task {
+	if t.Profile.Execution.OnFailure == schemas.FailureContinues {
+		return nil
+	}
+	for _, id := range task.dependencies() {
+		if dependency := t.Run.Task(id); dependency != nil && dependency.State.Ended() &&
+			dependency.State != TaskCompleted && !dependency.Optional() {
+			return dependency
+		}
+	}
+	return nil
+}
+
+// startable lists the pending tasks that may begin, the most urgent first, else
+// in the order of the plan (M-17). One that may not holds back no other (P-05).
+func (t *Turn) startable() []string {
+	barrier := t.barrier()
+	var ranks [6][]string
+	for i := range t.Run.Tasks {
+		task := &t.Run.Tasks[i]
+		if task.State == TaskPending && task.Level <= barrier && t.free(task) {
+			rank := task.Priority() + 1
+			ranks[rank] = append(ranks[rank], task.ID)
+		}
+	}
+	var ids []string
+	for _, rank := range ranks {
+		ids = append(ids, rank...)
+	}
+	return ids
+}
+
+// barrier is the highest level that may begin: with levels, the lowest one that
+// has not ended (M-24).
+func (t *Turn) barrier() int {
+	lowest := len(t.Run.Tasks)
+	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {
+		return lowest
+	}
+	for i := range t.Run.Tasks {
+		if task := &t.Run.Tasks[i]; !task.State.Ended() {
+			lowest = min(lowest, task.Level)
+		}
+	}
+	return lowest
+}
+
+// free reports whether all that a task depends on has ended.
+func (t *Turn) free(task *Task) bool {
+	for _, id := range task.dependencies() {
+		if dependency := t.Run.Task(id); dependency == nil || !dependency.State.Ended() {
+			return false
+		}
+	}
+	return true
+}
+
+// start begins a task, or notes that it waits: for its agent to have room, or
+// for its resources, which only a grant brings.
+func (t *Turn) start(task *Task) {
+	if task.State == TaskPending && t.reuse(task) {
+		return
+	}
+	if fault := t.argumentFault(task); fault != "" {
+		t.fail(task, schemas.FailureArguments, fault)
+		return
+	}
+	admission := Full
+	if len(task.Resources()) == 0 {
+		admission = t.Bus.Admit(task.Agent)
+	}
+	switch admission {
+	case Admitted:
+		t.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	case Full:
+		t.ready(task.ID, task.Kind, task.Agent)
+	case Unavailable:
+		t.fail(task, schemas.FailureUnavailable, "")
+	}
+}
+
+func (t *Turn) ready(id string, kind schemas.TaskKind, agent string) {
+	if task := t.Run.Task(id); task == nil || task.State != TaskReady || task.Agent != agent {
+		t.Emit(schemas.Fact{TaskReady: &schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}})
+	}
+}
+
+// Grant begins a task that was ready. It reports false, and does nothing, when
+// no task of that id is.
+func (t *Turn) Grant(grant schemas.Grant) bool {
+	task := t.Run.Task(grant.Task)
+	if t.Run.Number != grant.Run || task == nil || task.State != TaskReady {
+		return false
+	}
+	t.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	return true
+}
+
+// argumentFault says why the arguments of a task are not what its agent takes (G-14).
+func (t *Turn) argumentFault(task *Task) string {
+	check := t.Profile.inputs[task.Agent]
+	if check == nil || task.Plan == nil {
+		return ""
+	}
+	if err := check.Validate(task.Plan.Arguments); err != nil {
+		return "arguments: " + err.Error()
+	}
+	return ""
+}
+
+func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
 	run := schemas.RunID(t.Session, t.Run.Number)
 	queue := t.Now.Add(time.Duration(t.Profile.Deadlines.Queue))
+	task := t.Run.Task(id)
+	if task == nil {
+		task = &Task{ID: id}
+	}
+	expires := queue.Add(t.Profile.workDeadline(task, agent, attempt))
+	if wait := t.Profile.patience(kind, agent); wait > 0 {
+		queue = t.Now.Add(wait)
+		expires = queue
+	}
 	t.Emit(schemas.Fact{TaskDispatched: &schemas.TaskDispatched{
-		Run: t.Run.Number, Task: task, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(t.Shard, run, task, attempt),
-		Effect:  schemas.EffectID(run, task),
+		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
+		Request: schemas.RequestID(t.Shard, run, id, attempt),
+		Effect:  schemas.EffectID(run, id),
 		Queue:   queue,
-		Expires: queue.Add(t.Profile.workDeadline(agent)),
+		Expires: t.bounded(expires),
 	}})
 }
+
+// bounded is the earlier of a moment and the end of the run.
+func (t *Turn) bounded(moment time.Time) time.Time {
+	if expires := t.Run.Expires; !expires.IsZero() && !t.Run.Settled() && expires.Before(moment) {
+		return expires
+	}
+	return moment
+}
+
+func (t *Turn) content(body schemas.Body) schemas.Result { return Part(body, t.Read) }

@@ -58,12 +58,12 @@ func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Turn
 		Words: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
-	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start()}
+	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: plan.Unlimited{}}
 	turn.Emit = func(f schemas.Fact) {
-		run.Apply(&f)
+		run.Apply(&f, turn.Now)
 		facts = append(facts, f)
 	}
-	turn.Begin(text)
+	turn.Begin(schemas.Result{Text: text})
 	return turn, &facts
 }
 
@@ -248,7 +248,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 	clone := *turn
 	clone.Run = turn.Run.Clone()
-	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(&f) }
+	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(&f, clone.Now) }
 	for len(clone.Run.Deadlines()) > 0 {
 		clone.Answer(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Answer{Status: schemas.StatusCompleted})
 	}

@@ -9,9 +9,17 @@ import (
 	"podium/supervisor/route"
 )
 
+// benchModes are the modes that the automaton serves, so that their share of the
+// keywords is equal.
+func benchModes() []schemas.KeywordMode {
+	return []schemas.KeywordMode{
+		schemas.ModePrefix, schemas.ModeWord, schemas.ModeSuffix, schemas.ModeCompound, schemas.ModeSubstring,
+	}
+}
+
 // benchProfile has as many keywords as asked for, ten in each group. Few of them
 // occur in benchText, most share beginnings with its words.
-func benchProfile(keywords int) *schemas.Profile {
+func benchProfile(keywords int, modes ...schemas.KeywordMode) *schemas.Profile {
 	profile := &schemas.Profile{Name: "bench"}
 	router := schemas.Router{Kind: schemas.RouterKeywords, Mode: schemas.OrderPriority}
 	stems := []string{"energ", "measure", "station", "overview ", "conduct", "bühne", "tempo", "re", "orchestr", "str"}
@@ -22,7 +30,7 @@ func benchProfile(keywords int) *schemas.Profile {
 			router.Groups = append(router.Groups, schemas.KeywordGroup{Name: name, Agent: name, Priority: i/10 + 1})
 		}
 		group := &router.Groups[i/10]
-		word := schemas.Keyword{Word: fmt.Sprintf("%s%c%c%d", stems[i%10], 'a'+i%26, 'a'+i/26%26, i), Mode: schemas.ModePrefix}
+		word := schemas.Keyword{Word: fmt.Sprintf("%s%c%c%d", stems[i%10], 'a'+i%26, 'a'+i/26%26, i), Mode: modes[i%len(modes)]}
 		group.Keywords = append(group.Keywords, word)
 	}
 	router.Groups[0].Keywords[0].Word = "conductor"
@@ -40,7 +48,7 @@ func BenchmarkDecide(b *testing.B) {
 	text := benchText(4 << 10)
 	for _, keywords := range []int{10, 100, 1000, 10000} {
 		b.Run(fmt.Sprintf("keywords=%d", keywords), func(b *testing.B) {
-			router, err := route.Compile(benchProfile(keywords))
+			router, err := route.Compile(benchProfile(keywords, schemas.ModePrefix))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -52,6 +60,59 @@ func BenchmarkDecide(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkDecideModes has keywords of every mode that occur often in the text:
+// parts of words, of which few count.
+func BenchmarkDecideModes(b *testing.B) {
+	text := benchText(4 << 10)
+	for _, expressions := range []int{0, 1, 10} {
+		b.Run(fmt.Sprintf("keywords=1000,expressions=%d", expressions), func(b *testing.B) {
+			profile := benchProfile(1000, benchModes()...)
+			for i, word := range []string{"tion", "ener", "sent", "ing", "re", "st", "uct", "er", "ver", "ue"} {
+				group := &profile.Routers[0].Groups[i]
+				group.Keywords = append(group.Keywords, schemas.Keyword{Word: word, Mode: benchModes()[i%len(benchModes())]})
+				if i < expressions {
+					group.Keywords = append(group.Keywords, schemas.Keyword{Word: word + `\d+`, Mode: schemas.ModeRegex})
+				}
+			}
+			router, err := route.Compile(profile)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, decided := router.Decide(text, ""); !decided {
+					b.Fatal("nobody decided")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkScore weighs ten agents, each described by twenty words.
+func BenchmarkScore(b *testing.B) {
+	profile := &schemas.Profile{Name: "bench", Routers: []schemas.Router{{Kind: schemas.RouterScore}}}
+	text := benchText(4 << 10)
+	words := strings.Fields(text)[:200]
+	var evidence route.Evidence
+	for i := range 10 {
+		name := fmt.Sprintf("agent%d", i)
+		profile.Agents = append(profile.Agents, schemas.AgentUse{Name: name, Description: strings.Join(words[20*i:20*(i+1)], " ")})
+		evidence.Assessments = append(evidence.Assessments, schemas.Assessment{Agent: name, Score: float64(i) / 10, Answered: true})
+	}
+	router, err := route.Compile(profile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, decided := router.DecideWith(text, "", evidence); !decided {
+			b.Fatal("nobody decided")
+		}
 	}
 }
 
@@ -68,7 +129,7 @@ func BenchmarkSteps(b *testing.B) {
 }
 
 func BenchmarkCompile(b *testing.B) {
-	profile := benchProfile(1000)
+	profile := benchProfile(1000, benchModes()...)
 	for b.Loop() {
 		if _, err := route.Compile(profile); err != nil {
 			b.Fatal(err)

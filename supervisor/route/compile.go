@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"podium/schemas"
 )
@@ -14,6 +15,7 @@ type Router struct {
 	folder     *folder
 	agents     []string
 	routers    []router
+	asks       bool        // whether a router needs answers of agents
 	complexity *complexity // nil: every text is one step
 	maxSteps   int
 }
@@ -23,11 +25,13 @@ const DefaultMaxSteps = 8
 
 // A router is one of the profile's routers, ready to be asked.
 type router struct {
-	kind    schemas.RouterKind
-	agent   string               // default
-	order   schemas.KeywordOrder // keywords
-	groups  []group              // keywords
-	matcher *matcher             // keywords
+	kind     schemas.RouterKind
+	agent    string               // default, agent
+	order    schemas.KeywordOrder // keywords
+	groups   []group              // keywords
+	matcher  *matcher             // keywords
+	score    *scorer              // score
+	deadline time.Duration        // agent
 }
 
 // A group is a keyword group without its keywords.
@@ -43,7 +47,7 @@ func Compile(p *schemas.Profile) (*Router, error) {
 	if p == nil {
 		return nil, errors.New("compile routing: no profile")
 	}
-	c := compiler{router: &Router{folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
+	c := compiler{profile: p, router: &Router{folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
 	c.agents(p.Agents)
 	if len(p.Routers) == 0 {
 		c.fault("routers", "none configured")
@@ -68,8 +72,9 @@ func Compile(p *schemas.Profile) (*Router, error) {
 
 // A compiler collects the faults of a profile while it builds a router.
 type compiler struct {
-	router *Router
-	faults []error
+	profile *schemas.Profile
+	router  *Router
+	faults  []error
 }
 
 func (c *compiler) fault(where, what string) {
@@ -114,9 +119,15 @@ func (c *compiler) routerAt(index int, configured schemas.Router, before []schem
 	case schemas.RouterKeywords:
 		ready.order = configured.Mode
 		ready.groups, ready.matcher = c.groups(where, configured)
+	case schemas.RouterScore:
+		ready.score = c.scorer(where, configured)
+	case schemas.RouterAgent:
+		c.choosing(where, configured, before)
+		ready.deadline = c.deadline(where, configured.Deadline, DefaultChoiceDeadline)
 	default:
 		c.fault(where, "unknown kind of router")
 	}
+	c.router.asks = c.router.asks || ready.asks()
 	c.router.routers = append(c.router.routers, ready)
 }
 
@@ -163,11 +174,15 @@ func (c *compiler) keywords(where string, group int, configured []schemas.Keywor
 			c.faults = append(c.faults, fmt.Errorf("%s: %w", in, err))
 			continue
 		}
-		if other, repeats := first[k.folded]; repeats {
+		looked := k.folded
+		if k.expression != nil {
+			looked = "/" + k.expression.String()
+		}
+		if other, repeats := first[looked]; repeats {
 			c.fault(in, fmt.Sprintf("repeats %q: case, accents, umlaut spelling and hyphens make no difference", other))
 			continue
 		}
-		first[k.folded] = one.Word
+		first[looked] = one.Word
 		ready = append(ready, k)
 	}
 	return ready

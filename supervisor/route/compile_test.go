@@ -14,6 +14,10 @@ func prefix(text string) schemas.Keyword {
 	return schemas.Keyword{Word: text, Mode: schemas.ModePrefix}
 }
 
+func regex(expression string) schemas.Keyword {
+	return schemas.Keyword{Word: expression, Mode: schemas.ModeRegex}
+}
+
 // profileWith has the agents red, green and blue.
 func profileWith(routers ...schemas.Router) *schemas.Profile {
 	return &schemas.Profile{
@@ -47,14 +51,20 @@ func TestCompileNamesEveryFault_O12(t *testing.T) {
 		schemas.Router{Kind: "oracle"},
 		keywords("alphabet", group("purple", 0, word("a")), group("", 0), group("red", 0, word("x")), group("red", 0, word("y"))),
 		keywords(schemas.OrderPriority, group("red", 0,
-			schemas.Keyword{Word: "rot", Mode: "suffix"},
+			schemas.Keyword{Word: "rot", Mode: "infix"},
 			schemas.Keyword{Word: "rosé", Mode: schemas.ModeWord, Except: []string{"blue"}},
 			word(" - "),
 			word("grün"), prefix("Gruen"),
+			regex("r+("), regex("r*"), regex("r+o"), regex("R+O"),
+			schemas.Keyword{Word: "Termin", Mode: schemas.ModeCompound, Except: []string{"Terminal"}},
 		)),
 		keywords(schemas.OrderScore),
 		schemas.Router{Kind: schemas.RouterDefault, Agent: "nobody"},
 		schemas.Router{Kind: schemas.RouterAssigned},
+		schemas.Router{Kind: schemas.RouterAgent, Agent: "No Name", Deadline: -1},
+		schemas.Router{Kind: schemas.RouterAgent, Agent: "oracle"},
+		schemas.Router{Kind: schemas.RouterAgent, Agent: "oracle"},
+		schemas.Router{Kind: schemas.RouterScore, SelfWeight: 1.1, Silent: -0.1, Deadline: -1},
 	)
 	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "red"}, schemas.AgentUse{Name: "FINISH"}, schemas.AgentUse{})
 	profile.Complexity = &schemas.Complexities{
@@ -80,13 +90,23 @@ func TestCompileNamesEveryFault_O12(t *testing.T) {
 		`routers[1] (keywords): groups[1] "": keywords: none configured`,
 		`routers[1] (keywords): groups[3] "red": another group has this name`,
 		`routers[2] (keywords): groups[0] "red": priority 0, want 1 or more`,
-		`routers[2] (keywords): groups[0] "red": keywords[0] "rot": unknown mode "suffix"`,
+		`routers[2] (keywords): groups[0] "red": keywords[0] "rot": unknown mode "infix"`,
 		`keywords[1] "rosé": exception "blue": the keyword would not be found in it`,
 		`keywords[2] " - ": nothing to look for`,
 		`keywords[4] "Gruen": repeats "grün"`,
+		`keywords[5] "r+(": not a regular expression`,
+		`keywords[6] "r*": it matches where there is nothing`,
+		`keywords[8] "R+O": repeats "r+o"`,
+		`keywords[9] "Termin": exception "Terminal": the keyword would not be found in it`,
 		`routers[3] (keywords): no keyword groups`,
 		`routers[4] (default): agent "nobody" is not one of the profile's agents`,
 		`routers[5] (assigned): never asked: a default router comes before it`,
+		`routers[6] (agent): agent "No Name" is not the name of an agent`,
+		`routers[6] (agent): the deadline is negative`,
+		`routers[8] (agent): agent "oracle" is asked by a router before it`,
+		`routers[9] (score): self_weight is 1.1, want 0 to 1`,
+		`routers[9] (score): silent is -0.1, want 0 to 1`,
+		`routers[9] (score): the deadline is negative`,
 		`complexity.verbs[1] "": nothing to look for`,
 		`complexity.patterns[1] "(": not a regular expression`,
 		`complexity.patterns[2] "(?<name": not a regular expression`,
@@ -106,6 +126,10 @@ func TestCompileRefusesNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := route.Compile(nil); err == nil {
 		t.Error("compiled no profile")
+	}
+	scored := &schemas.Profile{Routers: []schemas.Router{{Kind: schemas.RouterScore}}}
+	if _, err := route.Compile(scored); err == nil || !strings.Contains(err.Error(), "the profile has no agents to score") {
+		t.Errorf("compiled a score of nobody: %v", err)
 	}
 	if _, err := route.Compile(profileWith()); err == nil || !strings.Contains(err.Error(), "routers: none configured") {
 		t.Errorf("compiled a profile without routers: %v", err)

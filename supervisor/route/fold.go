@@ -75,6 +75,38 @@ func (f *folded) wordBefore(at int) bool {
 	return isWordRune(r)
 }
 
+// wordAt says whether a word goes on at at.
+func (f *folded) wordAt(at int) bool {
+	if at == len(f.text) {
+		return false
+	}
+	if c := f.text[at]; c < utf8.RuneSelf {
+		return isWordByte(c)
+	}
+	r, _ := utf8.DecodeRune(f.text[at:])
+	return isWordRune(r)
+}
+
+// wordStart returns the beginning of the word that reaches up to at, or at itself.
+func (f *folded) wordStart(at int) int {
+	for f.wordBefore(at) {
+		_, size := utf8.DecodeLastRune(f.text[:at])
+		at -= size
+	}
+	return at
+}
+
+// A span is a word of the folded text.
+type span struct{ start, end int }
+
+// reach makes it the word around at, before or behind it. Asked for places in
+// text order, it reads no word twice.
+func (s *span) reach(f *folded, at int) {
+	if at < s.start || at > s.end {
+		*s = span{start: f.wordStart(at), end: f.wordEnd(at)}
+	}
+}
+
 // wordEnd returns the end of the word that goes on at at, or at itself.
 func (f *folded) wordEnd(at int) int {
 	for at < len(f.text) {

@@ -3,8 +3,8 @@ package route
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +13,12 @@ import (
 
 // A keyword is one word to look for, ready to be compared.
 type keyword struct {
-	word   string // as configured
-	folded string
-	group  int
-	shared bool
-	whole  bool // it must end where a word ends
+	word       string // as configured
+	folded     string
+	expression *regexp.Regexp // in mode regex, instead of folded
+	mode       schemas.KeywordMode
+	group      int
+	shared     bool
 	// Whether it begins and ends with a letter of a word; else no word limits it.
 	startsWord, endsWord bool
 	except               []exception
@@ -29,24 +30,36 @@ type exception struct {
 	at     int // of the keyword in it
 }
 
-// An occurrence is a keyword that counts, in offsets of the folded text.
+// An occurrence is a keyword that counts, in offsets of the folded text. It
+// reaches to the limits of the words that the keyword begins and ends in.
 type occurrence struct {
 	keyword    int
-	start, end int // end is the end of the word that the keyword ends in
+	start, end int
+	at         int // of the keyword itself
+	letters    int // of it; bytes
 }
 
 // A matcher finds keywords. It is immutable and may be shared.
 type matcher struct {
-	keywords  []keyword
-	automaton *automaton
+	keywords    []keyword
+	literals    []int // keywords that the automaton knows, by its own index
+	automaton   *automaton
+	expressions []int // the other keywords: each is a pass over the text of its own
 }
 
 func newMatcher(keywords []keyword) *matcher {
-	words := make([]string, len(keywords))
+	m := &matcher{keywords: keywords}
+	var words []string
 	for i, k := range keywords {
-		words[i] = k.folded
+		if k.expression != nil {
+			m.expressions = append(m.expressions, i)
+			continue
+		}
+		m.literals = append(m.literals, i)
+		words = append(words, k.folded)
 	}
-	return &matcher{keywords: keywords, automaton: newAutomaton(words)}
+	m.automaton = newAutomaton(words)
+	return m
 }
 
 // first returns the first occurrence of every keyword that counts somewhere, so
@@ -54,32 +67,53 @@ func newMatcher(keywords []keyword) *matcher {
 func (m *matcher) first(f *folded) []occurrence {
 	var all []occurrence
 	seen := make([]bool, len(m.keywords))
-	m.automaton.scan(f.text, func(word, end int) {
-		if seen[word] {
+	var around span
+	m.automaton.scan(f.text, func(literal, end int) {
+		index := m.literals[literal]
+		if seen[index] {
 			return
 		}
-		if o, counts := m.keywords[word].at(f, end); counts {
-			o.keyword = word
-			seen[word] = true
+		if o, counts := m.keywords[index].literal(f, &around, end); counts {
+			o.keyword = index
+			seen[index] = true
 			all = append(all, o)
 		}
 	})
+	for _, index := range m.expressions {
+		if found := m.keywords[index].expressed(f, 1); len(found) > 0 {
+			found[0].keyword = index
+			all = append(all, found[0])
+		}
+	}
+	return all
+}
+
+// all returns every occurrence.
+func (m *matcher) all(f *folded) []occurrence {
+	var all []occurrence
+	var around span
+	m.automaton.scan(f.text, func(literal, end int) {
+		index := m.literals[literal]
+		if o, counts := m.keywords[index].literal(f, &around, end); counts {
+			o.keyword = index
+			all = append(all, o)
+		}
+	})
+	for _, index := range m.expressions {
+		for _, o := range m.keywords[index].expressed(f, math.MaxInt) {
+			o.keyword = index
+			all = append(all, o)
+		}
+	}
 	return all
 }
 
 // longest returns every occurrence in text order; of those that overlap, the one
 // that begins first, and of those the longest.
 func (m *matcher) longest(f *folded) []occurrence {
-	var all []occurrence
-	m.automaton.scan(f.text, func(word, end int) {
-		if o, counts := m.keywords[word].at(f, end); counts {
-			o.keyword = word
-			all = append(all, o)
-		}
-	})
+	all := m.all(f)
 	slices.SortFunc(all, func(a, b occurrence) int {
-		return cmp.Or(cmp.Compare(a.start, b.start),
-			cmp.Compare(len(m.keywords[b.keyword].folded), len(m.keywords[a.keyword].folded)))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.letters, a.letters), cmp.Compare(a.keyword, b.keyword))
 	})
 	kept := all[:0]
 	for _, o := range all {
@@ -90,25 +124,47 @@ func (m *matcher) longest(f *folded) []occurrence {
 	return kept
 }
 
-// at says whether the keyword, whose letters end at end, counts there.
-func (k *keyword) at(f *folded, end int) (occurrence, bool) {
+// literal says whether the keyword, whose letters end at end, counts there.
+// Around remembers the last word of the text that was looked at.
+func (k *keyword) literal(f *folded, around *span, end int) (occurrence, bool) {
 	start := end - len(k.folded)
-	if k.startsWord && f.wordBefore(start) {
+	if !k.fits(f, start, end) || k.excepted(f, start) {
 		return occurrence{}, false
 	}
-	wordEnd := end
+	o := occurrence{start: start, end: end, at: start, letters: end - start}
+	if k.startsWord {
+		around.reach(f, start)
+		o.start = around.start
+	}
 	if k.endsWord {
-		wordEnd = f.wordEnd(end)
+		around.reach(f, end)
+		o.end = around.end
 	}
-	if k.whole && wordEnd != end {
-		return occurrence{}, false
+	return o, true
+}
+
+// expressed returns at most so many of the places where the keyword's expression
+// matches one character or more.
+func (k *keyword) expressed(f *folded, most int) []occurrence {
+	limit := -1
+	if most == 1 && len(k.except) == 0 {
+		limit = 1
 	}
-	for _, e := range k.except {
-		if e.covers(f, start) {
-			return occurrence{}, false
+	var found []occurrence
+	for _, at := range k.expression.FindAllIndex(f.text, limit) {
+		if at[0] < at[1] && !k.excepted(f, at[0]) {
+			found = append(found, occurrence{start: at[0], end: at[1], at: at[0], letters: at[1] - at[0]})
+		}
+		if len(found) == most {
+			break
 		}
 	}
-	return occurrence{start: start, end: wordEnd}, true
+	return found
+}
+
+// excepted says whether the keyword at start is a part of an exception.
+func (k *keyword) excepted(f *folded, start int) bool {
+	return slices.ContainsFunc(k.except, func(e exception) bool { return e.covers(f, start) })
 }
 
 // covers says whether the keyword at start is a part of the exception.
@@ -137,51 +193,3 @@ func (f *folder) foldWord(word string) string {
 	return strings.ReplaceAll(string(bytes.TrimSpace(f.fold(word).text)), "\n\n", " ")
 }
 
-// keyword makes ready what a profile configures.
-func (f *folder) keyword(configured schemas.Keyword, group int) (keyword, error) {
-	k := keyword{
-		word:   configured.Word,
-		folded: f.foldWord(configured.Word),
-		group:  group,
-		shared: configured.Shared,
-	}
-	if k.folded == "" {
-		return k, errors.New("nothing to look for")
-	}
-	k.startsWord, k.endsWord = startsWithWord(k.folded), endsWithWord(k.folded)
-	switch configured.Mode {
-	case schemas.ModeWord:
-		k.whole = true
-	case schemas.ModePrefix:
-	default:
-		return k, fmt.Errorf("unknown mode %q, want %q or %q",
-			configured.Mode, schemas.ModeWord, schemas.ModePrefix)
-	}
-	for _, wording := range configured.Except {
-		exceptions, err := f.exceptions(k, wording)
-		if err != nil {
-			return k, err
-		}
-		k.except = append(k.except, exceptions...)
-	}
-	return k, nil
-}
-
-// exceptions finds each place of a wording in which the keyword would count.
-func (f *folder) exceptions(k keyword, wording string) ([]exception, error) {
-	text := f.foldWord(wording)
-	k.except = nil
-	var places []exception
-	for end := len(k.folded); end <= len(text); end++ {
-		if text[end-len(k.folded):end] != k.folded {
-			continue
-		}
-		if o, counts := k.at(&folded{text: []byte(text)}, end); counts {
-			places = append(places, exception{folded: text, at: o.start})
-		}
-	}
-	if len(places) == 0 {
-		return nil, fmt.Errorf("exception %q: the keyword would not be found in it", wording)
-	}
-	return places, nil
-}

@@ -23,38 +23,49 @@ const textLimit = 120
 // have won: every keyword group that hit, also of routers that need not have been
 // asked. Each keyword is listed where it counts first.
 func (r *Router) Decide(text, assigned string) (schemas.RouteDecision, bool) {
-	return r.decide(text, assigned, false)
+	return r.decide(r.question(text, assigned, Evidence{}), false)
 }
 
-// Explain is Decide with the keyword groups that did not hit among the losers,
-// which would make a decision on the ledger as large as the profile.
+// Explain is Decide with those among the losers who have nothing to do with the
+// text, which would make a decision on the ledger as large as the profile: the
+// keyword groups that did not hit, and the scores of routers that need not have
+// been asked.
 func (r *Router) Explain(text, assigned string) (schemas.RouteDecision, bool) {
-	return r.decide(text, assigned, true)
+	return r.decide(r.question(text, assigned, Evidence{}), true)
 }
 
-func (r *Router) decide(text, assigned string, silent bool) (schemas.RouteDecision, bool) {
-	f := r.folder.fold(text)
+// A question is all that a decision depends on.
+type question struct {
+	router   *Router
+	text     *folded
+	assigned string
+	evidence Evidence
+	silent   bool // whether those are listed who have nothing to do with the text
+}
+
+func (r *Router) question(text, assigned string, evidence Evidence) question {
+	return question{router: r, text: r.folder.fold(text), assigned: assigned, evidence: evidence}
+}
+
+func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
+	q.silent = silent
 	var d schemas.RouteDecision
 	var passed []string // why earlier routers did not decide
 	for i := range r.routers {
 		asked := &r.routers[i]
-		var v verdict
-		switch asked.kind {
-		case schemas.RouterAssigned:
-			v = asked.assigned(assigned, slices.Contains(r.agents, assigned))
-		case schemas.RouterKeywords:
-			v = asked.keywords(f, r.complexity, silent)
-		case schemas.RouterDefault:
-			v = verdict{agent: asked.agent, why: "the default agent takes it"}
-			v.candidates = []schemas.Candidate{{Agent: asked.agent, Router: string(asked.kind), Rank: 1}}
+		if d.NextAgent != "" && asked.asks() && !silent {
+			continue
 		}
+		v := asked.answer(&q)
 		switch {
 		case d.NextAgent != "":
 			v.lose(asked.kind, d.Router)
 		case v.agent != "":
-			d.NextAgent, d.Router, d.Ambiguous = v.agent, string(asked.kind), v.ambiguous
+			d.NextAgent, d.Router, d.Ambiguous, d.Response = v.agent, string(asked.kind), v.ambiguous, v.response
+			d.Degraded = d.Degraded || v.degraded
 			d.Reasoning = sentence(append(passed, v.why))
 		default:
+			d.Degraded = d.Degraded || v.degraded
 			passed = append(passed, v.why)
 		}
 		d.Candidates = append(d.Candidates, v.candidates...)
@@ -70,18 +81,43 @@ func (r *Router) decide(text, assigned string, silent bool) (schemas.RouteDecisi
 type verdict struct {
 	agent      string // empty: it does not decide
 	why        string
+	response   string // of its own, instead of an agent's
+	need       Need   // what has to be asked before it can decide
+	degraded   bool   // somebody was asked and gave no answer of use
 	ambiguous  bool
 	candidates []schemas.Candidate
 }
 
+// asks reports whether a router needs answers of agents.
+func (r *router) asks() bool { return r.kind == schemas.RouterScore || r.kind == schemas.RouterAgent }
+
+func (r *router) answer(q *question) verdict {
+	switch r.kind {
+	case schemas.RouterAssigned:
+		return r.assigned(q.assigned, slices.Contains(q.router.agents, q.assigned))
+	case schemas.RouterKeywords:
+		return r.keywords(q.text, q.router.complexity, q.silent)
+	case schemas.RouterScore:
+		return r.score.answer(q)
+	case schemas.RouterAgent:
+		return r.choice(q)
+	case schemas.RouterDefault:
+	}
+	return verdict{
+		agent: r.agent, why: "the default agent takes it",
+		candidates: []schemas.Candidate{{Agent: r.agent, Router: string(r.kind), Rank: 1}},
+	}
+}
+
 // lose makes losers of all candidates, since the router before decided.
 func (v *verdict) lose(kind schemas.RouterKind, before string) {
+	unasked := kind == schemas.RouterDefault || kind == schemas.RouterScore || kind == schemas.RouterAgent
 	lost := before + " decided before"
-	if kind == schemas.RouterDefault {
+	if unasked {
 		lost = "not asked: " + before + " decided"
 	}
 	for i := range v.candidates {
-		if c := &v.candidates[i]; c.Lost == "" || len(c.Matches) > 0 {
+		if c := &v.candidates[i]; unasked || c.Lost == "" || len(c.Matches) > 0 {
 			c.Lost = lost
 		}
 	}

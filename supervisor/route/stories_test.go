@@ -83,6 +83,18 @@ func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
 		}
 		decision, decided := ask(input, assigned)
 		return decisionText(decision, decided)
+	case "need", "decide":
+		text, evidence := heard(t, d)
+		var assigned string
+		d.MaybeScanArgs(t, "assigned", &assigned)
+		need := router.Need(text, assigned, evidence)
+		if d.Cmd == "need" {
+			return needText(need)
+		}
+		if !need.Empty() {
+			t.Fatalf("%s: more has to be asked: %s", d.Pos, needText(need))
+		}
+		return decisionText(router.DecideWith(text, assigned, evidence))
 	case "complex": // one text a line
 		var out strings.Builder
 		for text := range strings.SplitSeq(d.Input, "\n") {
@@ -108,22 +120,75 @@ func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
 	return ""
 }
 
+// heard reads a text and, from lines such as "~ anna assesses: 0.7", "~ anna is
+// silent", "~ oracle chooses: RESPOND" and "~ oracle does not choose", what
+// agents have answered.
+func heard(t *testing.T, d *datadriven.TestData) (text string, evidence route.Evidence) {
+	t.Helper()
+	for line := range strings.SplitSeq(d.Input, "\n") {
+		said, isSaid := strings.CutPrefix(line, "~ ")
+		agent, said, _ := strings.Cut(said, " ")
+		verb, answer, _ := strings.Cut(said, ": ")
+		result := schemas.Result{Text: strings.ReplaceAll(answer, "<br>", "\n")}
+		switch {
+		case !isSaid:
+			text = strings.TrimPrefix(text+"\n"+line, "\n")
+		case verb == "assesses":
+			score, err := route.ParseAssessment(result)
+			evidence.Assessments = append(evidence.Assessments, schemas.Assessment{Agent: agent, Score: score, Answered: err == nil})
+		case verb == "is silent":
+			evidence.Assessments = append(evidence.Assessments, schemas.Assessment{Agent: agent})
+		case verb == "chooses":
+			choice := route.Choice{Agent: agent, Answered: true}
+			var err error
+			if choice.Decision, err = route.ParseDecision(result); err != nil {
+				choice.Fault = err.Error()
+			}
+			evidence.Choices = append(evidence.Choices, choice)
+		case verb == "does not choose":
+			evidence.Choices = append(evidence.Choices, route.Choice{Agent: agent})
+		default:
+			t.Fatalf("%s: cannot read %q", d.Pos, line)
+		}
+	}
+	return text, evidence
+}
+
+func needText(need route.Need) string {
+	switch {
+	case need.Empty():
+		return "nothing"
+	case need.Choose != "":
+		return fmt.Sprintf("%s chooses, within %s", need.Choose, need.Deadline)
+	}
+	return fmt.Sprintf("%s assess themselves, within %s", strings.Join(need.Assess, ", "), need.Deadline)
+}
+
 func decisionText(d schemas.RouteDecision, decided bool) string {
 	var out strings.Builder
-	if !decided {
-		fmt.Fprintln(&out, "nobody")
-	} else {
+	if decided {
 		fmt.Fprintf(&out, "%s, by %s", d.NextAgent, d.Router)
-		if d.Ambiguous {
-			fmt.Fprint(&out, ", ambiguous")
-		}
-		fmt.Fprintln(&out)
+	} else {
+		fmt.Fprint(&out, "nobody")
 	}
+	if d.Ambiguous {
+		fmt.Fprint(&out, ", ambiguous")
+	}
+	if d.Degraded {
+		fmt.Fprint(&out, ", degraded")
+	}
+	if d.Response != "" {
+		fmt.Fprintf(&out, ", response: %s", d.Response)
+	}
+	fmt.Fprintln(&out)
 	fmt.Fprintln(&out, d.Reasoning)
 	for _, c := range d.Candidates {
 		fmt.Fprintf(&out, "- %s (%s %s) score %v rank %d", c.Agent, c.Router, c.Group, c.Score, c.Rank)
 		if c.Lost != "" {
 			fmt.Fprintf(&out, ", lost: %s", c.Lost)
+		}
+		if c.Said != "" {
+			fmt.Fprintf(&out, ", said: %s", c.Said)
 		}
 		fmt.Fprintln(&out)
 		for _, m := range c.Matches {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type Input struct {
 	Progress *schemas.ProgressUpdate
 	Control  *schemas.Control
 	Deadline *schemas.Deadline
+	Grant    *schemas.Grant
 }
 
 // A Message is a mail or a chat message, as far as deciding goes.
@@ -32,6 +34,10 @@ type Message struct {
 	Language string // as the writer says
 	Ignore   string // why nothing answers it; empty for a person's message
 	Reply    schemas.Reply
+	// Upstream, Tasks and Entities are those of an execution_request.
+	Upstream *schemas.Upstream
+	Tasks    []schemas.Task // the plan that it brings
+	Entities map[string]string
 }
 
 // Read takes an event of a shard apart. An error says what is malformed.
@@ -51,6 +57,16 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 			return input, err
 		}
 		message := readChat(&chat)
+		input.Message = &message
+	case schemas.TypeExecutionRequest:
+		request, err := schemas.DecodeExecutionRequest(event.Data)
+		if err != nil {
+			return input, err
+		}
+		if request.MessageID != event.ID {
+			return input, errors.New("the event's id is not its message_id")
+		}
+		message := readRequest(&event, &request)
 		input.Message = &message
 	case schemas.TypeExecutionResponse:
 		response, err := schemas.DecodeExecutionResponse(event.Data)
@@ -161,6 +177,14 @@ func readChat(chat *schemas.ChatReceived) Message {
 // message's words or an answer's result.
 func (in *Input) Content() schemas.Result {
 	switch {
+	case in.Message != nil && in.Message.Tasks != nil:
+		body, err := schemas.Marshal(struct {
+			Tasks []schemas.Task `json:"tasks"`
+		}{in.Message.Tasks})
+		if err != nil {
+			body = nil // what was read as JSON can be written as JSON
+		}
+		return schemas.Result{Text: in.Message.Words, Data: body}
 	case in.Message != nil:
 		return schemas.Result{Text: in.Message.Words}
 	case in.Response != nil && in.Response.Payload.Result != nil:

@@ -3,8 +3,6 @@ package session
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -16,9 +14,11 @@ const Supervisor = "supervisor"
 type Output struct {
 	Agent string
 	// Cancel, when set, is the id of a request that nobody waits for any more;
-	// else Event is an execution_request.
-	Cancel string
-	Event  schemas.Event
+	// else Event is an execution_request, or the response of Agent when Response
+	// is set.
+	Cancel   string
+	Response bool
+	Event    schemas.Event
 }
 
 // Outputs returns what a record owes the world, given the state after it. It is
@@ -27,8 +27,12 @@ type Output struct {
 func Outputs(env Env, state State, record *schemas.Record) ([]Output, error) {
 	var outputs []Output
 	for i := range record.Facts {
-		switch f := &record.Facts[i]; {
+		f := &record.Facts[i]
+		switch {
 		case f.TaskDispatched != nil:
+			if state.Active == nil || state.Active.Number != f.TaskDispatched.Run {
+				continue // superseded in the same breath
+			}
 			request, err := env.request(&state, record, f.TaskDispatched)
 			if err != nil {
 				return nil, err
@@ -36,18 +40,41 @@ func Outputs(env Env, state State, record *schemas.Record) ([]Output, error) {
 			outputs = append(outputs, Output{Agent: f.TaskDispatched.Agent, Event: request})
 		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0:
 			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
-		case f.TaskFailed != nil && f.TaskFailed.Cause == schemas.FailureTimeout:
+		case f.TaskFailed != nil && abandoned(f.TaskFailed.Cause):
 			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
 		}
+	}
+	answers, err := Answers(env, &state, record)
+	return append(outputs, answers...), err
+}
+
+// Answers returns the responses that a record owes to whoever asked for the runs
+// that it ends.
+func Answers(env Env, state *State, record *schemas.Record) ([]Output, error) {
+	var outputs []Output
+	for _, run := range state.Ended {
+		response, err := env.response(run, record.Cause.Time)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, response)
 	}
 	return outputs, nil
 }
 
-func (env *Env) cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
-	if state.Active == nil || state.Active.Number != run {
-		return outputs
+// abandoned reports whether an agent may still work on an attempt that failed.
+func abandoned(cause schemas.FailureKind) bool {
+	switch cause {
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
+		return true
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult,
+		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect:
 	}
-	task := state.Active.Task(id)
+	return false
+}
+
+func (env *Env) cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
+	task := taskOf(state, run, id)
 	if task == nil {
 		return outputs
 	}
@@ -55,10 +82,22 @@ func (env *Env) cancel(outputs []Output, state *State, run int, id string, attem
 	return append(outputs, Output{Agent: task.Agent, Cancel: request})
 }
 
+// taskOf finds a task of the run under way, or of one that the record has ended.
+func taskOf(state *State, run int, id string) *plan.Task {
+	if state.Active != nil && state.Active.Number == run {
+		return state.Active.Task(id)
+	}
+	for _, ended := range state.Ended {
+		if ended.Number == run {
+			return ended.Task(id)
+		}
+	}
+	return nil
+}
+
 func (env *Env) request(state *State, record *schemas.Record, f *schemas.TaskDispatched) (schemas.Event, error) {
-	run := state.Active
 	id := schemas.RunID(state.Session, f.Run)
-	task, err := env.task(run, f)
+	task, err := env.task(state, f)
 	if err != nil {
 		return schemas.Event{}, err
 	}
@@ -84,47 +123,18 @@ func (env *Env) request(state *State, record *schemas.Record, f *schemas.TaskDis
 	}, nil
 }
 
-func (env *Env) task(run *plan.Run, f *schemas.TaskDispatched) (schemas.Task, error) {
-	constraints, err := schemas.Marshal(struct {
-		Language string `json:"language"`
-	}{run.Message.Language})
-	if err != nil {
-		return schemas.Task{}, err
-	}
-	task := schemas.Task{
-		TaskID: f.Task, AssignedTo: f.Agent, Priority: schemas.PriorityMedium,
-		Context: schemas.TaskContext{Constraints: jsontext.Value(constraints)},
-	}
-	if f.Task == plan.DeliveryTask {
-		task.Description = "Deliver the answer."
-		task.Context.Arguments, err = env.delivery(run)
-		return task, err
-	}
-	planned := run.Task(f.Task)
-	task.Description = env.text(planned.Description)
-	task.Dependencies = planned.Dependencies
-	task.Context.Request = env.text(run.Message.Words)
-	for _, id := range planned.Dependencies {
-		if task.Context.Inputs == nil {
-			task.Context.Inputs = map[string]schemas.Result{}
-		}
-		task.Context.Inputs[id] = env.content(run.Task(id).Result)
-	}
-	return task, nil
-}
-
-// maxAnswer bounds the words of an answer, in bytes.
-const maxAnswer = 1 << 20
-
-func (env *Env) delivery(run *plan.Run) (jsontext.Value, error) {
+// answerWords returns the text of a settled run's answer.
+func (env *Env) answerWords(run *plan.Run) string {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
 		parts[i] = env.text(run.Answer[i].Body)
 	}
-	text := cut(schemas.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
-	if strings.TrimSpace(text) == "" {
-		text = env.Pinned.TextsIn(run.Message.Language).Empty
+	words := cut(schemas.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
+	if strings.TrimSpace(words) == "" {
+		words = env.Pinned.TextsIn(run.Message.Language).Empty
 	}
-	arguments, err := schemas.Marshal(schemas.DeliveryArguments{Reply: run.Message.Reply, Text: text})
-	return jsontext.Value(arguments), err
+	return words
 }
+
+// maxAnswer bounds the words of an answer, in bytes.
+const maxAnswer = 1 << 20

@@ -16,12 +16,24 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		d.stranger(response)
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task)
-	case attempt != task.Attempt || !underWay(task):
+	case attempt != task.Attempt || !task.State.UnderWay():
 		if !d.repeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)
 		}
 	default:
+		d.learn(task, response)
 		d.turn(d.env.Pinned).Answer(task, d.answer(response))
+	}
+}
+
+// learn notes an answer that may stand in for others of the same input.
+func (d *decision) learn(task *plan.Task, response *schemas.ExecutionResponse) {
+	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
+		return
+	}
+	learned, wanted := d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text))
+	if wanted {
+		d.learned = append(d.learned, learned)
 	}
 }
 
@@ -32,7 +44,7 @@ func (d *decision) asked(request string) (*plan.Task, int) {
 		return nil, 0
 	}
 	run := schemas.RunID(d.state.Session, active.Number)
-	for _, task := range d.tasks() {
+	for task := range active.All {
 		if task.Request == request {
 			return task, task.Attempt
 		}
@@ -45,22 +57,6 @@ func (d *decision) asked(request string) (*plan.Task, int) {
 	return nil, 0
 }
 
-func (d *decision) tasks() []*plan.Task {
-	active := d.state.Active
-	var tasks []*plan.Task
-	for i := range active.Tasks {
-		tasks = append(tasks, &active.Tasks[i])
-	}
-	if active.Delivery != nil {
-		tasks = append(tasks, active.Delivery)
-	}
-	return tasks
-}
-
-func underWay(task *plan.Task) bool {
-	return task.State == plan.TaskDispatched || task.State == plan.TaskRunning
-}
-
 // repeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again.
 func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.ExecutionResponse) bool {
@@ -71,8 +67,13 @@ func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.Execut
 	case plan.TaskCompleted:
 		return true
 	case plan.TaskWaiting, plan.TaskFailed:
-		return task.Failure == schemas.FailureAgent || task.Failure == schemas.FailurePermanent
-	case plan.TaskPending, plan.TaskDispatched, plan.TaskRunning, plan.TaskSkipped, plan.TaskCancelled:
+		switch task.Failure {
+		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult:
+			return true
+		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
+			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect:
+		}
+	case plan.TaskPending, plan.TaskReady, plan.TaskDispatched, plan.TaskRunning, plan.TaskSkipped, plan.TaskCancelled:
 	}
 	return false
 }
@@ -116,7 +117,12 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 	answer := plan.Answer{Status: response.Payload.Status, Delivered: delivered(response.Payload.Result)}
 	if response.Payload.Result != nil {
 		answer.Result = hold(*response.Payload.Result, d.input.Sequence)
+		answer.Whole = *response.Payload.Result
 	}
+	if used := response.Payload.ResourceUsage; used != nil {
+		answer.Tokens = used.TokensUsed
+	}
+	answer.Deliverables = bounded(response.Payload.Deliverables)
 	for i := range response.Payload.IssuesEncountered {
 		issue := &response.Payload.IssuesEncountered[i]
 		if answer.Detail == "" {
@@ -125,6 +131,25 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
 	}
 	return answer
+}
+
+// Deliverables stand in records, so that what an agent lists is bounded; the
+// whole list is in its answer.
+const (
+	maxDeliverables     = 64
+	maxDeliverableBytes = 16 << 10
+)
+
+func bounded(deliverables []schemas.Deliverable) []schemas.Deliverable {
+	size := 0
+	for i := range deliverables {
+		d := &deliverables[i]
+		size += len(d.DeliverableID) + len(d.TaskID) + len(d.Agent) + len(d.Path) + len(d.Description) + len(d.Metadata)
+		if i == maxDeliverables || size > maxDeliverableBytes {
+			return deliverables[:i]
+		}
+	}
+	return deliverables
 }
 
 // delivered returns the id that the world knows a delivered answer by.
@@ -148,7 +173,7 @@ func delivered(result *schemas.Result) string {
 func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	task, attempt := d.asked(d.progressOf(progress))
 	switch {
-	case task == nil || attempt != task.Attempt || !underWay(task):
+	case task == nil || attempt != task.Attempt || !task.State.UnderWay():
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task)
 	default:

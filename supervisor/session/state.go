@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -19,10 +20,19 @@ type State struct {
 	// Runs counts the run numbers given out.
 	Runs   int       `json:"runs"`
 	Active *plan.Run `json:"active,omitzero"`
-	Queue  []Queued  `json:"queue,omitzero"`
+	// Ended are the runs that the newest record has ended and that somebody
+	// upstream waits for.
+	Ended []*plan.Run `json:"ended,omitzero"`
+	Queue []Queued    `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
 	// repeat changes nothing, however late it comes.
 	Seen []Seen `json:"seen,omitzero"`
+	// Recent are the last requests that have ended, oldest first, and Entities
+	// what the conversation is about (G-29).
+	Recent   []schemas.RecentCall `json:"recent,omitzero"`
+	Entities map[string]string    `json:"entities,omitzero"`
+
+	now time.Time // of the record that is applied
 }
 
 // Queued is a message that waits until the active run has ended.
@@ -59,15 +69,36 @@ func (s *State) Requests() []string {
 		return nil
 	}
 	requests := []string{schemas.PlanID(schemas.RunID(s.Session, s.Active.Number))}
-	for i := range s.Active.Tasks {
-		if task := &s.Active.Tasks[i]; task.Request != "" {
+	for task := range s.Active.All {
+		if task.Request != "" {
 			requests = append(requests, task.Request)
 		}
 	}
-	if s.Active.Delivery != nil {
-		requests = append(requests, s.Active.Delivery.Request)
-	}
 	return requests
+}
+
+// Waiting yields the tasks that are ready and wait for a grant, in order.
+func (s *State) Waiting(yield func(schemas.Grant, *plan.Task) bool) {
+	if s.Active == nil {
+		return
+	}
+	for task := range s.Active.All {
+		if task.State == plan.TaskReady && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
+			return
+		}
+	}
+}
+
+// UnderWay yields the tasks that an agent has been asked for and has not answered.
+func (s *State) UnderWay(yield func(*plan.Task) bool) {
+	if s.Active == nil {
+		return
+	}
+	for task := range s.Active.All {
+		if task.State.UnderWay() && !yield(task) {
+			return
+		}
+	}
 }
 
 // Fold returns the state after a record.
@@ -83,6 +114,7 @@ func (s State) Fold(record *schemas.Record) State {
 func (s *State) begin(cause schemas.Cause, number uint64) {
 	s.Records = number
 	s.Applied = max(s.Applied, cause.Sequence)
+	s.Ended, s.now = nil, cause.Time
 }
 
 func (s *State) clone() State {
@@ -102,20 +134,55 @@ func (s *State) Apply(f *schemas.Fact) {
 		s.applyMessage(f.MessageReceived)
 	case f.RunStarted != nil:
 		s.Active = plan.Begin(f.RunStarted)
-		s.Profile = f.RunStarted.Profile
+		s.Profile, s.Entities = f.RunStarted.Profile, f.RunStarted.Entities
 		if len(s.Queue) > 0 && s.Queue[0].Run == f.RunStarted.Run {
 			s.Queue = s.Queue[1:]
 		}
 	case f.RunEnded != nil:
-		if s.Active != nil {
-			s.Active.Apply(f)
-			s.Active = nil
-		}
+		s.applyEnd(f)
 	default:
 		if s.Active != nil {
-			s.Active.Apply(f)
+			s.Active.Apply(f, s.now)
+			s.remember(f)
 		}
 	}
+}
+
+func (s *State) applyEnd(f *schemas.Fact) {
+	if s.Active == nil {
+		return
+	}
+	s.Active.Apply(f, s.now)
+	if s.Active.Message.Upstream != nil && s.Active.Reason != schemas.StopSuperseded {
+		s.Ended = append(s.Ended, s.Active)
+	}
+	s.Active = nil
+	if f.RunEnded.Reason == schemas.StopFinished {
+		s.Recent, s.Entities = nil, nil
+	}
+}
+
+// recentCalls is how many ended requests an agent is told of (G-29).
+const recentCalls = 3
+
+// remember keeps the last requests that have ended.
+func (s *State) remember(f *schemas.Fact) {
+	var status schemas.ResponseStatus
+	switch {
+	case f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0:
+		status = schemas.StatusCompleted
+	case f.TaskFailed != nil && f.TaskFailed.Attempt > 0:
+		status = schemas.StatusFailed
+	default:
+		return
+	}
+	task := s.Active.Task(f.Task())
+	if task == nil || task.Plan == nil {
+		return
+	}
+	call := schemas.RecentCall{Request: task.Request, Agent: task.Agent, Task: task.ID, Status: status}
+	kept := s.Recent[max(len(s.Recent)-recentCalls+1, 0):]
+	s.Recent = append(kept[:len(kept):len(kept)], call)
 }
 
 func (s *State) applyMessage(f *schemas.MessageReceived) {
@@ -130,6 +197,11 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 			queued.Message = *f.Message
 		}
 		s.Queue = append(s.Queue, queued)
+	case schemas.DispositionMerged:
+		if waiting := s.last(); waiting != nil && f.Message != nil {
+			waiting.Message.More = append(waiting.Message.More[:len(waiting.Message.More):len(waiting.Message.More)], f.Message.Words)
+			waiting.Message.Reply = f.Message.Reply
+		}
 	case schemas.DispositionControl:
 		for i := range s.Queue {
 			if s.Queue[i].Run == f.Run {
@@ -138,6 +210,25 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		}
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
+}
+
+// last is the newest message that waits, or nil.
+func (s *State) last() *Queued {
+	if len(s.Queue) == 0 {
+		return nil
+	}
+	return &s.Queue[len(s.Queue)-1]
+}
+
+// RunOf returns the run that a message of that id began or waits for; 0 is none.
+func (s *State) RunOf(id string) int {
+	short := shorten(id)
+	for i := range s.Seen {
+		if s.Seen[i].ID == short {
+			return s.Seen[i].Run
+		}
+	}
+	return 0
 }
 
 // Has reports whether the session has taken a message or control word of that id.

@@ -20,14 +20,16 @@ func (c *Config) Profile(name string) schemas.Profile {
 		return schemas.Profile{}
 	}
 	profile := schemas.Profile{
-		Name:      name,
-		Language:  source.Language,
-		Agents:    c.uses(&source),
-		Execution: schemas.Execution(source.Execution),
-		Retry:     schemas.Retry(source.Retry),
-		Delivery:  schemas.Retry(source.Delivery),
-		Deadlines: schemas.Deadlines(source.Deadlines),
-		Languages: Languages(),
+		Name:         name,
+		Language:     source.Language,
+		Agents:       c.uses(&source),
+		Planner:      source.Planner.build(),
+		Execution:    source.Execution.build(),
+		Retry:        schemas.Retry(source.Retry),
+		Delivery:     schemas.Retry(source.Delivery),
+		Deadlines:    schemas.Deadlines(source.Deadlines),
+		Conversation: source.Conversation.build(),
+		Languages:    Languages(),
 	}
 	for _, router := range source.Routers {
 		profile.Routers = append(profile.Routers, router.build())
@@ -47,8 +49,13 @@ func (c *Config) Profile(name string) schemas.Profile {
 func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	uses := make([]schemas.AgentUse, len(profile.Agents))
 	for i, use := range profile.Agents {
-		uses[i] = schemas.AgentUse(use)
-		timeout := c.Agents[use.Name].Timeout
+		agent := c.Agents[use.Name]
+		uses[i] = schemas.AgentUse{
+			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.Heartbeat,
+			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
+			InputSchema: agent.InputSchema.value(), OutputSchema: agent.OutputSchema.value(),
+		}
+		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
 			uses[i].Work = timeout + grace
 		}
@@ -57,7 +64,10 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 }
 
 func (r *Router) build() schemas.Router {
-	router := schemas.Router{Kind: r.Kind, Mode: r.Mode, Agent: r.Agent}
+	router := schemas.Router{
+		Kind: r.Kind, Mode: r.Mode, Agent: r.Agent, SelfWeight: r.SelfWeight, KeywordWeight: r.KeywordWeight,
+		Silent: r.Silent, Floor: r.Floor, Least: r.Least, Deadline: r.Deadline,
+	}
 	for _, group := range r.Groups {
 		router.Groups = append(router.Groups, schemas.KeywordGroup{
 			Name: group.Name, Agent: group.Agent, Priority: group.Priority, Keywords: buildKeywords(group.Keywords),

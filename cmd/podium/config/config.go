@@ -119,22 +119,27 @@ type AgentKind string
 const (
 	KindCalculator AgentKind = "calculator"
 	KindEcho       AgentKind = "echo"
-	KindExec       AgentKind = "exec"     // a program: the request on stdin, the answer on stdout
-	KindExternal   AgentKind = "external" // runs elsewhere and joins by NATS
-	KindMail       AgentKind = "mail"     // delivers answers by SMTP
-	KindChat       AgentKind = "chat"     // delivers answers to a channel
+	KindExec       AgentKind = "exec"       // a program: the request on stdin, the answer on stdout
+	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
+	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
+	KindMail       AgentKind = "mail"       // delivers answers by SMTP
+	KindChat       AgentKind = "chat"       // delivers answers to a channel
 )
 
 // An Agent is one entry of the agents section. Everything but kind, description
 // and concurrency is for exec.
 type Agent struct {
-	Kind        AgentKind        `yaml:"kind" required:"true" enum:"calculator echo exec external mail chat" doc:"What it is made of."`
-	Description string           `yaml:"description" doc:"What it can do, in one sentence."`
-	Concurrency int              `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
-	Command     []string         `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
-	Timeout     schemas.Duration `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
-	Env         []string         `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
-	SideEffects string           `yaml:"side_effects" enum:"external" doc:"exec: external when it reaches people or systems outside."`
+	Kind         AgentKind        `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of."`
+	Description  string           `yaml:"description" doc:"What it can do, in one sentence."`
+	Concurrency  int              `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
+	Command      []string         `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
+	Timeout      schemas.Duration `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
+	Env          []string         `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
+	SideEffects  string           `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside."`
+	Profile      string           `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
+	Heartbeat    schemas.Duration `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	InputSchema  JSON             `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	OutputSchema JSON             `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
 }
 
 // Load reads a file and returns it as Parse does.

@@ -94,8 +94,8 @@ func TestDefaults(t *testing.T) {
 		"pool":       {config.Agents["echo"].Concurrency, 3},
 		"agents":     {len(config.Agents), 2}, // echo and chat: there is no mail account
 		"language":   {profile.Language, schemas.LanguageOfWriter},
-		"execution":  {profile.Execution, Execution{Mode: schemas.ExecutionSingle, MaxSteps: 8}},
-		"retry":      {profile.Retry, Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}},
+		"execution":  {profile.Execution.Mode, schemas.ExecutionSingle},
+		"retry":      {profile.Retry, Retry{Attempts: 2, Wait: schemas.Duration(time.Second), TimeoutGrowth: 1.5}},
 		"delivery":   {profile.Delivery, Retry{Attempts: 10, Wait: schemas.Duration(2 * time.Second)}},
 		"deadlines":  {profile.Deadlines, Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(30 * time.Second)}},
 	} {

@@ -142,6 +142,10 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 		})
 		return
 	}
+	if free, ok := reflect.TypeAssert[*JSON](into.Addr()); ok {
+		d.json(node, free, path)
+		return
+	}
 	switch into.Kind() {
 	case reflect.Struct:
 		d.section(node, into, path)
@@ -156,6 +160,8 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 		})
 	case reflect.Int:
 		d.number(node, into, path, tag)
+	case reflect.Float64:
+		d.fraction(node, path, into.SetFloat)
 	case reflect.Bool:
 		d.switched(node, into, path)
 	default:

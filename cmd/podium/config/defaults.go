@@ -10,15 +10,16 @@ import (
 
 // The defaults that are more than a word.
 const (
-	defaultConcurrency  = 3 // M-31
-	defaultMaxSteps     = 8
-	defaultAttempts     = 2 // G-32: one retry
-	defaultDeliveries   = 10
-	defaultRetryWait    = schemas.Duration(time.Second)
-	defaultDeliveryWait = schemas.Duration(2 * time.Second)
-	defaultPoll         = schemas.Duration(time.Minute)
-	defaultQueue        = schemas.Duration(time.Minute)
-	defaultWork         = schemas.Duration(30 * time.Second) // settlement 18
+	defaultConcurrency   = 3 // M-31
+	defaultMaxSteps      = 8
+	defaultTimeoutGrowth = 1.5 // M-26
+	defaultAttempts      = 2   // G-32: one retry
+	defaultDeliveries    = 10
+	defaultRetryWait     = schemas.Duration(time.Second)
+	defaultDeliveryWait  = schemas.Duration(2 * time.Second)
+	defaultPoll          = schemas.Duration(time.Minute)
+	defaultQueue         = schemas.Duration(time.Minute)
+	defaultWork          = schemas.Duration(30 * time.Second) // settlement 18
 )
 
 // The names of the agents that deliver answers. They exist without being
@@ -101,8 +102,18 @@ func (p Profile) withDefaults() Profile {
 		complexity.Verbs = wordByDefault(complexity.Verbs)
 		p.Complexity, mode = &complexity, schemas.ExecutionSequence
 	}
+	if p.Planner != nil {
+		planner := p.Planner.withDefaults()
+		p.Planner = &planner
+		switch planner.Kind {
+		case schemas.PlannerTemplate, schemas.PlannerAgent, schemas.PlannerExternal:
+			mode = schemas.ExecutionDAG
+		case schemas.PlannerNone, schemas.PlannerRules:
+		}
+	}
 	p.Execution.Mode = or(p.Execution.Mode, mode)
 	p.Execution.MaxSteps = or(p.Execution.MaxSteps, defaultMaxSteps)
+	p.Retry.TimeoutGrowth = or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)
 	p.Retry = p.Retry.or(defaultAttempts, defaultRetryWait)
 	p.Delivery = p.Delivery.or(defaultDeliveries, defaultDeliveryWait)
 	p.Deadlines.Queue = or(p.Deadlines.Queue, defaultQueue)
@@ -124,7 +135,15 @@ func (r Router) withDefaults() Router {
 }
 
 func (r Retry) or(attempts int, wait schemas.Duration) Retry {
-	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait)}
+	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait), TimeoutGrowth: r.TimeoutGrowth}
+}
+
+func (p Planner) withDefaults() Planner {
+	p.Templates = slices.Clone(p.Templates)
+	for i := range p.Templates {
+		p.Templates[i].Keywords = wordByDefault(p.Templates[i].Keywords)
+	}
+	return p
 }
 
 func wordByDefault(keywords []Keyword) []Keyword {

@@ -9,14 +9,16 @@ import (
 
 // A Profile is how one kind of conversation is handled, as the file says it.
 type Profile struct {
-	Language   string      `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
-	Agents     []AgentUse  `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
-	Routers    []Router    `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
-	Complexity *Complexity `yaml:"complexity" doc:"When a message becomes a plan of several steps. Absent: never."`
-	Execution  Execution   `yaml:"execution" doc:"How the tasks of a run are done."`
-	Retry      Retry       `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
-	Delivery   Retry       `yaml:"delivery" doc:"What happens when an answer cannot be delivered. Default: 10 attempts, 2s before the second."`
-	Deadlines  Deadlines   `yaml:"deadlines" doc:"How long a task may wait and take."`
+	Language     string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
+	Agents       []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
+	Routers      []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
+	Complexity   *Complexity  `yaml:"complexity" doc:"When a message becomes a plan of several steps. Absent: never."`
+	Planner      *Planner     `yaml:"planner" doc:"Where plans come from. Default: rules when there is a complexity check, else every message is one task."`
+	Execution    Execution    `yaml:"execution" doc:"How the tasks of a run are done."`
+	Retry        Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
+	Delivery     Retry        `yaml:"delivery" doc:"What happens when an answer cannot be delivered. Default: 10 attempts, 2s before the second."`
+	Deadlines    Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
+	Conversation Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 }
 
 // refused names keys that are understood and not granted (O-03).
@@ -28,8 +30,11 @@ func (Profile) refused() map[string]string {
 // An AgentUse is one agent of a profile: its name, or its name and what is
 // special about it here.
 type AgentUse struct {
-	Name string           `yaml:"name" required:"true" doc:"An agent of the agents section."`
-	Work schemas.Duration `yaml:"work" doc:"Its work deadline in this profile."`
+	Name      string            `yaml:"name" required:"true" doc:"An agent of the agents section."`
+	Work      schemas.Duration  `yaml:"work" doc:"Its work deadline in this profile."`
+	Fallback  string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
+	Reuse     schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
+	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
 }
 
 var errNoName = errors.New("the name is empty")
@@ -44,39 +49,59 @@ func (u *AgentUse) shorten(text string) error {
 
 // A Router is one way to choose an agent.
 type Router struct {
-	Kind   schemas.RouterKind   `yaml:"kind" required:"true" enum:"assigned keywords default" doc:"assigned: the plan names the agent. keywords: words of the message. default: always this agent."`
-	Mode   schemas.KeywordOrder `yaml:"mode" enum:"order priority score" doc:"keywords: which group wins when several hit. Default: order."`
-	Groups []Group              `yaml:"groups" min:"1" doc:"keywords: words and the agent that they lead to."`
-	Agent  string               `yaml:"agent" doc:"default: the agent."`
+	Kind          schemas.RouterKind   `yaml:"kind" required:"true" enum:"assigned keywords score agent default" doc:"assigned: the plan names the agent. keywords: words of the message. score: the agents assess themselves, and their descriptions are compared with the message. agent: another agent chooses. default: always this agent."`
+	Mode          schemas.KeywordOrder `yaml:"mode" enum:"order priority score" doc:"keywords: which group wins when several hit. Default: order."`
+	Match         schemas.KeywordMode  `yaml:"match" enum:"word prefix suffix compound substring" doc:"keywords: the mode of keywords that say none. Default: word."`
+	Groups        []Group              `yaml:"groups" min:"1" doc:"keywords: words and the agent that they lead to."`
+	Agent         string               `yaml:"agent" doc:"default: the agent. agent: the one that is asked to choose; any agent of the agents section."`
+	SelfWeight    float64              `yaml:"self_weight" max:"1" doc:"score: weight of an agent's assessment of itself. Default: 0.6, unless keyword_weight is given."`
+	KeywordWeight float64              `yaml:"keyword_weight" max:"1" doc:"score: weight of the share of the message's words that the agent's description has. Default: 0.4, unless self_weight is given."`
+	Silent        float64              `yaml:"silent" max:"1" doc:"score: what the assessment of an agent counts that does not answer in time. Default: 0."`
+	Floor         float64              `yaml:"floor" max:"1" doc:"score: from here on an agent that a plan suggests is taken, even when another has more. Default: 0.5."`
+	Least         float64              `yaml:"least" max:"1" doc:"score: below it nobody is taken, and the next router decides. Default: 0."`
+	Deadline      schemas.Duration     `yaml:"deadline" doc:"score and agent: how long answers are waited for; then it goes on without. Default: 2s for score, 10s for agent."`
 }
 
 // A Group sends messages with certain words to an agent.
 type Group struct {
-	Name     string    `yaml:"name" doc:"Name in explanations. Default: the agent's."`
-	Agent    string    `yaml:"agent" required:"true"`
-	Priority int       `yaml:"priority" min:"1" max:"1000" doc:"1 wins over 2. Needed with mode: priority."`
-	Keywords []Keyword `yaml:"keywords" required:"true" min:"1"`
+	Name     string              `yaml:"name" doc:"Name in explanations. Default: the agent's."`
+	Agent    string              `yaml:"agent" required:"true"`
+	Priority int                 `yaml:"priority" min:"1" max:"1000" doc:"1 wins over 2. Needed with mode: priority."`
+	Match    schemas.KeywordMode `yaml:"match" enum:"word prefix suffix compound substring" doc:"The mode of keywords that say none. Default: the router's."`
+	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1"`
 }
 
-// A Keyword is words to look for: "dft" is a whole word, "cation*" the beginning
-// of one. The long form says more.
+// A Keyword is words to look for: "cation*" is the beginning of a word, "*termin"
+// the end of one, "*lager*" any part of one, and "/rechnung \\d+/" a regular
+// expression; "dft" is what the group or router says, else a whole word. The long
+// form says more.
 type Keyword struct {
 	Word   string              `yaml:"word" required:"true"`
-	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix" default:"word" doc:"word: a whole word. prefix: the beginning of a word."`
+	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix suffix compound substring regex" doc:"word: a whole word. prefix: its beginning. suffix: its end. compound: its end behind another word, its beginning before one, or all of it. substring: any part of it. regex: a regular expression (RE2) on the text in lower case. Default: the match of its group or router, else word."`
 	Except []string            `yaml:"except" min:"1" doc:"Words in which it does not count."`
 	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
 }
 
-var errStar = errors.New(`"*" may only stand at the end of a keyword, as in "cation*"`)
+var errStar = errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"; elsewhere use the long form {word: …}`)
 
 func (k *Keyword) shorten(text string) error {
+	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
+		k.Word, k.Mode = text[1:len(text)-1], schemas.ModeRegex
+		return nil
+	}
 	word, prefix := strings.CutSuffix(text, "*")
+	word, suffix := strings.CutPrefix(word, "*")
 	if word == "" || strings.Contains(word, "*") {
 		return errStar
 	}
-	k.Word, k.Mode = word, schemas.ModeWord
-	if prefix {
+	k.Word = word
+	switch {
+	case prefix && suffix:
+		k.Mode = schemas.ModeSubstring
+	case prefix:
 		k.Mode = schemas.ModePrefix
+	case suffix:
+		k.Mode = schemas.ModeSuffix
 	}
 	return nil
 }
@@ -90,18 +115,26 @@ type Complexity struct {
 
 // Execution says how the tasks of a run are done.
 type Execution struct {
-	Mode     schemas.ExecutionMode `yaml:"mode" enum:"single sequence" doc:"Default: sequence when complexity is given, else single."`
-	MaxSteps int                   `yaml:"max_steps" min:"1" max:"64" default:"8" doc:"Steps of a plan; the rest of the text stays with the last."`
+	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag" doc:"Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
+	MaxSteps      int                   `yaml:"max_steps" min:"1" max:"64" default:"8" doc:"Steps of a plan; the rest of the text stays with the last."`
+	Schedule      schemas.Schedule      `yaml:"schedule" enum:"ready levels" default:"ready" doc:"ready: a task begins when all that it depends on has ended. levels: when all of the level before has."`
+	OnFailure     schemas.OnFailure     `yaml:"on_failure" enum:"skip continue abort" default:"skip" doc:"What becomes of the tasks behind one that failed for good. continue: they work with what is there. abort: the run ends."`
+	AllowedChains [][]string            `yaml:"allowed_chains" min:"1" doc:"mode single: sequences of agents that one message may lead to, besides one agent alone."`
+	ContextLimit  int                   `yaml:"context_limit" min:"1024" doc:"Bytes of other tasks' results in a request at most. Default: 1 MiB."`
+	ETA           schemas.ETA           `yaml:"eta" enum:"critical_path sum" default:"critical_path" doc:"How the end is foreseen: along the longest path, or by all estimates added up."`
 }
 
 // Retry says what happens when an attempt fails (G-32).
 type Retry struct {
-	Attempts int              `yaml:"attempts" min:"1" max:"20" doc:"1 means no retry."`
-	Wait     schemas.Duration `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
+	Attempts      int              `yaml:"attempts" min:"1" max:"20" doc:"1 means no retry."`
+	Wait          schemas.Duration `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
+	TimeoutGrowth float64          `yaml:"timeout_growth" doc:"Multiplies the work deadline with each attempt. Default: 1.5."`
 }
 
 // Deadlines bounds the waits of a task.
 type Deadlines struct {
 	Queue schemas.Duration `yaml:"queue" default:"1m" doc:"Until an agent begins."`
-	Work  schemas.Duration `yaml:"work" default:"30s" doc:"From then until it answers."`
+	Work  schemas.Duration `yaml:"work" default:"30s" doc:"From then until it answers; at least three times the task's estimate."`
+	Run   schemas.Duration `yaml:"run" doc:"For all of a run's work. Absent: no bound."`
+	Plan  schemas.Duration `yaml:"plan" doc:"Until a planner has answered. Absent: the work deadline."`
 }

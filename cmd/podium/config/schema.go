@@ -69,6 +69,9 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	}
+	if kind == reflect.TypeFor[JSON]() {
+		return object{}
+	}
 	switch kind.Kind() {
 	case reflect.Pointer:
 		return w.value(kind.Elem(), tag)
@@ -97,6 +100,8 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 			number["maximum"] = most
 		}
 		return orVariable(number)
+	case reflect.Float64:
+		return orVariable(object{"type": "number", "minimum": 0})
 	case reflect.Bool:
 		return orVariable(object{"type": "boolean"})
 	case reflect.String:

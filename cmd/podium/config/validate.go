@@ -23,6 +23,7 @@ func (c *Config) Validate() error {
 	v.mail()
 	v.chat()
 	v.agents()
+	v.tiers()
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		v.profile(name)
 	}
@@ -146,15 +147,8 @@ func (v *validator) agents() {
 		if (agent.Kind == KindMail) != (name == MailAgent) || (agent.Kind == KindChat) != (name == ChatAgent) {
 			v.problem(path, "the agents that deliver answers are named as their kind: %s and %s", MailAgent, ChatAgent)
 		}
+		v.agentKeys(path, &agent)
 		if agent.Kind != KindExec {
-			for key, set := range map[string]bool{
-				"command": len(agent.Command) > 0, "timeout": agent.Timeout != 0,
-				"env": len(agent.Env) > 0, "side_effects": agent.SideEffects != "",
-			} {
-				if set {
-					v.problem(path+"."+key, "only agents of kind exec have it")
-				}
-			}
 			continue
 		}
 		if len(agent.Command) == 0 || agent.Command[0] == "" {
@@ -166,6 +160,45 @@ func (v *validator) agents() {
 			}
 		}
 	}
+}
+
+// agentKeys refuses keys that mean nothing for an agent's kind.
+func (v *validator) agentKeys(path string, agent *Agent) {
+	for _, key := range []struct {
+		name  string
+		set   bool
+		kinds []AgentKind
+	}{
+		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec}},
+		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindExternal}},
+		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
+		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
+	} {
+		if key.set && !slices.Contains(key.kinds, agent.Kind) {
+			v.problem(path+"."+key.name, "only agents of kind %s have it", kindsOf(key.kinds))
+		}
+	}
+	if agent.Kind == KindSupervisor {
+		v.profileExists(path+".profile", agent.Profile)
+	}
+	for name, schema := range map[string]JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
+		if len(schema) == 0 {
+			continue
+		}
+		if _, err := schemas.CompileCheck(schema); err != nil {
+			v.problem(path+"."+name, "%v", err)
+		}
+	}
+}
+
+func kindsOf(kinds []AgentKind) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = string(kind)
+	}
+	return strings.Join(names, " and ")
 }
 
 func (v *validator) name(path, name string) {

@@ -105,7 +105,7 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if agent.Kind != config.KindExternal {
+	if made != nil {
 		s.handlers[name] = made
 	}
 	return s.Ledger.Core.Declare(ctx, name, bus.Pool{Size: agent.Concurrency, AckWait: AckWait})
@@ -186,6 +186,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 	for {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
+			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 		})
 		err := owner.Run(ctx)
 		if err == nil || errors.Is(err, supervisor.ErrNotOwner) || ctx.Err() != nil {

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"podium/schemas"
+)
+
+// A Planner says where the plan of a run comes from.
+type Planner struct {
+	Kind       schemas.PlannerKind     `yaml:"kind" required:"true" enum:"none rules template agent external" doc:"none: one task. rules: the complexity check splits the text. template: a named graph below. agent: an agent is asked for the plan. external: the plan comes with the request."`
+	Agent      string                  `yaml:"agent" doc:"agent: who is asked. With a complexity check, only for complex messages."`
+	Templates  []Template              `yaml:"templates" min:"1" doc:"template: the first that fits is taken; when none fits, the message is one task."`
+	MaxTasks   int                     `yaml:"max_tasks" min:"1" max:"4096" default:"256" doc:"Tasks of a plan at most."`
+	MaxTokens  int                     `yaml:"max_tokens" min:"1" doc:"Bound on the sum of the tasks' estimated tokens."`
+	MaxSeconds int                     `yaml:"max_seconds" min:"1" doc:"Bound on the estimated time of the longest path."`
+	Otherwise  schemas.PlannerFallback `yaml:"otherwise" enum:"fail single" default:"fail" doc:"When no plan comes that can be carried out. fail: the run ends. single: it goes on with one task."`
+}
+
+// A Template is a named graph of tasks.
+type Template struct {
+	Name       string         `yaml:"name" required:"true"`
+	Keywords   []Keyword      `yaml:"keywords" min:"1" doc:"Words that pick it. Without any it fits every message."`
+	Parameters []Parameter    `yaml:"parameters" min:"1" doc:"What it takes from the message."`
+	Tasks      []TemplateTask `yaml:"tasks" required:"true" min:"1"`
+}
+
+// A Parameter is a value that a template takes from the message.
+type Parameter struct {
+	Name     string `yaml:"name" required:"true" doc:"{name} in descriptions and arguments stands for the value."`
+	Pattern  string `yaml:"pattern" required:"true" doc:"Regular expression (RE2) on the message; its first group, or the match, is the value."`
+	Default  string `yaml:"default" doc:"The value when the pattern does not match."`
+	Required bool   `yaml:"required" doc:"Without a value the template does not fit."`
+}
+
+// A TemplateTask is one task of a template.
+type TemplateTask struct {
+	Task         string           `yaml:"task" required:"true" doc:"Its id in the plan."`
+	Description  string           `yaml:"description" required:"true" doc:"What is to be done. {request} stands for the whole message."`
+	Agent        string           `yaml:"agent" doc:"Who does it. Absent: it is routed."`
+	Dependencies []string         `yaml:"dependencies" min:"1" doc:"Ids of the tasks that end before it begins."`
+	Priority     schemas.Priority `yaml:"priority" enum:"critical high medium low nice_to_have" doc:"Among tasks that may begin, critical goes first. Default: medium."`
+	Optional     bool             `yaml:"optional" doc:"The run can do without it."`
+	Seconds      int              `yaml:"seconds" min:"1" doc:"Estimated time; the work deadline is at least three times that."`
+	Tokens       int              `yaml:"tokens" min:"1" doc:"Estimated tokens."`
+	Resources    []string         `yaml:"resources" min:"1" doc:"Names of what no other task may use meanwhile."`
+	Arguments    JSON             `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
+}
+
+// Conversation says what a message means that comes while a run is under way.
+type Conversation struct {
+	WhileRunning schemas.WhileRunning `yaml:"while_running" enum:"queue merge supersede" default:"queue" doc:"queue: a run of its own, after this one. merge: all that wait become one run. supersede: it ends the run under way and takes its place."`
+	Entities     []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
+}
+
+// An Entity is something that a conversation is about.
+type Entity struct {
+	Name    string `yaml:"name" required:"true" doc:"Its name in requests, and in the data of results."`
+	Pattern string `yaml:"pattern" required:"true" doc:"Regular expression (RE2) on the message; its first group, or the match, is the value."`
+}
+
+func (p *Planner) build() *schemas.Planner {
+	if p == nil {
+		return nil
+	}
+	planner := &schemas.Planner{
+		Kind: p.Kind, Agent: p.Agent, MaxTasks: p.MaxTasks, MaxTokens: p.MaxTokens, MaxSeconds: p.MaxSeconds, Otherwise: p.Otherwise,
+	}
+	for i := range p.Templates {
+		planner.Templates = append(planner.Templates, p.Templates[i].build())
+	}
+	return planner
+}
+
+func (t *Template) build() schemas.Template {
+	template := schemas.Template{Name: t.Name, Keywords: buildKeywords(t.Keywords)}
+	for _, parameter := range t.Parameters {
+		template.Parameters = append(template.Parameters, schemas.Parameter(parameter))
+	}
+	for i := range t.Tasks {
+		task := &t.Tasks[i]
+		template.Tasks = append(template.Tasks, schemas.TemplateTask{
+			Task: task.Task, Description: task.Description, Agent: task.Agent, Dependencies: task.Dependencies,
+			Priority: task.Priority, Optional: task.Optional, Seconds: task.Seconds, Tokens: task.Tokens,
+			Resources: task.Resources, Arguments: task.Arguments.value(),
+		})
+	}
+	return template
+}
+
+func (c *Conversation) build() schemas.Conversing {
+	conversing := schemas.Conversing{WhileRunning: c.WhileRunning}
+	for _, entity := range c.Entities {
+		conversing.Entities = append(conversing.Entities, schemas.Entity(entity))
+	}
+	return conversing
+}
+
+func (e *Execution) build() schemas.Execution {
+	return schemas.Execution{
+		Mode: e.Mode, MaxSteps: e.MaxSteps, Schedule: e.Schedule, OnFailure: e.OnFailure,
+		AllowedChains: e.AllowedChains, ContextLimit: e.ContextLimit, Estimate: e.ETA,
+	}
+}

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+func (v *validator) planner(path string, profile *Profile, agents []string) {
+	planner := profile.Planner
+	if planner == nil {
+		return
+	}
+	switch planner.Kind {
+	case schemas.PlannerAgent:
+		if planner.Agent == "" {
+			v.problem(path, `kind agent needs "agent": who is asked for the plan`)
+		} else {
+			v.agentExists(path+".agent", planner.Agent)
+		}
+	case schemas.PlannerTemplate:
+		if len(planner.Templates) == 0 {
+			v.problem(path, `kind template needs "templates"`)
+		}
+	case schemas.PlannerRules:
+		if profile.Complexity == nil {
+			v.problem(path, `kind rules needs the profile's "complexity": its verbs and separators split the text`)
+		}
+	case schemas.PlannerNone, schemas.PlannerExternal:
+	}
+	if planner.Kind != schemas.PlannerAgent && planner.Agent != "" {
+		v.problem(path+".agent", "only a planner of kind agent has an agent")
+	}
+	if planner.Kind != schemas.PlannerTemplate && len(planner.Templates) > 0 {
+		v.problem(path+".templates", "only a planner of kind template has templates")
+	}
+	for i := range planner.Templates {
+		v.template(fmt.Sprintf("%s.templates[%d]", path, i), &planner.Templates[i], agents)
+	}
+}
+
+func (v *validator) template(path string, template *Template, agents []string) {
+	v.keywords(path+".keywords", template.Keywords)
+	for i, parameter := range template.Parameters {
+		v.expression(fmt.Sprintf("%s.parameters[%d].pattern", path, i), parameter.Pattern)
+	}
+	for i := range template.Tasks {
+		if agent := template.Tasks[i].Agent; agent != "" {
+			v.granted(fmt.Sprintf("%s.tasks[%d].agent", path, i), agent, agents)
+		}
+	}
+}
+
+func (v *validator) expression(path, pattern string) {
+	if _, err := regexp.Compile(pattern); err != nil {
+		v.problem(path, "%v", err)
+	}
+}
+
+// uses checks what a profile says of its agents beyond their names.
+func (v *validator) uses(path string, profile *Profile, agents []string) {
+	for i, use := range profile.Agents {
+		at := fmt.Sprintf("%s.agents[%d]", path, i)
+		if use.Fallback == use.Name && use.Name != "" {
+			v.problem(at+".fallback", "an agent cannot stand in for itself")
+		} else if use.Fallback != "" {
+			v.granted(at+".fallback", use.Fallback, agents)
+		}
+	}
+	for i, chain := range profile.Execution.AllowedChains {
+		for j, agent := range chain {
+			v.granted(fmt.Sprintf("%s.execution.allowed_chains[%d][%d]", path, i, j), agent, agents)
+		}
+	}
+	for i, entity := range profile.Conversation.Entities {
+		v.expression(fmt.Sprintf("%s.conversation.entities[%d].pattern", path, i), entity.Pattern)
+	}
+}
+
+// tiers refuses supervisors that would ask each other in a circle.
+func (v *validator) tiers() {
+	for _, name := range slices.Sorted(maps.Keys(v.config.Agents)) {
+		if chain := v.circle(name, nil); len(chain) > 0 && chain[0] == name {
+			v.problem("agents."+name+".profile", "these supervisors would ask each other in a circle: %s", strings.Join(append(chain, name), " → "))
+		}
+	}
+}
+
+// circle returns the way from a supervisor back to one on the way, or nil.
+func (v *validator) circle(name string, way []string) []string {
+	if at := slices.Index(way, name); at >= 0 {
+		return way[at:]
+	}
+	agent := v.config.Agents[name]
+	if agent.Kind != KindSupervisor {
+		return nil
+	}
+	profile := v.config.Profiles[agent.Profile]
+	asked := make([]string, 0, len(profile.Agents)+1)
+	for _, use := range profile.Agents {
+		asked = append(asked, use.Name)
+	}
+	if profile.Planner != nil && profile.Planner.Agent != "" {
+		asked = append(asked, profile.Planner.Agent)
+	}
+	for _, next := range asked {
+		if chain := v.circle(next, append(way[:len(way):len(way)], name)); chain != nil {
+			return chain
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/route"
+	"podium/supervisor/session"
+)
+
+// linted is what route --lint prints.
+type linted struct {
+	Profile  string          `json:"profile"`
+	Ledger   string          `json:"ledger,omitzero"` // its directory; absent when there is none
+	Requests int             `json:"requests"`        // how many were read
+	Findings []route.Finding `json:"findings"`
+}
+
+// lint looks for doubtful keywords of a profile.
+func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
+	report := linted{Profile: profile.Name, Ledger: env.data}
+	var history []string
+	err := env.withLedger(func(ledger *service.Ledger) (err error) {
+		history, err = requests(env.ctx, ledger.Core, profile.Name, c.Last)
+		return err
+	})
+	if errors.Is(err, service.ErrNoLedger) && !env.dataGiven() {
+		err, report.Ledger = nil, ""
+	}
+	if err != nil {
+		return err
+	}
+	report.Requests, report.Findings = len(history), profile.Router().Lint(history)
+	if err = report.print(env); err != nil {
+		return err
+	}
+	for i := range report.Findings {
+		if report.Findings[i].Conflict() {
+			return &exitError{code: exitDiffers}
+		}
+	}
+	return nil
+}
+
+func (l *linted) print(env *environment) error {
+	if env.json {
+		body, err := schemas.Marshal(l)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(env.stdout).Encode(json.RawMessage(body))
+	}
+	from := "no ledger, so what never hits is not known"
+	if l.Ledger != "" {
+		from = "requests read from " + l.Ledger + ": " + fmt.Sprint(l.Requests)
+	}
+	_, err := fmt.Fprintf(env.stdout, "profile %s, findings %d; %s\n", l.Profile, len(l.Findings), from)
+	for i := range l.Findings {
+		if err == nil {
+			_, err = fmt.Fprintf(env.stdout, "%-8s %s\n", l.Findings[i].Kind, l.Findings[i])
+		}
+	}
+	return err
+}
+
+// requests returns what the newest runs of a profile were asked, the newest
+// first.
+func requests(ctx context.Context, core bus.Core, profile string, most int) ([]string, error) {
+	runs, err := allRuns(ctx, core)
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	for _, run := range runs {
+		if run.Profile != profile || len(words) >= most {
+			continue
+		}
+		text, err := requestOf(ctx, core, run)
+		if err != nil {
+			return nil, fmt.Errorf("the words of run %s: %w", run.ID, err)
+		}
+		words = append(words, text)
+	}
+	return words, nil
+}
+
+// requestOf returns what a run was asked. Words too large for its record are
+// read from the message that brought them.
+func requestOf(ctx context.Context, core bus.Core, run *schemas.Run) (string, error) {
+	if run.Words == nil {
+		return run.Request, nil
+	}
+	message, err := core.Get(ctx, bus.ShardStream(schemas.ShardOf(run.Session, core.Shards())), run.Words.Sequence)
+	if err != nil {
+		return "", err
+	}
+	event, err := bus.Decode(message)
+	if err != nil {
+		return "", err
+	}
+	if err = bus.Resolve(ctx, core.Artifacts(), &event); err != nil {
+		return "", err
+	}
+	input, err := session.Read(event, "", message.Sequence)
+	if err != nil || input.Message == nil {
+		return "", errors.Join(errors.New("they are not in a message that starts a run"), err)
+	}
+	return input.Message.Words, nil
+}

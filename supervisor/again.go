@@ -1,0 +1,58 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/session"
+)
+
+// answerAgain publishes the answer to a request that came again after its run
+// had ended: whoever asks again has not heard it. The answer is the same, byte
+// for byte, because it follows from the same record.
+func (o *Owner) answerAgain(ctx context.Context, c *conversation, in *input, run int) {
+	o.begin(c)
+	var outputs []session.Output
+	o.operate(func() (err error) {
+		outputs, err = o.ending(ctx, c.id, run)
+		return err
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.retry(c, now, err)
+			return
+		}
+		o.deliver(ctx, outputs, func(time.Time) { o.settle(c, in) }, now)
+	})
+}
+
+// ending returns the response that the end of a run owed.
+func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Output, error) {
+	state := session.New(id)
+	var failed error
+	env := session.Env{Shard: o.Shard, Read: func(body schemas.Body) schemas.Result {
+		content, err := Content(ctx, o.Core, o.Core.Artifacts(), bus.ShardStream(o.Shard), body.Sequence)
+		if err != nil {
+			failed = err
+		}
+		return content
+	}}
+	for record, err := range bus.LoadSession(ctx, o.Core, id) {
+		if err != nil {
+			return nil, err
+		}
+		state = state.Fold(&record.Record)
+		for _, ended := range state.Ended {
+			if ended.Number != run {
+				continue
+			}
+			outputs, err := session.Answers(env, &state, &record.Record)
+			if failed != nil {
+				return nil, failed
+			}
+			return outputs, err
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,28 @@
+package plan
+
+import (
+	"strings"
+
+	"podium/schemas"
+)
+
+// Part returns what a Body stands for: itself, or its part of what read returns.
+func Part(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Result {
+	if body.Sequence == 0 {
+		return body.Result
+	}
+	whole := read(body)
+	if end := body.Offset + body.Size; body.Offset >= 0 && body.Offset <= end && end <= len(whole.Text) {
+		whole.Text = strings.ToValidUTF8(whole.Text[body.Offset:end], "") // a ledger that was tampered with can point anywhere
+	}
+	return whole
+}
+
+// Words returns what a person has said, the messages that were merged in order.
+func Words(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
+	words := Part(message.Words, read).Text
+	for i := range message.More {
+		words += "\n\n" + Part(message.More[i], read).Text
+	}
+	return words
+}

@@ -1,0 +1,190 @@
+package plan
+
+import (
+	"strconv"
+
+	"podium/schemas"
+	"podium/supervisor/route"
+)
+
+// Ids of what deciding itself asks agents for, outside of the plan.
+const planTask = "plan"
+
+// decompose makes the plan of a run, or asks for it (settlement 1). The
+// complexity check comes before all routing (O-21).
+func (t *Turn) decompose(content schemas.Result) {
+	if upstream := t.Run.Message.Upstream; upstream != nil && upstream.Planned {
+		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
+		if err != nil {
+			t.refuse(schemas.PlannerExternal, []string{err.Error()})
+			t.unplanned()
+			return
+		}
+		t.adopt(schemas.PlannerExternal, "", tasks)
+		return
+	}
+	words := content.Text
+	kind := t.Profile.planner()
+	complexity := t.assess(words, kind)
+	switch kind {
+	case schemas.PlannerTemplate:
+		if t.fromTemplate(words) {
+			return
+		}
+	case schemas.PlannerRules:
+		if complexity {
+			if steps := t.Profile.router.Steps(words); len(steps) > 0 {
+				t.adopt(kind, "", t.stepsOf(words, steps))
+				return
+			}
+		}
+	case schemas.PlannerAgent:
+		if complexity {
+			t.ask(planTask, schemas.KindPlan, t.Profile.Planner.Agent)
+			return
+		}
+	case schemas.PlannerNone, schemas.PlannerExternal:
+	}
+	t.single("t1")
+}
+
+// assess says whether a plan is called for: always when there is no check.
+func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
+	if t.Profile.Complexity == nil || kind != schemas.PlannerRules && kind != schemas.PlannerAgent {
+		return kind == schemas.PlannerAgent
+	}
+	complexity := t.Profile.router.Assess(words)
+	t.Emit(schemas.Fact{ComplexityAssessed: &schemas.ComplexityAssessed{Run: t.Run.Number, Complexity: complexity}})
+	return complexity.Complex
+}
+
+// single is the plan of one task.
+func (t *Turn) single(id string) {
+	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Words}
+	if len(t.Run.Message.More) > 0 {
+		task.Description = text(head(t.words(), schemas.InlineLimit))
+	}
+	t.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
+}
+
+func (t *Turn) fromTemplate(words string) bool {
+	for _, candidate := range t.Profile.templates {
+		values, fits := candidate.fits(words)
+		if !fits {
+			continue
+		}
+		tasks, err := candidate.fill(values)
+		if err != nil {
+			continue // Compile has filled it once, so that this cannot be
+		}
+		t.adopt(schemas.PlannerTemplate, candidate.Name, tasks)
+		return true
+	}
+	return false
+}
+
+func (t *Turn) stepsOf(words string, steps []route.Step) []schemas.PlannedTask {
+	tasks := make([]schemas.PlannedTask, len(steps))
+	for i, s := range steps {
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(words, s)}
+		if i > 0 {
+			tasks[i].Dependencies = []string{tasks[i-1].Task}
+		}
+	}
+	return tasks
+}
+
+// describe keeps a step's words in place when they are small, else points at
+// them in the message. Merged messages have no place in common: there the
+// context of the request says all of it.
+func (t *Turn) describe(words string, s route.Step) schemas.Body {
+	switch {
+	case s.End-s.Start == len(words):
+		return t.Run.Message.Words
+	case len(s.Text) <= schemas.InlineLimit:
+		return text(s.Text)
+	case len(t.Run.Message.More) > 0:
+		return text(head(s.Text, schemas.InlineLimit) + "…")
+	}
+	return schemas.Body{Sequence: t.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
+}
+
+// adopt carries out a plan, or refuses it with every fault named (M-16).
+func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+	if faults := t.Profile.check(tasks); len(faults) > 0 {
+		t.refuse(source, faults)
+		t.unplanned()
+		return
+	}
+	t.create(source, template, tasks)
+}
+
+func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+	for i := range tasks {
+		tasks[i].Routed = t.Profile.assigns(tasks[i].Agent)
+		if tasks[i].Description.Sequence == 0 && len(tasks[i].Description.Text) > schemas.InlineLimit && source == schemas.PlannerTemplate {
+			tasks[i].Description = text(head(tasks[i].Description.Text, schemas.InlineLimit) + "…")
+		}
+	}
+	if source == schemas.PlannerNone {
+		source = ""
+	}
+	t.Emit(schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: t.Run.Number, Source: source, Template: template, Tasks: tasks}})
+	t.routing()
+}
+
+// maxFaults bounds the faults of a plan that are told.
+const maxFaults = 50
+
+func (t *Turn) refuse(source schemas.PlannerKind, faults []string) {
+	if len(faults) > maxFaults {
+		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
+	}
+	for i := range faults {
+		faults[i] = head(faults[i], maxFault)
+	}
+	t.Emit(schemas.Fact{PlanRefused: &schemas.PlanRefused{Run: t.Run.Number, Source: source, Faults: faults}})
+}
+
+const maxFault = 512
+
+// unplanned goes on without a plan, as the profile says.
+func (t *Turn) unplanned() {
+	if t.Profile.Planner != nil && t.Profile.Planner.Otherwise == schemas.FallbackSingle {
+		t.single("t0")
+		return
+	}
+	t.conclude(schemas.RunFailed, schemas.StopInvalidPlan, t.planFailure())
+}
+
+// planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
+func (t *Turn) planAnswered(task *Task, answer *Answer) {
+	tasks, err := ReadPlan(answer.Whole)
+	var faults []string
+	if err != nil {
+		faults = []string{err.Error()}
+	} else {
+		faults = t.Profile.check(tasks)
+	}
+	if len(faults) > 0 {
+		t.refuse(schemas.PlannerAgent, faults)
+		t.fail(task, schemas.FailureInvalidResult, feedback(faults))
+		return
+	}
+	t.completed(task, answer)
+	t.create(schemas.PlannerAgent, "", tasks)
+}
+
+// feedback tells a planner what to mend.
+func feedback(faults []string) string {
+	all := "The plan cannot be carried out:"
+	for _, fault := range faults {
+		if len(all)+len(fault) > maxFeedback {
+			return all + "\n- …"
+		}
+		all += "\n- " + fault
+	}
+	return all
+}
+
+const maxFeedback = 2 << 10

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// levels places every task of a graph: 0 when it depends on nothing, else one
+// more than the highest that it depends on (M-22). In a graph with a cycle, or
+// with dependencies on nothing, the tasks concerned are at level 0.
+func levels(tasks []schemas.PlannedTask) []int {
+	index := indexOf(tasks)
+	placed := make([]int, len(tasks))
+	for i, order := 0, topological(tasks, index); i < len(order); i++ {
+		for _, id := range tasks[order[i]].Dependencies {
+			if dependency, ok := index[id]; ok {
+				placed[order[i]] = max(placed[order[i]], placed[dependency]+1)
+			}
+		}
+	}
+	return placed
+}
+
+func indexOf(tasks []schemas.PlannedTask) map[string]int {
+	index := make(map[string]int, len(tasks))
+	for i := range tasks {
+		if _, known := index[tasks[i].Task]; !known {
+			index[tasks[i].Task] = i
+		}
+	}
+	return index
+}
+
+// topological returns the tasks so that each stands behind those that it depends
+// on, otherwise in the order of the plan. Tasks in or behind a cycle are left out.
+func topological(tasks []schemas.PlannedTask, index map[string]int) []int {
+	open := make([]int, len(tasks))
+	behind := make([][]int, len(tasks))
+	var order []int
+	for i := range tasks {
+		for _, id := range tasks[i].Dependencies {
+			if dependency, ok := index[id]; ok {
+				open[i]++
+				behind[dependency] = append(behind[dependency], i)
+			}
+		}
+		if open[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	for at := 0; at < len(order); at++ {
+		for _, next := range behind[order[at]] {
+			if open[next]--; open[next] == 0 {
+				order = append(order, next)
+			}
+		}
+	}
+	return order
+}
+
+// Bounds of what a plan may say of a task.
+const (
+	maxTaskID    = 128
+	maxResources = 32
+)
+
+// check names everything that keeps a plan from being carried out (M-16, P-02).
+func (p *Profile) check(tasks []schemas.PlannedTask) []string {
+	limit := p.MaxTasks()
+	switch {
+	case len(tasks) == 0:
+		return []string{"the plan has no tasks"}
+	case len(tasks) > limit:
+		return []string{fmt.Sprintf("the plan has %d tasks, more than the %d that are allowed", len(tasks), limit)}
+	}
+	index := indexOf(tasks)
+	var faults []string
+	for i := range tasks {
+		faults = append(faults, p.checkTask(tasks, index, i)...)
+	}
+	if order := topological(tasks, index); len(order) < len(tasks) {
+		faults = append(faults, "tasks depend on each other in a circle: "+strings.Join(circle(tasks, index, order), ", "))
+	} else {
+		faults = append(faults, p.checkBudget(tasks, index, order)...)
+	}
+	return faults
+}
+
+func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i int) []string {
+	task := &tasks[i]
+	var faults []string
+	fault := func(format string, arguments ...any) {
+		faults = append(faults, fmt.Sprintf("task %q: ", task.Task)+fmt.Sprintf(format, arguments...))
+	}
+	switch {
+	case task.Task == "" || len(task.Task) > maxTaskID:
+		fault("an id has 1 to %d bytes", maxTaskID)
+	case reserved(task.Task):
+		fault("the id is reserved")
+	case index[task.Task] != i:
+		fault("another task has this id")
+	}
+	for _, id := range task.Dependencies {
+		if _, known := index[id]; !known {
+			fault("it depends on %q, which is no task of the plan", id)
+		}
+	}
+	if task.Agent != "" && p.use(task.Agent) == nil {
+		fault("%q is not one of the agents that may be asked", task.Agent)
+	}
+	if len(task.Resources) > maxResources {
+		fault("it needs %d resources, more than the %d that are allowed", len(task.Resources), maxResources)
+	}
+	return faults
+}
+
+// circle lists the tasks that are in a cycle or behind one.
+func circle(tasks []schemas.PlannedTask, index map[string]int, order []int) []string {
+	var names []string
+	for i := range tasks {
+		if index[tasks[i].Task] == i && !slices.Contains(order, i) {
+			names = append(names, fmt.Sprintf("%q", tasks[i].Task))
+		}
+	}
+	return names
+}
+
+// checkBudget compares the estimates with what the profile allows (M-16).
+func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int, order []int) []string {
+	if p.Planner == nil {
+		return nil
+	}
+	tokens := 0
+	ends := make([]time.Duration, len(tasks))
+	var longest time.Duration
+	for _, i := range order {
+		tokens += tasks[i].Tokens
+		for _, id := range tasks[i].Dependencies {
+			ends[i] = max(ends[i], ends[index[id]])
+		}
+		ends[i] += time.Duration(tasks[i].Seconds) * time.Second
+		longest = max(longest, ends[i])
+	}
+	var faults []string
+	if limit := p.Planner.MaxTokens; limit > 0 && tokens > limit {
+		faults = append(faults, fmt.Sprintf("the tasks need an estimated %d tokens, more than the %d that are allowed", tokens, limit))
+	}
+	if limit := time.Duration(p.Planner.MaxSeconds) * time.Second; limit > 0 && longest > limit {
+		faults = append(faults, fmt.Sprintf("the longest path takes an estimated %s, more than the %s that are allowed", longest, limit))
+	}
+	return faults
+}
+
+// An Entry is the place of one task in the order of work (M-22).
+type Entry struct {
+	Task         string   `json:"task"`
+	Level        int      `json:"level"`
+	ParallelWith []string `json:"parallel_with"`
+}
+
+// Schedule lists the tasks of a graph by level, in the order of the plan inside
+// a level, each with those that may be done at the same time (M-22).
+func Schedule(tasks []schemas.PlannedTask) []Entry {
+	placed := levels(tasks)
+	deepest := 0
+	for _, level := range placed {
+		deepest = max(deepest, level)
+	}
+	entries := make([]Entry, 0, len(tasks))
+	for level := 0; level <= deepest; level++ {
+		for i := range tasks {
+			if placed[i] != level {
+				continue
+			}
+			entry := Entry{Task: tasks[i].Task, Level: level, ParallelWith: []string{}}
+			for j := range tasks {
+				if j != i && placed[j] == level {
+					entry.ParallelWith = append(entry.ParallelWith, tasks[j].Task)
+				}
+			}
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"time"
+
+	"podium/schemas"
+)
+
+// Progress tells how far a run is at a moment: every task of the plan is in
+// exactly one list (M-14, M-15).
+func Progress(run *Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload {
+	told := schemas.ProgressPayload{
+		TasksCompleted: []string{}, TasksInProgress: []schemas.TaskInProgress{}, TasksPending: []string{}, TasksBlocked: []schemas.TaskBlocked{},
+		ProgressPercentage: percentage(run), ResourceUsage: &schemas.ResourceUsage{TimeElapsedSeconds: elapsed(run, now).Seconds()},
+	}
+	slowdown := slowdown(run)
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		told.ResourceUsage.TokensUsed += task.Tokens
+		switch task.State {
+		case TaskCompleted:
+			told.TasksCompleted = append(told.TasksCompleted, task.ID)
+		case TaskRunning:
+			told.TasksInProgress = append(told.TasksInProgress, inProgress(task, slowdown))
+		case TaskPending, TaskReady, TaskDispatched, TaskWaiting:
+			told.TasksPending = append(told.TasksPending, task.ID)
+		case TaskSkipped, TaskCancelled:
+			told.TasksSkipped = append(told.TasksSkipped, task.ID)
+		case TaskFailed:
+			if task.Failure == schemas.FailureBlocked {
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: task.Detail, RequiresReplanning: true})
+				continue
+			}
+			told.TasksFailed = append(told.TasksFailed, task.ID)
+		}
+	}
+	told.EstimatedCompletion = Estimate(run, eta, now)
+	return told
+}
+
+// percentage is int(completed ÷ total × 100), 0 without tasks (M-33).
+func percentage(run *Run) int {
+	completed := 0
+	for i := range run.Tasks {
+		if run.Tasks[i].State == TaskCompleted {
+			completed++
+		}
+	}
+	if len(run.Tasks) == 0 {
+		return 0
+	}
+	return completed * 100 / len(run.Tasks)
+}
+
+func elapsed(run *Run, now time.Time) time.Duration {
+	if run.Planned.IsZero() {
+		return 0
+	}
+	return max(now.Sub(run.Planned), 0)
+}
+
+func inProgress(task *Task, slowdown permille) schemas.TaskInProgress {
+	told := schemas.TaskInProgress{TaskID: task.ID, Agent: task.Agent, StartedAt: task.Began}
+	if estimate := task.estimate(); estimate > 0 {
+		told.EstimatedCompletion = task.Began.Add(slowdown.of(estimate))
+	}
+	return told
+}
+
+// permille is a factor in thousandths, which is the same on every machine.
+type permille int64
+
+func (p permille) of(d time.Duration) time.Duration {
+	return time.Duration(int64(d/time.Millisecond) * int64(p) / 1000 * int64(time.Millisecond))
+}
+
+// slowdown is the mean of actual ÷ estimated time of the completed tasks that
+// have an estimate; 1 while there is none (M-35).
+func slowdown(run *Run) permille {
+	var sum, count int64
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		if estimate := task.estimate(); task.State == TaskCompleted && estimate > 0 && !task.Began.IsZero() {
+			sum += int64(task.Ended.Sub(task.Began)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
+			count++
+		}
+	}
+	if count == 0 {
+		return 1000
+	}
+	return permille(max(sum/count, 1))
+}
+
+// Estimate foresees when the run's tasks will be done (M-35): now, plus the
+// remaining estimates times the slowdown so far, added up or along the critical
+// path. It is zero when nothing that remains has an estimate.
+func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
+	slow := slowdown(run)
+	ends := make(map[string]time.Duration, len(run.Tasks))
+	var longest, sum time.Duration
+	for _, i := range ordered(run) {
+		task := &run.Tasks[i]
+		remaining := remaining(task, slow, now)
+		sum += remaining
+		var begins time.Duration
+		for _, id := range task.dependencies() {
+			begins = max(begins, ends[id])
+		}
+		ends[task.ID] = begins + remaining
+		longest = max(longest, ends[task.ID])
+	}
+	left := longest
+	if eta == schemas.ETASum {
+		left = sum
+	}
+	if left == 0 {
+		return time.Time{}
+	}
+	return now.Add(left)
+}
+
+// remaining is how long a task still takes, as far as it is known.
+func remaining(task *Task, slow permille, now time.Time) time.Duration {
+	if task.State.Ended() {
+		return 0
+	}
+	takes := slow.of(task.estimate())
+	if task.State == TaskRunning {
+		takes = max(takes-now.Sub(task.Began), 0)
+	}
+	return takes
+}
+
+// ordered returns the tasks of a run by level, so that dependencies come first.
+func ordered(run *Run) []int {
+	var order []int
+	for level := 0; len(order) < len(run.Tasks); level++ {
+		for i := range run.Tasks {
+			if run.Tasks[i].Level == level {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
+}

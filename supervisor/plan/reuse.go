@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"podium/schemas"
+)
+
+// reuse completes a task with an answer that its agent gave to the same input
+// before, where the profile allows it (M-29).
+func (t *Turn) reuse(task *Task) bool {
+	use := t.Profile.use(task.Agent)
+	if use == nil || use.Reuse <= 0 || task.Plan == nil {
+		return false
+	}
+	found, ok := t.Bus.Reuse(task.Agent, t.input(task), time.Duration(use.Reuse))
+	if !ok {
+		return false
+	}
+	t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{
+		Run: t.Run.Number, Task: task.ID, Reused: found.Sequence,
+		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
+	}})
+	t.advance()
+	return true
+}
+
+// Learned returns what the completion of a task teaches about its agent, or
+// false when the profile does not want its answers to be used again.
+func (t *Turn) Learned(task *Task, sequence uint64, size int) (schemas.Reuse, bool) {
+	use := t.Profile.use(task.Agent)
+	if use == nil || use.Reuse <= 0 || task.Plan == nil {
+		return schemas.Reuse{}, false
+	}
+	return schemas.Reuse{Agent: task.Agent, Input: t.input(task), Sequence: sequence, Size: size}, true
+}
+
+// input is the hash of all that an agent is told about a task, but for ids,
+// moments and the conversation around it.
+func (t *Turn) input(task *Task) string {
+	told := struct {
+		Task        schemas.PlannedTask       `json:"task"`
+		Description schemas.Result            `json:"description"`
+		Request     string                    `json:"request"`
+		Inputs      map[string]schemas.Result `json:"inputs,omitzero"`
+		Entities    map[string]string         `json:"entities,omitzero"`
+		Language    string                    `json:"language"`
+	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
+	told.Task.Description = schemas.Body{}
+	for _, id := range task.dependencies() {
+		if told.Inputs == nil {
+			told.Inputs = map[string]schemas.Result{}
+		}
+		told.Inputs[id] = t.content(t.Run.Task(id).Result)
+	}
+	body, err := schemas.Marshal(told)
+	if err != nil {
+		body = []byte(t.Session + task.ID) // text that is not UTF-8 is like no other
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// words are all that the person has said.
+func (t *Turn) words() string { return Words(&t.Run.Message, t.Read) }

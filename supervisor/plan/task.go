@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"time"
+
+	"podium/schemas"
+)
+
+// TaskState is how far a task is (REQUIREMENTS section 7).
+type TaskState string
+
+// The states of a task.
+const (
+	TaskPending    TaskState = "pending"    // waits for other tasks
+	TaskReady      TaskState = "ready"      // may begin as soon as its agent has room and its resources are free
+	TaskDispatched TaskState = "dispatched" // asked for, nobody has begun
+	TaskRunning    TaskState = "running"
+	TaskWaiting    TaskState = "waiting" // for its next attempt
+	TaskCompleted  TaskState = "completed"
+	TaskFailed     TaskState = "failed"
+	TaskSkipped    TaskState = "skipped"
+	TaskCancelled  TaskState = "cancelled"
+)
+
+// Ended reports whether nothing more happens to a task in this state.
+func (s TaskState) Ended() bool {
+	switch s {
+	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+		return true
+	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting:
+	}
+	return false
+}
+
+// UnderWay reports whether an agent has been asked and has not answered.
+func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunning }
+
+// A Task is one piece of work for one agent.
+type Task struct {
+	ID     string               `json:"id"`
+	Plan   *schemas.PlannedTask `json:"plan,omitzero"` // what the plan says of it; never changed
+	Kind   schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
+	Agent  string               `json:"agent,omitzero"`
+	Routed bool                 `json:"routed,omitzero"`
+	Level  int                  `json:"level,omitzero"` // of the graph; the first is 0
+	State  TaskState            `json:"state"`
+	// Attempt counts the requests; Base is how many of them went to other
+	// agents than the present one, Refused how often it could not be asked.
+	Attempt int    `json:"attempt,omitzero"`
+	Base    int    `json:"base,omitzero"`
+	Refused int    `json:"refused,omitzero"`
+	Request string `json:"request,omitzero"` // of the current attempt
+
+	Due     time.Time `json:"due,omitzero"`     // when the current wait is over
+	Expires time.Time `json:"expires,omitzero"` // of the current request
+	Slow    time.Time `json:"slow,omitzero"`    // when it takes suspiciously long; zero once that is said
+	Silence time.Time `json:"silence,omitzero"` // when its agent counts as crashed
+	Heard   time.Time `json:"heard,omitzero"`   // its agent's last sign of life that is on record
+	Began   time.Time `json:"began,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+
+	Percentage int                   `json:"percentage,omitzero"`
+	Note       string                `json:"note,omitzero"` // the agent's last line
+	Result     schemas.Body          `json:"result,omitzero"`
+	Made       []schemas.Deliverable `json:"made,omitzero"`
+	Tokens     int                   `json:"tokens,omitzero"`
+	Failure    schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
+	Detail     string                `json:"detail,omitzero"`  // of the last attempt
+	Recovery   schemas.Recovery      `json:"recovery,omitzero"`
+	Permit     string                `json:"permit,omitzero"` // the newest that was granted
+}
+
+// Optional reports whether the run can do without the task (settlement 10).
+func (t *Task) Optional() bool {
+	return t.Plan != nil && (t.Plan.Optional || t.Plan.Priority == schemas.PriorityNiceToHave)
+}
+
+// Priority ranks the task among those that may begin; smaller goes first
+// (M-17). Whoever waits for an answer or for a decision waits already, so that
+// deliveries and questions go before all work.
+func (t *Task) Priority() int {
+	if t.Plan == nil {
+		return -1
+	}
+	switch t.Plan.Priority {
+	case schemas.PriorityCritical:
+		return 0
+	case schemas.PriorityHigh:
+		return 1
+	case schemas.PriorityLow:
+		return 3
+	case schemas.PriorityNiceToHave:
+		return 4
+	case schemas.PriorityMedium:
+	}
+	return 2
+}
+
+// Resources are what no other task may use while this one is under way (M-19).
+func (t *Task) Resources() []string {
+	if t.Plan == nil {
+		return nil
+	}
+	return t.Plan.Resources
+}
+
+func (t *Task) dependencies() []string {
+	if t.Plan == nil {
+		return nil
+	}
+	return t.Plan.Dependencies
+}
+
+func (t *Task) estimate() time.Duration {
+	if t.Plan == nil {
+		return 0
+	}
+	return time.Duration(t.Plan.Seconds) * time.Second
+}
+
+func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
+	add := func(kind schemas.DeadlineKind, at time.Time) {
+		if !at.IsZero() {
+			to = append(to, schemas.Deadline{Run: run, Task: t.ID, Attempt: t.Attempt, Kind: kind, At: at})
+		}
+	}
+	switch t.State {
+	case TaskDispatched:
+		add(schemas.DeadlineQueue, t.Due)
+	case TaskRunning:
+		add(schemas.DeadlineWork, t.Due)
+		add(schemas.DeadlineSilence, t.Silence)
+		add(schemas.DeadlineSlow, t.Slow)
+	case TaskWaiting:
+		add(schemas.DeadlineRetry, t.Due)
+	case TaskPending, TaskReady, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	}
+	return to
+}
+
+func (t *Task) earliest() time.Time {
+	switch t.State {
+	case TaskDispatched, TaskWaiting:
+		return t.Due
+	case TaskRunning:
+		earliest := t.Due
+		for _, at := range [...]time.Time{t.Silence, t.Slow} {
+			if !at.IsZero() && at.Before(earliest) {
+				earliest = at
+			}
+		}
+		return earliest
+	case TaskPending, TaskReady, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	}
+	return time.Time{}
+}

@@ -1,0 +1,189 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// What a score router does that says nothing else (P-06, P-08). An agent that is
+// silent counts as unable (P-09): only its words speak for it.
+const (
+	DefaultSelfWeight    = 0.6
+	DefaultKeywordWeight = 0.4
+	DefaultFloor         = 0.5
+)
+
+// A scorer is a router of kind score, ready to be asked (P-06…P-09).
+type scorer struct {
+	self, words, silent float64
+	floor, least        float64
+	deadline            time.Duration
+	vocabulary          *vocabulary
+}
+
+// scorer makes ready a router of kind score. Weights of zero are the defaults
+// when both are zero, and so is a floor of zero.
+func (c *compiler) scorer(where string, configured schemas.Router) *scorer {
+	s := &scorer{
+		self: configured.SelfWeight, words: configured.KeywordWeight, silent: configured.Silent,
+		floor: cmp.Or(configured.Floor, DefaultFloor), least: configured.Least,
+		deadline:   c.deadline(where, configured.Deadline, DefaultAssessDeadline),
+		vocabulary: c.router.folder.vocabulary(c.profile),
+	}
+	if s.self == 0 && s.words == 0 {
+		s.self, s.words = DefaultSelfWeight, DefaultKeywordWeight
+	}
+	for _, share := range []struct {
+		name  string
+		value float64
+	}{
+		{"self_weight", s.self},
+		{"keyword_weight", s.words},
+		{"silent", s.silent},
+		{"floor", s.floor},
+		{"least", s.least},
+	} {
+		if math.IsNaN(share.value) || share.value < 0 || share.value > 1 {
+			c.fault(where, fmt.Sprintf("%s is %v, want 0 to 1", share.name, share.value))
+		}
+	}
+	if len(c.profile.Agents) == 0 {
+		c.fault(where, "the profile has no agents to score")
+	}
+	return s
+}
+
+func (c *compiler) deadline(where string, configured schemas.Duration, otherwise time.Duration) time.Duration {
+	if configured < 0 {
+		c.fault(where, "the deadline is negative")
+	}
+	return cmp.Or(time.Duration(configured), otherwise)
+}
+
+// A rating is the score of one agent, and where it comes from.
+type rating struct {
+	agent  string
+	spoken bool // it has assessed itself
+	self   float64
+	words  float64
+	total  float64
+	found  []schemas.Match
+}
+
+// answer scores every agent (P-07). One that is suggested is taken from the
+// floor on, even when another has more (P-08). Else the highest wins: of equals,
+// one that has answered before one that was silent, then the first of the
+// profile. A total of 0, or below least, wins nothing.
+func (s *scorer) answer(q *question) verdict {
+	var v verdict
+	ratings := make([]rating, 0, len(q.router.agents))
+	silent := 0
+	for _, o := range s.vocabulary.overlaps(q) {
+		said, asked := q.evidence.assessment(o.agent)
+		switch {
+		case s.self == 0:
+		case !asked:
+			v.need.Assess, v.need.Deadline = append(v.need.Assess, o.agent), s.deadline
+		case !said.Answered:
+			silent++
+		}
+		ratings = append(ratings, s.rate(said, o))
+	}
+	v.degraded = silent > 0 && silent == len(ratings)
+	slices.SortStableFunc(ratings, func(a, b rating) int {
+		switch {
+		case a.total != b.total:
+			return cmp.Compare(b.total, a.total)
+		case a.spoken != b.spoken && a.spoken:
+			return -1
+		case a.spoken != b.spoken:
+			return 1
+		}
+		return 0
+	})
+	if ratings[0].total > 0 && ratings[0].total >= s.least {
+		v.agent, v.why = ratings[0].agent, fmt.Sprintf("agent %q scores highest, %v", ratings[0].agent, ratings[0])
+	} else {
+		v.why = fmt.Sprintf("no agent scores enough, the highest %v", ratings[0])
+	}
+	if q.assigned != "" {
+		s.suggest(&v, q.assigned, ratings)
+	}
+	s.report(&v, ratings)
+	return v
+}
+
+// rate weighs the two parts of a score. Products are rounded for themselves, so
+// that no processor fuses them with the sum, and the total to four decimals:
+// deciding again on another machine gives the same.
+func (s *scorer) rate(said schemas.Assessment, o overlap) rating {
+	r := rating{agent: o.agent, spoken: said.Answered, self: s.silent, words: o.share, found: o.found}
+	if r.spoken {
+		r.self = min(max(said.Score, 0), 1)
+	}
+	own, words := float64(s.self*r.self), float64(s.words*r.words)
+	r.total = rounded(float64(own + words))
+	return r
+}
+
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
+// String says what a total is made of.
+func (r rating) String() string {
+	self := fmt.Sprintf("assessment %v", r.self)
+	if !r.spoken {
+		self = fmt.Sprintf("no assessment, counted as %v", r.self)
+	}
+	return fmt.Sprintf("%v (%s, words %v)", r.total, self, r.words)
+}
+
+// suggest lets the plan's suggestion win from the floor on, and says why not
+// otherwise. The winner becomes the first of ratings.
+func (s *scorer) suggest(v *verdict, agent string, ratings []rating) {
+	at := slices.IndexFunc(ratings, func(r rating) bool { return r.agent == agent })
+	if at < 0 {
+		v.why = "the agent that the plan suggests is not one of the profile's; " + v.why
+		v.candidates = append(v.candidates, schemas.Candidate{
+			Agent: agent, Router: string(schemas.RouterScore), Lost: "not one of the profile's agents",
+		})
+		return
+	}
+	suggested := ratings[at]
+	if suggested.total < s.floor {
+		v.why = fmt.Sprintf("agent %q, which the plan suggests, is below the floor of %v with %v; %s", agent, s.floor, suggested, v.why)
+		return
+	}
+	why := fmt.Sprintf("agent %q, which the plan suggests, reaches the floor of %v with %v", agent, s.floor, suggested)
+	if at > 0 {
+		why += fmt.Sprintf(", though agent %q scores %v", ratings[0].agent, ratings[0].total)
+	}
+	v.agent, v.why = agent, why
+	copy(ratings[1:at+1], ratings[:at])
+	ratings[0] = suggested
+}
+
+// report makes a candidate of every agent, the first of them the winner if
+// there is one.
+func (s *scorer) report(v *verdict, ratings []rating) {
+	for i, r := range ratings {
+		c := schemas.Candidate{
+			Agent: r.agent, Router: string(schemas.RouterScore), Score: r.total, Rank: i + 1, Matches: r.found,
+		}
+		switch {
+		case v.agent == "":
+			c.Lost = "not enough: " + r.String()
+		case i > 0 && r.total > ratings[0].total:
+			c.Lost = "the plan suggests another: " + r.String()
+		case i > 0 && r.total == ratings[0].total:
+			c.Lost = fmt.Sprintf("equal to %s, which comes before: %v", ratings[0].agent, r)
+		case i > 0:
+			c.Lost = "below the highest: " + r.String()
+		}
+		v.candidates = append(v.candidates, c)
+	}
+}

@@ -1,0 +1,183 @@
+package session
+
+import (
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// message decides what becomes of a message: a run, a place behind the run under
+// way, part of what waits, the end of the run under way, or nothing.
+func (d *decision) message(message *Message) {
+	id := d.input.Event.ID
+	if d.state.Has(id) {
+		d.again(message, id)
+		return
+	}
+	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence}
+	if message.Ignore != "" {
+		received.Disposition, received.Reason = schemas.DispositionIgnored, message.Ignore
+		d.emit(schemas.Fact{MessageReceived: &received})
+		return
+	}
+	if d.state.Active != nil && len(d.state.Queue) == 0 && d.supersedes(message) {
+		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
+		d.emit(schemas.Fact{MessageReceived: &received})
+		d.turn(d.env.Pinned).Supersede()
+		d.begin(received.Run, message, d.incoming(message))
+		return
+	}
+	if !d.state.Idle() {
+		d.wait(message, received)
+		return
+	}
+	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
+	d.emit(schemas.Fact{MessageReceived: &received})
+	d.begin(received.Run, message, d.incoming(message))
+}
+
+// again takes a message that came before. A request whose run has ended is owed
+// its answer once more: whoever asks again has not heard it.
+func (d *decision) again(message *Message, id string) {
+	run := d.state.RunOf(id)
+	under := d.state.Active != nil && d.state.Active.Number == run
+	if message.Upstream != nil && run > 0 && !under && !d.queued(run) {
+		d.repeated = run
+	}
+}
+
+// supersedes reports whether a message takes the place of the run under way. A
+// second attempt of a request always does: nobody waits for the first.
+func (d *decision) supersedes(message *Message) bool {
+	if d.state.Active.Settled() {
+		return false
+	}
+	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede ||
+		same(message.Upstream, d.state.Active.Message.Upstream)
+}
+
+// wait queues a message behind the run under way, or makes it part of what waits
+// already.
+func (d *decision) wait(message *Message, received schemas.MessageReceived) {
+	incoming := d.incoming(message)
+	incoming.Words = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
+	received.Message = &incoming
+	if waiting := d.state.last(); d.merges(waiting, message) {
+		received.Run, received.Disposition = waiting.Run, schemas.DispositionMerged
+	} else {
+		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionQueued
+	}
+	d.emit(schemas.Fact{MessageReceived: &received})
+}
+
+// maxMerged bounds the messages that become one run.
+const maxMerged = 32
+
+func (d *decision) merges(waiting *Queued, message *Message) bool {
+	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge && waiting != nil &&
+		!waiting.Cancelled && message.Upstream == nil && waiting.Message.Upstream == nil &&
+		waiting.Message.Channel == message.Channel && len(waiting.Message.More) < maxMerged
+}
+
+func (d *decision) incoming(message *Message) schemas.Incoming {
+	return schemas.Incoming{
+		Sequence: d.input.Sequence, ID: d.input.Event.ID, Channel: message.Channel, Subject: message.Subject,
+		Words:    hold(schemas.Result{Text: message.Words}, d.input.Sequence),
+		Language: d.env.Current.LanguageFor(message.Words, message.Language),
+		Reply:    message.Reply, Upstream: message.Upstream,
+	}
+}
+
+func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
+	content := schemas.Result{Text: message.Words}
+	if message.Tasks != nil {
+		content = d.input.Content()
+	}
+	d.start(run, incoming, content.Text, message.Entities).Begin(content)
+}
+
+func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Turn {
+	started := schemas.RunStarted{
+		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
+		Entities: d.env.Current.EntitiesIn(words, d.known(entities)),
+	}
+	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
+		started.Expires = d.input.Now.Add(limit)
+	}
+	if message.Upstream != nil && !message.Upstream.Expires.IsZero() &&
+		(started.Expires.IsZero() || message.Upstream.Expires.Before(started.Expires)) {
+		started.Expires = message.Upstream.Expires
+	}
+	d.emit(schemas.Fact{RunStarted: &started})
+	return d.turn(d.env.Current)
+}
+
+// known is what the conversation is about before a message: what a request says
+// comes before what was said earlier.
+func (d *decision) known(said map[string]string) map[string]string {
+	if len(said) == 0 {
+		return d.state.Entities
+	}
+	return said
+}
+
+// next starts what waited, once the run before it has ended (G-33).
+func (d *decision) next() {
+	for d.state.Active == nil && len(d.state.Queue) > 0 {
+		head := d.state.Queue[0]
+		content := d.env.content(head.Message.Words)
+		head.Message.Words = hold(schemas.Result{Text: content.Text}, head.Message.Sequence)
+		content.Text = plan.Words(&head.Message, d.env.Read)
+		turn := d.start(head.Run, head.Message, content.Text, nil)
+		if head.Cancelled {
+			turn.Cancel()
+			continue
+		}
+		turn.Begin(content)
+	}
+}
+
+func (d *decision) control(control *schemas.Control) {
+	id := d.input.Event.ID
+	if control.Action != schemas.ControlCancel || d.state.Has(id) {
+		return
+	}
+	number, err := d.target(control)
+	if err != nil {
+		d.refuse(schemas.QuarantineUnknownRun, err.Error())
+		return
+	}
+	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+	switch {
+	case number < 1 || number > d.state.Runs:
+		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
+		d.emit(schemas.Fact{MessageReceived: &received})
+		d.turn(d.env.Pinned).Cancel()
+	case d.queued(number):
+		d.emit(schemas.Fact{MessageReceived: &received})
+	default:
+		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
+		d.emit(schemas.Fact{MessageReceived: &received})
+	}
+}
+
+// target returns the run that a control word is about, by its own id or by that
+// of the request which began it.
+func (d *decision) target(control *schemas.Control) (int, error) {
+	if control.Run == "" && control.Request != "" {
+		return d.state.RunOf(control.Request), nil
+	}
+	_, number, err := schemas.ParseRunID(control.Run)
+	return number, err
+}
+
+func (d *decision) queued(run int) bool {
+	for i := range d.state.Queue {
+		if d.state.Queue[i].Run == run {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// task writes down what an agent is asked: its task, the words of the person, the
+// results that it builds on, what the conversation is about, and no more (P-11).
+func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, error) {
+	run := state.Active
+	constraints, err := constraintsOf(run)
+	if err != nil {
+		return schemas.Task{}, err
+	}
+	task := schemas.Task{
+		TaskID: f.Task, AssignedTo: f.Agent, Priority: schemas.PriorityMedium,
+		Context: schemas.TaskContext{Constraints: constraints},
+	}
+	if f.Task == plan.DeliveryTask {
+		task.Description = "Deliver the answer."
+		arguments, err := schemas.Marshal(schemas.DeliveryArguments{Reply: run.Message.Reply, Text: env.answerWords(run)})
+		task.Context.Arguments = arguments
+		return task, err
+	}
+	task.Context.Request = plan.Words(&run.Message, env.Read)
+	task.Context.Entities = run.Entities
+	task.Context.Conversation = conversationOf(state)
+	asked := run.Task(f.Task)
+	if asked.Recovery == schemas.RecoveryRetryClarified {
+		task.Context.Feedback = asked.Detail
+	}
+	if f.Kind != "" {
+		task.Context.Kind = f.Kind
+		return task, env.question(&task, run, asked)
+	}
+	env.planned(&task, run, asked)
+	return task, nil
+}
+
+func constraintsOf(run *plan.Run) (jsontext.Value, error) {
+	constraints, err := schemas.Marshal(struct {
+		Language string `json:"language"`
+	}{run.Message.Language})
+	return constraints, err
+}
+
+// planned fills in what the plan says of a task.
+func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
+	planned := asked.Plan
+	task.Description = env.text(planned.Description)
+	task.Dependencies = planned.Dependencies
+	task.Priority = cmp.Or(planned.Priority, schemas.PriorityMedium)
+	task.EstimatedTimeSeconds, task.EstimatedTokens = planned.Seconds, planned.Tokens
+	task.Deliverables, task.ValidationCriteria = planned.Deliverables, planned.ValidationCriteria
+	task.Resources = planned.Resources
+	task.Context.FilesToModify, task.Context.References = planned.FilesToModify, planned.References
+	task.Context.Arguments = planned.Arguments
+	if len(planned.Constraints) > 0 {
+		task.Context.Constraints = planned.Constraints
+	}
+	task.Context.Inputs = env.inputs(run, planned.Dependencies)
+}
+
+// inputs are the results of other tasks, in all at most as large as the profile
+// allows (P-11): what is beyond is cut, and the last ones come empty.
+func (env *Env) inputs(run *plan.Run, dependencies []string) map[string]schemas.Result {
+	room := cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)
+	var inputs map[string]schemas.Result
+	for _, id := range dependencies {
+		dependency := run.Task(id)
+		if dependency == nil || dependency.State != plan.TaskCompleted {
+			continue // the task works with what is there (P-16)
+		}
+		result := env.content(dependency.Result)
+		if len(result.Data) > room {
+			result.Data = nil
+		}
+		room -= len(result.Data)
+		if len(result.Text) > room {
+			result.Text = cut(result.Text, room)
+		}
+		room = max(room-len(result.Text), 0)
+		if inputs == nil {
+			inputs = make(map[string]schemas.Result, len(dependencies))
+		}
+		inputs[id] = result
+	}
+	return inputs
+}
+
+func conversationOf(state *State) *schemas.ConversationContext {
+	told := &schemas.ConversationContext{State: schemas.ConversationNew, Recent: state.Recent}
+	if state.Active.Number > 1 || len(state.Recent) > 0 {
+		told.State = schemas.ConversationOngoing
+	}
+	return told
+}
+
+// A choice is an agent that a planner or a router may name.
+type choice struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitzero"`
+}
+
+// question fills in what deciding asks an agent: how well it could do a task,
+// who should do it, or how the work is divided.
+func (env *Env) question(task *schemas.Task, run *plan.Run, asked *plan.Task) error {
+	arguments := struct {
+		Task     string   `json:"task,omitzero"`
+		Agents   []choice `json:"agents,omitzero"`
+		MaxTasks int      `json:"max_tasks,omitzero"`
+	}{}
+	for i := range env.Pinned.Agents {
+		arguments.Agents = append(arguments.Agents, choice{env.Pinned.Agents[i].Name, env.Pinned.Agents[i].Description})
+	}
+	about := run.Task(plan.About(asked))
+	if about != nil {
+		task.Description = env.text(about.Plan.Description)
+		arguments.Task = about.ID
+	}
+	switch asked.Kind {
+	case schemas.KindAssess:
+		arguments.Agents = nil
+	case schemas.KindRoute:
+		arguments.Agents = append(arguments.Agents,
+			choice{schemas.RouteRespond, "answer yourself: response holds the words"},
+			choice{schemas.RouteFinish, "the conversation is over"})
+	case schemas.KindPlan:
+		task.Description = "Divide the request into tasks."
+		arguments.MaxTasks = env.Pinned.MaxTasks()
+	case schemas.KindWork:
+	}
+	body, err := schemas.Marshal(arguments)
+	task.Context.Arguments = body
+	return err
+}

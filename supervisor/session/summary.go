@@ -1,0 +1,98 @@
+package session
+
+import (
+	"cmp"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// summary counts the tasks of a run (M-08).
+func summary(run *plan.Run) *schemas.ExecutionSummary {
+	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks)}
+	for i := range run.Tasks {
+		switch run.Tasks[i].State {
+		case plan.TaskCompleted:
+			counted.TasksCompleted++
+		case plan.TaskFailed:
+			counted.TasksFailed++
+		case plan.TaskSkipped, plan.TaskCancelled, plan.TaskPending, plan.TaskReady,
+			plan.TaskDispatched, plan.TaskRunning, plan.TaskWaiting:
+			counted.TasksSkipped++
+		}
+	}
+	if counted.TotalTasks > 0 {
+		counted.CompletionPercentage = counted.TasksCompleted * 100 / counted.TotalTasks
+	}
+	return &counted
+}
+
+// deliverables are what the tasks have made, in the order of the plan (M-09).
+func deliverables(run *plan.Run) []schemas.Deliverable {
+	var made []schemas.Deliverable
+	for i := range run.Tasks {
+		for _, deliverable := range run.Tasks[i].Made {
+			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
+			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)
+			made = append(made, deliverable)
+		}
+	}
+	return made
+}
+
+// usage is what the run has cost (M-11).
+func usage(run *plan.Run, now time.Time) *schemas.ResourceUsage {
+	used := schemas.ResourceUsage{}
+	if !run.Planned.IsZero() {
+		used.TimeElapsedSeconds = max(now.Sub(run.Planned), 0).Seconds()
+	}
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		used.TokensUsed += task.Tokens
+		if task.Began.IsZero() || task.Ended.IsZero() {
+			continue
+		}
+		if used.AgentExecutionTimes == nil {
+			used.AgentExecutionTimes = map[string]float64{}
+		}
+		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Began), 0).Seconds()
+	}
+	return &used
+}
+
+// issues are what went wrong and what became of it (M-12).
+func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
+	var told []schemas.Issue
+	add := func(task, agent, description string, resolution schemas.Resolution, details string) {
+		told = append(told, schemas.Issue{
+			IssueID: schemas.EffectID(upstream.Request, "issue:"+task), TaskID: task, Agent: agent, Severity: "high",
+			Description: description, Resolution: resolution, ResolutionDetails: details,
+		})
+	}
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		switch {
+		case task.Failure == "":
+		case task.State == plan.TaskCompleted:
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Recovery))
+		case task.State == plan.TaskFailed || task.State == plan.TaskSkipped:
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Recovery))
+		}
+	}
+	if run.Error != nil && len(told) == 0 {
+		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))
+	}
+	return told
+}
+
+// resolution says whether asking the supervisor again can help.
+func resolution(kind schemas.FailureKind) schemas.Resolution {
+	switch kind {
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureUnavailable:
+		return schemas.ResolutionDeferred
+	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
+		schemas.FailureArguments, schemas.FailureUnknownEffect:
+	}
+	return schemas.ResolutionEscalated
+}

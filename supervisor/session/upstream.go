@@ -1,0 +1,149 @@
+package session
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// readRequest takes an execution_request to a supervisor apart: a plan when it
+// has several tasks or assigns one to somebody else, else one piece of work in
+// the words of its task.
+func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Message {
+	tasks := request.Payload.Tasks
+	planned := len(tasks) != 1 || tasks[0].AssignedTo != request.To
+	message := Message{Channel: schemas.ChannelAgent, Language: languageOf(tasks)}
+	upstream := schemas.Upstream{
+		Request: request.MessageID, From: request.From, To: request.To, ReplyTo: event.ReplyTo,
+		PlanID: request.Payload.PlanID, Planned: planned,
+		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
+		Attempt: event.Attempt, TraceParent: event.TraceParent, Expires: event.Expires,
+	}
+	if planned {
+		message.Words = requestOf(tasks)
+		message.Tasks = tasks
+	} else {
+		upstream.Task = tasks[0].TaskID
+		message.Words = wordsOf(&tasks[0])
+		message.Entities = tasks[0].Context.Entities
+	}
+	message.Upstream = &upstream
+	return message
+}
+
+func languageOf(tasks []schemas.Task) string {
+	for i := range tasks {
+		var constraints struct {
+			Language string `json:"language"`
+		}
+		if schemas.Unmarshal(tasks[i].Context.Constraints, &constraints) == nil && constraints.Language != "" {
+			return constraints.Language
+		}
+	}
+	return ""
+}
+
+// requestOf is what a person has asked for, as far as the tasks of a plan say it.
+func requestOf(tasks []schemas.Task) string {
+	for i := range tasks {
+		if tasks[i].Context.Request != "" {
+			return tasks[i].Context.Request
+		}
+	}
+	return ""
+}
+
+// wordsOf are what a task asks for: its description, and below it the results
+// that it builds on.
+func wordsOf(task *schemas.Task) string {
+	words := strings.TrimSpace(task.Description)
+	for _, name := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
+		if input := strings.TrimSpace(task.Context.Inputs[name].Text); input != "" {
+			words += "\n\n" + input
+		}
+	}
+	if words == "" {
+		words = strings.TrimSpace(task.Context.Request)
+	}
+	return words
+}
+
+// same reports whether two requests are attempts of one piece of work.
+func same(a, b *schemas.Upstream) bool {
+	return a != nil && b != nil && a.Effect != "" && a.Effect == b.Effect
+}
+
+// response is the answer to the request that a run was begun by (M-07…M-12).
+func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
+	upstream := run.Message.Upstream
+	payload := schemas.ResponsePayload{
+		Status: responseStatus(run.Status), PlanID: upstream.PlanID,
+		ExecutionSummary: summary(run), Deliverables: deliverables(run),
+		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream),
+	}
+	if result := env.result(run); result != nil {
+		payload.Result = result
+	}
+	response := schemas.ExecutionResponse{
+		Envelope: schemas.Envelope{
+			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,
+			Type: schemas.ExecutionResponseType, Timestamp: now, InReplyTo: upstream.Request,
+		},
+		Payload: payload,
+	}
+	body, err := schemas.Marshal(response)
+	return Output{Agent: upstream.To, Response: true, Event: answering(upstream, &response.Envelope, body)}, err
+}
+
+// answering returns the event of a message to whoever asked.
+func answering(upstream *schemas.Upstream, envelope *schemas.Envelope, body []byte) schemas.Event {
+	return schemas.Event{
+		ID: envelope.MessageID, Source: "/podium/" + envelope.From, Type: "podium." + envelope.Type + ".v1",
+		Subject: upstream.Subject, Time: envelope.Timestamp, DataContentType: schemas.MediaTypeJSON,
+		DataSchema: schemas.SchemaID(envelope.Type), PartitionKey: upstream.Partition, CorrelationID: upstream.Correlation,
+		CausationID: upstream.Request, Attempt: upstream.Attempt, EffectID: upstream.Effect,
+		ReplyTo: upstream.ReplyTo, TraceParent: upstream.TraceParent, Data: body,
+	}
+}
+
+func responseStatus(status schemas.RunStatus) schemas.ResponseStatus {
+	switch status {
+	case schemas.RunCompleted:
+		return schemas.StatusCompleted
+	case schemas.RunPartial:
+		return schemas.StatusPartial
+	case schemas.RunBlocked:
+		return schemas.StatusBlocked
+	case schemas.RunFailed, schemas.RunCancelled:
+	}
+	return schemas.StatusFailed
+}
+
+// result assembles what the run was asked for: its text, and the data of the
+// answer when it has one part.
+func (env *Env) result(run *plan.Run) *schemas.Result {
+	if len(run.Answer) == 0 {
+		return nil
+	}
+	parts := make([]string, len(run.Answer))
+	var result schemas.Result
+	for i := range run.Answer {
+		content := env.content(run.Answer[i].Body)
+		parts[i] = content.Text
+		if len(run.Answer) == 1 {
+			result = content
+		}
+	}
+	result.Text = cut(schemas.AnswerText(parts, nil, run.Message.Language), maxAnswer)
+	return &result
+}
+
+// failureText is what is said of a failure that came without words.
+func failureText(kind schemas.FailureKind) string {
+	return "The task ended without a result: " + string(cmp.Or(kind, "skipped")) + "."
+}
