@@ -22,7 +22,7 @@ const (
 	exitFailed   = 1 // it was tried and did not work
 	exitUsage    = 2 // the command line or the configuration is wrong
 	exitNotFound = 3 // there is no such run, message, agent or ledger
-	exitDiffers  = 4 // a verification found differences
+	exitDiffers  = 4 // a verification found differences, or keywords in conflict
 )
 
 // command is the whole command line.
@@ -64,7 +64,7 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify found differences`
+  4  replay --verify found differences, or route --lint keywords in conflict`
 }
 
 // environment is what every verb works with.

@@ -21,7 +21,7 @@ func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 	case f.PlanCreated != nil:
 		r.applyPlan(f.PlanCreated, now)
 	case f.PlanRefused != nil:
-		r.Phase, r.Tasks = PhaseDecomposing, nil
+		r.Phase, r.Tasks, r.index = PhaseDecomposing, nil, nil
 	case f.TaskRouted != nil:
 		r.applyRoute(f.TaskRouted)
 	case f.TaskReady != nil:
@@ -37,7 +37,7 @@ func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.RunEnded.Status, f.RunEnded.Reason
 	default:
-		if task := r.Task(f.Task()); task != nil {
+		if task := r.change(f.Task()); task != nil {
 			task.apply(f, now)
 		}
 	}
@@ -45,19 +45,25 @@ func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 
 func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
 	r.Phase, r.Source, r.Planned = PhaseRouting, f.Source, now
-	r.Tasks = make([]Task, len(f.Tasks))
+	r.Tasks, r.index = make([]*Task, len(f.Tasks)), nil
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
-		r.Tasks[i] = Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending}
+		r.Tasks[i] = &Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending}
 	}
 	for i, level := range levels(f.Tasks) {
 		r.Tasks[i].Level = level
 	}
+	if len(f.Tasks) > indexed {
+		r.index = indexOf(f.Tasks)
+	}
 	r.routed()
 }
 
+// indexed is how many tasks are found faster one by one than by an index.
+const indexed = 8
+
 func (r *Run) applyRoute(f *schemas.TaskRouted) {
-	if task := r.Task(f.Task); task != nil {
+	if task := r.change(f.Task); task != nil {
 		task.Agent, task.Routed = f.Decision.NextAgent, true
 	}
 	r.routed()
@@ -75,17 +81,19 @@ func (r *Run) routed() {
 	}
 }
 
-// take returns the task with that id, and makes it when it is none of the plan.
+// take returns the task with that id to be changed, and makes it when it is none
+// of the plan.
 func (r *Run) take(id string, kind schemas.TaskKind) *Task {
-	if task := r.Task(id); task != nil {
+	if task := r.change(id); task != nil {
 		return task
 	}
 	if id == DeliveryTask {
 		r.Delivery = &Task{ID: id}
 		return r.Delivery
 	}
-	r.Support = append(r.Support, Task{ID: id, Kind: kind})
-	return &r.Support[len(r.Support)-1]
+	added := &Task{ID: id, Kind: kind}
+	r.Support = append(r.Support, added)
+	return added
 }
 
 func (r *Run) applyDispatch(f *schemas.TaskDispatched) {

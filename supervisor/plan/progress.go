@@ -15,7 +15,7 @@ func Progress(run *Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload 
 	}
 	slowdown := slowdown(run)
 	for i := range run.Tasks {
-		task := &run.Tasks[i]
+		task := run.Tasks[i]
 		told.ResourceUsage.TokensUsed += task.Tokens
 		switch task.State {
 		case TaskCompleted:
@@ -79,7 +79,7 @@ func (p permille) of(d time.Duration) time.Duration {
 func slowdown(run *Run) permille {
 	var sum, count int64
 	for i := range run.Tasks {
-		task := &run.Tasks[i]
+		task := run.Tasks[i]
 		if estimate := task.estimate(); task.State == TaskCompleted && estimate > 0 && !task.Began.IsZero() {
 			sum += int64(task.Ended.Sub(task.Began)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
 			count++
@@ -99,7 +99,7 @@ func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
 	ends := make(map[string]time.Duration, len(run.Tasks))
 	var longest, sum time.Duration
 	for _, i := range ordered(run) {
-		task := &run.Tasks[i]
+		task := run.Tasks[i]
 		remaining := remaining(task, slow, now)
 		sum += remaining
 		var begins time.Duration

@@ -24,7 +24,7 @@ func reserved(id string) bool {
 // routers need to know. When all are routed the work begins.
 func (t *Turn) routing() {
 	for i := range t.Run.Tasks {
-		if task := &t.Run.Tasks[i]; !task.Routed && !task.State.Ended() {
+		if task := t.Run.Tasks[i]; !task.Routed && !task.State.Ended() {
 			t.route(task)
 		}
 	}
@@ -66,7 +66,7 @@ func (t *Turn) route(task *Task) {
 // asking reports whether an answer that a task's routers need is still awaited.
 func (t *Turn) asking(task string) bool {
 	for i := range t.Run.Support {
-		if About(&t.Run.Support[i]) == task && !t.Run.Support[i].State.Ended() {
+		if About(t.Run.Support[i]) == task && !t.Run.Support[i].State.Ended() {
 			return true
 		}
 	}
@@ -87,7 +87,7 @@ func About(question *Task) string {
 func (t *Turn) evidence(task string) route.Evidence {
 	var evidence route.Evidence
 	for i := range t.Run.Support {
-		question := &t.Run.Support[i]
+		question := t.Run.Support[i]
 		if About(question) != task || !question.State.Ended() {
 			continue
 		}

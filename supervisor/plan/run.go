@@ -33,13 +33,15 @@ type Run struct {
 	Phase       Phase                `json:"phase"`
 	Source      schemas.PlannerKind  `json:"source,omitzero"`
 	Planned     time.Time            `json:"planned,omitzero"`
-	Tasks       []Task               `json:"tasks,omitzero"`
-	Support     []Task               `json:"support,omitzero"` // what deciding itself has asked agents for
+	Tasks       []*Task              `json:"tasks,omitzero"`   // replaced, never changed in place
+	Support     []*Task              `json:"support,omitzero"` // what deciding itself has asked agents for
 	Delivery    *Task                `json:"delivery,omitzero"`
 	Status      schemas.RunStatus    `json:"status,omitzero"`
 	Reason      schemas.StopReason   `json:"reason,omitzero"`
 	Answer      []schemas.AnswerPart `json:"answer,omitzero"`
 	Error       *schemas.Error       `json:"error,omitzero"`
+
+	index map[string]int // of a large plan's tasks; nil when it has not been made
 }
 
 // Task returns the task with that id, those outside of the plan included, or nil.
@@ -47,24 +49,47 @@ func (r *Run) Task(id string) *Task {
 	if id == DeliveryTask {
 		return r.Delivery
 	}
-	for i := range r.Tasks {
-		if r.Tasks[i].ID == id {
-			return &r.Tasks[i]
-		}
+	if place := r.place(id); place != nil {
+		return *place
 	}
-	for i := range r.Support {
-		if r.Support[i].ID == id {
-			return &r.Support[i]
+	return nil
+}
+
+// place returns where a task of the plan or of its support stands, or nil.
+func (r *Run) place(id string) **Task {
+	if i, known := r.index[id]; known {
+		return &r.Tasks[i]
+	}
+	for _, tasks := range [...][]*Task{r.Tasks, r.Support} {
+		for i := range tasks {
+			if tasks[i].ID == id {
+				return &tasks[i]
+			}
 		}
 	}
 	return nil
 }
 
+// change returns a copy of a task that has taken its place, so that the run may
+// share its tasks with its clones; nil when there is no such task.
+func (r *Run) change(id string) *Task {
+	place := &r.Delivery
+	if id != DeliveryTask {
+		place = r.place(id)
+	}
+	if place == nil || *place == nil {
+		return nil
+	}
+	changed := **place
+	*place = &changed
+	return &changed
+}
+
 // All yields every task: those of the plan in order, then the others.
 func (r *Run) All(yield func(*Task) bool) {
-	for _, tasks := range [...][]Task{r.Tasks, r.Support} {
-		for i := range tasks {
-			if !yield(&tasks[i]) {
+	for _, tasks := range [...][]*Task{r.Tasks, r.Support} {
+		for _, task := range tasks {
+			if !yield(task) {
 				return
 			}
 		}
@@ -80,12 +105,8 @@ func (r *Run) Settled() bool { return r.Phase == PhaseAssembling || r.Phase == P
 // Clone returns a copy that shares nothing which Apply changes.
 func (r *Run) Clone() *Run {
 	clone := *r
-	clone.Tasks = append([]Task(nil), r.Tasks...)
-	clone.Support = append([]Task(nil), r.Support...)
-	if r.Delivery != nil {
-		delivery := *r.Delivery
-		clone.Delivery = &delivery
-	}
+	clone.Tasks = append([]*Task(nil), r.Tasks...)
+	clone.Support = append([]*Task(nil), r.Support...)
 	return &clone
 }
 

@@ -14,7 +14,7 @@ func (t *Turn) settle() {
 	completed := 0
 	var failed *Task
 	for i := range t.Run.Tasks {
-		task := &t.Run.Tasks[i]
+		task := t.Run.Tasks[i]
 		switch {
 		case task.State == TaskCompleted:
 			completed++
@@ -55,7 +55,7 @@ func (t *Turn) completionReason() schemas.StopReason {
 func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	settled := schemas.RunSettled{Run: t.Run.Number, Status: status, Reason: reason, Error: failure}
 	for i := range t.Run.Tasks {
-		if task := &t.Run.Tasks[i]; task.State == TaskCompleted && t.tells(task) {
+		if task := t.Run.Tasks[i]; task.State == TaskCompleted && t.tells(task) {
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
@@ -79,7 +79,7 @@ func (t *Turn) tells(task *Task) bool {
 	if t.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
-	return !slices.ContainsFunc(t.Run.Tasks, func(other Task) bool {
+	return !slices.ContainsFunc(t.Run.Tasks, func(other *Task) bool {
 		return other.State == TaskCompleted && slices.Contains(other.dependencies(), task.ID)
 	})
 }

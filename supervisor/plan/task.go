@@ -44,10 +44,11 @@ type Task struct {
 	Routed bool                 `json:"routed,omitzero"`
 	Level  int                  `json:"level,omitzero"` // of the graph; the first is 0
 	State  TaskState            `json:"state"`
-	// Attempt counts the requests; Base is how many of them went to other
-	// agents than the present one, Refused how often it could not be asked.
+	// Attempt counts the requests; Base is how many of them went to Former, whose
+	// fallback the present agent is, Refused how often that one could not be asked.
 	Attempt int    `json:"attempt,omitzero"`
 	Base    int    `json:"base,omitzero"`
+	Former  string `json:"former,omitzero"`
 	Refused int    `json:"refused,omitzero"`
 	Request string `json:"request,omitzero"` // of the current attempt
 
@@ -68,6 +69,14 @@ type Task struct {
 	Detail     string                `json:"detail,omitzero"`  // of the last attempt
 	Recovery   schemas.Recovery      `json:"recovery,omitzero"`
 	Permit     string                `json:"permit,omitzero"` // the newest that was granted
+}
+
+// AgentOf returns the agent that an attempt was asked of.
+func (t *Task) AgentOf(attempt int) string {
+	if t.Former != "" && attempt <= t.Base {
+		return t.Former
+	}
+	return t.Agent
 }
 
 // Optional reports whether the run can do without the task (settlement 10).
@@ -125,7 +134,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		}
 	}
 	switch t.State {
-	case TaskDispatched:
+	case TaskReady, TaskDispatched:
 		add(schemas.DeadlineQueue, t.Due)
 	case TaskRunning:
 		add(schemas.DeadlineWork, t.Due)
@@ -133,14 +142,14 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskReady, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }
 
 func (t *Task) earliest() time.Time {
 	switch t.State {
-	case TaskDispatched, TaskWaiting:
+	case TaskReady, TaskDispatched, TaskWaiting:
 		return t.Due
 	case TaskRunning:
 		earliest := t.Due
@@ -150,7 +159,7 @@ func (t *Task) earliest() time.Time {
 			}
 		}
 		return earliest
-	case TaskPending, TaskReady, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return time.Time{}
 }

@@ -85,7 +85,7 @@ func (t *Turn) skip() {
 	for again := true; again; {
 		again = false
 		for i := range t.Run.Tasks {
-			task := &t.Run.Tasks[i]
+			task := t.Run.Tasks[i]
 			if task.State != TaskPending {
 				continue
 			}
@@ -119,7 +119,7 @@ func (t *Turn) startable() []string {
 	barrier := t.barrier()
 	var ranks [6][]string
 	for i := range t.Run.Tasks {
-		task := &t.Run.Tasks[i]
+		task := t.Run.Tasks[i]
 		if task.State == TaskPending && task.Level <= barrier && t.free(task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
@@ -140,7 +140,7 @@ func (t *Turn) barrier() int {
 		return lowest
 	}
 	for i := range t.Run.Tasks {
-		if task := &t.Run.Tasks[i]; !task.State.Ended() {
+		if task := t.Run.Tasks[i]; !task.State.Ended() {
 			lowest = min(lowest, task.Level)
 		}
 	}

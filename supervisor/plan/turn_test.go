@@ -88,7 +88,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 			source.Retry = schemas.Retry{Attempts: len(test.waits) + 1, Wait: schemas.Duration(test.wait)}
 			turn, facts := begun(t, compile(t, source), "one", "")
 			for i, want := range test.waits {
-				task := &turn.Run.Tasks[0]
+				task := turn.Run.Tasks[0]
 				if task.Attempt != i+1 || task.State != plan.TaskDispatched {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
@@ -96,12 +96,12 @@ func TestWaitDoubles_M25(t *testing.T) {
 				if got := (*facts)[len(*facts)-1].TaskFailed.RetryAt.Sub(turn.Now); got != want {
 					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
 				}
-				turn.Now = task.Due
+				turn.Now = turn.Run.Tasks[0].Due
 				if !turn.Expire(turn.Run.Deadlines()[0]) {
 					t.Fatal("the wait is not over")
 				}
 			}
-			turn.Answer(&turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusFailed})
+			turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusFailed})
 			if turn.Run.Phase != plan.PhaseComplete || turn.Run.Status != schemas.RunFailed {
 				t.Errorf("after the last attempt the run is %s, %s", turn.Run.Phase, turn.Run.Status)
 			}
@@ -128,7 +128,7 @@ func TestSettle_M56(t *testing.T) {
 		"all completed":         {"one", []plan.Answer{done}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
 		"a partial answer":      {"one", []plan.Answer{some}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
 		"none completed":        {"one", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1: why"},
-		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1:"},
+		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunBlocked, schemas.StopBlocked, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1:"},
 		"the second fails":      {"one then two then three", []plan.Answer{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed, plan.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
 		"the first fails":       {"one then two then three", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed, plan.TaskSkipped, plan.TaskSkipped}, 0, "first could not do t1: why"},
 		"nobody for the second": {"one then four", []plan.Answer{done}, schemas.RunPartial, schemas.StopNoRoute, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed}, 1, "nobody\n\nso far:"},
@@ -182,7 +182,7 @@ func TestDeadlines_M44(t *testing.T) {
 	source := steps()
 	source.Retry.Attempts = 2
 	turn, facts := begun(t, compile(t, source), "two", "mail")
-	task := &turn.Run.Tasks[0]
+	task := turn.Run.Tasks[0]
 	wait := func(kind schemas.DeadlineKind, attempt int, after time.Duration) {
 		t.Helper()
 		want := []schemas.Deadline{{Run: 1, Task: "t1", Attempt: attempt, Kind: kind, At: start().Add(after)}}
@@ -217,7 +217,7 @@ func TestDeadlines_M44(t *testing.T) {
 func TestCancel_O27(t *testing.T) {
 	t.Parallel()
 	turn, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
-	turn.Answer(&turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusCompleted})
+	turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusCompleted})
 	if !turn.Cancel() {
 		t.Fatal("it could not be stopped")
 	}

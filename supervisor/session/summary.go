@@ -48,7 +48,7 @@ func usage(run *plan.Run, now time.Time) *schemas.ResourceUsage {
 		used.TimeElapsedSeconds = max(now.Sub(run.Planned), 0).Seconds()
 	}
 	for i := range run.Tasks {
-		task := &run.Tasks[i]
+		task := run.Tasks[i]
 		used.TokensUsed += task.Tokens
 		if task.Began.IsZero() || task.Ended.IsZero() {
 			continue
@@ -71,7 +71,7 @@ func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 		})
 	}
 	for i := range run.Tasks {
-		task := &run.Tasks[i]
+		task := run.Tasks[i]
 		switch {
 		case task.Failure == "":
 		case task.State == plan.TaskCompleted:

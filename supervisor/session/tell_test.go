@@ -200,7 +200,7 @@ func (s *story) describe() string {
 	if active := s.state.Active; active != nil {
 		fmt.Fprintf(&told, "run %d %s:", active.Number, active.Phase)
 		for i := range active.Tasks {
-			task := &active.Tasks[i]
+			task := active.Tasks[i]
 			fmt.Fprintf(&told, " %s %s %d%%", task.ID, task.State, task.Percentage)
 		}
 		told.WriteString("\n")

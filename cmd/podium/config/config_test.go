@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,36 @@ func TestDefaults(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
 		}
+	}
+}
+
+// TestRouterDefaults_P06_G31: the defaults stand in the profile that a run pins,
+// so that other defaults later do not change what it decides.
+func TestRouterDefaults_P06_G31(t *testing.T) {
+	t.Parallel()
+	config := Config{Profiles: map[string]Profile{"p": {Routers: []Router{
+		{Kind: schemas.RouterScore},
+		{Kind: schemas.RouterScore, KeywordWeight: 0.3, Floor: 0.1, Deadline: schemas.Duration(time.Second)},
+		{Kind: schemas.RouterAgent, Agent: "echo"},
+		{Kind: schemas.RouterKeywords, Match: schemas.ModeCompound, Groups: []Group{
+			{Agent: "echo", Keywords: []Keyword{{Word: "a"}, {Word: "b", Mode: schemas.ModeSuffix}}},
+			{Agent: "echo", Match: schemas.ModePrefix, Keywords: []Keyword{{Word: "a"}, {Word: "b", Mode: schemas.ModeWord}}},
+		}},
+	}}}}
+	complete := config.WithDefaults()
+	got := complete.Profile("p").Routers
+	word := func(text string, mode schemas.KeywordMode) schemas.Keyword { return schemas.Keyword{Word: text, Mode: mode} }
+	want := []schemas.Router{
+		{Kind: schemas.RouterScore, SelfWeight: 0.6, KeywordWeight: 0.4, Floor: 0.5, Deadline: schemas.Duration(2 * time.Second)},
+		{Kind: schemas.RouterScore, KeywordWeight: 0.3, Floor: 0.1, Deadline: schemas.Duration(time.Second)},
+		{Kind: schemas.RouterAgent, Agent: "echo", Deadline: schemas.Duration(10 * time.Second)},
+		{Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured, Groups: []schemas.KeywordGroup{
+			{Name: "echo", Agent: "echo", Keywords: []schemas.Keyword{word("a", schemas.ModeCompound), word("b", schemas.ModeSuffix)}},
+			{Name: "echo", Agent: "echo", Keywords: []schemas.Keyword{word("a", schemas.ModePrefix), word("b", schemas.ModeWord)}},
+		}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 }
 

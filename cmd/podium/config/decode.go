@@ -95,7 +95,7 @@ func (d *decoder) resolve(node ast.Node, path string) ast.Node {
 		name := n.Value.GetToken().Value
 		target, ok := d.anchors[name]
 		if _, chained := target.(*ast.AliasNode); !ok || chained {
-			d.problem(start(n), path, "there is no anchor &%s", name)
+			d.problem(start(n), path, `there is no anchor &%s; a value that begins with "*" has to be quoted`, name)
 			return nil
 		}
 		return d.resolve(target, path)
@@ -161,7 +161,7 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 	case reflect.Int:
 		d.number(node, into, path, tag)
 	case reflect.Float64:
-		d.fraction(node, path, into.SetFloat)
+		d.fraction(node, path, tag, into.SetFloat)
 	case reflect.Bool:
 		d.switched(node, into, path)
 	default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/route"
 )
 
 // The defaults that are more than a word.
@@ -122,14 +123,30 @@ func (p Profile) withDefaults() Profile {
 }
 
 func (r Router) withDefaults() Router {
-	if r.Kind != schemas.RouterKeywords {
-		return r
+	switch r.Kind {
+	case schemas.RouterKeywords:
+		return r.keywordsWithDefaults()
+	case schemas.RouterScore:
+		if r.SelfWeight == 0 && r.KeywordWeight == 0 {
+			r.SelfWeight, r.KeywordWeight = route.DefaultSelfWeight, route.DefaultKeywordWeight
+		}
+		r.Floor = or(r.Floor, route.DefaultFloor)
+		r.Deadline = or(r.Deadline, schemas.Duration(route.DefaultAssessDeadline))
+	case schemas.RouterAgent:
+		r.Deadline = or(r.Deadline, schemas.Duration(route.DefaultChoiceDeadline))
+	case schemas.RouterAssigned, schemas.RouterDefault:
 	}
+	return r
+}
+
+func (r Router) keywordsWithDefaults() Router {
 	r.Mode = or(r.Mode, schemas.OrderConfigured)
+	r.Match = or(r.Match, schemas.ModeWord)
 	r.Groups = slices.Clone(r.Groups)
 	for i := range r.Groups {
 		r.Groups[i].Name = or(r.Groups[i].Name, r.Groups[i].Agent)
-		r.Groups[i].Keywords = wordByDefault(r.Groups[i].Keywords)
+		r.Groups[i].Match = or(r.Groups[i].Match, r.Match)
+		r.Groups[i].Keywords = matchByDefault(r.Groups[i].Keywords, r.Groups[i].Match)
 	}
 	return r
 }
@@ -146,10 +163,12 @@ func (p Planner) withDefaults() Planner {
 	return p
 }
 
-func wordByDefault(keywords []Keyword) []Keyword {
+func wordByDefault(keywords []Keyword) []Keyword { return matchByDefault(keywords, schemas.ModeWord) }
+
+func matchByDefault(keywords []Keyword, match schemas.KeywordMode) []Keyword {
 	keywords = slices.Clone(keywords)
 	for i := range keywords {
-		keywords[i].Mode = or(keywords[i].Mode, schemas.ModeWord)
+		keywords[i].Mode = or(keywords[i].Mode, match)
 	}
 	return keywords
 }

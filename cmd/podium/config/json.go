@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,7 +78,7 @@ func (d *decoder) free(node ast.Node, path string) (any, bool) {
 }
 
 // fraction reads a number that need not be whole.
-func (d *decoder) fraction(node ast.Node, path string, accept func(float64)) {
+func (d *decoder) fraction(node ast.Node, path string, tag reflect.StructTag, accept func(float64)) {
 	kind := ast.FloatType
 	if node.Type() == ast.IntegerType {
 		kind = ast.IntegerType
@@ -89,6 +90,10 @@ func (d *decoder) fraction(node ast.Node, path string, accept func(float64)) {
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(number, 0) || math.IsNaN(number) || number < 0 {
 		d.problem(start(node), path, "%q is not a number of 0 or more", text)
+		return
+	}
+	if most, set := bound(tag, "max"); set && number > float64(most) {
+		d.problem(start(node), path, "%s is more than %d", text, most)
 		return
 	}
 	accept(number)

@@ -72,7 +72,7 @@ type Group struct {
 }
 
 // A Keyword is words to look for: "cation*" is the beginning of a word, "*termin"
-// the end of one, "*lager*" any part of one, and "/rechnung \\d+/" a regular
+// the end of one, "*lager*" any part of one, and "/rechnung \d+/" a regular
 // expression; "dft" is what the group or router says, else a whole word. The long
 // form says more.
 type Keyword struct {
@@ -82,7 +82,7 @@ type Keyword struct {
 	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
 }
 
-var errStar = errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"; elsewhere use the long form {word: …}`)
+var errStar = errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"`)
 
 func (k *Keyword) shorten(text string) error {
 	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {

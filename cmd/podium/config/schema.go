@@ -16,7 +16,7 @@ const (
 	durationPattern = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 	datePattern     = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
 	namePattern     = `^[a-z0-9_-]{1,63}$`
-	keywordPattern  = `^[^*]+\*?$`
+	keywordPattern  = `^(/[\s\S]+/|\*?[^*]+\*?)$`
 )
 
 type object = map[string]any
@@ -101,7 +101,11 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 		}
 		return orVariable(number)
 	case reflect.Float64:
-		return orVariable(object{"type": "number", "minimum": 0})
+		number := object{"type": "number", "minimum": 0}
+		if most, ok := bound(tag, "max"); ok {
+			number["maximum"] = most
+		}
+		return orVariable(number)
 	case reflect.Bool:
 		return orVariable(object{"type": "boolean"})
 	case reflect.String:

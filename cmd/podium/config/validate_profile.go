@@ -72,16 +72,28 @@ func (v *validator) granted(path, agent string, agents []string) {
 
 func (v *validator) router(path string, router *Router, agents []string) {
 	keywords := router.Kind == schemas.RouterKeywords
-	if !keywords && (router.Mode != "" || len(router.Groups) > 0) {
-		v.problem(path, "only a router of kind keywords has mode and groups")
+	score, asked := router.Kind == schemas.RouterScore, router.Kind == schemas.RouterAgent
+	if !keywords && (router.Mode != "" || router.Match != "" || len(router.Groups) > 0) {
+		v.problem(path, "only a router of kind keywords has mode, match and groups")
+	}
+	if !score && (router.SelfWeight != 0 || router.KeywordWeight != 0 || router.Silent != 0 || router.Floor != 0 || router.Least != 0) {
+		v.problem(path, "only a router of kind score has weights, silent, floor and least")
+	}
+	if !score && !asked && router.Deadline != 0 {
+		v.problem(path+".deadline", "only routers of kind score and agent wait for answers")
 	}
 	if keywords && len(router.Groups) == 0 {
 		v.problem(path, `"groups" is missing`)
 	}
-	if router.Kind == schemas.RouterDefault {
+	switch {
+	case asked && router.Agent == "":
+		v.problem(path, `"agent" is missing`)
+	case asked:
+		v.agentExists(path+".agent", router.Agent)
+	case router.Kind == schemas.RouterDefault:
 		v.granted(path+".agent", router.Agent, agents)
-	} else if router.Agent != "" {
-		v.problem(path+".agent", "only a router of kind default has an agent")
+	case router.Agent != "":
+		v.problem(path+".agent", "only routers of kind default and agent have an agent")
 	}
 	for i, group := range router.Groups {
 		at := fmt.Sprintf("%s.groups[%d]", path, i)
@@ -98,8 +110,12 @@ func (v *validator) keywords(path string, keywords []Keyword) {
 		if strings.TrimSpace(keyword.Word) == "" {
 			v.problem(fmt.Sprintf("%s[%d]", path, i), "the keyword is empty")
 		}
-		if strings.Contains(keyword.Word, "*") {
-			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix instead of "*"`)
+		if keyword.Mode == schemas.ModeRegex {
+			if _, err := regexp.Compile(keyword.Word); err != nil {
+				v.problem(fmt.Sprintf("%s[%d]", path, i), "%v", err)
+			}
+		} else if strings.Contains(keyword.Word, "*") {
+			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix, suffix or substring instead of "*"`)
 		}
 	}
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"podium/supervisor/route"
+)
+
+const lintedConfig = `
+agents:
+  calculator: {kind: calculator}
+  echo: {kind: echo}
+profiles:
+  desk:
+    agents: [calculator, echo]
+    routers:
+      - kind: keywords
+        groups:
+          - {name: sums, agent: calculator, keywords: ["*cation*", mail, never]}
+          - {name: post, agent: echo, match: compound, keywords: [Termin, express mail, {word: mail, shared: true}]}
+      - {kind: default, agent: echo}
+  other:
+    agents: [echo]
+    routers: [{kind: default, agent: echo}]
+`
+
+// TestRouteLint_G24_G25: keywords are compared with each other and with what
+// people have asked, on a ledger at rest and on a running instance.
+func TestRouteLint_G24_G25(t *testing.T) {
+	t.Parallel()
+	i := install(t, lintedConfig)
+	i.up()
+	long := strings.Repeat("What we said about it. ", 400) + "Der Arzttermin!" // stands outside of its record
+	for _, text := range []string{"an application and a vacation", "one more application", long} {
+		i.podium("send", "--wait", "--profile", "desk", text)
+	}
+	running := i.podium("route", "--lint", "-c", i.config, "--profile", "desk")
+	want := "profile desk, findings 4; requests read from " + i.data + ": 3\n" +
+		`inside   router 1, group "sums": "cation" counts inside longer words, in 2 of the texts: "application" (2), "vacation" (1)` + "\n" +
+		`overlap  router 1, group "sums": "mail" counts wherever the keyword "express mail" of group "post" does` + "\n" +
+		`silent   router 1, group "sums": "mail" hits nothing of the history` + "\n"
+	if running.code != exitDiffers || running.stderr != "" || !strings.HasPrefix(running.stdout, want) {
+		t.Errorf("exit code %d, %s\n%swant\n%s", running.code, running.stderr, running.stdout, want)
+	}
+	i.stop()
+	var report struct {
+		Profile, Ledger string
+		Requests        int
+		Findings        []route.Finding
+	}
+	rest := i.podium("route", "--lint", "-c", i.config, "--profile", "desk", "--last", "1", "-o", "json")
+	if err := json.Unmarshal([]byte(rest.stdout), &report); err != nil || rest.code != exitDiffers || report.Requests != 1 || report.Ledger != i.data {
+		t.Fatalf("exit code %d, %v in %s", rest.code, err, rest.stdout)
+	}
+	for _, f := range report.Findings {
+		if f.Keyword == "Termin" && (f.Kind != route.FindingInside || f.Words[0].Word != "arzttermin") {
+			t.Errorf("the newest request is not read: %+v", f)
+		}
+	}
+	other := i.podium("route", "--lint", "-c", i.config, "--profile", "other").succeeds(t).stdout
+	if other != "profile other, findings 0; requests read from "+i.data+": 0\n" {
+		t.Errorf("a profile that nobody asked: %s", other)
+	}
+}
+
+// TestRouteLintWithoutLedger: where nobody has run anything, keywords are still
+// compared with each other.
+func TestRouteLintWithoutLedger(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := writeFile(t, lintedConfig)
+	o := in(t, "", "route", "--lint", "-c", file, "--profile", "desk")
+	if o.code != exitDiffers || !strings.HasPrefix(o.stdout, "profile desk, findings 1; no ledger, so what never hits is not known\noverlap  ") {
+		t.Errorf("exit code %d, %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// TestRouteSaysWhoIsAsked_O10_P09: what a model or the agents would say is not
+// known here, and that is said.
+func TestRouteSaysWhoIsAsked_O10_P09(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, `
+agents:
+  echo: {kind: echo, description: "Repeats every song"}
+  oracle: {kind: external}
+profiles:
+  desk:
+    agents: [echo]
+    routers: [{kind: agent, agent: oracle}, {kind: score}]
+`)
+	text := in(t, "", "route", "-c", file, "songs").succeeds(t).stdout
+	for _, words := range []string{"a run first asks oracle; without their answers:", `agent "oracle" was not asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`} {
+		if !strings.Contains(text, words) {
+			t.Errorf("it does not say %q:\n%s", words, text)
+		}
+	}
+	var explained explanation
+	o := in(t, "", "route", "-c", file, "-o", "json", "songs").succeeds(t)
+	if err := json.Unmarshal([]byte(o.stdout), &explained); err != nil || len(explained.Steps) != 1 || strings.Join(explained.Steps[0].Asks, " ") != "oracle" {
+		t.Errorf("%v in %s", err, o.stdout)
+	}
+}
