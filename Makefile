@@ -99,8 +99,11 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 ##@ Put it to the proof
 
 .PHONY: bench
-bench: build ## Measure runs per second and CPU per run, as a ratio to bare JetStream
-	@for durability in fsync interval; do $(PODIUM) bench single --durability $$durability $(ARGS); echo; done
+bench: build ## Measure speed, memory and recovery, beside bare JetStream (6 min)
+	@for workload in single w1 w2 w3 growth; do \
+		for durability in fsync interval; do $(PODIUM) bench $$workload --durability $$durability $(ARGS); echo; done; \
+	done
+	@$(PODIUM) bench route $(ARGS)
 
 .PHONY: chaos
 chaos: build ## Kill the service at random moments while messages flow, ROUNDS times

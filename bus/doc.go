@@ -1,6 +1,7 @@
 // Package bus is to execution events what net/http is to requests.
 //
-// An agent is a [Handler]; [Serve] is its server. A door submits events by an
+// An agent is a [Handler]; [Serve] is its server. A supervisor is an agent too: it
+// takes its requests over by [Receive] and answers them from its shards. A door submits events by an
 // [Intake]; whoever owns a shard reads, decides and appends by a [Ledger]. The
 // packages below this one are the ways to get one: a NATS server, an embedded
 // one, or memory. Nothing above them can tell which it has.
@@ -13,6 +14,7 @@
 // # Subjects
 //
 //	podium.in.<door>.<p>                what a door received          PODIUM_<p>
+//	podium.in.agent.<p>                 requests to a supervisor      PODIUM_<p>
 //	podium.agent.<agent>.response.<p>   how a request ended           PODIUM_<p>
 //	podium.agent.<agent>.progress.<p>   how far it is                 PODIUM_<p>
 //	podium.agent.<agent>.permit.<p>     asks to act outside           PODIUM_<p>
@@ -93,8 +95,21 @@
 //  17. Its id derives from the request's, so a repeat of it is known as one
 //     (TestServeIsAHandlerSystem/RepeatGetsTheSameResponse).
 //  18. Progress says that work has begun within 100 ms, never falls, never follows
-//     the response (TestServeProgress).
+//     the response (TestServeProgress). While the work goes on it comes at least
+//     every ProgressEvery, also when nothing has changed, and not when nobody waits
+//     any more (TestServeGivesSignsOfLife_M36_M47, TestServeGivesNoSignOfADeadRequest_M47).
 //  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/GarbageStopsNobody).
+//
+// # What Receive promises
+//
+//  20. A request is acknowledged once its receiver has made it durable, and never
+//     before; else it comes again. Its large body stays a reference
+//     (TestReceiveHandsOver_X03).
+//  21. Of what is not taken over, what has expired is dropped, what can be answered
+//     is answered with a failure, and the rest is handed to be isolated
+//     (TestReceiveRefuses_X06).
+//  22. A supervisor is held to all that an agent is held to, however deep it is
+//     nested (supervisor.TestSupervisorOfSupervisorsIsAHandler).
 //
 // State changes exactly once, because whoever owns a session remembers what it
 // has seen. Work is done at least once: a process may die between the work and

@@ -150,26 +150,33 @@ func (s *server) read(ctx context.Context, m Message) (schemas.Event, *Request, 
 	if err != nil {
 		return e, nil, err
 	}
+	request, err := s.open(ctx, &e)
+	return e, request, err
+}
+
+// open reads the request that an event carries, and fetches its body if need be.
+func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 	if e.Type != schemas.TypeExecutionRequest {
-		return e, nil, &MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
+		return nil, &MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
 	}
-	switch err := Resolve(ctx, s.worker.Artifacts(), &e); {
+	switch err := Resolve(ctx, s.worker.Artifacts(), e); {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrTooLarge), errors.Is(err, ErrCorrupt):
-		return e, nil, &MalformedError{Detail: err.Error()}
+		return nil, &MalformedError{Detail: err.Error()}
 	case err != nil:
-		return e, nil, err
+		return nil, err
 	}
+	var err error
 	request := &Request{Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: s.worker.Artifacts()}
 	if request.ExecutionRequest, err = schemas.DecodeExecutionRequest(e.Data); err != nil {
-		return e, answerable(request, &e), &MalformedError{Detail: err.Error()}
+		return answerable(request, e), &MalformedError{Detail: err.Error()}
 	}
 	if request.MessageID != e.ID {
-		return e, nil, &MalformedError{Detail: "its id is not its message_id"}
+		return nil, &MalformedError{Detail: "its id is not its message_id"}
 	}
 	if request.EffectID == "" {
 		request.EffectID = schemas.EffectID(request.Payload.PlanID, request.Task().TaskID)
 	}
-	return e, request, nil
+	return request, nil
 }
 
 // answerable fills in as much of a request that breaks its schema as an answer
@@ -189,8 +196,8 @@ func answerable(request *Request, e *schemas.Event) *Request {
 }
 
 // refuse ends a request that cannot be read: by a failed response if it says
-// enough to be answered, else by an ack. It comes again when reading it failed
-// for another reason.
+// enough to be answered, else by an ack, once it is isolated. It comes again when
+// reading it failed for another reason.
 func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, request *Request, err error) {
 	log := s.log.With().Uint64("sequence", d.Message().Sequence).Logger()
 	var malformed *MalformedError
@@ -200,10 +207,17 @@ func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, reques
 		return
 	}
 	log.Error().Str("detail", malformed.Detail).Uint64("malformed_total", s.malformed.Add(1)).Msg("a malformed request is refused")
-	if request != nil {
+	switch {
+	case request != nil:
 		failed := s.failed(&e, request, time.Now(), &Failure{Message: "The request is not valid: " + malformed.Detail, Permanent: true})
 		if s.publish(ctx, &failed, &e, request, log) != nil {
 			s.giveBack(ctx, d, log, "the response could not be published")
+			return
+		}
+	case s.isolate != nil:
+		if err := s.isolate(ctx, d.Message(), malformed.Detail); err != nil {
+			log.Warn().Err(err).Msg("a malformed request is not isolated yet")
+			s.giveBack(ctx, d, log, "it could not be isolated")
 			return
 		}
 	}
@@ -214,7 +228,7 @@ func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, reques
 // the request was lost on the way, or when the agent is stopping.
 func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (answer, error) {
 	started := time.Now()
-	progress := s.startProgress(context.WithoutCancel(ctx), e, request, started)
+	progress := s.startProgress(ctx, e, request, started)
 	result, err := s.call(ctx, held, request, progress.report, log)
 	progress.end()
 	switch cause := context.Cause(ctx); {

@@ -19,14 +19,17 @@ const (
 )
 
 // A reporter publishes the progress of one request: at most one update per
-// interval, and the last one always. An update that cannot be published is lost.
+// interval, the last one always, and one after ProgressEvery even if nothing has
+// changed, because it is the sign that the work goes on (M-36, M-47). An update
+// that cannot be published is lost.
 type reporter struct {
 	server  *server
 	event   *schemas.Event
 	request *Request
 	started time.Time
 
-	changed chan struct{} // holds a value while there is something new to say
+	over    <-chan struct{} // closed when the work has to end
+	changed chan struct{}   // holds a value while there is something new to say
 	stop    chan struct{}
 	stopped chan struct{}
 	first   *time.Timer
@@ -43,8 +46,10 @@ type reporter struct {
 // startProgress begins to report on a request until end is called. Most requests
 // are answered before there is anything to say, and need no goroutine.
 func (s *server) startProgress(ctx context.Context, e *schemas.Event, request *Request, started time.Time) *reporter {
+	over := ctx.Done()
+	ctx = context.WithoutCancel(ctx)
 	r := &reporter{
-		server: s, event: e, request: request, started: started,
+		server: s, event: e, request: request, started: started, over: over,
 		changed: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	r.begin = func(overdue bool) {
@@ -99,6 +104,8 @@ func (r *reporter) end() {
 // there is nothing new.
 func (r *reporter) run(ctx context.Context, overdue bool) {
 	var next time.Time // before this nothing is published
+	life, over := time.NewTimer(r.server.config.ProgressEvery), r.over
+	defer life.Stop()
 	for ; ; overdue = false {
 		if !overdue {
 			select {
@@ -107,6 +114,11 @@ func (r *reporter) run(ctx context.Context, overdue bool) {
 					r.publish(ctx, update)
 				}
 				return
+			case <-life.C:
+				overdue = true
+			case <-over: // nobody waits any more: a handler that goes on gives no signs
+				over = nil
+				life.Stop()
 			case <-r.changed:
 				if !r.waitUntil(next) {
 					continue
@@ -114,6 +126,9 @@ func (r *reporter) run(ctx context.Context, overdue bool) {
 			}
 		}
 		if update, news := r.take(); news || overdue {
+			if over != nil {
+				life.Reset(r.server.config.ProgressEvery)
+			}
 			r.publish(ctx, update)
 			next = time.Now().Add(progressInterval)
 		}

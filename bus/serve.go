@@ -21,6 +21,9 @@ const (
 	ackTimeout      = 5 * time.Second
 )
 
+// DefaultProgressEvery is how often Serve says that a request is under way.
+const DefaultProgressEvery = 10 * time.Second
+
 // A ServeConfig bounds Serve. The zero value of a field stands for its default.
 type ServeConfig struct {
 	// Agent is what the agent says of itself. Its Name is always the worker's.
@@ -31,6 +34,11 @@ type ServeConfig struct {
 	AckWait time.Duration
 	// Heartbeat is the time between two signs of life to the registry; 10 s by default.
 	Heartbeat time.Duration
+	// ProgressEvery is the time after which a request under way gets a progress
+	// update also when nothing has changed; 10 s by default (M-36). Whoever waits
+	// takes the agent for crashed when three of them are missing (M-47), so that
+	// it is at most what the agent's heartbeat promises.
+	ProgressEvery time.Duration
 	// DrainTimeout is how long requests under way may take to finish after the
 	// context has ended; 30 s by default.
 	DrainTimeout time.Duration
@@ -50,7 +58,7 @@ func (c ServeConfig) withDefaults(worker Worker) ServeConfig {
 	for _, d := range [...]struct {
 		value   *time.Duration
 		instead time.Duration
-	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, 10 * time.Second}, {&c.DrainTimeout, 30 * time.Second}} {
+	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, 10 * time.Second}, {&c.ProgressEvery, DefaultProgressEvery}, {&c.DrainTimeout, 30 * time.Second}} {
 		if *d.value <= 0 {
 			*d.value = d.instead
 		}
@@ -69,10 +77,13 @@ var (
 	errExpired   = errors.New("the request has expired")
 )
 
-// A server is one Serve.
+// A server is one Serve or one Receive.
 type server struct {
 	worker  Worker
 	handler Handler
+	isolate func(ctx context.Context, m Message, detail string) error // what cannot be answered; nil: it is only logged
+	deal    func(ctx context.Context, d Delivery)                     // the life of one delivery
+	unwant  func(request string)                                      // hears the cancel hints
 	config  ServeConfig
 	log     zerolog.Logger
 	slots   chan struct{} // one value for each slot in use
@@ -94,17 +105,26 @@ type server struct {
 //
 // See the package documentation for what it guarantees to a handler.
 func Serve(ctx context.Context, worker Worker, handler Handler, config ServeConfig) error {
-	if !schemas.ValidAgentName(worker.Name()) {
-		return fmt.Errorf("%q cannot be the name of an agent", worker.Name())
-	}
+	s := newServer(worker, config)
+	s.handler, s.deal, s.unwant = handler, s.process, s.interrupt
+	return s.run(ctx)
+}
+
+func newServer(worker Worker, config ServeConfig) *server {
 	config = config.withDefaults(worker)
-	s := &server{
-		worker: worker, handler: handler, config: config,
+	return &server{
+		worker: worker, config: config,
 		log:      config.Log.With().Str("agent", worker.Name()).Logger(),
 		slots:    make(chan struct{}, config.Concurrency),
 		idle:     make(chan Delivery),
 		running:  make(map[string]context.CancelCauseFunc),
 		answered: newRecent[string, answer](config.Remember, rememberedBytes),
+	}
+}
+
+func (s *server) run(ctx context.Context) error {
+	if !schemas.ValidAgentName(s.worker.Name()) {
+		return fmt.Errorf("%q cannot be the name of an agent", s.worker.Name())
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // outlives ctx by the drain
 	defer stop(nil)
@@ -159,7 +179,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 // that has worked before has grown the stack that the work needs.
 func (s *server) labor(ctx context.Context, d Delivery) {
 	for more := true; more; d, more = <-s.idle {
-		s.process(ctx, d)
+		s.deal(ctx, d)
 		s.release(1)
 	}
 }
@@ -198,7 +218,7 @@ func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
 	requests.Wait()
 }
 
-// hearCancels passes the cancel hints to the handlers they are for.
+// hearCancels passes the cancel hints on.
 func (s *server) hearCancels(ctx context.Context) {
 	for {
 		select {
@@ -206,15 +226,20 @@ func (s *server) hearCancels(ctx context.Context) {
 			if !open {
 				return
 			}
-			s.mu.Lock()
-			cancel := s.running[request]
-			s.mu.Unlock()
-			if cancel != nil {
-				cancel(errCancelled)
-			}
+			s.unwant(request)
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// interrupt ends the context of the handler that works on a request.
+func (s *server) interrupt(request string) {
+	s.mu.Lock()
+	cancel := s.running[request]
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(errCancelled)
 	}
 }
 

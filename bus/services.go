@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -59,6 +62,7 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 	}
 	now := r.clock().UTC()
 	entry.Name, entry.Announced, entry.LastSeen = agent, now, now
+	entry.Breaker = nil // not the agent's to say
 	kept, err := schemas.Marshal(entry)
 	if err != nil {
 		return nil, err
@@ -87,27 +91,60 @@ func (r registry) alive(ctx context.Context, agent string, _ []byte) ([]byte, er
 	return nil, err
 }
 
-// Agents returns the registry in order of name.
+// breakerPrefix begins the keys of AgentBucket that hold breakers. No agent's name
+// holds a dot, so that keys with one are not entries of the registry.
+const breakerPrefix = "breaker."
+
+// BreakerKey is the key in AgentBucket of an agent's circuit breaker, which is a
+// schemas.Breaker (M-28).
+func BreakerKey(agent string) string { return breakerPrefix + agent }
+
+// BreakerAgent returns the agent whose breaker a key of AgentBucket holds; false
+// when it is another key.
+func BreakerAgent(key string) (agent string, ok bool) {
+	agent, ok = strings.CutPrefix(key, breakerPrefix)
+	return agent, ok && schemas.ValidAgentName(agent)
+}
+
+// Agents returns, in order of name, the agents that have announced themselves, and
+// those that have a breaker although they never have: of these nothing but name
+// and breaker is known. Every breaker says its state.
 func Agents(ctx context.Context, core Core) ([]schemas.Agent, error) {
 	store := core.Store(AgentBucket)
-	names, err := store.Keys(ctx)
+	keys, err := store.Keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the agents: %w", err)
 	}
-	agents := make([]schemas.Agent, 0, len(names))
-	for _, name := range names {
-		kept, _, err := store.Get(ctx, name)
+	known := map[string]*schemas.Agent{}
+	for _, key := range keys {
+		name, isBreaker := strings.CutPrefix(key, breakerPrefix)
+		if !schemas.ValidAgentName(name) {
+			continue // somebody else's
+		}
+		kept, _, err := store.Get(ctx, key)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the agent %s: %w", name, err)
 		}
-		var agent schemas.Agent
-		if err := schemas.Unmarshal(kept, &agent); err != nil {
+		agent := known[name]
+		if agent == nil {
+			agent = &schemas.Agent{Name: name, Breaker: &schemas.Breaker{State: schemas.BreakerClosed}}
+			known[name] = agent
+		}
+		if isBreaker {
+			err = schemas.Unmarshal(kept, agent.Breaker)
+		} else {
+			err = schemas.Unmarshal(kept, agent)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("read the agent %s: %w", name, err)
 		}
-		agents = append(agents, agent)
+	}
+	agents := make([]schemas.Agent, 0, len(known))
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		agents = append(agents, *known[name])
 	}
 	return agents, nil
 }

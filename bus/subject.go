@@ -13,6 +13,7 @@ const (
 	WorkStream      = "PODIUM_WORK"
 	AgentBucket     = "PODIUM_AGENTS"
 	MailboxBucket   = "PODIUM_MAILBOXES"
+	LeaseBucket     = "PODIUM_LEASES"
 	ArtifactBucket  = "PODIUM_ARTIFACTS"
 	shardStreamName = "PODIUM_"
 )

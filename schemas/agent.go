@@ -19,6 +19,7 @@ type Agent struct {
 	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside
 	Announced   time.Time      `json:"announced,omitzero"`
 	LastSeen    time.Time      `json:"last_seen,omitzero"`
+	Breaker     *Breaker       `json:"breaker,omitzero"` // absent: it never mattered
 }
 
 var agentName = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)

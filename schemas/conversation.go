@@ -83,11 +83,15 @@ func (c *Conversation) apply(record *Record) error {
 	if record.Number != c.Records+1 {
 		return fmt.Errorf("%w: record %d follows record %d", ErrGrammar, record.Number, c.Records)
 	}
-	for i := range record.Facts {
-		fact := &record.Facts[i]
-		if err := c.fact(fact, record.Cause.Time); err != nil {
-			return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
-				ErrGrammar, record.Number, i+1, cmp.Or(fact.Name(), "an unknown fact"), fact.Run(), err)
+	number := 0
+	for transition := range record.Transitions() {
+		for i := range transition.Facts {
+			number++
+			fact := &transition.Facts[i]
+			if err := c.fact(fact, transition.Cause.Time); err != nil {
+				return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
+					ErrGrammar, record.Number, number, cmp.Or(fact.Name(), "an unknown fact"), fact.Run(), err)
+			}
 		}
 	}
 	c.Records = record.Number

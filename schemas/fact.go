@@ -81,6 +81,8 @@ type Incoming struct {
 	More     []Body `json:"more,omitzero"`     // words of messages that were merged with this one, in order
 	Language string `json:"language,omitzero"` // a BCP 47 primary tag
 	Reply    Reply  `json:"reply"`
+	// Entities are what a request says that it is about, while it waits for its turn.
+	Entities map[string]string `json:"entities,omitzero"`
 	// Upstream is set on a request of another supervisor or of a planner: the
 	// answer is an execution_response to it.
 	Upstream *Upstream `json:"upstream,omitzero"`
@@ -195,6 +197,9 @@ type TaskReady struct {
 	Task  string   `json:"task"`
 	Agent string   `json:"agent"`
 	Kind  TaskKind `json:"kind,omitzero"`
+	// Until is when a question counts as unanswered though nobody could be asked,
+	// so that no decision waits for it any longer (P-09); zero is never.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // TaskDispatched says that a request goes out. The request itself is a pure

@@ -1,13 +1,14 @@
 package schemas
 
 import (
+	"iter"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Record is one transition of a session: what caused it and what was decided.
-// The fold of a session's records is its state; nothing else is.
+// A Record is one append to a session: a transition, and those that followed at
+// once. The fold of a session's records is its state; nothing else is.
 type Record struct {
 	Session string `json:"session"`
 	Number  uint64 `json:"number"`         // position in the session; 1 is first
@@ -15,8 +16,52 @@ type Record struct {
 	Chain   string `json:"chain,omitzero"` // SHA-256 (hex) of the previous record's body; empty for the first
 	Cause   Cause  `json:"cause"`
 	Facts   []Fact `json:"facts"`
+	// Then holds further transitions, each decided on the state after the one
+	// before it. Only the last transition of a record may owe outputs.
+	Then []Transition `json:"then,omitzero"`
 	// Snapshot is the state after the facts, at least in every SnapshotEvery-th record.
 	Snapshot jsontext.Value `json:"snapshot,omitzero"`
+}
+
+// A Transition is one decision: what caused it and what was decided.
+type Transition struct {
+	Cause Cause  `json:"cause"`
+	Facts []Fact `json:"facts"`
+}
+
+// Transitions yields all that was decided, in order. The facts are the record's own.
+func (r *Record) Transitions() iter.Seq[*Transition] {
+	return func(yield func(*Transition) bool) {
+		if !yield(&Transition{Cause: r.Cause, Facts: r.Facts}) {
+			return
+		}
+		for i := range r.Then {
+			if !yield(&r.Then[i]) {
+				return
+			}
+		}
+	}
+}
+
+// AllFacts yields the facts of all transitions, in order.
+func (r *Record) AllFacts() iter.Seq[*Fact] {
+	return func(yield func(*Fact) bool) {
+		for transition := range r.Transitions() {
+			for i := range transition.Facts {
+				if !yield(&transition.Facts[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Last returns the newest transition, the only one that may owe outputs.
+func (r *Record) Last() *Transition {
+	if len(r.Then) > 0 {
+		return &r.Then[len(r.Then)-1]
+	}
+	return &Transition{Cause: r.Cause, Facts: r.Facts}
 }
 
 // SnapshotEvery bounds how many records a load reads.

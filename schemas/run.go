@@ -73,7 +73,8 @@ type RunTask struct {
 	Kind         TaskKind      `json:"kind,omitzero"` // of what is no task of the plan
 	Priority     Priority      `json:"priority,omitzero"`
 	Optional     bool          `json:"optional,omitzero"`
-	Level        int           `json:"level,omitzero"` // of the graph; the first is 0 (M-22)
+	Level        int           `json:"level,omitzero"`     // of the graph; the first is 0 (M-22)
+	Resources    []string      `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
 	State        RunTaskState  `json:"state"`
 	Attempt      int           `json:"attempt,omitzero"`
 	Percentage   int           `json:"percentage"`

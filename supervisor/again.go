@@ -23,7 +23,7 @@ func (o *Owner) answerAgain(ctx context.Context, c *conversation, in *input, run
 			o.retry(c, now, err)
 			return
 		}
-		o.deliver(ctx, outputs, func(time.Time) { o.settle(c, in) }, now)
+		o.deliver(ctx, outputs, func(time.Time) { o.settle(c, []*input{in}) }, now)
 	})
 }
 
@@ -47,7 +47,7 @@ func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Outpu
 			if ended.Number != run {
 				continue
 			}
-			outputs, err := session.Answers(env, &state, &record.Record)
+			outputs, err := session.Answers(env, &state, record.Last())
 			if failed != nil {
 				return nil, failed
 			}

@@ -29,6 +29,7 @@ type checkpoint struct {
 // the open sessions and starts to read behind the floor. It waits for the ledger.
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
+	o.now = now
 	before, sequence, err := o.lastCheckpoint(ctx)
 	if err != nil {
 		return err
@@ -60,6 +61,9 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	}
 	o.checkpoint.before, o.checkpoint.since = before, ack.Sequence
 	o.checkpoint.epoch, o.checkpoint.sequence, o.checkpoint.floor = taken.Epoch, ack.Sequence, before.Floor
+	if err = o.openBreakers(ctx); err != nil {
+		return err
+	}
 	if err = o.reopen(ctx, before.Open, now); err != nil {
 		return err
 	}
@@ -72,6 +76,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
 	}
+	o.Neighbors.join(o)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
 
@@ -26,6 +25,7 @@ type conversation struct {
 	busy     bool
 	queued   bool // in Owner.ready
 	inputs   []*input
+	alone    bool // the next input gets a record of its own: with others it could not be stored
 	tries    int
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
@@ -36,7 +36,9 @@ type conversation struct {
 	reserved []string                  // the agents that the decision at hand has been admitted to
 	waits    map[schemas.Grant]*waiter // its ready tasks
 	grants   []*waiter                 // that may be dispatched
+	usages   []*usage                  // what its tasks have to do with shared resources
 	alarm    *alarm                    // for its earliest deadline
+	telling  *telling                  // what somebody upstream has been told
 	bodies   map[uint64]schemas.Result // fetched for the decision at hand
 }
 
@@ -103,20 +105,20 @@ func (o *Owner) retry(c *conversation, now time.Time, err error) {
 
 // work does the next thing for a conversation that is not busy.
 func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
+	o.inform(ctx, c, now)
 	switch {
 	case c.busy:
 	case !c.loaded && !c.presume():
 		o.load(ctx, c)
+	case len(c.inputs) > 0 && c.inputs[0].event.Artifact != nil:
+		o.resolve(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0:
-		in := c.inputs[0]
-		if in.event.Artifact != nil {
-			o.resolve(ctx, c, in)
-			return
-		}
-		in.read.Now = now
-		o.decide(ctx, c, in.read, in)
+		o.decide(ctx, c, now)
+	case len(c.grants) > 0 && !o.usable(c.grants[0]):
+		o.granted(c)
+		o.push(c)
 	case len(c.grants) > 0:
-		o.decide(ctx, c, session.Input{Now: now, Grant: &c.grants[0].grant}, nil)
+		o.prompt(ctx, c, session.Input{Now: now, Grant: &c.grants[0].grant})
 	default:
 		deadline, due := c.due(now)
 		if due && !o.caughtUp(now) {
@@ -124,7 +126,7 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 			return
 		}
 		if due {
-			o.decide(ctx, c, session.Input{Now: now, Deadline: &deadline}, nil)
+			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
 		c.bodies = nil
@@ -207,76 +209,6 @@ func (o *Owner) sweep() {
 	}
 	clear(o.closing[len(kept):])
 	o.closing = kept
-}
-
-// decide runs one input through the machine and appends the record.
-func (o *Owner) decide(ctx context.Context, c *conversation, read session.Input, in *input) {
-	env, missing, ready := o.env(ctx, c, &read)
-	if !ready {
-		return
-	}
-	outcome := session.Step(env, c.state, read)
-	if len(*missing) > 0 {
-		o.release(c)
-		o.fetch(ctx, c, *missing)
-		return
-	}
-	if len(outcome.Facts) > 0 {
-		o.answers.learn(&outcome, read.Now)
-		o.append(ctx, c, in, outcome.Cause, outcome)
-		return
-	}
-	o.release(c)
-	if read.Grant != nil {
-		o.granted(c)
-	}
-	if in == nil {
-		o.push(c)
-		return
-	}
-	if outcome.Repeated > 0 {
-		o.answerAgain(ctx, c, in, outcome.Repeated)
-		return
-	}
-	if outcome.Refusal != nil {
-		o.refuse(ctx, c, in, outcome.Refusal)
-		return
-	}
-	o.floor.leave(in.entry)
-	o.dealtWith(c, in)
-	o.push(c)
-}
-
-func (o *Owner) dealtWith(c *conversation, in *input) {
-	if in != nil && len(c.inputs) > 0 && c.inputs[0] == in {
-		c.inputs[0] = nil
-		c.inputs = c.inputs[1:]
-	}
-	c.tries = 0
-}
-
-// env gathers what a decision knows. It reports false when something has to be
-// fetched first; then the conversation is busy until it is there.
-func (o *Owner) env(ctx context.Context, c *conversation, read *session.Input) (session.Env, *[]uint64, bool) {
-	var missing []uint64
-	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &missing), Bus: o.admissions(c, read.Now)}
-	if active := c.state.Active; active != nil {
-		if env.Pinned = o.Profiles.Pinned(active.ProfileHash); env.Pinned == nil {
-			o.fetchProfile(ctx, c, active.ProfileHash)
-			return env, &missing, false
-		}
-	}
-	name := c.state.Profile
-	if read.Message != nil {
-		name = read.Event.Profile
-	}
-	if env.Current = o.Profiles.Current(name); env.Current == nil {
-		env.Current = env.Pinned
-	}
-	if env.Current == nil {
-		env.Current = &plan.Profile{}
-	}
-	return env, &missing, true
 }
 
 // bodies reads what has been fetched for the conversation and notes what has not.

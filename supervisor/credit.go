@@ -1,7 +1,11 @@
 package supervisor
 
 import (
+	"cmp"
 	"container/heap"
+	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -43,12 +47,16 @@ func (o *Owner) pool(agent string) *pool {
 
 // A waiter is a ready task that waits for a grant.
 type waiter struct {
-	c        *conversation
-	grant    schemas.Grant
-	agent    string
-	priority int
-	order    uint64
-	gone     bool // it does not wait any more
+	c         *conversation
+	grant     schemas.Grant
+	agent     string
+	request   string   // message_id of the request that it would be
+	resources []string // that it needs for itself, in lexical order, each once
+	priority  int
+	order     uint64
+	first     bool // a delivery that has not been tried, which no breaker refuses
+	gone      bool // it does not wait any more
+	reserved  bool // room is kept for it
 }
 
 // waiters is a heap: the most urgent first, else in the order of arrival.
@@ -79,18 +87,20 @@ func (w *waiters) Pop() any {
 
 // next returns the most urgent waiter, or nil.
 func (p *pool) next() *waiter {
-	for len(p.waiters) > 0 {
-		if next, _ := heap.Pop(&p.waiters).(*waiter); !next.gone {
-			return next
-		}
+	for len(p.waiters) > 0 && p.waiters[0].gone {
+		heap.Pop(&p.waiters)
 	}
-	return nil
+	if len(p.waiters) == 0 {
+		return nil
+	}
+	return p.waiters[0]
 }
 
 // credit counts what a conversation has under way and lists what of it waits,
 // once its state is the ledger's.
 func (o *Owner) credit(c *conversation) {
 	o.release(c)
+	o.follow(c)
 	for _, agent := range c.asked {
 		o.freed(agent, func(p *pool) { p.out-- })
 	}
@@ -99,31 +109,59 @@ func (o *Owner) credit(c *conversation) {
 		c.asked = append(c.asked, task.Agent)
 		o.pool(task.Agent).out++
 	}
-	if len(c.waits) == 0 && c.state.Active == nil {
-		return
-	}
-	still := map[schemas.Grant]*waiter{}
+	var still map[schemas.Grant]*waiter
 	for grant, task := range c.state.Waiting {
 		w := c.waits[grant]
 		if w == nil || w.agent != task.Agent {
 			w = o.await(c, grant, task)
 		}
+		if still == nil {
+			still = map[schemas.Grant]*waiter{}
+		}
 		still[grant] = w
 	}
-	for grant, w := range c.waits {
-		if still[grant] != w {
+	for _, grant := range slices.SortedFunc(maps.Keys(c.waits), compareGrants) {
+		if w := c.waits[grant]; still[grant] != w {
 			w.gone = true
+			if task := taskOf(c, grant); task == nil || task.Request != w.request {
+				o.unclaim(w)
+			}
 		}
 	}
 	c.waits = still
 }
 
+func compareGrants(a, b schemas.Grant) int {
+	return cmp.Or(cmp.Compare(a.Run, b.Run), cmp.Compare(a.Task, b.Task))
+}
+
+// taskOf returns the task of the run under way that a grant is for, or nil.
+func taskOf(c *conversation, grant schemas.Grant) *plan.Task {
+	if c.state.Active == nil || c.state.Active.Number != grant.Run {
+		return nil
+	}
+	return c.state.Active.Task(grant.Task)
+}
+
 func (o *Owner) await(c *conversation, grant schemas.Grant, task *plan.Task) *waiter {
 	o.arrivals++
-	w := &waiter{c: c, grant: grant, agent: task.Agent, priority: task.Priority(), order: o.arrivals}
-	heap.Push(&o.pool(task.Agent).waiters, w)
-	o.roomy = append(o.roomy, task.Agent)
+	w := &waiter{
+		c: c, grant: grant, agent: task.Agent, priority: task.Priority(), order: o.arrivals,
+		request: schemas.RequestID(o.Shard, schemas.RunID(c.id, grant.Run), grant.Task, task.Attempt+1),
+		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
+	}
+	if len(task.Resources()) > 0 {
+		w.resources = slices.Compact(slices.Sorted(slices.Values(task.Resources())))
+	}
+	o.enlist(w)
 	return w
+}
+
+// enlist has a waiter wait for room.
+func (o *Owner) enlist(w *waiter) {
+	w.gone, w.reserved = false, false
+	heap.Push(&o.pool(w.agent).waiters, w)
+	o.roomy = append(o.roomy, w.agent)
 }
 
 // freed changes a pool and notes that somebody who waits for it may go on.
@@ -143,55 +181,132 @@ func (o *Owner) release(c *conversation) {
 	c.reserved = c.reserved[:0]
 }
 
-// grant lets those who wait go on, as far as their agents have room.
-func (o *Owner) grant() bool {
+// grant lets those who wait go on, as far as their agents have room and are not
+// barred and their resources are free.
+func (o *Owner) grant(ctx context.Context) bool {
 	granted := false
 	for len(o.roomy) > 0 {
 		agent := o.roomy[0]
 		o.roomy = o.roomy[1:]
-		for p := o.pool(agent); p.room(); {
-			w := p.next()
-			if w == nil {
-				break
-			}
-			p.reserved++
-			w.gone = true
-			w.c.grants = append(w.c.grants, w)
-			o.push(w.c)
+		p := o.pool(agent)
+		for w := p.next(); w != nil && o.lets(p, w); w = p.next() {
 			granted = true
 		}
 	}
 	o.roomy = nil
-	return granted
+	o.consultAll(ctx)
+	return o.contend(ctx) || granted
 }
 
-// granted ends a grant: it was used, or there is nothing to use it for.
+// lets has the most urgent waiter go on, and reports whether the one behind it may
+// be looked at. One whose breaker is open goes on as well: to be refused.
+func (o *Owner) lets(p *pool, w *waiter) bool {
+	passage := o.passage(w.agent, w.request)
+	if w.first && passage == plan.PassageClosed {
+		passage = plan.PassageFree // an answer is worth the try
+	}
+	switch {
+	case passage == plan.PassageClosed:
+		heap.Pop(&p.waiters)
+		o.hand(w)
+		return true
+	case !p.room():
+		return false
+	case passage == plan.PassageClaimed:
+		o.claim(w)
+		return false
+	}
+	heap.Pop(&p.waiters)
+	if o.equipped(w) {
+		p.reserved++
+		w.reserved = true
+		o.hand(w)
+	}
+	return true
+}
+
+// hand gives a waiter its grant.
+func (o *Owner) hand(w *waiter) {
+	w.gone = true
+	w.c.grants = append(w.c.grants, w)
+	o.push(w.c)
+}
+
+// usable reports whether a grant is still what it was when it was given.
+func (o *Owner) usable(w *waiter) bool {
+	switch o.passage(w.agent, w.request) {
+	case plan.PassageClosed:
+		return true // to be refused
+	case plan.PassageFree:
+		return w.reserved && o.holdsFor(w)
+	case plan.PassageClaimed:
+	}
+	return false
+}
+
+// granted ends a grant: it was used, or there is nothing to use it for, or it is
+// not usable any more and its task waits anew.
 func (o *Owner) granted(c *conversation) {
 	w := c.grants[0]
 	c.grants = c.grants[1:]
-	o.freed(w.agent, func(p *pool) { p.reserved-- })
+	if w.reserved {
+		o.freed(w.agent, func(p *pool) { p.reserved-- })
+	}
+	if c.waits[w.grant] == w {
+		o.enlist(w)
+	}
 }
 
 // admissions is what a conversation's decision knows of the agents.
 type admissions struct {
-	owner *Owner
-	c     *conversation
-	now   time.Time
+	owner   *Owner
+	c       *conversation
+	now     time.Time
+	granted *waiter  // whose grant is decided, until it is admitted
+	barred  []string // agents that were unavailable before
 }
 
-func (o *Owner) admissions(c *conversation, now time.Time) plan.Bus {
-	return &admissions{owner: o, c: c, now: now}
+func (o *Owner) admissions(c *conversation, read *session.Input) plan.Bus {
+	a := &admissions{owner: o, c: c, now: read.Now}
+	if read.Grant != nil {
+		a.granted = c.grants[0]
+	}
+	return a
 }
 
 // Admit implements plan.Bus. Those that waited before have had their grants by
-// now, so that whoever finds room takes it from nobody.
+// now, so that whoever finds room takes it from nobody. Room comes before the
+// breaker, because what it refuses may go all the same (see plan.Turn.Grant).
 func (a *admissions) Admit(agent string) plan.Admission {
+	if slices.Contains(a.barred, agent) {
+		return plan.Unavailable
+	}
+	w := a.granted
+	if w != nil && w.agent == agent {
+		a.granted = nil
+		return a.bar(agent, a.owner.passage(agent, w.request))
+	}
 	p := a.owner.pool(agent)
 	if !p.room() {
 		return plan.Full
 	}
-	p.reserved++
-	a.c.reserved = append(a.c.reserved, agent)
+	admission := a.bar(agent, a.owner.passage(agent, ""))
+	if admission != plan.Full {
+		p.reserved++
+		a.c.reserved = append(a.c.reserved, agent)
+	}
+	return admission
+}
+
+func (a *admissions) bar(agent string, passage plan.Passage) plan.Admission {
+	switch passage {
+	case plan.PassageClosed:
+		a.barred = append(a.barred, agent)
+		return plan.Unavailable
+	case plan.PassageClaimed:
+		return plan.Full // it waits until the ledger has said who may be the probe
+	case plan.PassageFree:
+	}
 	return plan.Admitted
 }
 

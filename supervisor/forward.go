@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 type Forwarder struct {
 	Core bus.Core
 	Log  zerolog.Logger
+	// Supervisors are the agents that are supervisors of this ledger. What they
+	// say to a request that is none of the ledger's stays where it is: whoever
+	// asked without a replyto reads it there.
+	Supervisors []string
 }
 
 // cursorKey holds the sequence up to which the work stream has been forwarded.
@@ -104,6 +109,8 @@ func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
 		shard, named = 0, false
 	}
 	switch {
+	case !named && malformed == nil && slices.Contains(f.Supervisors, subject.Agent):
+		return nil
 	case subject.Kind != bus.KindProgress:
 		return f.move(ctx, message, bus.ResponseSubject(subject.Agent, shard))
 	case named || malformed != nil:

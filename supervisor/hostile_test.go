@@ -264,8 +264,8 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 	d.must(d.work(o))
 	queued := 0
 	for _, record := range d.records("thread") {
-		for i := range record.Facts {
-			f := record.Facts[i].MessageReceived
+		for fact := range record.AllFacts() {
+			f := fact.MessageReceived
 			if f == nil || f.Disposition != schemas.DispositionQueued {
 				continue
 			}

@@ -111,7 +111,7 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 		}
 		if err != nil {
 			detail := verdict(in.event, err)
-			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(c, in) })
+			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(c, []*input{in}) })
 			return
 		}
 		o.end(c)

@@ -125,5 +125,5 @@ func (o *Owner) owe(ctx context.Context, c *conversation, found *loaded, now tim
 	if c.hold == nil {
 		c.hold = o.floor.enter(o.floor.read) // no input above the floor may lead to it any more
 	}
-	o.emit(ctx, c, found.last, func(time.Time) { o.end(c) }, now)
+	o.emit(ctx, c, found.last.Last(), func(time.Time) { o.end(c) }, now)
 }

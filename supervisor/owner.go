@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/supervisor/plan"
 )
 
 // ErrNotOwner reports that another process has taken the shard over.
@@ -35,6 +36,12 @@ type Config struct {
 	// PoolSize returns how many requests an agent works on at a time, over all
 	// its processes; 0 is no bound. Nil bounds nobody.
 	PoolSize func(agent string) int
+
+	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
+	Breaker func(agent string) plan.BreakerPolicy
+
+	// Neighbors are the owners of the same process; nil is none.
+	Neighbors *Neighbors
 
 	// Go runs an operation that waits for the ledger. By default it starts a
 	// goroutine, which Run waits for.
@@ -82,6 +89,12 @@ type Owner struct {
 	arrivals uint64           // waiters so far
 	roomy    []string         // agents that may have room for somebody who waits
 	answers  answers
+
+	now         time.Time           // of the Tick
+	breakers    map[string]*breaker // by agent
+	unconsulted []*breaker          // of which the ledger has to be told, or asked
+	leasing     leasing
+
 	unknown  int             // conversations of which it is not known yet what the ledger says
 	busy     int             // conversations with an operation under way
 
@@ -101,6 +114,8 @@ func NewOwner(config Config) *Owner {
 		sessions: map[string]*conversation{},
 		waiting:  map[string]*conversation{},
 		pools:    map[string]*pool{},
+		breakers: map[string]*breaker{},
+		leasing:  leasing{usages: map[string]*usage{}},
 		wake:     make(chan struct{}, 1),
 	}
 	if o.Go == nil {
@@ -117,12 +132,13 @@ func (o *Owner) Wake() <-chan struct{} { return o.wake }
 // has lost its place.
 func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	now = now.UTC() // a record must not depend on where it was decided
+	o.now = now
 	worked := o.complete(now)
 	worked = o.alarms.ring(now) || worked
 	if o.read(ctx) {
 		worked, o.heard = true, now
 	}
-	worked = o.grant() || worked
+	worked = o.grant(ctx) || worked
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]
 		o.ready = o.ready[1:]

@@ -26,7 +26,7 @@ func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.Quaran
 // this one for dealt with.
 func (o *Owner) refuse(ctx context.Context, c *conversation, in *input, refusal *session.Refusal) {
 	o.begin(c)
-	o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, in) })
+	o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, []*input{in}) })
 }
 
 func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {

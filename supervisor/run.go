@@ -18,6 +18,7 @@ func (o *Owner) Run(ctx context.Context) error {
 		return err
 	}
 	defer o.reader.Close()
+	defer o.Neighbors.leave(o)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {

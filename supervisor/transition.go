@@ -14,50 +14,61 @@ import (
 	"podium/supervisor/session"
 )
 
-// append stores the record of a decision: step 2 of a transition.
-func (o *Owner) append(ctx context.Context, c *conversation, in *input, cause schemas.Cause, outcome session.Outcome) {
-	record := schemas.Record{
-		Session: c.id, Number: outcome.State.Records, Epoch: o.checkpoint.epoch, Chain: c.chain,
-		Cause: cause, Facts: outcome.Facts,
+// append stores the record of a batch: step 2 of a transition.
+func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
+	b.record = schemas.Record{
+		Session: c.id, Number: b.state.Records, Epoch: o.checkpoint.epoch, Chain: c.chain,
+		Cause: b.transitions[0].Cause, Facts: b.transitions[0].Facts,
 	}
-	if in == nil {
+	if len(b.transitions) > 1 {
+		b.record.Then = b.transitions[1:]
+	}
+	if len(b.inputs) == 0 {
 		c.hold = o.floor.enter(o.floor.read)
 	}
+	o.begin(c)
 	snapshot := c.unsnapped+1 >= schemas.SnapshotEvery
-	event, err := recordEvent(c, &record, &outcome.State, snapshot)
-	if err != nil && in != nil {
-		o.refuse(ctx, c, in, unstorable(err))
-		return
-	}
-	if err != nil {
+	event, err := recordEvent(c, &b.record, &b.state, snapshot)
+	switch {
+	case err != nil && len(b.inputs) == 0:
 		o.fail(err)
 		return
+	case err != nil:
+		o.unstorable(ctx, c, b, err)
+		return
 	}
-	o.begin(c)
-	body := event.Data
+	b.body = event.Data
 	subject := bus.SessionSubject(c.id, o.shards)
 	o.send(ctx, subject, &event, bus.After(c.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
-			c.adopt(outcome.State, ack.Sequence, snapshot, body)
+			o.heed(c, &b.record)
+			c.adopt(b.state, ack.Sequence, snapshot, b.body)
 			o.track(c)
-			o.emit(ctx, c, &record, func(time.Time) { o.settle(c, in) }, now)
+			o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && c.misjudged():
 			o.end(c)
-		case in != nil && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
-			refusal := unstorable(err)
-			o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, in) })
+		case len(b.inputs) > 0 && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
+			o.unstorable(ctx, c, b, err)
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
-			o.doubt(ctx, c, in, &record, body, now, err)
+			o.doubt(ctx, c, b, now, err)
 		default:
 			o.retry(c, now, err)
 		}
 	})
 }
 
-// unstorable refuses an input whose record the ledger can never take.
-func unstorable(err error) *session.Refusal {
-	return &session.Refusal{Reason: schemas.QuarantineMalformed, Detail: "what follows from it cannot be stored: " + err.Error()}
+// unstorable puts an input whose record the ledger can never take into
+// quarantine. Of several it is not known which one it is: the first is decided
+// anew, alone.
+func (o *Owner) unstorable(ctx context.Context, c *conversation, b *batch, err error) {
+	if len(b.inputs) > 1 {
+		c.alone = true
+		o.end(c)
+		return
+	}
+	detail := "what follows from it cannot be stored: " + err.Error()
+	o.isolate(ctx, b.inputs[0], schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(c, b.inputs) })
 }
 
 func recordEvent(c *conversation, record *schemas.Record, state *session.State, snapshot bool) (schemas.Event, error) {
@@ -87,8 +98,8 @@ func recordEvent(c *conversation, record *schemas.Record, state *session.State, 
 }
 
 func runOf(record *schemas.Record) int {
-	for i := range record.Facts {
-		if run := record.Facts[i].Run(); run > 0 {
+	for fact := range record.AllFacts() {
+		if run := fact.Run(); run > 0 {
 			return run
 		}
 	}
@@ -113,7 +124,7 @@ func hash(body []byte) string {
 // doubt resolves an append whose outcome is unknown or a conflict: read again
 // and compare. If the record is there, it counts as acknowledged. If somebody
 // else wrote one, the checkpoint says whether the shard is still ours.
-func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *schemas.Record, body []byte, now time.Time, cause error) {
+func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.Time, cause error) {
 	conflict := errors.Is(cause, bus.ErrConflict)
 	if !conflict {
 		c.tries++
@@ -126,11 +137,12 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *s
 		}, func(now time.Time, err error) {
 			switch {
 			case err != nil:
-				o.doubt(ctx, c, in, record, body, now, &bus.TemporaryError{Op: "read the session again", Err: err})
-			case found.chain == hash(body):
+				o.doubt(ctx, c, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
+			case found.chain == hash(b.body):
+				o.heed(c, &b.record)
 				c.take(found)
 				o.track(c)
-				o.emit(ctx, c, record, func(time.Time) { o.settle(c, in) }, now)
+				o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 			case found.sequence == c.sequence:
 				o.learn(c)
 				o.end(c) // it never arrived: decide anew
@@ -141,7 +153,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, in *input, record *s
 				o.checkpoint.again = true // only the owner can write one
 				c.take(found)
 				o.track(c)
-				o.emit(ctx, c, found.last, func(time.Time) { o.end(c) }, now)
+				o.emit(ctx, c, found.last.Last(), func(time.Time) { o.end(c) }, now)
 			}
 		})
 	})
@@ -154,13 +166,23 @@ func (o *Owner) pause(c *conversation, conflict bool) time.Duration {
 	return o.backoff(c.tries)
 }
 
-// settle ends a transition: its outputs are acknowledged.
-func (o *Owner) settle(c *conversation, in *input) {
-	if in != nil {
-		o.floor.leave(in.entry)
-	}
-	o.dealtWith(c, in)
+// settle ends a record: its outputs are acknowledged.
+func (o *Owner) settle(c *conversation, inputs []*input) {
+	o.leave(c, inputs)
 	o.end(c)
+}
+
+// leave leaves the conversation's first inputs behind, all together: they are
+// dealt with.
+func (o *Owner) leave(c *conversation, inputs []*input) {
+	for i, in := range inputs {
+		o.floor.leave(in.entry)
+		c.inputs[i] = nil
+	}
+	if c.inputs = c.inputs[len(inputs):]; len(c.inputs) == 0 {
+		c.inputs = nil
+	}
+	c.alone, c.tries = false, 0
 }
 
 // track keeps the index of requests that wait for an answer, once a
@@ -190,17 +212,18 @@ func (c *conversation) ready(grant schemas.Grant) bool {
 	return false
 }
 
-// emit publishes what a record owes and calls done when all of it is acknowledged.
-func (o *Owner) emit(ctx context.Context, c *conversation, record *schemas.Record, done func(now time.Time), now time.Time) {
+// emit publishes what the last transition of a record owes and calls done when
+// all of it is acknowledged.
+func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transition, done func(now time.Time), now time.Time) {
 	env, missing, ready := o.envAfter(c)
 	again := func(now time.Time, err error) {
 		if err != nil {
 			o.Log.Warn().Err(err).Str("session", c.id).Msg("outputs wait for the ledger")
 			c.tries++
-			o.alarms.add(now.Add(o.backoff(c.tries)), func(now time.Time) { o.emit(ctx, c, record, done, now) })
+			o.alarms.add(now.Add(o.backoff(c.tries)), func(now time.Time) { o.emit(ctx, c, last, done, now) })
 			return
 		}
-		o.emit(ctx, c, record, done, now)
+		o.emit(ctx, c, last, done, now)
 	}
 	if !ready {
 		o.operate(func() error {
@@ -209,7 +232,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, record *schemas.Recor
 		}, again)
 		return
 	}
-	outputs, err := session.Outputs(env, c.state, record)
+	outputs, err := session.Outputs(env, c.state, last)
 	switch {
 	case err != nil:
 		// The request is never sent; its queue deadline fails the attempt.

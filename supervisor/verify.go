@@ -151,20 +151,15 @@ func (v *verifier) record(id string, message bus.Message) error {
 		v.sessions[id] = s
 	}
 	v.result.Records++
-	v.result.Facts += len(record.Facts)
 	report := func(what string) {
 		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
 	}
 	if record.Session != id || record.Number != s.state.Records+1 || stored.previous != s.sequence || record.Chain != s.chain {
 		report("the record does not follow from the one before it")
 	}
-	input, err := v.cause(record)
-	if err != nil {
-		report("the cause cannot be read: " + err.Error())
-	} else if err = v.redecide(s.state, record, input, report); err != nil {
+	if s.state, err = v.transitions(s.state, record, report); err != nil {
 		return err
 	}
-	s.state = s.state.Fold(record)
 	s.sequence, s.chain = message.Sequence, hash(body)
 	if len(record.Snapshot) > 0 {
 		if want, err := schemas.Marshal(s.state); err != nil || !bytes.Equal(want, record.Snapshot) {
@@ -174,8 +169,29 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-func (v *verifier) cause(record *schemas.Record) (session.Input, error) {
-	cause := record.Cause
+// transitions decides each transition of a record again, on the state after the
+// one before it, and returns the state after the record.
+func (v *verifier) transitions(state session.State, record *schemas.Record, report func(string)) (session.State, error) {
+	before, owes := state, false
+	for transition := range record.Transitions() {
+		v.result.Facts += len(transition.Facts)
+		if owes {
+			report("a transition follows another one that owes outputs")
+		}
+		owes = session.Owes(transition.Facts)
+		input, err := v.cause(transition.Cause)
+		if err != nil {
+			report("the cause cannot be read: " + err.Error())
+		} else if err = v.redecide(before, transition, input, report); err != nil {
+			return state, err
+		}
+		state = state.After(transition, record.Number)
+		before = state.Within()
+	}
+	return state, nil
+}
+
+func (v *verifier) cause(cause schemas.Cause) (session.Input, error) {
 	if cause.Deadline != nil {
 		return session.Input{Now: cause.Time, Deadline: cause.Deadline}, nil
 	}
@@ -204,14 +220,18 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	return input, err
 }
 
-func (v *verifier) redecide(state session.State, record *schemas.Record, input session.Input, report func(string)) error {
-	env, err := v.env(state, record.Cause.Profile)
+func (v *verifier) redecide(state session.State, stored *schemas.Transition, input session.Input, report func(string)) error {
+	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
+		report("the cause names no profile")
+		return nil
+	}
+	env, err := v.env(state, stored.Cause.Profile)
 	if err != nil {
 		report(err.Error())
 		return nil
 	}
 	var failed error
-	env.Read, env.Bus = v.reader(&failed), session.Recorded(&record.Cause)
+	env.Read, env.Bus = v.reader(&failed), session.Recorded(&stored.Cause)
 	outcome := session.Step(env, state, input)
 	if bus.Temporary(failed) {
 		return failed
@@ -224,12 +244,12 @@ func (v *verifier) redecide(state session.State, record *schemas.Record, input s
 	if err != nil {
 		return err
 	}
-	stored, err := schemas.Marshal(record.Facts)
+	written, err := schemas.Marshal(stored.Facts)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(decided, stored) {
-		report(difference(outcome.Facts, record.Facts))
+	if !bytes.Equal(decided, written) {
+		report(difference(outcome.Facts, stored.Facts))
 	}
 	return nil
 }

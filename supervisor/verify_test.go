@@ -14,17 +14,18 @@ import (
 	"podium/supervisor"
 )
 
-// audited is a ledger with three runs of one conversation, a queue, an answer
-// from the wrong agent, and records enough for a snapshot.
+// audited is a ledger with four runs of one conversation, a queue of which the
+// second record takes all at once, an answer from the wrong agent, and records
+// enough for a snapshot.
 func audited(tb testing.TB) *desk {
 	tb.Helper()
 	d := newDesk(tb, 1)
 	o := d.open("one", d.ledger, 0)
-	for i := range 3 {
+	for i := range 4 {
 		d.say("thread", fmt.Sprint("m", i), "do it")
 	}
 	d.must(d.work(o))
-	for range 3 {
+	for range 4 {
 		request := d.requests("worker")
 		d.answer("intruder", &request[len(request)-1], "mine")
 		d.answerNewest("worker", "done")
@@ -121,15 +122,15 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		says   string
 	}{
 		"nothing": {func(testing.TB, *bus.Message, int) {}, 0, ""},
-		"a changed fact": {record(4, func(r *schemas.Record) {
+		"a changed fact": {record(3, func(r *schemas.Record) {
 			for i := range r.Facts {
 				if f := r.Facts[i].TaskCompleted; f != nil {
 					f.Result.Text = "forged"
 				}
 			}
-		}), 4, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
-		"a fact too many": {record(5, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 5, "deciding again says nothing more"},
-		"a missing fact":  {record(5, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 5, "deciding again adds"},
+		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
+		"a fact too many": {record(4, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 4, "deciding again says nothing more"},
+		"a missing fact":  {record(4, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 4, "deciding again adds"},
 		"a broken chain":  {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
 		"another epoch":   {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
 		"another number":  {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
@@ -138,7 +139,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"another cause":   {record(4, func(r *schemas.Record) { r.Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
 		"another profile": {record(1, func(r *schemas.Record) { r.Cause.Profile = "0123" }), 1, "profile 0123"},
 		"a wrong snapshot": {record(8, func(r *schemas.Record) {
-			r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":3`, `"runs":4`, 1))
+			r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":4`, `"runs":5`, 1))
 		}), 8, "the snapshot is not the fold"},
 		"a message without its words": {record(2, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
@@ -148,14 +149,23 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 				}
 			}
 		}), 1, "deciding again says"},
+		"a changed later transition": {record(2, func(r *schemas.Record) { r.Then[1].Facts[0].MessageReceived.Run = 2 }), 2, "deciding again says"},
+		"a missing transition":       {record(2, func(r *schemas.Record) { r.Then = r.Then[:1] }), 0, "a message was never decided"},
+		"a transition too many":      {record(2, func(r *schemas.Record) { r.Then = append(r.Then, r.Then[0]) }), 2, "is no input, or one that another record has used"},
+		"transitions in another order": {record(2, func(r *schemas.Record) {
+			r.Then[0], r.Then[1] = r.Then[1], r.Then[0]
+		}), 2, "deciding again says"},
+		"a transition behind what is owed": {record(1, func(r *schemas.Record) {
+			r.Then = []schemas.Transition{{Cause: schemas.Cause{Sequence: 3, Time: r.Cause.Time, Profile: r.Cause.Profile}}}
+		}), 1, "follows another one that owes outputs"},
 		"an unreadable record": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 0, "it cannot be read"},
 		"an erased record":     {nth("podium.session.", 3, erase), 4, "does not follow from the one before it"},
 		"an erased input":      {nth("podium.in.", 2, erase), 2, "deciding again says nothing more"},
-		"an erased answer":     {nth("podium.agent.worker.", 1, erase), 4, "deciding again says nothing more"},
+		"an erased answer":     {nth("podium.agent.worker.", 1, erase), 3, "deciding again says nothing more"},
 		"a changed answer": {nth("podium.agent.worker.", 1, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
 			rewrite(tb, m, func(r *schemas.ExecutionResponse) { r.Payload.Result.Text = "other" })
-		}), 4, "deciding again says"},
+		}), 3, "deciding again says"},
 		"an unreadable input": {nth("podium.in.", 2, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 2, "the cause cannot be read"},
 		"a floor that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
@@ -243,7 +253,7 @@ func TestVerifyCounts(t *testing.T) {
 	result, err := supervisor.Verify(t.Context(), d.ledger, known, 0)
 	d.must(err)
 	conversation := d.conversation("thread")
-	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 12 || result.Facts < result.Records {
+	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {
 		t.Errorf("%+v", result)
 	}
 }

@@ -173,6 +173,7 @@ func testAgents(t *testing.T, s System) {
 			t.Error("an announcement that is not JSON was taken")
 		}
 	})
+	t.Run("RegistryShowsBreakers_M28", func(t *testing.T) { testBreakers(t, s) })
 	t.Run("Artifacts", func(t *testing.T) { testArtifactStore(t, w.Artifacts()) })
 	t.Run("ArtifactsAreSharedWithTheCore", func(t *testing.T) {
 		put, err := s.Core.Artifacts().Put(ctx, strings.NewReader("from the core"), "text/plain")
@@ -183,4 +184,32 @@ func testAgents(t *testing.T, s System) {
 			t.Errorf("read %q", got)
 		}
 	})
+}
+
+// testBreakers: the registry shows each agent's breaker, also of one that has never
+// announced itself, and leaves alone what else stands in its bucket.
+func testBreakers(t *testing.T, s System) {
+	t.Helper()
+	ctx := deadline(t)
+	open := schemas.Breaker{State: schemas.BreakerOpen, Since: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	body, err := schemas.Marshal(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := s.Core.Store(bus.AgentBucket)
+	for key, value := range map[string]string{bus.BreakerKey("absent"): string(body), "cursor.forwarder": "17"} {
+		if _, err = store.Put(ctx, key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agents, err := bus.Agents(ctx, s.Core)
+	if err != nil || len(agents) != 2 {
+		t.Fatalf("agents %+v, %v", agents, err)
+	}
+	if a := agents[0]; a.Name != "absent" || !a.Announced.IsZero() || a.Breaker.State != schemas.BreakerOpen || !a.Breaker.Since.Equal(open.Since) {
+		t.Errorf("of an agent that was never here: %+v, breaker %+v", a, a.Breaker)
+	}
+	if a := agents[1]; a.Name != "member" || a.Kind != "echo" || a.Breaker.State != schemas.BreakerClosed {
+		t.Errorf("of an agent that nobody has complained of: %+v, breaker %+v", a, a.Breaker)
+	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func testStore(t *testing.T, s System) {
-	for _, bucket := range []string{bus.AgentBucket, bus.MailboxBucket} {
+	for _, bucket := range []string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
 		t.Run(bucket, func(t *testing.T) { testBucket(t, s.Core.Store(bucket)) })
 	}
 	t.Run("BucketsAreApart", func(t *testing.T) {

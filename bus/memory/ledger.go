@@ -61,7 +61,7 @@ func New(shards int, options ...Option) *Ledger {
 		l.shards = append(l.shards, newStream(bus.ShardStream(shard)))
 	}
 	l.work = newStream(bus.WorkStream)
-	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket} {
+	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
 		l.buckets[bucket] = &store{values: make(map[string]value)}
 	}
 	l.artifacts = &artifacts{contents: make(map[string][]byte)}

@@ -17,11 +17,13 @@ import (
 
 // benchCommand measures, beside the bare bus.
 type benchCommand struct {
-	Workload   string        `arg:"" help:"What every run does: ${workloads}." enum:"${workloads}" default:"single"`
+	Workload   string        `arg:"" help:"What is measured: ${workloads}." enum:"${workloads}" default:"single"`
 	Durability string        `help:"fsync: an acknowledged message survives a power failure; interval: the end of the process." enum:"fsync,interval" default:"fsync"`
-	InFlight   int           `help:"Runs at a time." default:"64" placeholder:"N"`
+	InFlight   int           `help:"Runs at a time; 64 when none are named, 8 for w2." placeholder:"N"`
 	Rounds     int           `help:"Rounds of Podium and of the bare bus, in turn; the medians count." default:"3" placeholder:"N"`
 	Round      time.Duration `help:"Length of a round." default:"4s" placeholder:"TIME"`
+	Open       int           `help:"Runs that stay open in w3." default:"10000" placeholder:"N"`
+	Profile    string        `help:"Do one more round and write where the processors' time goes, a file for each process." type:"existingdir" placeholder:"DIR"`
 	Keep       bool          `help:"Keep the ledgers and print where they are."`
 }
 
@@ -31,13 +33,22 @@ func (benchCommand) Help() string {
 with the NATS client library alone: the same streams, the same messages but for the session's
 records, agents in a process of their own on both sides. The ratio of the two holds on any machine.
 
-  podium bench single --durability interval -o json`
+  single  a chat message, one task, the delivery of its answer
+  w1      a plan of four tasks: A, then B and C, then D
+  w2      a plan of 100 tasks, and one that waits for them all
+  w3      w1 while 10,000 more of its runs are open, and what is killed comes back
+  growth  w1 again once the ledger holds ten times as many ended runs
+  route   a decision by 1,000 and by 10,000 keywords
+
+p50_ms and p99_ms are of one run at a time; loaded_p50_ms and loaded_p99_ms of --in-flight.
+
+  podium bench w1 --durability interval -o json`
 }
 
 // Run implements the verb.
 func (c *benchCommand) Run(env *environment) (err error) {
-	if c.InFlight < 1 || c.Rounds < 1 || c.Round <= 0 {
-		return &exitError{code: exitUsage, err: errors.New("--in-flight, --rounds and --round are greater than 0")}
+	if c.InFlight < 0 || c.Rounds < 1 || c.Round <= 0 || c.Open < 1 {
+		return &exitError{code: exitUsage, err: errors.New("--in-flight, --rounds, --round and --open are greater than 0")}
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -52,10 +63,10 @@ func (c *benchCommand) Run(env *environment) (err error) {
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	result, err := bench.Run(env.ctx, bench.Config{
+	result, err := c.measure(env.ctx, bench.Config{
 		Workload: c.Workload, Durability: embedded.Durability(c.Durability), InFlight: c.InFlight,
-		Rounds: c.Rounds, Round: c.Round, Dir: dir, Agent: []string{program, "bench-agent"},
-		Stderr: env.stderr, Log: env.log,
+		Rounds: c.Rounds, Round: c.Round, Open: c.Open, Profile: c.Profile,
+		Dir: dir, Process: []string{program, "bench-child"}, Stderr: env.stderr, Log: env.log,
 	})
 	if err != nil {
 		return err
@@ -63,14 +74,34 @@ func (c *benchCommand) Run(env *environment) (err error) {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(result)
 	}
-	return printBench(env.stdout, result)
+	return result.print(env.stdout)
 }
 
-func printBench(w io.Writer, r bench.Result) error {
-	if _, err := fmt.Fprintf(w, "%s at durability %s: %d runs in flight, %d shards, %d runs measured\n\n",
-		r.Workload, r.Durability, r.InFlight, r.Shards, r.Runs); err != nil {
-		return err
+// measured is what a measurement tells a person, and as JSON a program.
+type measured interface{ print(w io.Writer) error }
+
+func (c *benchCommand) measure(ctx context.Context, config bench.Config) (measured, error) {
+	switch c.Workload {
+	case bench.Growth:
+		result, err := bench.Grow(ctx, config)
+		return benchedGrowth{result}, err
+	case bench.Routing:
+		result, err := bench.Route(config)
+		return benchedRoute{result}, err
 	}
+	result, err := bench.Run(ctx, config)
+	return benchedRuns{result}, err
+}
+
+type (
+	benchedRuns   struct{ bench.Result }
+	benchedGrowth struct{ bench.GrowthResult }
+	benchedRoute  struct{ bench.RouteResult }
+)
+
+func (r benchedRuns) print(w io.Writer) error {
+	_, _ = fmt.Fprintf(w, "%s at durability %s: %d runs in flight, %d shards, %d runs measured\n\n",
+		r.Workload, r.Durability, r.InFlight, r.Shards, r.Runs)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "\tPodium\tbare bus\tratio\t")
 	for _, line := range []struct {
@@ -79,21 +110,72 @@ func printBench(w io.Writer, r bench.Result) error {
 		digits     int
 	}{
 		{"runs/s", r.RunsPerSecond, r.BareRunsPerSecond, 0},
-		{"median run, ms", r.P50, r.BareP50, 2},
-		{"99 % of runs, ms", r.P99, r.BareP99, 2},
+		{"one at a time: median, ms", r.P50, r.BareP50, 2},
+		{"one at a time: 99 %, ms", r.P99, r.BareP99, 2},
+		{"in flight: median, ms", r.LoadedP50, r.BareLoadedP50, 2},
+		{"in flight: 99 %, ms", r.LoadedP99, r.BareLoadedP99, 2},
 		{"CPU per run, ms", r.CPU, r.BareCPU, 3},
 		{"messages per run", r.Messages, r.BareMessages, 1},
 		{"bytes per run", r.Bytes, r.BareBytes, 0},
 	} {
 		_, _ = fmt.Fprintf(table, "%s\t%.*f\t%.*f\t%.2f\t\n", line.name, line.digits, line.ours, line.digits, line.bare, line.ours/line.bare)
 	}
+	if err := table.Flush(); err != nil || r.Crowd == nil {
+		return err
+	}
+	return printLines(w, []benchLine{
+		{"runs open", float64(r.OpenRuns), 0},
+		{"heap of the conductor per open run, bytes", r.Heap, 0},
+		{"heap of the server per open run, bytes", r.ServerHeap, 0},
+		{"kill -9 of both until all are at work again, s", r.Recovery, 2},
+		{"kill -9 of the conductor until all are at work again, s", r.ConductorRecovery, 2},
+		{"begun per second", r.BeginRate, 0},
+		{"until the first one ends once its agent appears, s", r.FirstEnd, 2},
+		{"ended then", float64(r.EndedRuns), 0},
+		{"ended per second", r.EndRate, 0},
+	})
+}
+
+func (r benchedGrowth) print(w io.Writer) error {
+	_, _ = fmt.Fprintf(w, "w1 at durability %s: %d runs in flight, %d shards\n", r.Durability, r.InFlight, r.Shards)
+	return printLines(w, []benchLine{
+		{fmt.Sprintf("runs/s with %d ended runs", r.EndedRuns), r.RunsPerSecond, 0},
+		{fmt.Sprintf("runs/s with %d ended runs", r.GrownEndedRuns), r.GrownRunsPerSecond, 0},
+		{"ratio", r.Ratio, 2},
+	})
+}
+
+func (r benchedRoute) print(w io.Writer) error {
+	_, _ = fmt.Fprintf(w, "route: %d bytes of text, %d groups of keywords\n", r.Text, r.Groups)
+	return printLines(w, []benchLine{
+		{fmt.Sprintf("a decision by %d keywords, µs", r.Keywords), r.Decision, 1},
+		{fmt.Sprintf("a decision by %d keywords, µs", r.MoreKeywords), r.MoreDecision, 1},
+		{"ratio", r.Ratio, 2},
+		{fmt.Sprintf("building a router of %d keywords, µs", r.Keywords), r.Build, 0},
+		{fmt.Sprintf("building a router of %d keywords, µs", r.MoreKeywords), r.MoreBuild, 0},
+	})
+}
+
+type benchLine struct {
+	name   string
+	value  float64
+	digits int
+}
+
+// printLines prints a table of one column below what was printed before.
+func printLines(w io.Writer, lines []benchLine) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table)
+	for _, line := range lines {
+		_, _ = fmt.Fprintf(table, "%s\t%.*f\t\n", line.name, line.digits, line.value)
+	}
 	return table.Flush()
 }
 
-// benchAgentCommand is the agents' process of a measurement.
-type benchAgentCommand struct{}
+// benchChildCommand is another process of a measurement.
+type benchChildCommand struct{}
 
 // Run implements the verb. It ends with its input, not with a signal to the group.
-func (benchAgentCommand) Run(env *environment) error {
-	return bench.Agent(context.WithoutCancel(env.ctx), env.stdin, env.stdout, env.log)
+func (benchChildCommand) Run(env *environment) error {
+	return bench.Process(context.WithoutCancel(env.ctx), env.stdin, env.stdout, env.log)
 }

@@ -44,7 +44,7 @@ type command struct {
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
-	BenchAgent benchAgentCommand `cmd:"" hidden:""`
+	BenchChild benchChildCommand `cmd:"" hidden:""`
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"podium/bus"
 	"podium/cmd/podium/service"
@@ -58,7 +59,7 @@ func (l *linted) print(env *environment) error {
 	}
 	from := "no ledger, so what never hits is not known"
 	if l.Ledger != "" {
-		from = "requests read from " + l.Ledger + ": " + fmt.Sprint(l.Requests)
+		from = "requests read from " + l.Ledger + ": " + strconv.Itoa(l.Requests)
 	}
 	_, err := fmt.Fprintf(env.stdout, "profile %s, findings %d; %s\n", l.Profile, len(l.Findings), from)
 	for i := range l.Findings {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,15 +11,15 @@ import (
 
 const lintedConfig = `
 agents:
-  calculator: {kind: calculator}
+  parrot: {kind: echo}
   echo: {kind: echo}
 profiles:
   desk:
-    agents: [calculator, echo]
+    agents: [parrot, echo]
     routers:
       - kind: keywords
         groups:
-          - {name: sums, agent: calculator, keywords: ["*cation*", mail, never]}
+          - {name: sums, agent: parrot, keywords: ["*cation*", mail, never]}
           - {name: post, agent: echo, match: compound, keywords: [Termin, express mail, {word: mail, shared: true}]}
       - {kind: default, agent: echo}
   other:
@@ -34,14 +35,18 @@ func TestRouteLint_G24_G25(t *testing.T) {
 	i.up()
 	long := strings.Repeat("What we said about it. ", 400) + "Der Arzttermin!" // stands outside of its record
 	for _, text := range []string{"an application and a vacation", "one more application", long} {
-		i.podium("send", "--wait", "--profile", "desk", text)
+		i.podium("send", "--wait", "--profile", "desk", text).succeeds(t)
 	}
 	running := i.podium("route", "--lint", "-c", i.config, "--profile", "desk")
-	want := "profile desk, findings 4; requests read from " + i.data + ": 3\n" +
+	want := "profile desk, findings 7; requests read from " + i.data + ": 3\n" +
 		`inside   router 1, group "sums": "cation" counts inside longer words, in 2 of the texts: "application" (2), "vacation" (1)` + "\n" +
 		`overlap  router 1, group "sums": "mail" counts wherever the keyword "express mail" of group "post" does` + "\n" +
-		`silent   router 1, group "sums": "mail" hits nothing of the history` + "\n"
-	if running.code != exitDiffers || running.stderr != "" || !strings.HasPrefix(running.stdout, want) {
+		`silent   router 1, group "sums": "mail" hits nothing of the history` + "\n" +
+		`silent   router 1, group "sums": "never" hits nothing of the history` + "\n" +
+		`inside   router 1, group "post": "Termin" counts inside longer words, in 1 of the texts: "arzttermin" (1)` + "\n" +
+		`silent   router 1, group "post": "express mail" hits nothing of the history` + "\n" +
+		`silent   router 1, group "post": "mail" hits nothing of the history` + "\n"
+	if running.code != exitDiffers || running.stderr != "" || running.stdout != want {
 		t.Errorf("exit code %d, %s\n%swant\n%s", running.code, running.stderr, running.stdout, want)
 	}
 	i.stop()
@@ -54,10 +59,9 @@ func TestRouteLint_G24_G25(t *testing.T) {
 	if err := json.Unmarshal([]byte(rest.stdout), &report); err != nil || rest.code != exitDiffers || report.Requests != 1 || report.Ledger != i.data {
 		t.Fatalf("exit code %d, %v in %s", rest.code, err, rest.stdout)
 	}
-	for _, f := range report.Findings {
-		if f.Keyword == "Termin" && (f.Kind != route.FindingInside || f.Words[0].Word != "arzttermin") {
-			t.Errorf("the newest request is not read: %+v", f)
-		}
+	at := slices.IndexFunc(report.Findings, func(f route.Finding) bool { return f.Keyword == "Termin" })
+	if at < 0 || report.Findings[at].Kind != route.FindingInside || report.Findings[at].Words[0].Word != "arzttermin" {
+		t.Errorf("the newest request is not read: %+v", report.Findings)
 	}
 	other := i.podium("route", "--lint", "-c", i.config, "--profile", "other").succeeds(t).stdout
 	if other != "profile other, findings 0; requests read from "+i.data+": 0\n" {
@@ -90,7 +94,7 @@ profiles:
     routers: [{kind: agent, agent: oracle}, {kind: score}]
 `)
 	text := in(t, "", "route", "-c", file, "songs").succeeds(t).stdout
-	for _, words := range []string{"a run first asks oracle; without their answers:", `agent "oracle" was not asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`} {
+	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" was not asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`} {
 		if !strings.Contains(text, words) {
 			t.Errorf("it does not say %q:\n%s", words, text)
 		}

@@ -22,32 +22,27 @@ type sendCommand struct {
 	Text    []string      `arg:"" optional:"" help:"The words; from standard input when there are none."`
 	Profile string        `help:"The profile that handles it; not needed when there is only one." placeholder:"NAME"`
 	Thread  string        `help:"The conversation it belongs to; a new one by default." placeholder:"ID"`
+	Plan    string        `help:"A plan in JSON instead of words: an execution_request, or its tasks alone; - is standard input." placeholder:"FILE"`
 	Wait    bool          `help:"Show the progress, then the answer."`
 	Timeout time.Duration `help:"How long --wait waits; the run goes on after it." default:"2m"`
 }
 
 // Help is shown by --help.
 func (sendCommand) Help() string {
-	return `Publishes the words as a chat message on the running instance's bus. With --wait, exit code 1 means
-that the run did not complete, or not within --timeout.
+	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
+to a profile. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
 
   podium send "What is 6 * 7?" --wait
   podium send --thread budget "What is 42 / 5?" --wait --timeout 30s -o json
+  podium send --plan deploy/examples/graph/plan.json --profile graph --wait
   podium send < question.txt`
 }
 
 // Run implements the verb.
 func (c *sendCommand) Run(env *environment) error {
-	text := strings.Join(c.Text, " ")
-	if text == "" {
-		body, err := io.ReadAll(env.stdin)
-		if err != nil {
-			return err
-		}
-		text = string(body)
-	}
-	if strings.TrimSpace(text) == "" {
-		return &exitError{code: exitUsage, err: errors.New(`there are no words to send; try podium send "What is 6 * 7?"`)}
+	text, err := c.words(env)
+	if err != nil {
+		return err
 	}
 	instance, running, err := service.FindInstance(env.data)
 	if err != nil {
@@ -60,7 +55,38 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return env.withLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, profile, text) })
+	door, event := "cli", schemas.Event{}
+	if c.Plan == "" {
+		event, err = c.chatEvent(profile, text)
+	} else {
+		door = "agent"
+		event, err = planEvent(env.stdin, c.Plan, profile)
+	}
+	if err != nil {
+		return err
+	}
+	return env.withLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, door, event) })
+}
+
+// words are what is to be sent; a plan speaks for itself.
+func (c *sendCommand) words(env *environment) (string, error) {
+	text := strings.Join(c.Text, " ")
+	switch {
+	case c.Plan != "" && (text != "" || c.Thread != ""):
+		return "", &exitError{code: exitUsage, err: errors.New("--plan is sent without words and without --thread")}
+	case c.Plan != "":
+		return "", nil
+	case text == "":
+		body, err := io.ReadAll(env.stdin)
+		if err != nil {
+			return "", err
+		}
+		text = string(body)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", &exitError{code: exitUsage, err: errors.New(`there are no words to send; try podium send "What is 6 * 7?"`)}
+	}
+	return text, nil
 }
 
 func (c *sendCommand) profile(instance *service.Instance) (string, error) {
@@ -78,20 +104,21 @@ func (c *sendCommand) profile(instance *service.Instance) (string, error) {
 	return "", notFound("there is no profile %q; there are: %s", c.Profile, strings.Join(instance.Profiles, ", "))
 }
 
-func (c *sendCommand) send(env *environment, core bus.Core, profile, text string) error {
+func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	id := uuid.NewString()
 	thread := c.Thread
 	if thread == "" {
 		thread = id
 	}
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
-	if err != nil {
-		return err
-	}
-	receipt, err := bus.NewIntake(core).Submit(env.ctx, "cli", schemas.Event{
-		ID: "chat:cli:" + id, Source: "/podium/command-line", Type: schemas.TypeChatReceived, Time: time.Now(),
+	return schemas.Event{
+		ID: "chat:cli:" + id, Source: bus.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: "cli/" + thread, Data: body,
-	})
+	}, err
+}
+
+func (c *sendCommand) send(env *environment, core bus.Core, door string, event schemas.Event) error {
+	receipt, err := bus.NewIntake(core).Submit(env.ctx, door, event)
 	if err != nil {
 		return err
 	}
@@ -102,7 +129,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, profile, text string
 	defer stop()
 	env.ctx = bounded
 	return env.follow(core, receipt.Session, func(folded *schemas.Conversation) int {
-		if message := folded.Message("chat:cli:" + id); message != nil {
+		if message := folded.Message(event.ID); message != nil {
 			return message.Run
 		}
 		return 0

@@ -85,8 +85,8 @@ func (w *watch) take(record *bus.StoredRecord) error {
 	}
 	w.last = record.Sequence
 	record.Snapshot = nil
-	for i := range record.Facts {
-		if reply := replyOf(&record.Facts[i]); w.channel == "" && reply != nil && reply.Provider == Provider {
+	for fact := range record.AllFacts() {
+		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == Provider {
 			w.channel = reply.Channel
 		}
 	}
@@ -153,7 +153,8 @@ func (w *watch) dropped() bool {
 func (w *watch) facts(record *bus.StoredRecord) []schemas.Fact {
 	var facts []schemas.Fact
 	run := w.run()
-	for _, fact := range record.Facts {
+	for stored := range record.AllFacts() {
+		fact := *stored
 		mine := fact.MessageReceived != nil && w.input != "" && fact.MessageReceived.ID == w.input
 		if !mine && (run == 0 || fact.Run() != run) {
 			continue

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 )
@@ -41,8 +44,9 @@ func (t *Turn) accept(task *Task, answer *Answer) {
 		t.planAnswered(task, answer)
 		return
 	case task.Kind != "":
+		about := About(task)
 		t.completed(task, answer)
-		t.routing()
+		t.heard(about)
 		return
 	case task.ID == DeliveryTask:
 		t.completed(task, answer)
@@ -75,19 +79,30 @@ func (t *Turn) compare(task *Task, result schemas.Result) {
 	if len(t.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}
-	var said map[string]any
+	var said map[string]jsontext.Value
 	if schemas.Unmarshal(result.Data, &said) != nil {
 		return
 	}
-	for i := range t.Profile.Conversation.Entities {
-		name := t.Profile.Conversation.Entities[i].Name
-		found, isText := said[name].(string)
-		if want := t.Run.Entities[name]; isText && want != "" && found != want {
+	for _, name := range slices.Sorted(maps.Keys(t.Run.Entities)) {
+		if found, ok := scalar(said[name]); ok && found != t.Run.Entities[name] {
 			t.Emit(schemas.Fact{EntityMismatched: &schemas.EntityMismatched{
-				Run: t.Run.Number, Task: task.ID, Entity: name, Found: head(found, maxEntity),
+				Run: t.Run.Number, Task: task.ID, Entity: name, Found: found,
 			}})
 		}
 	}
+}
+
+// scalar returns the characters of a JSON string, or a number as it is written,
+// as an entity is kept.
+func scalar(value jsontext.Value) (string, bool) {
+	switch value.Kind() {
+	case '"':
+		text, err := jsontext.AppendUnquote(nil, value)
+		return entity(string(text)), err == nil
+	case '0':
+		return entity(string(value)), true
+	}
+	return "", false
 }
 
 // silences is how many promised signs of life may be missing (M-47).
@@ -112,7 +127,7 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 			started.Silence = t.Now.Add(silences * heartbeat)
 		}
 		t.Emit(schemas.Fact{TaskStarted: &started})
-	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat {
+	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat/2 { // a regular sign may come a little early
 		t.Emit(schemas.Fact{TaskHeard: &schemas.TaskHeard{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
 		}})
@@ -143,7 +158,7 @@ func (t *Turn) Expire(deadline schemas.Deadline) bool {
 		return false
 	}
 	if deadline.Kind == schemas.DeadlineRun {
-		t.stop(schemas.RunFailed, schemas.StopExpired, t.expired())
+		t.expire()
 		return true
 	}
 	task := t.Run.Task(deadline.Task)
@@ -188,6 +203,15 @@ func (t *Turn) Supersede() bool {
 	}})
 	t.end(schemas.StopSuperseded, "")
 	return true
+}
+
+// expire stops the run because its time is over; what is there is kept (M-56).
+func (t *Turn) expire() {
+	status := schemas.RunFailed
+	if t.completedAny() {
+		status = schemas.RunPartial
+	}
+	t.stop(status, schemas.StopExpired, t.expired(status == schemas.RunPartial))
 }
 
 // stop ends all work of the run.

@@ -21,12 +21,12 @@ func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 	case f.PlanCreated != nil:
 		r.applyPlan(f.PlanCreated, now)
 	case f.PlanRefused != nil:
-		r.Phase, r.Tasks, r.index = PhaseDecomposing, nil, nil
+		r.Phase, r.Tasks, r.index, r.Faults = PhaseDecomposing, nil, nil, f.PlanRefused.Faults
 	case f.TaskRouted != nil:
 		r.applyRoute(f.TaskRouted)
 	case f.TaskReady != nil:
 		task := r.take(f.TaskReady.Task, f.TaskReady.Kind)
-		task.State, task.Agent = TaskReady, f.TaskReady.Agent
+		task.State, task.Agent, task.Due = TaskReady, f.TaskReady.Agent, f.TaskReady.Until
 	case f.TaskDispatched != nil:
 		r.applyDispatch(f.TaskDispatched)
 	case f.RunSettled != nil:
@@ -44,7 +44,7 @@ func (r *Run) Apply(f *schemas.Fact, now time.Time) {
 }
 
 func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
-	r.Phase, r.Source, r.Planned = PhaseRouting, f.Source, now
+	r.Phase, r.Source, r.Planned, r.Faults = PhaseRouting, f.Source, now, nil
 	r.Tasks, r.index = make([]*Task, len(f.Tasks)), nil
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
@@ -135,14 +135,15 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.Failure, t.Detail, t.Recovery = f.Cause, f.Detail, f.Action
-	if f.Cause == schemas.FailureUnavailable {
+	if !t.State.UnderWay() {
 		t.Refused++
 	}
 	switch {
 	case !f.RetryAt.IsZero():
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.State, t.Agent, t.Base, t.Refused = TaskReady, f.Agent, t.Attempt, 0
+		t.State, t.Former, t.Agent, t.Base, t.Refused = TaskReady, t.Agent, f.Agent, t.Attempt, 0
+		t.Due = time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now
 	default:

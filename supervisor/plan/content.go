@@ -20,9 +20,10 @@ func Part(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Res
 
 // Words returns what a person has said, the messages that were merged in order.
 func Words(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
-	words := Part(message.Words, read).Text
+	said := make([]string, 0, 1+len(message.More))
+	said = append(said, Part(message.Words, read).Text)
 	for i := range message.More {
-		words += "\n\n" + Part(message.More[i], read).Text
+		said = append(said, Part(message.More[i], read).Text)
 	}
-	return words
+	return strings.Join(said, "\n\n")
 }

@@ -20,6 +20,11 @@ func (t *Turn) decompose(content schemas.Result) {
 			t.unplanned()
 			return
 		}
+		for i := range tasks {
+			if tasks[i].Agent == upstream.To {
+				tasks[i].Agent = "" // assigned to the supervisor itself: it finds an agent
+			}
+		}
 		t.adopt(schemas.PlannerExternal, "", tasks)
 		return
 	}

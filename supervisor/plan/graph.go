@@ -62,10 +62,12 @@ func topological(tasks []schemas.PlannedTask, index map[string]int) []int {
 	return order
 }
 
-// Bounds of what a plan may say of a task.
+// Bounds of what a plan may say of a task. An agent may have written it, so that
+// no schema has seen it.
 const (
-	maxTaskID    = 128
+	maxTaskID    = 128 // bytes, also of a resource
 	maxResources = 32
+	maxTokens    = 1_000_000_000_000
 )
 
 // check names everything that keeps a plan from being carried out (M-16, P-02).
@@ -104,18 +106,47 @@ func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i
 	case index[task.Task] != i:
 		fault("another task has this id")
 	}
-	for _, id := range task.Dependencies {
+	for at, id := range task.Dependencies {
 		if _, known := index[id]; !known {
 			fault("it depends on %q, which is no task of the plan", id)
+		} else if slices.Contains(task.Dependencies[:at], id) {
+			fault("it depends on %q twice", id)
 		}
 	}
 	if task.Agent != "" && p.use(task.Agent) == nil {
 		fault("%q is not one of the agents that may be asked", task.Agent)
 	}
+	checkValues(task, fault)
+	return faults
+}
+
+// checkValues holds a task to what a request can say of it.
+func checkValues(task *schemas.PlannedTask, fault func(format string, arguments ...any)) {
+	switch task.Priority {
+	case "", schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave:
+	default:
+		fault("%q is no priority", task.Priority)
+	}
+	if most := int(maxEstimate / time.Second); task.Seconds < 0 || task.Seconds > most {
+		fault("an estimate of %d seconds is not between 0 and %d", task.Seconds, most)
+	}
+	if task.Tokens < 0 || task.Tokens > maxTokens {
+		fault("an estimate of %d tokens is not between 0 and %d", task.Tokens, maxTokens)
+	}
 	if len(task.Resources) > maxResources {
 		fault("it needs %d resources, more than the %d that are allowed", len(task.Resources), maxResources)
 	}
-	return faults
+	for _, resource := range task.Resources {
+		if resource == "" || len(resource) > maxTaskID {
+			fault("a resource has a name of 1 to %d bytes", maxTaskID)
+		}
+	}
+	if len(task.Arguments) > 0 && task.Arguments.Kind() != '{' {
+		fault("its arguments are no object")
+	}
+	if len(task.Constraints) > 0 && task.Constraints.Kind() != '{' {
+		fault("its constraints are no object")
+	}
 }
 
 // circle lists the tasks that are in a cycle or behind one.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -61,6 +62,9 @@ func (p *Profile) faults() []error {
 	}
 	if p.Deadlines.Queue <= 0 || p.Deadlines.Work <= 0 {
 		faults = append(faults, errors.New("deadlines.queue and deadlines.work are longer than 0"))
+	}
+	if growth := p.Retry.TimeoutGrowth; math.IsNaN(growth) || growth < 0 || growth > maxGrowth {
+		faults = append(faults, fmt.Errorf("retry.timeout_growth is between 0 and %d", maxGrowth))
 	}
 	for i := range p.Agents {
 		if fallback := p.Agents[i].Fallback; fallback != "" && (p.use(fallback) == nil || fallback == p.Agents[i].Name) {
@@ -204,7 +208,10 @@ func (p *Profile) workDeadline(task *Task, agent string, attempt int) time.Durat
 	deadline = max(deadline, timeoutPerEstimate*task.estimate())
 	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
 	for range attempt - 1 - task.Base {
-		deadline = time.Duration(min(int64(deadline)/1000*growth, int64(maxWork)))
+		if deadline >= maxWork {
+			break
+		}
+		deadline = min(time.Duration(int64(deadline)/1000*growth), maxWork)
 	}
 	return deadline
 }
@@ -233,7 +240,13 @@ func (p *Profile) assigns(agent string) bool {
 	return len(p.Routers) > 0 && p.Routers[0].Kind == schemas.RouterAssigned && p.use(agent) != nil
 }
 
-const maxWork = 30 * 24 * time.Hour
+// Bounds of work, so that no sum of times overflows: up to maxWork deadlines
+// grow, by at most maxGrowth each time, and no estimate is longer than maxEstimate.
+const (
+	maxWork     = 30 * 24 * time.Hour
+	maxGrowth   = 100
+	maxEstimate = maxWork / timeoutPerEstimate
+)
 
 // TextsIn returns the sentences of a language, or of the profile's first.
 func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.words(tag).Texts }
@@ -268,22 +281,22 @@ func (p *Profile) LanguageFor(text, said string) string {
 }
 
 // EntitiesIn returns what a conversation is about after a text, given what it was
-// about before; the text may name something else (G-29).
+// about before; the text may name something else (G-29). What another supervisor
+// has handed on stays, though the profile does not know it (G-30).
 func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]string {
-	var now map[string]string
+	now := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if value := entity(before[name]); value != "" && len(name) <= maxEntity && len(now) < maxEntities {
+			now[name] = value
+		}
+	}
 	for i, expression := range p.entities {
-		name := p.Conversation.Entities[i].Name
-		value, found := capture(expression, text)
-		if !found || value == "" {
-			value = before[name]
+		if value, found := capture(expression, text); found && value != "" {
+			now[p.Conversation.Entities[i].Name] = entity(value)
 		}
-		if value == "" {
-			continue
-		}
-		if now == nil {
-			now = map[string]string{}
-		}
-		now[name] = head(value, maxEntity)
+	}
+	if len(now) == 0 {
+		return nil
 	}
 	return now
 }
@@ -291,9 +304,14 @@ func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]s
 const (
 	// languageSample is how many bytes of a text are looked at for its language.
 	languageSample = 2 << 10
-	// maxEntity bounds an entity's value, in bytes.
-	maxEntity = 256
+	// maxEntities bounds the entities that are handed on, maxEntity the bytes of
+	// one's name and value.
+	maxEntities = 32
+	maxEntity   = 256
 )
+
+// entity is the value of an entity as it is kept and compared.
+func entity(value string) string { return head(strings.TrimSpace(value), maxEntity) }
 
 func head(text string, n int) string {
 	if len(text) <= n {

@@ -2,6 +2,8 @@ package plan_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -26,7 +28,21 @@ func TestCompileNamesFaults(t *testing.T) {
 		"a strange agent": {func(p *schemas.Profile) {
 			p.Routers = append(p.Routers, schemas.Router{Kind: schemas.RouterDefault, Agent: "stranger"})
 		}, []string{"stranger"}},
-		"several": {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
+		"a fallback to itself":     {func(p *schemas.Profile) { p.Agents[0].Fallback = "first" }, []string{`agent "first": its fallback "first"`}},
+		"a fallback to a stranger": {func(p *schemas.Profile) { p.Agents[0].Fallback = "third" }, []string{`its fallback "third"`}},
+		"a chain of strangers":     {func(p *schemas.Profile) { p.Execution.AllowedChains = [][]string{{"first", "third"}} }, []string{`execution.allowed_chains: "third"`}},
+		"timeouts that explode":    {func(p *schemas.Profile) { p.Retry.TimeoutGrowth = 101 }, []string{"retry.timeout_growth is between 0 and 100"}},
+		"a planner without a name": {func(p *schemas.Profile) { p.Planner = &schemas.Planner{Kind: schemas.PlannerAgent} }, []string{"planner: it names no agent"}},
+		"a planner of its own":     {func(p *schemas.Profile) { p.Planner = &schemas.Planner{Kind: "oracle"} }, []string{`planner: unknown kind "oracle"`}},
+		"no templates":             {func(p *schemas.Profile) { p.Planner = &schemas.Planner{Kind: schemas.PlannerTemplate} }, []string{"planner: it has no templates"}},
+		"rules without a check": {func(p *schemas.Profile) {
+			p.Complexity, p.Planner = nil, &schemas.Planner{Kind: schemas.PlannerRules}
+		}, []string{"planner: rules need a complexity check"}},
+		"an entity without a name": {func(p *schemas.Profile) { p.Conversation.Entities = []schemas.Entity{{Pattern: "x"}} }, []string{`conversation.entities[0] ""`}},
+		"an entity of no pattern":  {func(p *schemas.Profile) { p.Conversation.Entities = []schemas.Entity{{Name: "x", Pattern: "("}} }, []string{`conversation.entities[0] "x"`}},
+		"a schema that is none":    {func(p *schemas.Profile) { p.Agents[0].InputSchema = []byte(`{"type":"thing"}`) }, []string{`agent "first": input_schema`}},
+		"a schema from elsewhere":  {func(p *schemas.Profile) { p.Agents[1].OutputSchema = []byte(`{"$ref":"https://example.org/x"}`) }, []string{`agent "second": output_schema`}},
+		"several":                  {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,5 +111,83 @@ func TestTextsIn(t *testing.T) {
 	profile := compile(t, steps())
 	if profile.TextsIn("de").Timeout != "zu langsam" || profile.TextsIn("fr").Timeout != "too slow" {
 		t.Errorf("%q, %q", profile.TextsIn("de").Timeout, profile.TextsIn("fr").Timeout)
+	}
+}
+
+// TestEntitiesIn_G29_G30: the text says what the conversation is about now; what it
+// does not speak of stays, also what only another supervisor knows.
+func TestEntitiesIn_G29_G30(t *testing.T) {
+	t.Parallel()
+	source := steps()
+	source.Conversation.Entities = []schemas.Entity{{Name: "patient", Pattern: `patient (\d+)`}, {Name: "ward", Pattern: `ward-\w+`}}
+	profile := compile(t, source)
+	long := strings.Repeat("x", 300)
+	many, kept := map[string]string{}, map[string]string{}
+	for i := range 40 {
+		name := fmt.Sprintf("e%02d", i)
+		many[name] = "x"
+		if i < 32 {
+			kept[name] = "x"
+		}
+	}
+	for name, test := range map[string]struct {
+		text   string
+		before map[string]string
+		want   map[string]string
+	}{
+		"nothing":                   {"hello", nil, nil},
+		"a group":                   {"for patient 12", nil, map[string]string{"patient": "12"}},
+		"all of the match":          {"on ward-north", nil, map[string]string{"ward": "ward-north"}},
+		"both":                      {"patient 12 on ward-north", nil, map[string]string{"patient": "12", "ward": "ward-north"}},
+		"the first of two":          {"patient 12 or patient 13", nil, map[string]string{"patient": "12"}},
+		"what was known":            {"hello", map[string]string{"patient": "12"}, map[string]string{"patient": "12"}},
+		"another":                   {"patient 13", map[string]string{"patient": "12", "ward": "w"}, map[string]string{"patient": "13", "ward": "w"}},
+		"what another one knows":    {"patient 13", map[string]string{"branch": "north"}, map[string]string{"patient": "13", "branch": "north"}},
+		"nothing of it":             {"hello", map[string]string{"branch": "", "ward": " "}, nil},
+		"no more than a line of it": {"hello", map[string]string{"branch": long, long: "x"}, map[string]string{"branch": long[:256]}},
+		"no more than 32":           {"hello", many, kept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := profile.EntitiesIn(test.text, test.before); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestManyAgents_P18: the same plan, with 2 agents and with 20.
+func TestManyAgents_P18(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{2, 20} {
+		source := steps()
+		source.Complexity, source.Execution = nil, schemas.Execution{Mode: schemas.ExecutionDAG}
+		source.Planner = &schemas.Planner{Kind: schemas.PlannerAgent, Agent: "planner"}
+		source.Routers = []schemas.Router{{Kind: schemas.RouterScore}}
+		for i := len(source.Agents); i < count; i++ {
+			source.Agents = append(source.Agents, schemas.AgentUse{Name: fmt.Sprint("agent", i), Description: "something else"})
+		}
+		turn, _ := begun(t, compile(t, source), "do it", "")
+		turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Text: `["one","two","three"]`}})
+		if len(turn.Run.Support) != 1+3*count {
+			t.Errorf("%d agents have been asked %d times", count, len(turn.Run.Support)-1)
+		}
+		for _, question := range turn.Run.Support[1:] {
+			score := `{"score":0.1}`
+			if question.Agent == "second" {
+				score = `{"score":1}`
+			}
+			said := schemas.Result{Data: []byte(score)}
+			turn.Answer(turn.Run.Task(question.ID), plan.Answer{Status: schemas.StatusCompleted, Whole: said, Result: schemas.Body{Result: said}})
+		}
+		for _, task := range turn.Run.Tasks {
+			if task.Agent != "second" {
+				t.Errorf("of %d agents %s does task %s", count, task.Agent, task.ID)
+			}
+		}
+		finish(t, turn)
+		if turn.Run.Status != schemas.RunCompleted {
+			t.Errorf("with %d agents the run is %s", count, turn.Run.Status)
+		}
 	}
 }

@@ -67,8 +67,15 @@ func inProgress(task *Task, slowdown permille) schemas.TaskInProgress {
 	return told
 }
 
-// permille is a factor in thousandths, which is the same on every machine.
+// permille is a factor in thousandths, which is the same on every machine. It is
+// at most maxSlowdown.
 type permille int64
+
+// Bounds of what is foreseen, so that no sum of times overflows.
+const (
+	maxSlowdown = permille(1_000_000)
+	maxForeseen = 100 * 365 * 24 * time.Hour
+)
 
 func (p permille) of(d time.Duration) time.Duration {
 	return time.Duration(int64(d/time.Millisecond) * int64(p) / 1000 * int64(time.Millisecond))
@@ -88,7 +95,7 @@ func slowdown(run *Run) permille {
 	if count == 0 {
 		return 1000
 	}
-	return permille(max(sum/count, 1))
+	return min(permille(max(sum/count, 1)), maxSlowdown)
 }
 
 // Estimate foresees when the run's tasks will be done (M-35): now, plus the
@@ -101,12 +108,12 @@ func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
 	for _, i := range ordered(run) {
 		task := run.Tasks[i]
 		remaining := remaining(task, slow, now)
-		sum += remaining
+		sum = min(sum+remaining, maxForeseen)
 		var begins time.Duration
 		for _, id := range task.dependencies() {
 			begins = max(begins, ends[id])
 		}
-		ends[task.ID] = begins + remaining
+		ends[task.ID] = min(begins+remaining, maxForeseen)
 		longest = max(longest, ends[task.ID])
 	}
 	left := longest

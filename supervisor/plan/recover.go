@@ -24,7 +24,7 @@ func (t *Turn) fail(task *Task, cause schemas.FailureKind, detail string) {
 	case task.Kind == schemas.KindPlan:
 		t.unplanned()
 	case task.Kind != "":
-		t.routing()
+		t.heard(About(task))
 	case failed.Action != schemas.RecoverySkip && t.Profile.Execution.OnFailure == schemas.FailureAborts:
 		t.abort()
 	default:
@@ -49,13 +49,17 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 // remedy chooses what is done about a failure.
 func (t *Turn) remedy(task *Task, failed *schemas.TaskFailed) {
 	policy := t.policy(task)
-	tries := task.Attempt - task.Base + task.Refused
-	if failed.Cause == schemas.FailureUnavailable {
-		tries++
+	asked, refused := task.Attempt-task.Base, task.Refused
+	if !task.State.UnderWay() {
+		refused++ // it could not be asked
 	}
-	if retryable(failed.Cause) && tries < policy.Attempts {
+	spent := asked + refused
+	if task.ID == DeliveryTask {
+		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
+	}
+	if retryable(failed.Cause) && spent < policy.Attempts {
 		failed.Action = again(failed.Cause)
-		failed.RetryAt = t.Now.Add(wait(policy, max(tries, 1)))
+		failed.RetryAt = t.Now.Add(wait(policy, max(asked+refused, 1)))
 		return
 	}
 	if next := t.fallback(task); next != "" && failed.Cause != schemas.FailureUnknownEffect {
@@ -104,7 +108,7 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 // one time, for work (P-16).
 func (t *Turn) fallback(task *Task) string {
 	use := t.Profile.use(task.Agent)
-	if use == nil || task.Kind != "" || task.ID == DeliveryTask || task.Recovery == schemas.RecoveryFallback || task.Base > 0 {
+	if use == nil || task.Kind != "" || task.ID == DeliveryTask || task.Former != "" {
 		return ""
 	}
 	return use.Fallback

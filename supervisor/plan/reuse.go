@@ -48,7 +48,7 @@ func (t *Turn) input(task *Task) string {
 		Entities    map[string]string         `json:"entities,omitzero"`
 		Language    string                    `json:"language"`
 	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
-	told.Task.Description = schemas.Body{}
+	told.Task.Task, told.Task.Description = "", schemas.Body{}
 	for _, id := range task.dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}
@@ -57,7 +57,7 @@ func (t *Turn) input(task *Task) string {
 	}
 	body, err := schemas.Marshal(told)
 	if err != nil {
-		body = []byte(t.Session + task.ID) // text that is not UTF-8 is like no other
+		body = []byte(schemas.RunID(t.Session, t.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else
 	}
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])

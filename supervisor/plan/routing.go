@@ -13,6 +13,8 @@ const (
 	assessTask = "assess:" // and the task and the agent
 	routeTask  = "route:"  // and the task and the agent
 	separator  = ":"
+
+	maxAgentName = 63 // bytes, as schemas.ValidAgentName has it
 )
 
 // reserved reports whether an id may not be that of a plan's task.
@@ -20,21 +22,47 @@ func reserved(id string) bool {
 	return id == DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
+// Attempted reports whether a run can have made such an attempt of such a task.
+func Attempted(task string, attempt int) bool {
+	const longest = maxTaskID + len(assessTask) + len(separator) + maxAgentName
+	return task != "" && len(task) <= longest && attempt > 0
+}
+
 // routing routes every task that can be; for the others it asks what their
 // routers need to know. When all are routed the work begins.
 func (t *Turn) routing() {
-	for i := range t.Run.Tasks {
-		if task := t.Run.Tasks[i]; !task.Routed && !task.State.Ended() {
-			t.route(task)
-		}
+	for i := 0; i < len(t.Run.Tasks); i++ { // a question that cannot be asked may end in another plan
+		t.route(t.Run.Tasks[i])
 	}
-	if !t.allowed() {
+	t.routed()
+}
+
+// heard routes the task that a question was about, once the answer is there or
+// will not come.
+func (t *Turn) heard(about string) {
+	if task := t.Run.Task(about); task != nil {
+		t.route(task)
+	}
+	t.routed()
+}
+
+// routed begins the work when every task has been routed.
+func (t *Turn) routed() {
+	if t.Run.Phase != PhaseExecuting || !t.allowed() {
+		return
+	}
+	failed := func(task *Task) bool { return task.State == TaskFailed }
+	if t.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(t.Run.Tasks, failed) {
+		t.abort()
 		return
 	}
 	t.advance()
 }
 
 func (t *Turn) route(task *Task) {
+	if task.Routed || task.State.Ended() {
+		return
+	}
 	words := t.content(task.Plan.Description).Text
 	evidence := t.evidence(task.ID)
 	need := t.Profile.router.Need(words, task.Plan.Agent, evidence)
@@ -51,10 +79,11 @@ func (t *Turn) route(task *Task) {
 	if !decided {
 		decision.NextAgent = ""
 	}
+	decision.Response = head(decision.Response, schemas.InlineLimit)
 	t.Emit(schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: t.Run.Number, Task: task.ID, Decision: decision}})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: t.Run.Number, Task: task.ID, Result: text(head(decision.Response, schemas.InlineLimit))}})
+		t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: t.Run.Number, Task: task.ID, Result: text(decision.Response)}})
 	case "":
 		t.Emit(schemas.Fact{TaskFailed: &schemas.TaskFailed{
 			Run: t.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
@@ -147,7 +176,7 @@ func (t *Turn) ask(id string, kind schemas.TaskKind, agent string) {
 // allowed holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
 func (t *Turn) allowed() bool {
-	if t.Profile.Execution.Mode != schemas.ExecutionSingle || len(t.Run.Tasks) < 2 || t.Run.Phase != PhaseExecuting {
+	if t.Profile.Execution.Mode != schemas.ExecutionSingle || len(t.Run.Tasks) < 2 {
 		return true
 	}
 	if t.Run.Source == schemas.PlannerExternal || t.Run.Source == schemas.PlannerTemplate {

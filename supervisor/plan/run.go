@@ -33,6 +33,7 @@ type Run struct {
 	Phase       Phase                `json:"phase"`
 	Source      schemas.PlannerKind  `json:"source,omitzero"`
 	Planned     time.Time            `json:"planned,omitzero"`
+	Faults      []string             `json:"faults,omitzero"`  // of the plan that was refused, while there is no other
 	Tasks       []*Task              `json:"tasks,omitzero"`   // replaced, never changed in place
 	Support     []*Task              `json:"support,omitzero"` // what deciding itself has asked agents for
 	Delivery    *Task                `json:"delivery,omitzero"`
@@ -110,14 +111,15 @@ func (r *Run) Clone() *Run {
 	return &clone
 }
 
-// Deadlines returns what the run waits for, in the order of its tasks.
+// Deadlines returns what the run waits for: its own end, which of several at one
+// moment comes first, and what its tasks wait for, in their order.
 func (r *Run) Deadlines() []schemas.Deadline {
 	var deadlines []schemas.Deadline
-	for task := range r.All {
-		deadlines = task.deadlines(deadlines, r.Number)
-	}
 	if !r.Expires.IsZero() && !r.Settled() {
 		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
+	}
+	for task := range r.All {
+		deadlines = task.deadlines(deadlines, r.Number)
 	}
 	return deadlines
 }

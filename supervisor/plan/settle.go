@@ -11,27 +11,41 @@ import (
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
 func (t *Turn) settle() {
-	completed := 0
-	var failed *Task
-	for i := range t.Run.Tasks {
-		task := t.Run.Tasks[i]
-		switch {
-		case task.State == TaskCompleted:
-			completed++
-		case task.State == TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
-			failed = task
-		}
-	}
+	completed, failed := t.completedAny(), t.decisive()
 	switch {
 	case failed == nil:
 		t.conclude(schemas.RunCompleted, t.completionReason(), nil)
 	case failed.Failure == schemas.FailureBlocked:
-		t.conclude(schemas.RunBlocked, schemas.StopBlocked, t.failure(failed, completed > 0))
-	case completed > 0:
+		t.conclude(schemas.RunBlocked, schemas.StopBlocked, t.failure(failed, completed))
+	case completed:
 		t.conclude(schemas.RunPartial, stopReason(failed.Failure), t.failure(failed, true))
 	default:
 		t.conclude(schemas.RunFailed, stopReason(failed.Failure), t.failure(failed, false))
 	}
+}
+
+func (t *Turn) completedAny() bool {
+	return slices.ContainsFunc(t.Run.Tasks, func(task *Task) bool { return task.State == TaskCompleted })
+}
+
+// decisive returns the failed task that the outcome is told by: the first one
+// that is blocked, else the first. One that was skipped counts only when nothing
+// at all was done.
+func (t *Turn) decisive() *Task {
+	var failed, skipped *Task
+	for i := range t.Run.Tasks {
+		task := t.Run.Tasks[i]
+		switch {
+		case task.State == TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
+			failed = task
+		case task.State == TaskSkipped && task.Failure != "" && skipped == nil:
+			skipped = task
+		}
+	}
+	if failed == nil && !t.completedAny() {
+		return skipped
+	}
+	return failed
 }
 
 // completionReason tells apart who has answered (O-13).
@@ -131,7 +145,7 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
-	sentence = strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence)
+	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	if partial {
 		sentence += "\n\n" + texts.Partial
 	}
@@ -150,10 +164,14 @@ func (t *Turn) cancelled() *schemas.Error {
 	}
 }
 
-func (t *Turn) expired() *schemas.Error {
+func (t *Turn) expired(partial bool) *schemas.Error {
+	sentence := t.texts().Timeout
+	if partial {
+		sentence += "\n\n" + t.texts().Partial
+	}
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
-		InternalDetails: "the run's deadline has passed", Message: t.told(t.texts().Timeout),
+		InternalDetails: "the run's deadline has passed", Message: t.told(sentence),
 	}
 }
 

@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,19 +20,23 @@ var ErrNoPlan = errors.New("the answer holds no plan")
 // JSON in its text, which may stand in a fence or between sentences (O-34). A
 // plan is {"tasks": […]} in the words of an execution_request, {"steps": […]}
 // with one sentence each (C-03), or that list alone; steps follow each other.
+// The error is ErrNoPlan, and says what is wrong with what comes closest.
 func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
-	candidates := [][]byte{result.Data}
-	if len(result.Data) == 0 {
-		candidates = jsonIn(result.Text)
+	candidates := jsonIn(result.Text)
+	if len(result.Data) > 0 {
+		candidates = append([][]byte{result.Data}, candidates...)
 	}
-	err := ErrNoPlan
-	for _, candidate := range candidates {
-		var tasks []schemas.PlannedTask
-		if tasks, err = readPlan(candidate); err == nil {
+	closest := ErrNoPlan
+	for i, candidate := range candidates {
+		tasks, err := readPlan(candidate)
+		if err == nil {
 			return tasks, nil
 		}
+		if i == 0 {
+			closest = err
+		}
 	}
-	return nil, err
+	return nil, closest
 }
 
 func readPlan(body []byte) ([]schemas.PlannedTask, error) {
@@ -54,19 +60,24 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	return nil, fmt.Errorf("%w: neither tasks nor steps", ErrNoPlan)
 }
 
+// What is read of a text, so that no answer makes reading it long.
+const (
+	textLimit = 256 << 10 // bytes, from the end
+	textTries = 256       // values that may begin
+)
+
 // jsonIn returns the JSON values of a text that begin with a brace or a bracket,
 // the longest first.
 func jsonIn(text string) [][]byte {
-	const tries = 16
 	var found [][]byte
-	rest := []byte(text)
-	for range tries {
-		at := strings.IndexAny(string(rest), "{[")
+	rest := []byte(text[max(len(text)-textLimit, 0):])
+	for range textTries {
+		at := bytes.IndexAny(rest, "{[")
 		if at < 0 {
 			break
 		}
 		rest = rest[at:]
-		value, err := jsontext.NewDecoder(strings.NewReader(string(rest))).ReadValue()
+		value, err := jsontext.NewDecoder(bytes.NewReader(rest)).ReadValue()
 		if err != nil {
 			rest = rest[1:]
 			continue
@@ -74,11 +85,7 @@ func jsonIn(text string) [][]byte {
 		found = append(found, value.Clone())
 		rest = rest[len(value):]
 	}
-	for i := 1; i < len(found); i++ {
-		for j := i; j > 0 && len(found[j]) > len(found[j-1]); j-- {
-			found[j], found[j-1] = found[j-1], found[j]
-		}
-	}
+	slices.SortStableFunc(found, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
 	return found
 }
 

@@ -182,17 +182,28 @@ func (t *Turn) start(task *Task) {
 }
 
 func (t *Turn) ready(id string, kind schemas.TaskKind, agent string) {
-	if task := t.Run.Task(id); task == nil || task.State != TaskReady || task.Agent != agent {
-		t.Emit(schemas.Fact{TaskReady: &schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}})
+	if task := t.Run.Task(id); task != nil && task.State == TaskReady && task.Agent == agent {
+		return
 	}
+	ready := schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}
+	if wait := t.Profile.patience(kind, agent); wait > 0 {
+		ready.Until = t.Now.Add(wait)
+	}
+	t.Emit(schemas.Fact{TaskReady: &ready})
 }
 
-// Grant begins a task that was ready. It reports false, and does nothing, when
-// no task of that id is.
+// Grant begins a task that was ready, or fails it when its agent is not asked any
+// more; a delivery that has not been tried goes out all the same. A grant brings
+// room with it. It reports false, and does nothing, when no task of that id is ready.
 func (t *Turn) Grant(grant schemas.Grant) bool {
 	task := t.Run.Task(grant.Task)
 	if t.Run.Number != grant.Run || task == nil || task.State != TaskReady {
 		return false
+	}
+	untried := task.ID == DeliveryTask && task.Attempt == 0
+	if t.Bus.Admit(task.Agent) == Unavailable && !untried {
+		t.fail(task, schemas.FailureUnavailable, "")
+		return true
 	}
 	t.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
 	return true
@@ -220,13 +231,16 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 	expires := queue.Add(t.Profile.workDeadline(task, agent, attempt))
 	if wait := t.Profile.patience(kind, agent); wait > 0 {
 		queue = t.Now.Add(wait)
+		if task.State == TaskReady && !task.Due.IsZero() {
+			queue = task.Due
+		}
 		expires = queue
 	}
 	t.Emit(schemas.Fact{TaskDispatched: &schemas.TaskDispatched{
 		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
 		Request: schemas.RequestID(t.Shard, run, id, attempt),
 		Effect:  schemas.EffectID(run, id),
-		Queue:   queue,
+		Queue:   t.bounded(queue),
 		Expires: t.bounded(expires),
 	}})
 }

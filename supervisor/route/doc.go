@@ -20,8 +20,23 @@
 //
 // # Words
 //
-// A word is a run of letters, marks, digits and underscores. Every keyword counts
-// only where a word begins; in mode "word" it must end where a word ends, too.
+// A word is a run of letters, marks, digits and underscores. The mode of a keyword
+// says where in the words that it begins and ends in it counts:
+//
+//   - word: from the beginning of a word to the end of one;
+//   - prefix: at the beginning of a word, which may go on: stems;
+//   - suffix: at the end of a word;
+//   - compound: as a whole word; at the end of one, behind three letters or more;
+//     or at the beginning of one, before four letters or more. The other part may
+//     hold linking letters and needs a vowel, if it is in Latin script. So "Termin"
+//     is in "Arzttermin" and in "Terminkalender", not in "Terminal", and "Lager"
+//     neither in "verlagert" nor in "Schlager". It is no dictionary: "terminieren"
+//     needs an exception;
+//   - substring: anywhere;
+//   - regex: where an RE2 expression, folded alike, matches the folded text. Each
+//     is a pass of its own over the text; all other keywords together are one.
+//
+// Exceptions are wordings, limited by words, in which the keyword does not count.
 //
 // # Choosing
 //
@@ -31,6 +46,20 @@
 // If the profile has action verbs, the keywords in a request count before those in
 // its material (see below): "summarize this: …" goes where "summarize" points,
 // whatever the pasted text is about. Where the request holds no keyword, all count.
+//
+// # Asking
+//
+// Two kinds of router need answers that come by the bus. The decision is then in
+// two halves: Need says what has to be asked, and DecideWith decides with what has
+// come until the deadline. Who is silent hinders nobody.
+//
+// A router of kind score weighs, for every agent of the profile, what it says of
+// itself and the share of the text's words that its description has as well; what
+// counts as the same word is said at vocabulary.overlaps. A router of kind agent
+// takes what an agent chooses out of the closed set of the profile's agents,
+// RESPOND and FINISH. If its answer is late, not to be read or none of the set, it
+// does not decide, the next router does, and the decision is degraded; so it is
+// when nobody has assessed itself.
 //
 // # Steps
 //

@@ -56,19 +56,26 @@ func TestNeed_P09_G31(t *testing.T) {
 		{
 			"sing",
 			route.Evidence{Choices: []route.Choice{first}, Assessments: silent[:2]},
-			route.Need{Assess: []string{"blue"}, Deadline: time.Second}, "",
+			route.Need{Assess: []string{"blue"}, Deadline: time.Second},
+			"",
 		},
 		{
-			"paint", route.Evidence{Choices: []route.Choice{first}, Assessments: silent}, route.Need{},
+			"paint",
+			route.Evidence{Choices: []route.Choice{first}, Assessments: silent},
+			route.Need{},
 			"green by score, degraded true",
 		},
 		{
-			"sing", route.Evidence{Choices: []route.Choice{first}, Assessments: silent},
-			route.Need{Choose: "last", Deadline: 3 * time.Second}, "",
+			"sing",
+			route.Evidence{Choices: []route.Choice{first}, Assessments: silent},
+			route.Need{Choose: "last", Deadline: 3 * time.Second},
+			"",
 		},
 		{
-			"sing", route.Evidence{Choices: []route.Choice{first, {Agent: "last", Answered: true, Fault: "nonsense"}}, Assessments: silent},
-			route.Need{}, "blue by default, degraded true",
+			"sing",
+			route.Evidence{Choices: []route.Choice{first, {Agent: "last", Answered: true, Fault: "nonsense"}}, Assessments: silent},
+			route.Need{},
+			"blue by default, degraded true",
 		},
 	} {
 		need := router.Need(test.text, "", test.evidence)

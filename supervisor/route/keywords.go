@@ -192,4 +192,3 @@ func endsWithWord(text string) bool {
 func (f *folder) foldWord(word string) string {
 	return strings.ReplaceAll(string(bytes.TrimSpace(f.fold(word).text)), "\n\n", " ")
 }
-

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-		"strings"
+	"strings"
 	"unicode/utf8"
 
 	"podium/schemas"

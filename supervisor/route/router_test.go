@@ -228,7 +228,8 @@ func propertyProfile() *schemas.Profile {
 	shared := word("red cat")
 	shared.Shared = true
 	profile := profileWith(
-		keywords(schemas.OrderScore, group("red", 0, prefix("cat"), shared), group("green", 0, prefix("für"), word("email"), word("e-mail"))),
+		keywords(schemas.OrderScore, group("red", 0, prefix("cat"), shared), group("green", 0, prefix("für"), word("email"), word("e-mail")),
+			group("blue", 0, mode(schemas.ModeSuffix, "ats"), mode(schemas.ModeCompound, "mail"), mode(schemas.ModeSubstring, "bca"), regex(`f(ü|i)[r\w]+`))),
 		schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"},
 	)
 	profile.Complexity = &schemas.Complexities{

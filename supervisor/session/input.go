@@ -66,6 +66,9 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		if request.MessageID != event.ID {
 			return input, errors.New("the event's id is not its message_id")
 		}
+		if !schemas.ValidAgentName(request.To) {
+			return input, fmt.Errorf("%q is not the name of an agent", request.To)
+		}
 		message := readRequest(&event, &request)
 		input.Message = &message
 	case schemas.TypeExecutionResponse:
@@ -193,6 +196,9 @@ func (in *Input) Content() schemas.Result {
 	return schemas.Result{}
 }
 
+// maxMediaType bounds a media type, in bytes (RFC 6838, section 4.2).
+const maxMediaType = 255
+
 // refer points at the input's text, however small it is.
 func refer(result schemas.Result, sequence uint64) schemas.Body {
 	return schemas.Body{Sequence: sequence, Size: len(result.Text)}
@@ -200,6 +206,9 @@ func refer(result schemas.Result, sequence uint64) schemas.Body {
 
 // hold keeps a result in place when it is small, else points at the input.
 func hold(result schemas.Result, sequence uint64) schemas.Body {
+	if len(result.MediaType) > maxMediaType {
+		result.MediaType = ""
+	}
 	if len(result.Text)+len(result.Data) <= schemas.InlineLimit {
 		return schemas.Body{Result: result}
 	}

@@ -106,7 +106,7 @@ func TestReadRefuses_X06(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ eventType, body string }{
 		"an unknown type":            {"podium.unknown.v1", `{}`},
-		"a request":                  {schemas.TypeExecutionRequest, `{}`},
+		"an empty request":           {schemas.TypeExecutionRequest, `{}`},
 		"half a mail":                {schemas.TypeEmailReceived, `{"text":`},
 		"half a chat message":        {schemas.TypeChatReceived, `{"text":`},
 		"half a control word":        {schemas.TypeControl, `{`},

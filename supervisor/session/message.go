@@ -1,6 +1,8 @@
 package session
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -48,13 +50,15 @@ func (d *decision) again(message *Message, id string) {
 }
 
 // supersedes reports whether a message takes the place of the run under way. A
-// second attempt of a request always does: nobody waits for the first.
+// second attempt of a request always does: nobody waits for the first. No other
+// takes the place of a request's run, since whoever asked waits for its answer.
 func (d *decision) supersedes(message *Message) bool {
 	if d.state.Active.Settled() {
 		return false
 	}
-	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede ||
-		same(message.Upstream, d.state.Active.Message.Upstream)
+	upstream := d.state.Active.Message.Upstream
+	return same(message.Upstream, upstream) ||
+		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede
 }
 
 // wait queues a message behind the run under way, or makes it part of what waits
@@ -62,6 +66,7 @@ func (d *decision) supersedes(message *Message) bool {
 func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	incoming := d.incoming(message)
 	incoming.Words = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
+	incoming.Entities = d.env.Current.EntitiesIn("", message.Entities)
 	received.Message = &incoming
 	if waiting := d.state.last(); d.merges(waiting, message) {
 		received.Run, received.Disposition = waiting.Run, schemas.DispositionMerged
@@ -119,7 +124,13 @@ func (d *decision) known(said map[string]string) map[string]string {
 	if len(said) == 0 {
 		return d.state.Entities
 	}
-	return said
+	known := maps.Clone(said)
+	for _, name := range slices.Sorted(maps.Keys(d.state.Entities)) {
+		if _, there := known[name]; !there {
+			known[name] = d.state.Entities[name]
+		}
+	}
+	return known
 }
 
 // next starts what waited, once the run before it has ended (G-33).
@@ -129,13 +140,25 @@ func (d *decision) next() {
 		content := d.env.content(head.Message.Words)
 		head.Message.Words = hold(schemas.Result{Text: content.Text}, head.Message.Sequence)
 		content.Text = plan.Words(&head.Message, d.env.Read)
-		turn := d.start(head.Run, head.Message, content.Text, nil)
-		if head.Cancelled {
+		said := head.Message.Entities
+		head.Message.Entities = nil
+		turn := d.start(head.Run, head.Message, content.Text, said)
+		switch {
+		case head.Cancelled:
 			turn.Cancel()
-			continue
+		case d.overtaken(&head):
+			turn.Supersede()
+		default:
+			turn.Begin(content)
 		}
-		turn.Begin(content)
 	}
+}
+
+// overtaken reports whether a person's newer message takes the place of one that
+// has waited as well.
+func (d *decision) overtaken(head *Queued) bool {
+	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && head.Message.Upstream == nil &&
+		slices.ContainsFunc(d.state.Queue, func(newer Queued) bool { return newer.Message.Upstream == nil && !newer.Cancelled })
 }
 
 func (d *decision) control(control *schemas.Control) {

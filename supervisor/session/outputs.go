@@ -21,17 +21,17 @@ type Output struct {
 	Event    schemas.Event
 }
 
-// Outputs returns what a record owes the world, given the state after it. It is
-// a pure function: the same record gives the same messages, byte for byte,
-// whoever computes them and how often.
-func Outputs(env Env, state State, record *schemas.Record) ([]Output, error) {
+// Outputs returns what the last transition of a record owes the world, given the
+// state after it. It is a pure function: the same record gives the same messages,
+// byte for byte, whoever computes them and how often.
+func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
 	for i := range record.Facts {
 		f := &record.Facts[i]
 		switch {
 		case f.TaskDispatched != nil:
-			if state.Active == nil || state.Active.Number != f.TaskDispatched.Run {
-				continue // superseded in the same breath
+			if !awaited(&state, f.TaskDispatched) {
+				continue // taken back in the same breath
 			}
 			request, err := env.request(&state, record, f.TaskDispatched)
 			if err != nil {
@@ -40,7 +40,7 @@ func Outputs(env Env, state State, record *schemas.Record) ([]Output, error) {
 			outputs = append(outputs, Output{Agent: f.TaskDispatched.Agent, Event: request})
 		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0:
 			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
-		case f.TaskFailed != nil && abandoned(f.TaskFailed.Cause):
+		case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && abandoned(f.TaskFailed.Cause):
 			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
 		}
 	}
@@ -48,11 +48,14 @@ func Outputs(env Env, state State, record *schemas.Record) ([]Output, error) {
 	return append(outputs, answers...), err
 }
 
-// Answers returns the responses that a record owes to whoever asked for the runs
-// that it ends.
-func Answers(env Env, state *State, record *schemas.Record) ([]Output, error) {
+// Answers returns the responses that the last transition of a record owes to
+// whoever asked for the runs that it ends.
+func Answers(env Env, state *State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
 	for _, run := range state.Ended {
+		if run.Message.Upstream == nil || run.Reason == schemas.StopSuperseded {
+			continue // nobody waits for it
+		}
 		response, err := env.response(run, record.Cause.Time)
 		if err != nil {
 			return nil, err
@@ -60,6 +63,15 @@ func Answers(env Env, state *State, record *schemas.Record) ([]Output, error) {
 		outputs = append(outputs, response)
 	}
 	return outputs, nil
+}
+
+// awaited reports whether the answer to a request is waited for after its record.
+func awaited(state *State, f *schemas.TaskDispatched) bool {
+	if state.Active == nil || state.Active.Number != f.Run {
+		return false
+	}
+	task := state.Active.Task(f.Task)
+	return task != nil && task.Request == f.Request && task.State.UnderWay()
 }
 
 // abandoned reports whether an agent may still work on an attempt that failed.
@@ -79,7 +91,7 @@ func (env *Env) cancel(outputs []Output, state *State, run int, id string, attem
 		return outputs
 	}
 	request := schemas.RequestID(env.Shard, schemas.RunID(state.Session, run), id, attempt)
-	return append(outputs, Output{Agent: task.Agent, Cancel: request})
+	return append(outputs, Output{Agent: task.AgentOf(attempt), Cancel: request})
 }
 
 // taskOf finds a task of the run under way, or of one that the record has ended.
@@ -95,7 +107,7 @@ func taskOf(state *State, run int, id string) *plan.Task {
 	return nil
 }
 
-func (env *Env) request(state *State, record *schemas.Record, f *schemas.TaskDispatched) (schemas.Event, error) {
+func (env *Env) request(state *State, record *schemas.Transition, f *schemas.TaskDispatched) (schemas.Event, error) {
 	id := schemas.RunID(state.Session, f.Run)
 	task, err := env.task(state, f)
 	if err != nil {

@@ -82,7 +82,7 @@ func (env *Env) inputs(run *plan.Run, dependencies []string) map[string]schemas.
 		}
 		room -= len(result.Data)
 		if len(result.Text) > room {
-			result.Text = cut(result.Text, room)
+			result.Text = cutInside(result.Text, room)
 		}
 		room = max(room-len(result.Text), 0)
 		if inputs == nil {
@@ -95,7 +95,7 @@ func (env *Env) inputs(run *plan.Run, dependencies []string) map[string]schemas.
 
 func conversationOf(state *State) *schemas.ConversationContext {
 	told := &schemas.ConversationContext{State: schemas.ConversationNew, Recent: state.Recent}
-	if state.Active.Number > 1 || len(state.Recent) > 0 {
+	if state.Active.Number > state.Closed+1 || len(state.Recent) > 0 {
 		told.State = schemas.ConversationOngoing
 	}
 	return told

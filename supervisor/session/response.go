@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"podium/schemas"
@@ -14,27 +15,33 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		d.refuse(schemas.QuarantineMalformed, "/payload/result/data is nested too deep to be handed on")
 	case task == nil:
 		d.stranger(response)
-	case task.Agent != d.input.Agent:
-		d.wrongAgent(task)
+	case task.AgentOf(attempt) != d.input.Agent:
+		d.wrongAgent(task.AgentOf(attempt))
 	case attempt != task.Attempt || !task.State.UnderWay():
 		if !d.repeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)
 		}
 	default:
-		d.learn(task, response)
+		lesson, wanted := d.lesson(task, response)
+		before := len(d.facts)
 		d.turn(d.env.Pinned).Answer(task, d.answer(response))
+		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
+			d.learned = append(d.learned, lesson)
+		}
 	}
 }
 
-// learn notes an answer that may stand in for others of the same input.
-func (d *decision) learn(task *plan.Task, response *schemas.ExecutionResponse) {
+// lesson is what an answer may teach about others of the same input; only one
+// that completes its task does.
+func (d *decision) lesson(task *plan.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
-		return
+		return schemas.Reuse{}, false
 	}
-	learned, wanted := d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text))
-	if wanted {
-		d.learned = append(d.learned, learned)
-	}
+	return d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text))
+}
+
+func completes(task string) func(schemas.Fact) bool {
+	return func(f schemas.Fact) bool { return f.TaskCompleted != nil && f.TaskCompleted.Task == task }
 }
 
 // asked returns the task of the active run, and the attempt, that a request id stands for.
@@ -84,7 +91,7 @@ func (d *decision) stranger(response *schemas.ExecutionResponse) {
 	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
 	session, number, err := schemas.ParseRunID(run)
 	attempt := d.input.Event.Attempt
-	if err == nil && session == d.state.Session && number <= d.ended() &&
+	if err == nil && session == d.state.Session && number <= d.ended() && plan.Attempted(task, attempt) &&
 		schemas.RequestID(d.env.Shard, run, task, attempt) == response.InReplyTo {
 		d.late(number, task, attempt, response)
 		return
@@ -108,9 +115,9 @@ func (d *decision) late(run int, task string, attempt int, response *schemas.Exe
 	}})
 }
 
-func (d *decision) wrongAgent(task *plan.Task) {
+func (d *decision) wrongAgent(asked string) {
 	d.refuse(schemas.QuarantineWrongAgent,
-		"agent "+d.input.Agent+" speaks about a request that was made to agent "+task.Agent)
+		"agent "+d.input.Agent+" speaks about a request that was made to agent "+asked)
 }
 
 func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
@@ -165,9 +172,9 @@ func delivered(result *schemas.Result) string {
 		return ""
 	}
 	if receipt.MessageID != "" {
-		return receipt.MessageID
+		return identifier(receipt.MessageID)
 	}
-	return receipt.ReplyID
+	return identifier(receipt.ReplyID)
 }
 
 func (d *decision) progress(progress *schemas.ProgressUpdate) {
@@ -175,7 +182,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	switch {
 	case task == nil || attempt != task.Attempt || !task.State.UnderWay():
 	case task.Agent != d.input.Agent:
-		d.wrongAgent(task)
+		d.wrongAgent(task.Agent)
 	default:
 		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
@@ -209,6 +216,18 @@ func cut(text string, limit int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
+// cutInside is cut with the mark counted; a text of which not even that has room
+// is empty.
+func cutInside(text string, limit int) string {
+	switch {
+	case len(text) <= limit:
+		return text
+	case limit < len("…"):
+		return ""
+	}
+	return cut(text, limit-len("…"))
 }
 
 // maxDepth bounds the nesting of an agent's data, which later messages carry

@@ -37,13 +37,16 @@ type stage struct {
 	conversation schemas.Conversation
 	events       map[string]schemas.Event  // by id, to repeat them
 	contents     map[uint64]schemas.Result // by sequence
+	agents       agents
+	answered     map[int]string // by run: the response to whoever asked upstream
+	facts        map[string]int // how many there are, by name
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {
 	tb.Helper()
 	s := &stage{
 		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
-		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{},
+		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, answered: map[int]string{}, facts: map[string]int{},
 	}
 	s.adopt(tb, profile)
 	return s
@@ -60,7 +63,10 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 }
 
 func (s *stage) env(state *session.State) session.Env {
-	env := session.Env{Shard: s.shard, Current: s.current, Read: func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] }}
+	env := session.Env{
+		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now),
+		Read: func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
+	}
 	if state.Active != nil {
 		env.Pinned = s.profiles[state.Active.ProfileHash]
 	}
@@ -87,6 +93,16 @@ func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, erro
 	return s.step(tb, input), nil
 }
 
+// takes is take for an event that can be read.
+func (s *stage) takes(tb judge, event schemas.Event) decided {
+	tb.Helper()
+	decided, err := s.take(tb, event, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return decided
+}
+
 // step decides one input and fails the test when a law does not hold.
 func (s *stage) step(tb judge, input session.Input) decided {
 	tb.Helper()
@@ -108,125 +124,31 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	if outcome.Refusal != nil {
 		tb.Fatalf("the input was both used and refused: %+v", outcome.Refusal)
 	}
-	record := s.store(tb, &input, &outcome)
-	s.fold(tb, before, record, &outcome.State)
-	s.progress(tb, &input, record, &outcome.State)
+	record := s.stored(tb, &outcome)
+	s.redecided(tb, input, record)
+	s.folds(tb, before, record, &outcome.State)
+	s.follows(tb, &input, record, &outcome.State)
+	s.wakes(tb, &outcome.State)
+	s.obeys(tb, record)
+	s.told(tb, &outcome.State)
 	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
+	s.agents.learn(outcome.Learned, s.now)
+	s.count(record)
 	s.state = outcome.State
 	return decided
 }
 
-// store returns the record of an outcome as a ledger would give it back.
-func (s *stage) store(tb judge, input *session.Input, outcome *session.Outcome) *schemas.Record {
-	tb.Helper()
-	written := schemas.Record{
-		Session: s.state.Session, Number: outcome.State.Records, Cause: input.Cause(s.current.Hash), Facts: outcome.Facts,
-	}
-	var read schemas.Record
-	if err := schemas.Unmarshal(canonical(tb, written), &read); err != nil {
-		tb.Fatal(err)
-	}
-	return &read
-}
-
-// fold: a state is the fold of its records, also from a snapshot, and a
-// snapshot says all of it.
-func (s *stage) fold(tb judge, before []byte, record *schemas.Record, after *session.State) {
-	tb.Helper()
-	want := canonical(tb, *after)
-	if folded := canonical(tb, s.state.Fold(record)); !bytes.Equal(folded, want) {
-		tb.Fatalf("the fold of the record is another state:\n%s\n%s", folded, want)
-	}
-	var loaded, snapshot session.State
-	if err := schemas.Unmarshal(before, &loaded); err != nil {
-		tb.Fatal(err)
-	}
-	if folded := canonical(tb, loaded.Fold(record)); !bytes.Equal(folded, want) {
-		tb.Fatalf("the fold from a snapshot is another state:\n%s\n%s", folded, want)
-	}
-	if err := schemas.Unmarshal(want, &snapshot); err != nil {
-		tb.Fatal(err)
-	}
-	if got := canonical(tb, snapshot); !bytes.Equal(got, want) {
-		tb.Fatalf("the snapshot loses something:\n%s\n%s", got, want)
-	}
-}
-
-// progress: what only ever grows, and what follows what.
-func (s *stage) progress(tb judge, input *session.Input, record *schemas.Record, after *session.State) {
-	tb.Helper()
-	if after.Applied < s.state.Applied || input.Sequence > 0 && after.Applied != input.Sequence {
-		tb.Fatalf("applied went from %d to %d by input %d", s.state.Applied, after.Applied, input.Sequence)
-	}
-	if after.Records != s.state.Records+1 || after.Runs < s.state.Runs {
-		tb.Fatalf("records %d→%d, runs %d→%d", s.state.Records, after.Records, s.state.Runs, after.Runs)
-	}
-	if err := s.conversation.Apply(*record); err != nil {
-		tb.Fatalf("%v\n%s", err, canonical(tb, record))
-	}
-	started := len(s.conversation.Runs)
-	if started+len(after.Queue) != after.Runs {
-		tb.Fatalf("%d runs began and %d wait, of %d", started, len(after.Queue), after.Runs)
-	}
-	for i, queued := range after.Queue {
-		if queued.Run != started+i+1 {
-			tb.Fatalf("run %d waits at place %d behind run %d", queued.Run, i, started)
-		}
-	}
-	for i := range s.conversation.Runs {
-		run := &s.conversation.Runs[i]
-		active := after.Active != nil && after.Active.Number == run.Number
-		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 {
-			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
-		}
-	}
-	if after.Active == nil && len(after.Queue) > 0 {
-		tb.Fatal("a message waits behind nothing")
-	}
-	if after.Active != nil && len(after.Deadlines()) == 0 {
-		tb.Fatal("a run is under way and nothing will ever wake it")
-	}
-}
-
-// owed: outputs are a pure function of state and record, and each request is one
-// that an agent accepts.
-func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []session.Output {
-	tb.Helper()
-	outputs, err := session.Outputs(s.env(after), *after, record)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	again, err := session.Outputs(s.env(after), after.Fold(&schemas.Record{Number: after.Records}), record)
-	if err != nil || !bytes.Equal(canonical(tb, outputs), canonical(tb, again)) {
-		tb.Fatalf("the same record owes something else the second time: %v", err)
-	}
-	requests := map[string]bool{}
-	for i := range outputs {
-		if outputs[i].Cancel != "" {
-			continue
-		}
-		request, err := schemas.DecodeExecutionRequest(outputs[i].Event.Data)
-		if err != nil {
-			tb.Fatalf("a request breaks its schema: %v", err)
-		}
-		if shard, ok := schemas.ShardOfRequest(request.MessageID); !ok || shard != s.shard || request.MessageID != outputs[i].Event.ID {
-			tb.Fatalf("request %s does not name its shard", request.MessageID)
-		}
-		requests[request.MessageID] = true
-	}
-	dispatched := 0
+func (s *stage) count(record *schemas.Record) {
 	for i := range record.Facts {
-		if f := record.Facts[i].TaskDispatched; f != nil {
-			dispatched++
-			if !requests[f.Request] {
-				tb.Fatalf("request %s was decided and is not sent", f.Request)
-			}
+		fact := &record.Facts[i]
+		s.facts[fact.Name()]++
+		switch {
+		case fact.TaskCompleted != nil && fact.TaskCompleted.Reused > 0:
+			s.facts["reused"]++
+		case fact.TaskFailed != nil:
+			s.facts[string(fact.TaskFailed.Action)]++
 		}
 	}
-	if dispatched != len(requests) {
-		tb.Fatalf("%d requests for %d decisions", len(requests), dispatched)
-	}
-	return outputs
 }
 
 func canonical(tb judge, value any) []byte {

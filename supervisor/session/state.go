@@ -18,10 +18,12 @@ type State struct {
 	Applied uint64 `json:"applied"`
 	Records uint64 `json:"records"`
 	// Runs counts the run numbers given out.
-	Runs   int       `json:"runs"`
+	Runs int `json:"runs"`
+	// Closed is the run that has closed the conversation most recently (O-13).
+	Closed int       `json:"closed,omitzero"`
 	Active *plan.Run `json:"active,omitzero"`
 	// Ended are the runs that the newest record has ended and that somebody
-	// upstream waits for.
+	// upstream waits for, or whose agents are to be told to stop.
 	Ended []*plan.Run `json:"ended,omitzero"`
 	Queue []Queued    `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
@@ -104,11 +106,31 @@ func (s *State) UnderWay(yield func(*plan.Task) bool) {
 // Fold returns the state after a record.
 func (s State) Fold(record *schemas.Record) State {
 	next := s.clone()
-	next.begin(record.Cause, record.Number)
-	for i := range record.Facts {
-		next.Apply(&record.Facts[i])
+	for transition := range record.Transitions() {
+		next.take(transition, record.Number)
 	}
 	return next
+}
+
+// After returns the state after one transition of a record of that number.
+func (s State) After(transition *schemas.Transition, record uint64) State {
+	next := s.clone()
+	next.take(transition, record)
+	return next
+}
+
+// Within returns the state with which to decide one more transition of the
+// record that led to it.
+func (s State) Within() State {
+	s.Records--
+	return s
+}
+
+func (s *State) take(transition *schemas.Transition, record uint64) {
+	s.begin(transition.Cause, record)
+	for i := range transition.Facts {
+		s.Apply(&transition.Facts[i])
+	}
 }
 
 func (s *State) begin(cause schemas.Cause, number uint64) {
@@ -153,12 +175,12 @@ func (s *State) applyEnd(f *schemas.Fact) {
 		return
 	}
 	s.Active.Apply(f, s.now)
-	if s.Active.Message.Upstream != nil && s.Active.Reason != schemas.StopSuperseded {
+	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
 	}
 	s.Active = nil
 	if f.RunEnded.Reason == schemas.StopFinished {
-		s.Recent, s.Entities = nil, nil
+		s.Closed, s.Recent, s.Entities = f.RunEnded.Run, nil, nil
 	}
 }
 
@@ -171,7 +193,7 @@ func (s *State) remember(f *schemas.Fact) {
 	switch {
 	case f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0:
 		status = schemas.StatusCompleted
-	case f.TaskFailed != nil && f.TaskFailed.Attempt > 0:
+	case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && f.TaskFailed.Cause != schemas.FailureUnavailable:
 		status = schemas.StatusFailed
 	default:
 		return
@@ -180,9 +202,9 @@ func (s *State) remember(f *schemas.Fact) {
 	if task == nil || task.Plan == nil {
 		return
 	}
-	call := schemas.RecentCall{Request: task.Request, Agent: task.Agent, Task: task.ID, Status: status}
+	call := schemas.RecentCall{Request: task.Request, Agent: task.AgentOf(task.Attempt), Task: task.ID, Status: status}
 	kept := s.Recent[max(len(s.Recent)-recentCalls+1, 0):]
-	s.Recent = append(kept[:len(kept):len(kept)], call)
+	s.Recent = append(slices.Clip(kept), call)
 }
 
 func (s *State) applyMessage(f *schemas.MessageReceived) {
@@ -199,7 +221,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		s.Queue = append(s.Queue, queued)
 	case schemas.DispositionMerged:
 		if waiting := s.last(); waiting != nil && f.Message != nil {
-			waiting.Message.More = append(waiting.Message.More[:len(waiting.Message.More):len(waiting.Message.More)], f.Message.Words)
+			waiting.Message.More = append(slices.Clip(waiting.Message.More), f.Message.Words)
 			waiting.Message.Reply = f.Message.Reply
 		}
 	case schemas.DispositionControl:

@@ -3,13 +3,19 @@ package session_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/goccy/go-yaml"
 
 	"podium/schemas"
+	"podium/supervisor/session"
 )
 
 // TestStories plays every file of testdata/stories; each is named by what it
@@ -36,6 +42,7 @@ func TestStories(t *testing.T) {
 type story struct {
 	*stage
 	asked map[string]string // agent by run and task
+	names map[string]string // what the story calls an id
 }
 
 // play is one command:
@@ -43,15 +50,24 @@ type story struct {
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
 //	chat id=c1 [thread=…] [padding=5000]
-//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [bare] [padding=5000]
+//	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
+//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [data|payload] [bare] [padding=5000]
 //	progress task=t1 [attempt=1] [percentage=10] [message=(…)]
-//	cancel run=1 id=x1
+//	cancel run=1|request=r1 id=x1
 //	repeat id=m1              the same event once more
-//	advance 10s            every deadline on the way rings
+//	room calculator=1         so many requests may be under way; "free" is no limit
+//	breaker calculator=open   open, closed or probe (half-open)
+//	grant task=t1 [run=1]     the shell lets a ready task begin
+//	advance 10s               every deadline on the way rings
 //	deadline task=t1 kind=work [attempt=1] [run=1]     rings whether it is due or not
 //	state
+//	told [eta=sum]            the progress update that whoever asked gets now
+//	schedule                  the order of work by the plan alone
 //
-// The words of a message and of an answer stand below the command.
+// Below a profile stand, in YAML or JSON, the members that differ from the
+// story's own; below a request the words of one task or a payload with tasks;
+// below a message or an answer its words, with data the answer's data, with
+// payload all of it.
 func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	tb.Helper()
 	switch d.Cmd {
@@ -64,6 +80,8 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
 			Provider: "webhook", Channel: "web", Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
 		}), ""))
+	case "request":
+		return s.tell(s.take(tb, s.upstream(tb, d), ""))
 	case "answer":
 		event, agent := s.answer(tb, d)
 		return s.tell(s.take(tb, event, agent))
@@ -71,7 +89,7 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		event, agent := s.sign(tb, d)
 		return s.tell(s.take(tb, event, agent))
 	case "cancel":
-		return s.tell(s.take(tb, s.cancel(tb, text(d, "id", ""), number(tb, d, "run", 1)), ""))
+		return s.tell(s.take(tb, s.stop(tb, d), ""))
 	case "repeat":
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], ""))
 	case "advance":
@@ -81,8 +99,18 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 			Run: number(tb, d, "run", 1), Task: text(d, "task", ""), Attempt: number(tb, d, "attempt", 1),
 			Kind: schemas.DeadlineKind(text(d, "kind", "")), At: s.now,
 		}), nil)
+	case "grant":
+		grant := schemas.Grant{Run: number(tb, d, "run", 1), Task: text(d, "task", "")}
+		return s.tell(s.step(tb, session.Input{Now: s.now, Grant: &grant}), nil)
+	case "room", "breaker":
+		s.limit(tb, d)
+		return ""
 	case "state":
 		return s.describe()
+	case "told":
+		return s.foretold(schemas.ETA(text(d, "eta", string(schemas.ETACriticalPath))))
+	case "schedule":
+		return s.schedule()
 	}
 	tb.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
 	return ""
@@ -98,7 +126,98 @@ func (s *story) profile(tb testing.TB, d *datadriven.TestData) schemas.Profile {
 	if agent := text(d, "default", ""); agent != "" {
 		profile.Routers = append(profile.Routers, schemas.Router{Kind: schemas.RouterDefault, Agent: agent})
 	}
+	if d.Input != "" {
+		if err := json.Unmarshal(fromYAML(tb, d.Input), &profile, json.RejectUnknownMembers(true)); err != nil {
+			tb.Fatalf("%s: %v", d.Pos, err)
+		}
+	}
 	return profile
+}
+
+func fromYAML(tb testing.TB, text string) jsontext.Value {
+	tb.Helper()
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return body
+}
+
+// limit says how much room agents have, or how their circuit breakers stand.
+func (s *story) limit(tb testing.TB, d *datadriven.TestData) {
+	tb.Helper()
+	for _, arg := range d.CmdArgs {
+		room, err := strconv.Atoi(arg.Vals[0])
+		switch {
+		case d.Cmd == "breaker":
+			if !slices.Contains([]breaker{breakerOpen, breakerClosed, breakerProbe}, breaker(arg.Vals[0])) {
+				tb.Fatalf("%s: a breaker is not %s", d.Pos, arg.Vals[0])
+			}
+			s.agents.gates = set(s.agents.gates, arg.Key, breaker(arg.Vals[0]))
+		case arg.Vals[0] == "free":
+			delete(s.agents.room, arg.Key)
+		case err != nil:
+			tb.Fatalf("%s: %v", d.Pos, err)
+		default:
+			s.agents.room = set(s.agents.room, arg.Key, room)
+		}
+	}
+}
+
+func set[V any](values map[string]V, key string, value V) map[string]V {
+	if values == nil {
+		values = map[string]V{}
+	}
+	values[key] = value
+	return values
+}
+
+// identify makes a UUID of a name that a person can read.
+func identify(name string) string { return schemas.EffectID("story", name) }
+
+// upstream is the request of another supervisor or of a planner.
+func (s *story) upstream(tb testing.TB, d *datadriven.TestData) schemas.Event {
+	tb.Helper()
+	id, to := text(d, "id", ""), text(d, "to", "podium")
+	said := "payload: {}"
+	if strings.Contains(d.Input, "tasks:") {
+		said = d.Input
+	}
+	var payload schemas.RequestPayload
+	if err := schemas.Unmarshal(fromYAML(tb, said), &payload); err != nil {
+		tb.Fatalf("%s: %v", d.Pos, err)
+	}
+	if len(payload.Tasks) == 0 {
+		payload.Tasks = []schemas.Task{{TaskID: "whole", Description: words(d), AssignedTo: to}}
+	}
+	payload.PlanID, payload.RequestID = identify("plan of "+id), id
+	event := s.event(tb, identify(id), schemas.TypeExecutionRequest, schemas.ExecutionRequest{
+		Envelope: schemas.Envelope{
+			MessageID: identify(id), From: text(d, "from", "planner"), To: to, Type: schemas.ExecutionRequestType, Timestamp: s.now,
+		},
+		Payload: payload,
+	})
+	event.ReplyTo, event.Attempt, event.EffectID = "podium.agent."+to+".response.1", number(tb, d, "attempt", 1), text(d, "effect", "")
+	if span := text(d, "expires", ""); span != "" {
+		wait, err := time.ParseDuration(span)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		event.Expires = s.now.Add(wait)
+	}
+	s.events[id] = event
+	s.names = set(s.names, identify(id), id)
+	s.names = set(s.names, payload.PlanID, "the plan of "+id)
+	return event
+}
+
+// stop is a person's word, or that of the supervisor that made a request.
+func (s *story) stop(tb testing.TB, d *datadriven.TestData) schemas.Event {
+	tb.Helper()
+	if request := text(d, "request", ""); request != "" {
+		return s.event(tb, text(d, "id", ""), schemas.TypeControl, schemas.Control{Action: schemas.ControlCancel, Request: identify(request), By: "planner"})
+	}
+	return s.cancel(tb, text(d, "id", ""), number(tb, d, "run", 1))
 }
 
 func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
@@ -122,7 +241,15 @@ func (s *story) answer(tb testing.TB, d *datadriven.TestData) (event schemas.Eve
 	tb.Helper()
 	run, task := number(tb, d, "run", 1), text(d, "task", "")
 	payload := schemas.ResponsePayload{Status: schemas.ResponseStatus(text(d, "status", "completed"))}
-	if said := words(d); said != "" {
+	switch said := words(d); {
+	case said == "":
+	case d.HasArg("payload"):
+		if err := json.Unmarshal(fromYAML(tb, said), &payload, json.RejectUnknownMembers(true)); err != nil {
+			tb.Fatalf("%s: %v", d.Pos, err)
+		}
+	case d.HasArg("data"):
+		payload.Result = &schemas.Result{Data: fromYAML(tb, said)}
+	default:
 		payload.Result = &schemas.Result{Text: said}
 	}
 	if receipt := text(d, "receipt", ""); receipt != "" {

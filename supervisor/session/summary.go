@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"strconv"
 	"time"
 
 	"podium/schemas"
@@ -79,6 +80,10 @@ func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 		case task.State == plan.TaskFailed || task.State == plan.TaskSkipped:
 			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Recovery))
 		}
+	}
+	for i, fault := range run.Faults {
+		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
+		told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 	}
 	if run.Error != nil && len(told) == 0 {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))

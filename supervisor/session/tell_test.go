@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,14 +16,20 @@ import (
 func (s *story) tell(d decided, malformed error) string {
 	switch {
 	case malformed != nil:
-		return "quarantine: malformed\n"
+		return "quarantine: malformed (" + malformed.Error() + ")\n"
 	case d.outcome.Refusal != nil:
 		return fmt.Sprintf("quarantine: %s (%s)\n", d.outcome.Refusal.Reason, d.outcome.Refusal.Detail)
+	case d.outcome.Repeated > 0:
+		return fmt.Sprintf("nothing changes, the answer of run %d is owed once more\n", d.outcome.Repeated)
 	case d.record == nil:
 		return "nothing changes\n"
 	}
 	var told strings.Builder
 	fmt.Fprintf(&told, "%s, record %d\n", s.clock(d.record.Cause.Time), d.record.Number)
+	for i := range d.record.Cause.Limits {
+		limit := &d.record.Cause.Limits[i]
+		fmt.Fprintf(&told, "  %s has room for %d, breaker open: %v\n", limit.Agent, limit.Room, limit.Open)
+	}
 	for i := range d.record.Facts {
 		fmt.Fprintf(&told, "  %s\n", s.fact(&d.record.Facts[i]))
 	}
@@ -34,17 +41,27 @@ func (s *story) tell(d decided, malformed error) string {
 
 func (s *story) clock(moment time.Time) string { return "+" + moment.Sub(start()).String() }
 
+// called returns what a story calls an id.
+func (s *story) called(id string) string {
+	if name, known := s.names[id]; known {
+		return name
+	}
+	return id
+}
+
 func (s *story) fact(f *schemas.Fact) string {
 	switch {
 	case f.MessageReceived != nil:
-		return message(f.MessageReceived)
+		return s.message(f.MessageReceived)
 	case f.RunStarted != nil:
-		return fmt.Sprintf("run %d starts: %s in %s by %s, answer by %s", f.RunStarted.Run, body(f.RunStarted.Message.Words),
-			f.RunStarted.Message.Language, f.RunStarted.Message.Channel, reply(&f.RunStarted.Message.Reply))
+		return s.started(f.RunStarted)
 	case f.ComplexityAssessed != nil:
 		return fmt.Sprintf("run %d complex: %v", f.ComplexityAssessed.Run, f.ComplexityAssessed.Complexity.Complex)
 	case f.PlanCreated != nil:
 		return planned(f.PlanCreated)
+	case f.PlanRefused != nil:
+		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.PlanRefused.Run, f.PlanRefused.Source,
+			strings.Join(f.PlanRefused.Faults, "\n    - "))
 	case f.RunSettled != nil:
 		return settled(f.RunSettled)
 	case f.RunEnded != nil:
@@ -55,20 +72,24 @@ func (s *story) fact(f *schemas.Fact) string {
 
 func (s *story) task(f *schemas.Fact) string {
 	switch {
-	case f.TaskRouted != nil && f.TaskRouted.Decision.NextAgent == "":
-		return "no router decides"
 	case f.TaskRouted != nil:
-		return "goes to " + f.TaskRouted.Decision.NextAgent + " by " + f.TaskRouted.Decision.Router
+		return routed(&f.TaskRouted.Decision)
+	case f.TaskReady != nil:
+		return s.ready(f.TaskReady)
 	case f.TaskDispatched != nil:
 		s.remember(f.TaskDispatched)
 		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.TaskDispatched.Attempt,
 			f.TaskDispatched.Agent, s.clock(f.TaskDispatched.Queue), s.clock(f.TaskDispatched.Expires))
 	case f.TaskStarted != nil:
-		return fmt.Sprintf("attempt %d: begun, to answer by %s", f.TaskStarted.Attempt, s.clock(f.TaskStarted.Deadline))
+		return s.begun(f.TaskStarted)
 	case f.TaskProgressed != nil:
 		return fmt.Sprintf("attempt %d: %d %% %q", f.TaskProgressed.Attempt, f.TaskProgressed.Percentage, f.TaskProgressed.Message)
+	case f.TaskHeard != nil:
+		return fmt.Sprintf("attempt %d: alive, counts as crashed from %s on", f.TaskHeard.Attempt, s.clock(f.TaskHeard.Silence))
+	case f.TaskDelayed != nil:
+		return fmt.Sprintf("attempt %d: takes more than twice its %d s", f.TaskDelayed.Attempt, f.TaskDelayed.Seconds)
 	case f.TaskCompleted != nil:
-		return fmt.Sprintf("attempt %d: completed with %s", f.TaskCompleted.Attempt, body(f.TaskCompleted.Result))
+		return completed(f.TaskCompleted)
 	case f.TaskFailed != nil:
 		return s.failed(f.TaskFailed)
 	case f.TaskSkipped != nil:
@@ -77,6 +98,8 @@ func (s *story) task(f *schemas.Fact) string {
 		return fmt.Sprintf("attempt %d: cancelled", f.TaskCancelled.Attempt)
 	case f.ResponseLate != nil:
 		return fmt.Sprintf("attempt %d: late answer %s, input %d", f.ResponseLate.Attempt, f.ResponseLate.Status, f.ResponseLate.Sequence)
+	case f.EntityMismatched != nil:
+		return fmt.Sprintf("speaks of another %s: %q", f.EntityMismatched.Entity, f.EntityMismatched.Found)
 	}
 	return f.Name()
 }
@@ -88,19 +111,8 @@ func (s *story) remember(f *schemas.TaskDispatched) {
 	s.asked[fmt.Sprint(f.Run, "/", f.Task)] = f.Agent
 }
 
-func (s *story) failed(f *schemas.TaskFailed) string {
-	told := fmt.Sprintf("attempt %d: failed, %s", f.Attempt, f.Cause)
-	if f.Detail != "" {
-		told += fmt.Sprintf(" %q", f.Detail)
-	}
-	if f.RetryAt.IsZero() {
-		return told + ", for good"
-	}
-	return told + ", again at " + s.clock(f.RetryAt)
-}
-
-func message(f *schemas.MessageReceived) string {
-	told := fmt.Sprintf("message %s: %s", f.ID, f.Disposition)
+func (s *story) message(f *schemas.MessageReceived) string {
+	told := fmt.Sprintf("message %s: %s", s.called(f.ID), f.Disposition)
 	if f.Run > 0 {
 		told += fmt.Sprintf(", run %d", f.Run)
 	}
@@ -110,16 +122,154 @@ func message(f *schemas.MessageReceived) string {
 	return told
 }
 
-func planned(f *schemas.PlanCreated) string {
+func (s *story) started(f *schemas.RunStarted) string {
+	told := fmt.Sprintf("run %d starts: %s", f.Run, body(f.Message.Words))
+	for _, more := range f.Message.More {
+		told += " and " + body(more)
+	}
+	told += fmt.Sprintf(" in %s by %s, answer by %s", f.Message.Language, f.Message.Channel, reply(&f.Message))
+	if !f.Expires.IsZero() {
+		told += ", until " + s.clock(f.Expires)
+	}
+	return told + about(f.Entities)
+}
+
+// about lists what a conversation is about.
+func about(entities map[string]string) string {
 	var told strings.Builder
-	fmt.Fprintf(&told, "run %d plan:", f.Run)
-	for i := range f.Tasks {
-		fmt.Fprintf(&told, " %s %s", f.Tasks[i].Task, body(f.Tasks[i].Description))
-		if len(f.Tasks[i].Dependencies) > 0 {
-			told.WriteString(" after " + strings.Join(f.Tasks[i].Dependencies, ", "))
-		}
+	for _, name := range slices.Sorted(maps.Keys(entities)) {
+		fmt.Fprintf(&told, ", %s %q", name, entities[name])
 	}
 	return told.String()
+}
+
+func (s *story) ready(f *schemas.TaskReady) string {
+	told := "ready, waits for " + f.Agent
+	if !f.Until.IsZero() {
+		told += " until " + s.clock(f.Until)
+	}
+	return told
+}
+
+func (s *story) begun(f *schemas.TaskStarted) string {
+	told := fmt.Sprintf("attempt %d: begun, to answer by %s", f.Attempt, s.clock(f.Deadline))
+	if !f.Slow.IsZero() {
+		told += ", slow from " + s.clock(f.Slow) + " on"
+	}
+	if !f.Silence.IsZero() {
+		told += ", counts as crashed from " + s.clock(f.Silence) + " on"
+	}
+	return told
+}
+
+// routed names the winner and, where agents have been asked, all whom they spoke of.
+func routed(d *schemas.RouteDecision) string {
+	told := "no router decides"
+	if d.NextAgent != "" {
+		told = "goes to " + d.NextAgent + " by " + d.Router
+	}
+	if d.Degraded {
+		told += ", degraded"
+	}
+	if d.Ambiguous {
+		told += ", ambiguous"
+	}
+	for i := range d.Candidates {
+		candidate := &d.Candidates[i]
+		switch schemas.RouterKind(candidate.Router) {
+		case schemas.RouterScore:
+			told += "\n    " + candidate.Agent + " " + strconv.FormatFloat(candidate.Score, 'g', -1, 64)
+			if candidate.Lost != "" {
+				told += ": " + candidate.Lost
+			}
+		case schemas.RouterAgent:
+			told += fmt.Sprintf("\n    said: %q", candidate.Said)
+		case schemas.RouterAssigned, schemas.RouterKeywords, schemas.RouterDefault:
+		}
+	}
+	if d.Degraded || d.NextAgent == "" && len(d.Candidates) > 0 {
+		told += "\n    " + d.Reasoning
+	}
+	return told
+}
+
+func completed(f *schemas.TaskCompleted) string {
+	told := fmt.Sprintf("attempt %d: completed with %s", f.Attempt, body(f.Result))
+	if f.Reused > 0 {
+		told += fmt.Sprintf(", the answer of input %d again", f.Reused)
+	}
+	if f.Recovered != "" {
+		told += ", after " + string(f.Recovered)
+	}
+	if f.Tokens > 0 {
+		told += fmt.Sprintf(", %d tokens", f.Tokens)
+	}
+	for i := range f.Deliverables {
+		told += ", made " + f.Deliverables[i].DeliverableID
+	}
+	return told
+}
+
+func (s *story) failed(f *schemas.TaskFailed) string {
+	told := fmt.Sprintf("attempt %d: failed, %s", f.Attempt, f.Cause)
+	if f.Detail != "" {
+		told += fmt.Sprintf(" %q", f.Detail)
+	}
+	told += fmt.Sprintf(" (%s: %s)", f.Category, f.Action)
+	switch {
+	case !f.RetryAt.IsZero():
+		return told + ", again at " + s.clock(f.RetryAt)
+	case f.Agent != "":
+		return told + ", now " + f.Agent
+	case f.Action == schemas.RecoverySkip:
+		return told + ", without it"
+	}
+	return told + ", for good"
+}
+
+func planned(f *schemas.PlanCreated) string {
+	var told strings.Builder
+	fmt.Fprintf(&told, "run %d plan", f.Run)
+	if f.Source != "" {
+		told.WriteString(" by " + string(f.Source))
+	}
+	if f.Template != "" {
+		told.WriteString(" " + f.Template)
+	}
+	told.WriteString(":")
+	for i := range f.Tasks {
+		task := &f.Tasks[i]
+		if f.Source != "" {
+			told.WriteString("\n   ")
+		}
+		fmt.Fprintf(&told, " %s %s", task.Task, body(task.Description))
+		if len(task.Dependencies) > 0 {
+			told.WriteString(" after " + strings.Join(task.Dependencies, ", "))
+		}
+		told.WriteString(details(task))
+	}
+	return told.String()
+}
+
+// details is what a plan says of a task besides its words and dependencies.
+func details(task *schemas.PlannedTask) string {
+	var told []string
+	add := func(is bool, what string) {
+		if is {
+			told = append(told, what)
+		}
+	}
+	add(task.Agent != "", "by "+task.Agent)
+	add(task.Priority != "", string(task.Priority))
+	add(task.Optional, "optional")
+	add(task.Seconds > 0, fmt.Sprintf("%d s", task.Seconds))
+	add(task.Tokens > 0, fmt.Sprintf("%d tokens", task.Tokens))
+	add(len(task.Resources) > 0, "takes "+strings.Join(task.Resources, ", "))
+	add(len(task.Arguments) > 0, string(task.Arguments))
+	if len(told) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(told, ", ") + ")"
 }
 
 func settled(f *schemas.RunSettled) string {
@@ -137,11 +287,14 @@ func settled(f *schemas.RunSettled) string {
 	return told.String()
 }
 
-func reply(r *schemas.Reply) string {
-	switch r.Agent {
-	case "":
+func reply(message *schemas.Incoming) string {
+	r := &message.Reply
+	switch {
+	case message.Upstream != nil:
+		return "response to " + message.Upstream.From
+	case r.Agent == "":
 		return "nobody"
-	case session.MailAgent:
+	case r.Agent == session.MailAgent:
 		return "mail to " + r.To[0].Address
 	}
 	return r.Agent
@@ -164,52 +317,4 @@ func short(text string) string {
 		return fmt.Sprintf("%q", text)
 	}
 	return fmt.Sprintf("%q… (%d bytes)", strings.ToValidUTF8(text[:most/2], ""), len(text))
-}
-
-func (s *story) output(o *session.Output) string {
-	if o.Cancel != "" {
-		return "→ " + o.Agent + ": stop, nobody waits any more\n"
-	}
-	request, err := schemas.DecodeExecutionRequest(o.Event.Data)
-	if err != nil {
-		return err.Error() + "\n"
-	}
-	task := &request.Payload.Tasks[0]
-	var told strings.Builder
-	fmt.Fprintf(&told, "→ %s: %s attempt %d %s %s\n", o.Agent, task.TaskID, o.Event.Attempt, short(task.Description), task.Context.Constraints)
-	if task.Context.Request != "" {
-		fmt.Fprintf(&told, "    request %s\n", short(task.Context.Request))
-	}
-	for _, id := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
-		fmt.Fprintf(&told, "    input %s %s\n", id, short(task.Context.Inputs[id].Text))
-	}
-	if inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies); inputs != dependencies {
-		fmt.Fprintf(&told, "    %d inputs for %d dependencies\n", inputs, dependencies)
-	}
-	var delivery schemas.DeliveryArguments
-	if len(task.Context.Arguments) > 0 && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
-		fmt.Fprintf(&told, "    text %s\n", short(delivery.Text))
-	}
-	return told.String()
-}
-
-// describe writes down the state as far as a person asks for it.
-func (s *story) describe() string {
-	var told strings.Builder
-	fmt.Fprintf(&told, "%s, %d runs, %d records, applied %d\n", s.clock(s.now), s.state.Runs, s.state.Records, s.state.Applied)
-	if active := s.state.Active; active != nil {
-		fmt.Fprintf(&told, "run %d %s:", active.Number, active.Phase)
-		for i := range active.Tasks {
-			task := active.Tasks[i]
-			fmt.Fprintf(&told, " %s %s %d%%", task.ID, task.State, task.Percentage)
-		}
-		told.WriteString("\n")
-	}
-	for _, queued := range s.state.Queue {
-		fmt.Fprintf(&told, "run %d waits, cancelled %v\n", queued.Run, queued.Cancelled)
-	}
-	for _, deadline := range s.state.Deadlines() {
-		fmt.Fprintf(&told, "waits for run %d %s attempt %d: %s at %s\n", deadline.Run, deadline.Task, deadline.Attempt, deadline.Kind, s.clock(deadline.At))
-	}
-	return told.String()
 }

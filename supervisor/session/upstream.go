@@ -24,13 +24,13 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
 		Attempt: event.Attempt, TraceParent: event.TraceParent, Expires: event.Expires,
 	}
+	message.Entities = entitiesOf(tasks)
 	if planned {
 		message.Words = requestOf(tasks)
 		message.Tasks = tasks
 	} else {
 		upstream.Task = tasks[0].TaskID
 		message.Words = wordsOf(&tasks[0])
-		message.Entities = tasks[0].Context.Entities
 	}
 	message.Upstream = &upstream
 	return message
@@ -48,6 +48,23 @@ func languageOf(tasks []schemas.Task) string {
 	return ""
 }
 
+// entitiesOf is what the tasks of a request are about; of two that say different
+// things of one name, the first.
+func entitiesOf(tasks []schemas.Task) map[string]string {
+	var said map[string]string
+	for i := range tasks {
+		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Entities)) {
+			if said == nil {
+				said = map[string]string{}
+			}
+			if _, there := said[name]; !there {
+				said[name] = tasks[i].Context.Entities[name]
+			}
+		}
+	}
+	return said
+}
+
 // requestOf is what a person has asked for, as far as the tasks of a plan say it.
 func requestOf(tasks []schemas.Task) string {
 	for i := range tasks {
@@ -61,16 +78,19 @@ func requestOf(tasks []schemas.Task) string {
 // wordsOf are what a task asks for: its description, and below it the results
 // that it builds on.
 func wordsOf(task *schemas.Task) string {
-	words := strings.TrimSpace(task.Description)
+	var said []string
+	if words := strings.TrimSpace(task.Description); words != "" {
+		said = append(said, words)
+	}
 	for _, name := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
 		if input := strings.TrimSpace(task.Context.Inputs[name].Text); input != "" {
-			words += "\n\n" + input
+			said = append(said, input)
 		}
 	}
-	if words == "" {
-		words = strings.TrimSpace(task.Context.Request)
+	if len(said) == 0 {
+		return strings.TrimSpace(task.Context.Request)
 	}
-	return words
+	return strings.Join(said, "\n\n")
 }
 
 // same reports whether two requests are attempts of one piece of work.

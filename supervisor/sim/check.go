@@ -60,8 +60,8 @@ func (w *World) record(message bus.Message) (schemas.Record, error) {
 }
 
 func (w *World) dispatches(record schemas.Record, dispatched map[string]bool) {
-	for i := range record.Facts {
-		f := record.Facts[i].TaskDispatched
+	for fact := range record.AllFacts() {
+		f := fact.TaskDispatched
 		if f == nil {
 			continue
 		}

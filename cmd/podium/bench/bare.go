@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -14,173 +13,244 @@ import (
 	"podium/schemas"
 )
 
-// A sample is what one run leaves on the ledger, but for its records. Steps
-// alternate: the input or a response makes the core send the next request, until
-// there is none.
-type sample struct {
-	Input     bus.Message            `json:"input"`
-	Requests  []bus.Message          `json:"requests"`
-	Responses map[string]bus.Message `json:"responses"` // by agent
-}
-
-// Headers that the bare bus reads: where a response goes and whose it is.
-const (
-	replyHeader = "ce-replyto"
-	runHeader   = "run"
-)
-
-// addressed is a message under another subject and for another run.
-func addressed(template bus.Message, subject, run string) bus.Message {
-	header := make(bus.Header, len(template.Header)+1)
-	maps.Copy(header, template.Header)
-	header[runHeader] = []string{run}
-	return bus.Message{Subject: subject, Header: header, Body: template.Body}
-}
-
-// sample does the first run and takes its messages from the ledger.
-func (c *conducted) sample(ctx context.Context) (*sample, error) {
-	if err := c.run(ctx, c.next()); err != nil {
-		return nil, err
-	}
-	taken := &sample{Responses: map[string]bus.Message{}}
-	for _, stream := range c.ledger.streams() {
-		for message, err := range c.ledger.core.Scan(ctx, stream, 1) {
-			if err != nil {
-				return nil, err
-			}
-			subject, err := bus.ParseSubject(message.Subject)
-			if err != nil {
-				return nil, err
-			}
-			switch subject.Kind {
-			case bus.KindIn:
-				taken.Input = message
-			case bus.KindRequest:
-				taken.Requests = append(taken.Requests, message)
-			case bus.KindResponse:
-				taken.Responses[subject.Agent] = message
-			case bus.KindProgress, bus.KindPermit, bus.KindControl, bus.KindSession, bus.KindShard, bus.KindDead:
-			}
-		}
-	}
-	if taken.Input.Subject == "" || len(taken.Requests) == 0 || len(taken.Requests) != len(taken.Responses) {
-		return nil, errors.New("the first run did not leave the messages that it should")
-	}
-	return taken, nil
-}
-
 // bare is the bus alone: the publishes, pulls and acks of a run without anybody
-// who decides or remembers.
+// who decides or remembers. It honors the order of the work: a request is sent
+// when the last response that it waits for is in.
 type bare struct {
 	numbers
 	sample *sample
+	behind [][]int // by exchange, those that wait for its response
 	ledger *ledger
-	agents *agents
+	agents *process
 	client *barebus.Client
 
 	mu   sync.Mutex
 	runs map[string]*bareRun
 }
 
+// A bareRun is touched by the reader of its shard only, but for its channels.
 type bareRun struct {
 	shard     int
-	step      int // requests sent
+	open      []int // by exchange, the responses that its request waits for
+	left      int   // responses to come
+	absent    bool  // it is to stay open
 	published chan barebus.Publish
 	failed    chan error
+	ended     chan struct{}
 }
 
 func startBare(ctx context.Context, config Config, work workload, taken *sample) (_ *bare, err error) {
-	b := &bare{sample: taken, runs: map[string]*bareRun{}}
+	b := &bare{sample: taken, behind: make([][]int, len(taken.tasks)), runs: map[string]*bareRun{}}
+	for i := range taken.tasks {
+		for _, before := range taken.tasks[i].after {
+			b.behind[before] = append(b.behind[before], i)
+		}
+	}
 	if b.ledger, err = openLedger(ctx, config, "bare", work); err != nil {
 		return nil, err
 	}
-	b.client, err = barebus.Connect(b.ledger.server.URL(), b.ledger.server.Keys().Core.SeedFile)
-	if err != nil {
-		return nil, errors.Join(err, b.ledger.close())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	if b.client, err = barebus.Connect(b.ledger.url, b.ledger.keys.Core.SeedFile); err != nil {
+		return nil, err
 	}
 	for shard := range b.ledger.core.Shards() {
 		if err = b.client.Read(ctx, bus.ShardStream(shard), b.receive, bus.InputSubjects(shard)...); err != nil {
-			return nil, errors.Join(err, b.client.Close(), b.ledger.close())
+			return nil, err
 		}
 	}
-	b.agents, err = startAgents(ctx, config, assignment{
-		URL: b.ledger.server.URL(), Seeds: b.ledger.seeds(), Concurrency: config.InFlight, Bare: taken,
-	})
-	if err != nil {
-		return nil, errors.Join(err, b.client.Close(), b.ledger.close())
+	if taken.final.Subject != "" {
+		if err = b.client.Read(ctx, bus.WorkStream, b.receiveFinal, taken.final.Subject); err != nil {
+			return nil, err
+		}
 	}
-	return b, nil
+	names, err := taken.agents()
+	if err != nil {
+		return nil, err
+	}
+	b.agents, err = start(ctx, config, assignment{
+		Role: roleBare, URL: b.ledger.url, Seeds: b.ledger.seeds(names), Concurrency: work.pool(config.InFlight), Responses: taken.responses(),
+	})
+	return b, err
+}
+
+func (b *bare) find(number string) *bareRun {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.runs[number]
 }
 
 // receive sends what follows a message of a shard, or ends its run.
 func (b *bare) receive(message bus.Message) {
-	name := message.Header[runHeader][0]
-	b.mu.Lock()
-	run := b.runs[name]
-	b.mu.Unlock()
-	if run.step == len(b.sample.Requests) {
-		close(run.published)
-		return
+	number, task := about(message)
+	run := b.find(number)
+	if run == nil {
+		return // the measurement was broken off
 	}
-	template := b.sample.Requests[run.step]
-	run.step++
-	request := addressed(template, template.Subject, name)
-	subject, err := bus.ParseSubject(template.Subject)
-	if err == nil {
-		request.Header[replyHeader] = []string{bus.ResponseSubject(subject.Agent, run.shard)}
-		var published barebus.Publish
-		if published, err = b.client.Publish(request); err == nil {
-			run.published <- published
+	if err := b.follow(run, number, task); err != nil {
+		select {
+		case run.failed <- err:
+		default: // one is enough
 		}
-	}
-	if err != nil {
-		run.failed <- err
 	}
 }
 
-func (b *bare) run(ctx context.Context, number uint64) error {
+func (b *bare) follow(run *bareRun, number, task string) error {
+	if task == "" { // the input
+		for i := range b.sample.tasks {
+			if run.open[i] == 0 {
+				if err := b.request(run, number, i); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, i := range b.behind[b.sample.index(task)] {
+		if run.open[i]--; run.open[i] > 0 {
+			continue
+		}
+		if err := b.request(run, number, i); err != nil {
+			return err
+		}
+	}
+	if run.left--; run.left > 0 {
+		return nil
+	}
+	if b.sample.final.Subject == "" {
+		close(run.ended)
+		return nil
+	}
+	return b.publish(run, addressed(b.sample.final, b.sample.final.Subject, number, ""))
+}
+
+func (b *bare) request(run *bareRun, number string, i int) error {
+	asked := &b.sample.tasks[i]
+	request := addressed(asked.request, asked.request.Subject, number, asked.task)
+	subject, err := bus.ParseSubject(request.Subject)
+	if err != nil {
+		return err
+	}
+	if run.absent {
+		request.Subject = bus.RequestSubject(absentAgent)
+	}
+	request.Header[replyHeader] = []string{bus.ResponseSubject(subject.Agent, run.shard)}
+	return b.publish(run, request)
+}
+
+func (b *bare) publish(run *bareRun, message bus.Message) error {
+	published, err := b.client.Publish(message)
+	if err == nil {
+		run.published <- published
+	}
+	return err
+}
+
+// receiveFinal ends the run of a last message.
+func (b *bare) receiveFinal(message bus.Message) {
+	number, _ := about(message)
+	if run := b.find(number); run != nil {
+		close(run.ended)
+	}
+}
+
+// begin publishes the input of a run.
+func (b *bare) begin(ctx context.Context, number uint64, absent bool) (*bareRun, error) {
 	name := strconv.FormatUint(number, 10)
-	shards := b.ledger.core.Shards()
 	run := &bareRun{
-		shard:     schemas.ShardOf(schemas.SessionID(profileName, conversation(number)), shards),
-		published: make(chan barebus.Publish, len(b.sample.Requests)), failed: make(chan error, 1),
+		shard: schemas.ShardOf(sessionOf(number), b.ledger.core.Shards()),
+		open:  make([]int, len(b.sample.tasks)), left: len(b.sample.tasks), absent: absent,
+		published: make(chan barebus.Publish, len(b.sample.tasks)+1), failed: make(chan error, 1), ended: make(chan struct{}),
+	}
+	for i := range b.sample.tasks {
+		run.open[i] = len(b.sample.tasks[i].after)
 	}
 	b.mu.Lock()
 	b.runs[name] = run
 	b.mu.Unlock()
-	defer func() {
-		b.mu.Lock()
-		delete(b.runs, name)
-		b.mu.Unlock()
-	}()
-	input, err := b.client.Publish(addressed(b.sample.Input, bus.InSubject(doorName, run.shard), name))
+	subject, err := bus.ParseSubject(b.sample.input.Subject)
+	if err != nil {
+		return nil, err
+	}
+	input, err := b.client.Publish(addressed(b.sample.input, bus.InSubject(subject.Door, run.shard), name, ""))
+	if err != nil {
+		return nil, err
+	}
+	return run, input.Wait(ctx)
+}
+
+func (b *bare) forget(number uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.runs, strconv.FormatUint(number, 10))
+}
+
+// run awaits the ack of every publish, as Podium does.
+func (b *bare) run(ctx context.Context, number uint64) error {
+	defer b.forget(number)
+	run, err := b.begin(ctx, number, false)
 	if err != nil {
 		return err
 	}
-	if err = input.Wait(ctx); err != nil {
-		return err
+	messages := len(b.sample.tasks)
+	if b.sample.final.Subject != "" {
+		messages++
 	}
-	for {
-		select {
-		case published, more := <-run.published:
-			if !more {
-				return nil
-			}
-			if err = published.Wait(ctx); err != nil {
-				return err
-			}
-		case err = <-run.failed:
-			return fmt.Errorf("the bare bus: %w", err)
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	for range messages {
+		if err = b.await(ctx, run); err != nil {
+			return err
 		}
+	}
+	select {
+	case <-run.ended:
+		return nil
+	case err = <-run.failed:
+		return fmt.Errorf("the bare bus: %w", err)
+	case <-b.agents.exited:
+		return b.agents.alive(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
-func (b *bare) held(ctx context.Context) (held, error) { return b.ledger.held(ctx) }
+// await waits for the next publish of a run and for its ack.
+func (b *bare) await(ctx context.Context, run *bareRun) error {
+	select {
+	case published := <-run.published:
+		return published.Wait(ctx)
+	case err := <-run.failed:
+		return fmt.Errorf("the bare bus: %w", err)
+	case <-b.agents.exited:
+		return b.agents.alive(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
-func (b *bare) processorTime() (time.Duration, error) { return b.agents.processorTime() }
+// hold begins a run whose first agent is not there.
+func (b *bare) hold(ctx context.Context, number uint64) error {
+	defer b.forget(number)
+	run, err := b.begin(ctx, number, true)
+	if err != nil {
+		return err
+	}
+	return b.await(ctx, run)
+}
+
+func (b *bare) held(ctx context.Context) (held, error) { return holds(ctx, b.ledger.core) }
+
+func (b *bare) processorTime() (time.Duration, error) { return busy(b.agents) }
 
 func (b *bare) close() error {
-	return errors.Join(b.client.Close(), b.agents.stop(), b.ledger.close())
+	var err error
+	if b.client != nil {
+		err = b.client.Close()
+	}
+	if b.agents != nil {
+		err = errors.Join(err, b.agents.stop())
+	}
+	return errors.Join(err, b.ledger.close())
 }

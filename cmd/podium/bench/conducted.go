@@ -4,118 +4,94 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
-	"podium/supervisor/plan"
 )
 
-// conducted is the real thing: a door's intake, the owner of every shard and the
-// agents, and readers that see the end of each run on the ledger.
+// conducted is the real thing: a door's intake, what conducts, the agents, and
+// readers that see the end of each run on the ledger.
 type conducted struct {
 	numbers
-	config Config
-	work   workload
-	ledger *ledger
-	agents *agents
-	intake *bus.Intake
+	work      workload
+	core      bus.Core
+	intake    *bus.Intake
+	endings   *endings
+	processes []*process
 
 	stop    context.CancelFunc
-	stopped chan error
-
-	mu    sync.Mutex
-	ended map[string]chan struct{} // by session
+	stopped chan error // of what works in this process
 }
 
-func startConducted(ctx context.Context, config Config, work workload) (_ *conducted, err error) {
-	c := &conducted{config: config, work: work, ended: map[string]chan struct{}{}}
-	if c.ledger, err = openLedger(ctx, config, "podium", work); err != nil {
-		return nil, err
-	}
-	c.intake = bus.NewIntake(c.ledger.core)
-	profiles, err := supervisor.NewProfiles(ctx, c.ledger.core.Artifacts(), []schemas.Profile{work.profile})
-	if err != nil {
-		return nil, errors.Join(err, c.ledger.close())
-	}
-	services, err := bus.ServeAgents(c.ledger.core, time.Now)
-	if err != nil {
-		return nil, errors.Join(err, c.ledger.close())
-	}
-	c.agents, err = startAgents(ctx, config, assignment{
-		Workload: config.Workload, URL: c.ledger.server.URL(), Seeds: c.ledger.seeds(), Concurrency: config.InFlight,
-	})
-	if err != nil {
-		services()
-		return nil, errors.Join(err, c.ledger.close())
+// begun is a side whose work in this process goes on until end: what is given,
+// if anything, and the readers. Its processes are the caller's to stop, after end.
+func begun(
+	ctx context.Context, work workload, core bus.Core, given func(context.Context) error, processes ...*process,
+) (*conducted, error) {
+	c := &conducted{
+		work: work, core: core, intake: bus.NewIntake(core), endings: newEndings(work.ends), processes: processes,
+		stopped: make(chan error, 1),
 	}
 	working, stop := context.WithCancel(ctx)
-	c.stop, c.stopped = stop, make(chan error, 1)
+	c.stop = stop
+	group, running := errgroup.WithContext(working)
+	if err := c.endings.watch(running, core, group); err != nil {
+		stop()
+		return nil, errors.Join(err, group.Wait())
+	}
+	if given != nil {
+		group.Go(func() error { return given(running) })
+	}
+	for _, p := range processes {
+		group.Go(func() error { return p.alive(running) })
+	}
 	go func() {
-		defer services()
-		c.stopped <- c.conduct(working, profiles)
+		c.stopped <- group.Wait()
 	}()
 	return c, nil
 }
 
-// conduct runs what a service runs, and the readers.
-func (c *conducted) conduct(ctx context.Context, profiles *supervisor.Profiles) error {
-	group, running := errgroup.WithContext(ctx)
-	core := c.ledger.core
-	forwarder := supervisor.Forwarder{Core: core, Log: c.config.Log}
-	group.Go(func() error { return forwarder.Run(running) })
-	for shard := range core.Shards() {
-		owner := supervisor.NewOwner(supervisor.Config{Shard: shard, Name: "bench", Core: core, Profiles: profiles, Log: c.config.Log})
-		group.Go(func() error { return owner.Run(running) })
-		group.Go(func() error { return c.watch(running, shard) })
-	}
-	return group.Wait()
+// inProcess is Podium as `podium up` runs it: ledger and conductor in one process.
+type inProcess struct {
+	*conducted
+	ledger *ledger
+	agents *process
 }
 
-// watch sees the records of one shard, by their headers alone.
-func (c *conducted) watch(ctx context.Context, shard int) error {
-	reader, err := c.ledger.core.Read(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard))
+func startConducted(ctx context.Context, config Config, work workload) (*inProcess, error) {
+	l, err := openLedger(ctx, config, "podium", work)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer reader.Close()
-	for {
-		message, err := bus.Next(ctx, reader)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		phase := message.Header["ce-phase"]
-		if len(phase) == 0 || phase[0] != string(plan.PhaseComplete) {
-			continue
-		}
-		subject, err := bus.ParseSubject(message.Subject)
-		if err != nil {
-			return err
-		}
-		c.mu.Lock()
-		ended := c.ended[subject.Session]
-		delete(c.ended, subject.Session)
-		c.mu.Unlock()
-		if ended != nil {
-			close(ended)
-		}
+	conduct, err := prepareConductor(ctx, l.core, work, config.Log)
+	if err != nil {
+		return nil, errors.Join(err, l.close())
 	}
+	agents, err := start(ctx, config, assignment{
+		Role: roleAgents, Workload: config.Workload, URL: l.url,
+		Seeds: l.seeds(work.present()), Concurrency: work.pool(config.InFlight),
+	})
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	c, err := begun(ctx, work, l.core, conduct, agents)
+	if err != nil {
+		return nil, errors.Join(err, agents.stop(), l.close())
+	}
+	return &inProcess{conducted: c, ledger: l, agents: agents}, nil
+}
+
+func (c *inProcess) close() error {
+	return errors.Join(c.end(), c.agents.stop(), c.ledger.close())
 }
 
 func (c *conducted) run(ctx context.Context, number uint64) error {
 	ended := make(chan struct{})
-	session := schemas.SessionID(profileName, conversation(number))
-	c.mu.Lock()
-	c.ended[session] = ended
-	c.mu.Unlock()
-	if _, err := c.intake.Submit(ctx, doorName, c.work.event(number)); err != nil {
+	c.endings.expect(number, func() { close(ended) })
+	if _, err := c.intake.Submit(ctx, c.work.door, c.work.event(number)); err != nil {
 		return err
 	}
 	select {
@@ -125,32 +101,50 @@ func (c *conducted) run(ctx context.Context, number uint64) error {
 		return context.Cause(ctx)
 	case err := <-c.stopped:
 		c.stopped <- err
-		return errors.Join(errors.New("a shard's owner has stopped"), err)
+		return errors.Join(errors.New("what conducts has stopped"), err)
 	}
 }
 
-func (c *conducted) held(ctx context.Context) (held, error) { return c.ledger.held(ctx) }
+// hold begins a run that stays open.
+func (c *conducted) hold(ctx context.Context, number uint64) error {
+	_, err := c.intake.Submit(ctx, c.work.door, c.work.waiting(number))
+	return err
+}
 
-func (c *conducted) processorTime() (time.Duration, error) { return c.agents.processorTime() }
+func (c *conducted) held(ctx context.Context) (held, error) { return holds(ctx, c.core) }
 
-// check makes sure that what was measured was done: the newest run has ended
-// well, and nothing is in quarantine.
-func (c *conducted) check(ctx context.Context) error {
-	var told schemas.Conversation
-	session := schemas.SessionID(profileName, conversation(c.used.Load()))
-	for record, err := range bus.LoadSession(ctx, c.ledger.core, session) {
-		if err == nil {
-			err = told.Apply(record.Record)
+func (c *conducted) processorTime() (time.Duration, error) { return busy(c.processes...) }
+
+// end ends what works in this process. It may be called again.
+func (c *conducted) end() error {
+	c.stop()
+	if c.stopped == nil {
+		return nil
+	}
+	err := <-c.stopped
+	c.stopped = nil
+	return err
+}
+
+// check makes sure that what was measured was done: these runs have ended well,
+// and nothing is in quarantine.
+func (c *conducted) check(ctx context.Context, numbers ...uint64) error {
+	for _, number := range numbers {
+		var told schemas.Conversation
+		for record, err := range bus.LoadSession(ctx, c.core, sessionOf(number)) {
+			if err == nil {
+				err = told.Apply(record.Record)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
+		if run := told.Run(1); run == nil || run.Status != schemas.RunCompleted {
+			return fmt.Errorf("run %d was not completed", number)
 		}
 	}
-	if run := told.Run(1); run == nil || run.Status != schemas.RunCompleted {
-		return errors.New("the newest run was not completed")
-	}
-	for shard := range c.ledger.core.Shards() {
-		for message, err := range c.ledger.core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.dead.*.%d", shard)) {
+	for shard := range c.core.Shards() {
+		for message, err := range c.core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.dead.*.%d", shard)) {
 			if err != nil {
 				return err
 			}
@@ -158,11 +152,4 @@ func (c *conducted) check(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (c *conducted) close() error {
-	c.stop()
-	err := <-c.stopped
-	c.stopped <- err
-	return errors.Join(err, c.agents.stop(), c.ledger.close())
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"podium/bus"
@@ -17,52 +15,40 @@ import (
 // ackWait is that of the service's agents.
 const ackWait = 15 * time.Second
 
-// A ledger is a server of its own with the streams and durables of an installation.
+// A ledger is a server in this process with the streams and durables of an
+// installation.
 type ledger struct {
 	server *embedded.Server
 	core   *jetstream.Core
+	url    string
+	keys   embedded.Keys
 }
 
 func openLedger(ctx context.Context, config Config, name string, work workload) (*ledger, error) {
-	agents := slices.Sorted(maps.Keys(work.agents))
 	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Agents: agents, Logger: config.Log,
+		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Agents: work.agentNames(), Logger: config.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &ledger{server: server}
+	l := &ledger{server: server, url: server.URL(), keys: server.Keys()}
 	if l.core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	for _, agent := range agents {
-		if err = l.core.Declare(ctx, agent, bus.Pool{Size: config.InFlight, AckWait: ackWait}); err != nil {
-			return nil, errors.Join(err, l.close())
-		}
+	if err = declare(ctx, l.core, work, config.InFlight); err != nil {
+		return nil, errors.Join(err, l.close())
 	}
 	return l, nil
 }
 
-// streams are all that messages of runs go to.
-func (l *ledger) streams() []string {
-	streams := []string{bus.WorkStream}
-	for shard := range l.core.Shards() {
-		streams = append(streams, bus.ShardStream(shard))
-	}
-	return streams
-}
-
-func (l *ledger) held(ctx context.Context) (held, error) {
-	var sum held
-	for _, stream := range l.streams() {
-		state, err := l.core.State(ctx, stream)
-		if err != nil {
-			return sum, fmt.Errorf("measure %s: %w", stream, err)
+// declare makes the durables of a workload's agents.
+func declare(ctx context.Context, core bus.Core, work workload, inFlight int) error {
+	for _, agent := range work.agentNames() {
+		if err := core.Declare(ctx, agent, bus.Pool{Size: work.pool(inFlight), AckWait: ackWait}); err != nil {
+			return err
 		}
-		sum.messages += state.Messages
-		sum.bytes += state.Bytes
 	}
-	return sum, nil
+	return nil
 }
 
 func (l *ledger) close() error {
@@ -70,11 +56,35 @@ func (l *ledger) close() error {
 	return l.server.Close()
 }
 
-// seeds are the key files of a workload's agents.
-func (l *ledger) seeds() map[string]string {
-	seeds := map[string]string{}
-	for name, key := range l.server.Keys().Agents {
-		seeds[name] = key.SeedFile
+// seeds are the key files of agents.
+func (l *ledger) seeds(names []string) map[string]string { return seedsOf(l.keys, names) }
+
+func seedsOf(keys embedded.Keys, names []string) map[string]string {
+	seeds := make(map[string]string, len(names))
+	for _, name := range names {
+		seeds[name] = keys.Agents[name].SeedFile
 	}
 	return seeds
+}
+
+// streamsOf are all that messages of runs go to.
+func streamsOf(core bus.Core) []string {
+	streams := []string{bus.WorkStream}
+	for shard := range core.Shards() {
+		streams = append(streams, bus.ShardStream(shard))
+	}
+	return streams
+}
+
+func holds(ctx context.Context, core bus.Core) (held, error) {
+	var sum held
+	for _, stream := range streamsOf(core) {
+		state, err := core.State(ctx, stream)
+		if err != nil {
+			return sum, fmt.Errorf("measure %s: %w", stream, err)
+		}
+		sum.messages += state.Messages
+		sum.bytes += state.Bytes
+	}
+	return sum, nil
 }

@@ -121,7 +121,9 @@ func TestRouterDefaults_P06_G31(t *testing.T) {
 	}}}}
 	complete := config.WithDefaults()
 	got := complete.Profile("p").Routers
-	word := func(text string, mode schemas.KeywordMode) schemas.Keyword { return schemas.Keyword{Word: text, Mode: mode} }
+	word := func(text string, mode schemas.KeywordMode) schemas.Keyword {
+		return schemas.Keyword{Word: text, Mode: mode}
+	}
 	want := []schemas.Router{
 		{Kind: schemas.RouterScore, SelfWeight: 0.6, KeywordWeight: 0.4, Floor: 0.5, Deadline: schemas.Duration(2 * time.Second)},
 		{Kind: schemas.RouterScore, KeywordWeight: 0.3, Floor: 0.1, Deadline: schemas.Duration(time.Second)},

@@ -50,7 +50,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 	case config.KindChat:
 		return chat.New(chat.Config{Channels: chatChannels(settings)})
 	case config.KindExternal, config.KindSupervisor:
-		return nil, nil //nolint:nilnil // it runs elsewhere: there is nothing to make and nothing wrong
+		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
 }

@@ -167,8 +167,10 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return door.Run(running) })
 	}
 	group.Go(func() error { return s.http.serve(running, s.listener) })
-	forwarder := supervisor.Forwarder{Core: s.Ledger.Core, Log: s.log}
-	group.Go(func() error { return forwarder.Run(running) })
+	group.Go(func() error { return s.forwarder().Run(running) })
+	for _, name := range s.supervisors() {
+		group.Go(func() error { return s.receive(running, name) })
+	}
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}

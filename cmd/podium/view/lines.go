@@ -7,14 +7,17 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/plan"
 )
 
 // Lines tells a record in plain lines, one for each fact, without the time.
 func Lines(record *schemas.Record) []string {
 	var lines []string
-	for i := range record.Facts {
-		if line := factLine(&record.Facts[i], record.Cause.Time); line != "" {
-			lines = append(lines, line)
+	for transition := range record.Transitions() {
+		for i := range transition.Facts {
+			if line := factLine(&transition.Facts[i], transition.Cause.Time); line != "" {
+				lines = append(lines, line)
+			}
 		}
 	}
 	return lines
@@ -34,6 +37,8 @@ func factLine(f *schemas.Fact, now time.Time) string {
 		return "one step: " + f.ComplexityAssessed.Complexity.Reason
 	case f.PlanCreated != nil:
 		return planLine(f.PlanCreated)
+	case f.PlanRefused != nil:
+		return "plan refused: " + strings.Join(f.PlanRefused.Faults, "; ")
 	case f.TaskRouted != nil:
 		return routeLine(f.TaskRouted)
 	case f.RunSettled != nil:
@@ -49,14 +54,18 @@ func factLine(f *schemas.Fact, now time.Time) string {
 
 func taskLine(f *schemas.Fact, now time.Time) string {
 	switch {
+	case f.TaskReady != nil:
+		return fmt.Sprintf("%s: ready, waits for %s to have room", f.TaskReady.Task, f.TaskReady.Agent)
 	case f.TaskDispatched != nil:
 		return fmt.Sprintf("%s: request to %s, attempt %d", f.TaskDispatched.Task, f.TaskDispatched.Agent, f.TaskDispatched.Attempt)
 	case f.TaskStarted != nil:
 		return f.TaskStarted.Task + ": the agent works on it"
 	case f.TaskProgressed != nil:
 		return strings.TrimSpace(fmt.Sprintf("%s: %d %% %s", f.TaskProgressed.Task, f.TaskProgressed.Percentage, f.TaskProgressed.Message))
+	case f.TaskDelayed != nil:
+		return fmt.Sprintf("%s: takes more than twice the %d s that were estimated", f.TaskDelayed.Task, f.TaskDelayed.Seconds)
 	case f.TaskCompleted != nil:
-		return f.TaskCompleted.Task + ": done" + quoted(f.TaskCompleted.Result)
+		return completionLine(f.TaskCompleted)
 	case f.TaskFailed != nil:
 		return failureLine(f.TaskFailed, now)
 	case f.TaskSkipped != nil:
@@ -65,9 +74,29 @@ func taskLine(f *schemas.Fact, now time.Time) string {
 		return f.TaskCancelled.Task + ": cancelled"
 	case f.ResponseLate != nil:
 		return fmt.Sprintf("%s: an answer to attempt %d came too late to count", f.ResponseLate.Task, f.ResponseLate.Attempt)
+	case f.EntityMismatched != nil:
+		return fmt.Sprintf("%s: the answer is about another %s", f.EntityMismatched.Task, f.EntityMismatched.Entity)
+	case f.PermitGranted != nil:
+		return f.PermitGranted.Task + ": may act outside"
+	case f.PermitRefused != nil:
+		return fmt.Sprintf("%s: may not act outside (%s)", f.PermitRefused.Task, f.PermitRefused.Reason)
 	}
 	return ""
 }
+
+func completionLine(f *schemas.TaskCompleted) string {
+	line := f.Task + ": done"
+	switch {
+	case f.Reused > 0:
+		line += " by an earlier answer"
+	case f.Recovered != "":
+		line += " after " + spoken(f.Recovered)
+	}
+	return line + quoted(f.Result)
+}
+
+// spoken turns a word of the ledger into words.
+func spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }
 
 func messageLine(f *schemas.MessageReceived) string {
 	switch f.Disposition {
@@ -76,7 +105,9 @@ func messageLine(f *schemas.MessageReceived) string {
 	case schemas.DispositionQueued:
 		return fmt.Sprintf("message received: waits as run %d", f.Run)
 	case schemas.DispositionControl:
-		return fmt.Sprintf("a person stops run %d", f.Run)
+		return fmt.Sprintf("run %d is to stop", f.Run)
+	case schemas.DispositionMerged:
+		return fmt.Sprintf("message received: part of run %d, which waits", f.Run)
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 	return fmt.Sprintf("message %s: %s", f.Disposition, f.Reason)
@@ -86,11 +117,21 @@ func planLine(f *schemas.PlanCreated) string {
 	if len(f.Tasks) == 1 {
 		return "plan: one task"
 	}
-	names := make([]string, len(f.Tasks))
-	for i := range f.Tasks {
-		names[i] = f.Tasks[i].Task
+	var levels []string
+	at := -1
+	for _, entry := range plan.Schedule(f.Tasks) {
+		if entry.Level == at {
+			levels[at] += " ∥ " + entry.Task
+			continue
+		}
+		at = entry.Level
+		levels = append(levels, entry.Task)
 	}
-	return fmt.Sprintf("plan: %d tasks, %s", len(f.Tasks), strings.Join(names, " → "))
+	line := fmt.Sprintf("plan: %d tasks, %s", len(f.Tasks), shorten(strings.Join(levels, " → "), 3*shortLength))
+	if f.Template != "" {
+		line += ", by template " + f.Template
+	}
+	return line
 }
 
 func routeLine(f *schemas.TaskRouted) string {
@@ -109,8 +150,13 @@ func failureLine(f *schemas.TaskFailed, now time.Time) string {
 	if f.Detail != "" {
 		line += ": " + short(f.Detail)
 	}
-	if !f.RetryAt.IsZero() {
+	switch {
+	case !f.RetryAt.IsZero():
 		line += fmt.Sprintf("; again in %s", f.RetryAt.Sub(now).Round(100*time.Millisecond))
+	case f.Agent != "":
+		line += "; now " + f.Agent + " is asked"
+	case f.Action == schemas.RecoverySkip:
+		line += "; the run goes on without it"
 	}
 	return line
 }

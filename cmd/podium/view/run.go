@@ -25,7 +25,19 @@ func Run(run *schemas.Run, answer string) string {
 	if run.Complexity != nil {
 		line("plan      %s", run.Complexity.Reason)
 	}
+	if run.Template != "" {
+		line("template  %s", run.Template)
+	}
+	for _, fault := range run.PlanFaults {
+		line("refused   %s", fault)
+	}
+	for i := range run.Mismatches {
+		line("flagged   the answer of %s is about another %s", run.Mismatches[i].Task, run.Mismatches[i].Entity)
+	}
 	line("")
+	for i := range run.Support {
+		task(line, &run.Support[i], nil)
+	}
 	for i := range run.Tasks {
 		task(line, &run.Tasks[i], run.Decision(run.Tasks[i].Task))
 	}
@@ -56,8 +68,24 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 		line("           why: %s", decision.Reasoning)
 	}
 	if task.Failure != "" {
-		line("           attempt %d: %s %s", task.Attempt, task.Failure, short(task.Detail))
+		line("           attempt %d: %s %s%s", task.Attempt, task.Failure, short(task.Detail), remedy(task))
 	}
+	if len(task.Dependencies) > 0 && !task.State.Ended() {
+		line("           after: %s", shorten(strings.Join(task.Dependencies, ", "), shortLength))
+	}
+	if task.Delayed {
+		line("           it takes more than twice its estimate")
+	}
+	for i := range task.Deliverables {
+		line("           made: %s %s", task.Deliverables[i].Type, short(task.Deliverables[i].Path))
+	}
+}
+
+func remedy(task *schemas.RunTask) string {
+	if task.Action == "" {
+		return ""
+	}
+	return " (" + spoken(task.Action) + ")"
 }
 
 func outcome(run *schemas.Run) string {

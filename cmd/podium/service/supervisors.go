@@ -1,0 +1,52 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"podium/bus"
+	"podium/cmd/podium/config"
+	"podium/schemas"
+	"podium/supervisor"
+	"podium/supervisor/session"
+)
+
+// supervisors lists the agents that are supervisors, in lexical order.
+func (s *Service) supervisors() []string {
+	var names []string
+	for _, name := range s.agentNames() {
+		if s.settings.Agents[name].Kind == config.KindSupervisor {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// forwarder moves the answers of agents that ignore replyto. What the command
+// line asks for is answered under the name of every supervisor.
+func (s *Service) forwarder() *supervisor.Forwarder {
+	return &supervisor.Forwarder{
+		Core: s.Ledger.Core, Log: s.log, Supervisors: append(s.supervisors(), session.Supervisor),
+	}
+}
+
+// receive takes over the requests to one supervisor until ctx ends.
+func (s *Service) receive(ctx context.Context, name string) error {
+	worker, err := s.Ledger.Worker(ctx, name)
+	if errors.Is(err, context.Canceled) {
+		return nil // told to stop while it was still starting
+	}
+	if err != nil {
+		return err
+	}
+	defer worker.Close()
+	agent := s.settings.Agents[name]
+	receiver := supervisor.Receiver{
+		Core: s.Ledger.Core, Worker: worker, Profile: agent.Profile,
+		Serve: bus.ServeConfig{
+			Agent:       schemas.Agent{Description: agent.Description},
+			Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout, Log: s.log,
+		},
+	}
+	return receiver.Run(ctx)
+}

@@ -1,0 +1,137 @@
+package supervisor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"podium/bus"
+)
+
+// A lease says who uses a resource that tasks share (M-19). It is the value of
+// one key in bus.LeaseBucket and changes by compare-and-set alone.
+//
+// One task has it at a time. It lapses when its holder's owner does not renew it;
+// even then nobody takes it as long as the ledger says that an agent works on the
+// holder's request. A task takes the leases of all its resources or none, so that
+// nobody waits while others wait for it, and there is no deadlock. Of those who
+// wait for a resource the most urgent stands in the lease itself, else the one who
+// waits longest: nobody behind it takes what it waits for, in any process, so that
+// a task which needs several resources gets them as soon as those before it have
+// ended. It has lost its place when it has not asked for leasePlace.
+type lease struct {
+	Resource string      `json:"resource"`
+	Holder   string      `json:"holder,omitzero"` // <run>/<task>; nobody when empty
+	Owner    string      `json:"owner,omitzero"`  // the process that renews it
+	Until    time.Time   `json:"until,omitzero"`
+	Next     *leasePlace `json:"next,omitzero"` // the first of those who wait
+}
+
+// A leasePlace is a task's place in the line for a resource.
+type leasePlace struct {
+	Holder   string    `json:"holder"`
+	Priority int       `json:"priority"`       // smaller goes first
+	Since    time.Time `json:"since"`          // then who waits longest
+	Until    time.Time `json:"until,omitzero"` // when the place is lost
+}
+
+const (
+	leaseTime   = time.Minute
+	leaseRenew  = 20 * time.Second
+	leaseMargin = 20 * time.Second // left at least when a request goes out
+	leaseRetry  = 500 * time.Millisecond
+	leaseWaits  = 5 * time.Second // a place is kept without being asked for again
+)
+
+// leaseKey is the key of a resource's lease: any text can name a resource.
+func leaseKey(resource string) string {
+	sum := sha256.Sum256([]byte(resource))
+	return hex.EncodeToString(sum[:])
+}
+
+// before reports whether a place is in front of another.
+func (p *leasePlace) before(other *leasePlace) bool {
+	switch {
+	case p.Priority != other.Priority:
+		return p.Priority < other.Priority
+	case !p.Since.Equal(other.Since):
+		return p.Since.Before(other.Since)
+	}
+	return p.Holder < other.Holder
+}
+
+// A leaseVerdict is whether a task may take a lease.
+type leaseVerdict int
+
+const (
+	leaseFree   leaseVerdict = iota
+	leaseHeld                // by another task, or another one comes first
+	leaseLapsed              // its holder has not renewed it: the ledger knows whether it is used
+)
+
+func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
+	switch {
+	case l.Holder == place.Holder:
+		return leaseFree
+	case l.Holder != "" && now.Before(l.Until):
+		return leaseHeld
+	case l.Next != nil && l.Next.Holder != place.Holder && now.Before(l.Next.Until) && l.Next.before(place):
+		return leaseHeld
+	case l.Holder != "":
+		return leaseLapsed
+	}
+	return leaseFree
+}
+
+// take gives the lease to a task.
+func (l *lease) take(holder, owner string, now time.Time) {
+	l.Holder, l.Owner, l.Until = holder, owner, now.Add(leaseTime)
+	if l.Next != nil && l.Next.Holder == holder {
+		l.Next = nil
+	}
+}
+
+// wait puts a task in line unless somebody before it is first, and reports whether
+// that changes anything. A place is confirmed when half of its time is over.
+func (l *lease) wait(place *leasePlace, now time.Time) bool {
+	if first := l.Next; first != nil && now.Before(first.Until) {
+		mine := first.Holder == place.Holder
+		if !mine && first.before(place) || mine && first.Until.Sub(now) > leaseWaits/2 {
+			return false
+		}
+	}
+	next := *place
+	next.Until = now.Add(leaseWaits)
+	l.Next = &next
+	return true
+}
+
+// leave ends all that a task has to do with the lease, and reports whether that
+// changes anything. What another process keeps by now stays.
+func (l *lease) leave(holder, owner string) bool {
+	changed := l.yield(holder, owner)
+	if l.Next != nil && l.Next.Holder == holder {
+		l.Next, changed = nil, true
+	}
+	return changed
+}
+
+// yield gives the lease back.
+func (l *lease) yield(holder, owner string) bool {
+	if l.Holder != holder || l.Owner != owner {
+		return false
+	}
+	l.Holder, l.Owner, l.Until = "", "", time.Time{}
+	return true
+}
+
+// renew keeps the lease for another leaseTime, if it is still this owner's.
+func (l *lease) renew(holder, owner string, now time.Time) bool {
+	if l.Holder != holder || l.Owner != owner {
+		return false
+	}
+	l.Until = now.Add(leaseTime)
+	return true
+}
+
+func (o *Owner) leases() bus.Store { return o.Core.Store(bus.LeaseBucket) }

@@ -1,0 +1,466 @@
+package supervisor
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// leasing is what an owner has to do with the resources that tasks share. What
+// holds of them is said at lease.
+type leasing struct {
+	usages  map[string]*usage // by holder
+	line    []*usage          // whose agents had room, and that wait for a lease; the first goes first
+	errands []*usage          // for which the ledger has to be told something
+	stirred bool              // somebody in the line may try
+	renew   bool              // it is time to
+	alarm   *alarm            // for the next renewal
+}
+
+// A usage is what one task has to do with its resources: it waits for them, or its
+// request is under way and it has them.
+type usage struct {
+	c         *conversation
+	holder    string   // <run>/<task>
+	resources []string // in lexical order, each once
+	place     leasePlace
+	waiter    *waiter // who goes when the leases are there; nil when it is under way
+
+	wanted   bool // its task waits or is under way
+	underWay bool
+	known    bool      // the ledger may know of it
+	held     bool      // until then
+	until    time.Time // at least
+	again    time.Time // it does not try before
+	busy     bool      // an operation is under way
+	queued   bool      // in leasing.errands
+	inLine   bool      // in leasing.line
+	tries    int       // that have failed in a row
+}
+
+func (u *usage) valid(now time.Time) bool { return u.held && now.Add(leaseMargin).Before(u.until) }
+
+func holderOf(c *conversation, grant schemas.Grant) string {
+	return schemas.RunID(c.id, grant.Run) + "/" + grant.Task
+}
+
+// usage returns what a task has to do with its resources.
+func (o *Owner) usage(c *conversation, grant schemas.Grant, task *plan.Task) *usage {
+	holder := holderOf(c, grant)
+	u := o.leasing.usages[holder]
+	if u == nil {
+		u = &usage{holder: holder}
+		o.leasing.usages[holder] = u
+	}
+	if !u.wanted || u.c != c {
+		u.c, u.wanted, u.resources = c, true, resourcesOf(task)
+		u.place = leasePlace{Holder: holder, Priority: task.Priority(), Since: o.now}
+	}
+	if !slices.Contains(c.usages, u) {
+		c.usages = append(c.usages, u)
+	}
+	return u
+}
+
+func resourcesOf(task *plan.Task) []string {
+	return slices.Compact(slices.Sorted(slices.Values(task.Resources())))
+}
+
+// follow has the leases do what a conversation's state says, once that is the
+// ledger's: those of ended attempts are given back, and those of requests under
+// way that another owner has made are adopted.
+func (o *Owner) follow(c *conversation) {
+	for _, u := range c.usages {
+		u.wanted, u.underWay = false, false
+	}
+	for task := range c.state.UnderWay {
+		if len(task.Resources()) > 0 {
+			u := o.usage(c, schemas.Grant{Run: c.state.Active.Number, Task: task.ID}, task)
+			u.wanted, u.underWay, u.waiter = true, true, nil
+			o.leaveLine(u)
+			o.errand(u)
+		}
+	}
+	if len(c.usages) == 0 {
+		return
+	}
+	for grant := range c.state.Waiting {
+		if u := o.leasing.usages[holderOf(c, grant)]; u != nil {
+			u.wanted = true
+		}
+	}
+	kept := c.usages[:0]
+	for _, u := range c.usages {
+		if u.wanted {
+			kept = append(kept, u)
+			continue
+		}
+		o.leaveLine(u)
+		o.errand(u)
+	}
+	clear(c.usages[len(kept):])
+	c.usages = kept
+}
+
+// holdsFor reports whether a waiter has all that it needs for itself.
+func (o *Owner) holdsFor(w *waiter) bool {
+	if len(w.resources) == 0 {
+		return true
+	}
+	u := o.leasing.usages[holderOf(w.c, w.grant)]
+	return u != nil && u.valid(o.now)
+}
+
+// equipped reports whether a waiter whose agent has room has its resources; else
+// it stands in line for them, and comes back when they are there.
+func (o *Owner) equipped(w *waiter) bool {
+	task := taskOf(w.c, w.grant)
+	if len(w.resources) == 0 || task == nil {
+		return true
+	}
+	u := o.usage(w.c, w.grant, task)
+	u.waiter = w
+	if u.valid(o.now) {
+		return true
+	}
+	if !u.inLine {
+		at, _ := slices.BinarySearchFunc(o.leasing.line, u, func(a, b *usage) int {
+			if a.place.before(&b.place) {
+				return -1
+			}
+			return 1
+		})
+		o.leasing.line = slices.Insert(o.leasing.line, at, u)
+		u.inLine, u.again = true, time.Time{}
+	}
+	o.leasing.stirred = true
+	return false
+}
+
+func (o *Owner) leaveLine(u *usage) {
+	if u.inLine {
+		u.inLine = false
+		o.leasing.line = slices.DeleteFunc(o.leasing.line, func(other *usage) bool { return other == u })
+		o.leasing.stirred = true
+	}
+}
+
+// errand has the ledger told what follows from its state.
+func (o *Owner) errand(u *usage) {
+	if !u.queued && !u.busy {
+		u.queued = true
+		o.leasing.errands = append(o.leasing.errands, u)
+	}
+}
+
+// contend runs the errands, and lets those in line try who are first for each of
+// their resources. Nobody loses by that: where they are not first, they would be
+// refused.
+func (o *Owner) contend(ctx context.Context) bool {
+	worked := o.leasing.stirred || o.leasing.renew || len(o.leasing.errands) > 0
+	if o.leasing.renew {
+		o.leasing.renew = false
+		o.renewLeases(ctx)
+	}
+	errands := o.leasing.errands
+	o.leasing.errands = nil
+	for _, u := range errands {
+		u.queued = false
+		o.settleUsage(ctx, u)
+	}
+	if !o.leasing.stirred {
+		return worked
+	}
+	o.leasing.stirred = false
+	wanted := map[string]bool{}
+	for _, u := range slices.Clone(o.leasing.line) {
+		first := !slices.ContainsFunc(u.resources, func(resource string) bool { return wanted[resource] })
+		try := first && !u.busy && !o.now.Before(u.again)
+		if u.waiter.gone {
+			o.leaveLine(u) // another one may come for the same task
+			continue
+		}
+		if try && !o.pool(u.waiter.agent).room() {
+			o.leaveLine(u)
+			o.enlist(u.waiter)
+			continue
+		}
+		for _, resource := range u.resources {
+			wanted[resource] = true
+		}
+		if try {
+			o.acquire(ctx, u)
+		}
+	}
+	return worked
+}
+
+// settleUsage begins what is to be done for a task's resources, if anything is.
+func (o *Owner) settleUsage(ctx context.Context, u *usage) {
+	switch {
+	case u.busy:
+	case !u.wanted && u.known:
+		o.giveUp(ctx, u)
+	case !u.wanted:
+		delete(o.leasing.usages, u.holder)
+	case u.underWay && !u.held:
+		o.adopt(ctx, u)
+	}
+}
+
+// operateOn runs an operation about a task's resources; done gets no error. After an error
+// it is settled anew.
+func (o *Owner) operateOn(u *usage, operation func() error, done func(now time.Time), failed func()) {
+	u.busy, u.known = true, true
+	o.operate(operation, func(now time.Time, err error) {
+		u.busy = false
+		if err != nil {
+			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("a lease waits for the ledger")
+			u.again = now.Add(o.backoff(u.tries))
+			u.tries++
+			failed()
+			o.alarms.add(u.again, func(time.Time) {
+				o.leasing.stirred = true
+				o.errand(u)
+			})
+			return
+		}
+		u.tries = 0
+		done(now)
+		o.leasing.stirred = true
+		o.errand(u)
+	})
+}
+
+// acquire tries to take all leases of a task. Room is kept meanwhile.
+func (o *Owner) acquire(ctx context.Context, u *usage) {
+	w, place, resources, begun := u.waiter, u.place, u.resources, o.now
+	o.pool(w.agent).reserved++
+	free := func() { o.freed(w.agent, func(p *pool) { p.reserved-- }) }
+	var taken bool
+	o.operateOn(u, func() (err error) {
+		taken, err = o.takeAll(ctx, resources, place, begun)
+		return err
+	}, func(now time.Time) {
+		if !taken {
+			free()
+			u.again = now.Add(leaseRetry)
+			o.alarms.add(u.again, func(time.Time) { o.leasing.stirred = true })
+			return
+		}
+		o.keep(u, begun)
+		o.leaveLine(u)
+		if u.waiter != w || w.gone {
+			free()
+			if u.waiter != nil && u.waiter != w && !u.waiter.gone {
+				o.enlist(u.waiter)
+			}
+			return
+		}
+		w.reserved = true
+		o.hand(w)
+	}, free)
+}
+
+// keep notes that a task has its leases, and sees that they are renewed.
+func (o *Owner) keep(u *usage, begun time.Time) {
+	u.held, u.until = true, begun.Add(leaseTime)
+	o.renewAt(begun.Add(leaseRenew))
+}
+
+// takeAll takes the leases of all resources or of none. When one is not to be
+// had, the task stands in line for each of them.
+func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
+	taken := 0
+	for _, resource := range resources {
+		if got, err := o.takeOne(ctx, resource, &place, now); err != nil {
+			return false, err // what it has taken stays its own, and is given back or taken again
+		} else if !got {
+			break
+		}
+		taken++
+	}
+	if taken == len(resources) {
+		return true, nil
+	}
+	for _, resource := range resources {
+		_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+			l.Resource = resource
+			yielded := l.yield(place.Holder, o.Name)
+			return l.wait(&place, now) || yielded, nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace, now time.Time) (bool, error) {
+	got := false
+	_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+		l.Resource = resource
+		verdict := l.verdict(place, now)
+		if verdict == leaseLapsed {
+			used, err := o.uses(ctx, l.Holder, now)
+			if err != nil {
+				return false, err
+			}
+			if !used {
+				verdict = leaseFree
+			}
+		}
+		if got = verdict == leaseFree; got {
+			l.take(place.Holder, o.Name, now)
+		}
+		return got, nil
+	})
+	return got, err
+}
+
+// uses reports whether the ledger says that an agent may be at work on a holder's
+// request: it is under way and has not expired.
+func (o *Owner) uses(ctx context.Context, holder string, now time.Time) (bool, error) {
+	run, id, _ := strings.Cut(holder, "/")
+	session, number, err := schemas.ParseRunID(run)
+	if err != nil {
+		return false, nil //nolint:nilerr // no task of ours can be the holder
+	}
+	found, err := loadSession(ctx, o.Core, o.shards, session)
+	if err != nil {
+		return false, err
+	}
+	active := found.state.Active
+	if active == nil || active.Number != number {
+		return false, nil
+	}
+	task := active.Task(id)
+	return task != nil && task.State.UnderWay() && now.Before(task.Expires), nil
+}
+
+// adopt takes over the leases of a request that is under way already.
+func (o *Owner) adopt(ctx context.Context, u *usage) {
+	place, resources, begun := u.place, u.resources, o.now
+	place.Priority, place.Since = -1, time.Time{} // nobody is before it
+	var got []string
+	o.operateOn(u, func() error {
+		got = nil
+		for _, resource := range resources {
+			taken, err := o.takeOne(ctx, resource, &place, begun)
+			if err != nil {
+				return err
+			}
+			if taken {
+				got = append(got, resource)
+			}
+		}
+		return nil
+	}, func(time.Time) {
+		if lost := len(resources) - len(got); lost > 0 {
+			u.resources = got
+			o.Log.Error().Str("session", u.c.id).Int("leases", lost).
+				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
+		}
+		o.keep(u, begun)
+	}, func() {})
+}
+
+// giveUp ends all that a task has to do with its resources.
+func (o *Owner) giveUp(ctx context.Context, u *usage) {
+	u.held = false
+	resources := u.resources
+	o.operateOn(u, func() error {
+		for _, resource := range resources {
+			_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+				return l.leave(u.holder, o.Name), nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(time.Time) {
+		u.known = false
+		o.retryFor(resources)
+		o.Neighbors.tell(o, resources)
+	}, func() {})
+}
+
+// retryFor lets those try again at once who wait for what is free now.
+func (o *Owner) retryFor(free []string) {
+	for _, u := range o.leasing.line {
+		if slices.ContainsFunc(u.resources, func(resource string) bool { return slices.Contains(free, resource) }) {
+			u.again = time.Time{}
+			o.leasing.stirred = true
+		}
+	}
+}
+
+// A renewal is what is renewed of one task.
+type renewal struct {
+	usage     *usage
+	resources []string
+	until     time.Time // as it was
+	mine      bool      // all of it is still this owner's
+}
+
+// renewLeases keeps what this owner's tasks have for another leaseTime.
+func (o *Owner) renewLeases(ctx context.Context) {
+	var all []renewal
+	for _, holder := range slices.Sorted(maps.Keys(o.leasing.usages)) {
+		if u := o.leasing.usages[holder]; u.held {
+			all = append(all, renewal{usage: u, resources: u.resources, until: u.until})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	begun := o.now
+	o.operate(func() error { return o.renewAll(ctx, all, begun) }, func(now time.Time, err error) {
+		wait := leaseRenew
+		if err != nil {
+			wait = leaseRenew / 4
+			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("leases are not renewed yet")
+		}
+		for _, r := range all {
+			switch {
+			case err != nil || !r.usage.held || !r.usage.until.Equal(r.until):
+			case r.mine:
+				r.usage.until = begun.Add(leaseTime)
+			default:
+				r.usage.held = false
+			}
+		}
+		o.renewAt(now.Add(wait))
+	})
+}
+
+func (o *Owner) renewAll(ctx context.Context, all []renewal, now time.Time) error {
+	for i := range all {
+		r := &all[i]
+		r.mine = true
+		for _, resource := range r.resources {
+			mine := false
+			_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+				mine = l.renew(r.usage.holder, o.Name, now)
+				return mine, nil
+			})
+			if err != nil {
+				return err
+			}
+			r.mine = r.mine && mine
+		}
+	}
+	return nil
+}
+
+func (o *Owner) renewAt(moment time.Time) {
+	if o.leasing.alarm == nil {
+		o.leasing.alarm = o.alarms.add(moment, func(time.Time) { o.leasing.alarm, o.leasing.renew = nil, true })
+	}
+}

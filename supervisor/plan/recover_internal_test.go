@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"podium/schemas"
+)
+
+// TestRemedies_M44_M45: every failure has its class, and something is done about
+// it: with attempts left, without, and when the run can do without the task.
+func TestRemedies_M44_M45(t *testing.T) {
+	t.Parallel()
+	const coordinator, planner, skip = schemas.RecoveryEscalateToCoordinator, schemas.RecoveryEscalateToPlanner, schemas.RecoverySkip
+	for cause, want := range map[schemas.FailureKind]struct {
+		category           schemas.FailureCategory
+		first, last, spare schemas.Recovery
+	}{
+		schemas.FailureTimeout:       {schemas.CategoryExecution, schemas.RecoveryRetryLonger, coordinator, skip},
+		schemas.FailureNotStarted:    {schemas.CategoryExecution, schemas.RecoveryRetry, coordinator, skip},
+		schemas.FailureAgent:         {schemas.CategoryExecution, schemas.RecoveryRetry, coordinator, skip},
+		schemas.FailureInvalidResult: {schemas.CategoryExecution, schemas.RecoveryRetryClarified, coordinator, skip},
+		schemas.FailureCrashed:       {schemas.CategoryExecution, schemas.RecoveryRetry, coordinator, skip},
+		schemas.FailureUnavailable:   {schemas.CategoryExecution, schemas.RecoveryRetry, coordinator, skip},
+		schemas.FailurePermanent:     {schemas.CategoryExecution, coordinator, coordinator, skip},
+		schemas.FailureArguments:     {schemas.CategoryValidation, coordinator, coordinator, skip},
+		schemas.FailureBlocked:       {schemas.CategoryDependency, planner, planner, skip},
+		schemas.FailureNoRoute:       {schemas.CategoryCoordination, coordinator, coordinator, skip},
+		schemas.FailureUnknownEffect: {schemas.CategoryCoordination, coordinator, coordinator, skip},
+	} {
+		t.Run(string(cause), func(t *testing.T) {
+			t.Parallel()
+			profile := &Profile{Profile: schemas.Profile{
+				Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Fallback: "first"}},
+				Retry:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
+			}}
+			turn := &Turn{Run: &Run{}, Profile: profile}
+			remedy := func(task Task) schemas.TaskFailed {
+				task.State = TaskRunning
+				failed := schemas.TaskFailed{Cause: cause}
+				turn.remedy(&task, &failed)
+				return failed
+			}
+			if got := category(cause); got != want.category {
+				t.Errorf("it is of class %s", got)
+			}
+			first := remedy(Task{ID: "t", Agent: "first", Attempt: 1})
+			if first.Action != want.first || first.RetryAt.IsZero() == retryable(cause) || first.Agent != "" {
+				t.Errorf("at first: %+v", first)
+			}
+			if last := remedy(Task{ID: "t", Agent: "first", Attempt: 2}); last.Action != want.last || !last.RetryAt.IsZero() {
+				t.Errorf("at last: %+v", last)
+			}
+			if spare := remedy(Task{ID: "t", Agent: "first", Attempt: 2, Plan: &schemas.PlannedTask{Optional: true}}); spare.Action != want.spare {
+				t.Errorf("when the run can do without: %+v", spare)
+			}
+			other := remedy(Task{ID: "t", Agent: "second", Attempt: 2})
+			if falls := cause != schemas.FailureUnknownEffect; (other.Action == schemas.RecoveryFallback) != falls || (other.Agent == "first") != falls {
+				t.Errorf("with a fallback: %+v", other)
+			}
+			if again := remedy(Task{ID: "t", Agent: "second", Attempt: 4, Base: 2, Former: "first"}); again.Agent != "" {
+				t.Errorf("with a fallback that is one: %+v", again)
+			}
+		})
+	}
+}

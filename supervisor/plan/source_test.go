@@ -1,0 +1,174 @@
+package plan_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// written is a plan on one line: "a", "b after a", … with what else is said.
+func written(tasks []schemas.PlannedTask) string {
+	lines := make([]string, len(tasks))
+	for i := range tasks {
+		lines[i] = tasks[i].Task + " " + tasks[i].Description.Text
+		if len(tasks[i].Dependencies) > 0 {
+			lines[i] += " after " + strings.Join(tasks[i].Dependencies, ",")
+		}
+		if tasks[i].Agent != "" {
+			lines[i] += " by " + tasks[i].Agent
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// TestReadPlan_O34_C03: a plan is read from data, else from JSON in text.
+func TestReadPlan_O34_C03(t *testing.T) {
+	t.Parallel()
+	const tasks = `{"tasks":[{"task_id":"a","description":"one","assigned_to":"first"},{"task_id":"b","description":"two","dependencies":["a"]}]}`
+	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
+	for name, test := range map[string]struct {
+		data, text, want string
+	}{
+		"tasks in data":               {tasks, "", "a one by first; b two after a"},
+		"steps in data":               {`{"steps":["one","two","three"]}`, "", "t1 one; t2 two after t1; t3 three after t2"},
+		"a list in data":              {`["one"]`, "", "t1 one"},
+		"tasks before steps":          {`{"steps":["one"],"tasks":[{"task_id":"a","description":"two"}]}`, "", "a two"},
+		"steps beside empty tasks":    {`{"steps":["one"],"tasks":[]}`, "", "t1 one"},
+		"unknown names beside":        {`{"steps":["one"],"why":{"steps":["two"]}}`, "", "t1 one"},
+		"data before text":            {`["one"]`, `["two"]`, "t1 one"},
+		"text when data is no plan":   {`{"note":1}`, `["two"]`, "t1 two"},
+		"all of the text":             {"", `{"steps":["one"]}`, "t1 one"},
+		"a fence":                     {"", "Here:\n```json\n" + tasks + "\n```\nThat is all.", "a one by first; b two after a"},
+		"a fence without a language":  {"", "```\n[\"one\",\"two\"]\n```", "t1 one; t2 two after t1"},
+		"between sentences":           {"", `I think [1] that {this} is it: {"steps":["one"]}, or not {`, "t1 one"},
+		"the longest of several":      {"", `["no"] {"steps":["one","two"]} ["no"]`, "t1 one; t2 two after t1"},
+		"a shorter one that is one":   {"", `{"reasoning":"a very long one, about nothing at all"} ["one"]`, "t1 one"},
+		"behind much that is none":    {"", strings.Repeat("[", 200) + ` ["one"]`, "t1 one"},
+		"at the end of a long text":   {"", strings.Repeat("x", 1<<20) + `["one"]`, "t1 one"},
+		"braces in strings":           {"", `{"steps":["put } and ] in {it}"]}`, "t1 put } and ] in {it}"},
+		"nothing":                     {"", "", "!the answer holds no plan"},
+		"only words":                  {"", "I cannot say.", "!the answer holds no plan"},
+		"neither tasks nor steps":     {`{}`, "", "!the answer holds no plan: neither tasks nor steps"},
+		"empty lists":                 {`{"steps":[],"tasks":[]}`, "", "!the answer holds no plan: neither tasks nor steps"},
+		"an empty list":               {`[]`, "", "!the answer holds no plan: unmarshal"},
+		"a number":                    {`7`, "", "!the answer holds no plan: unmarshal"},
+		"steps of numbers":            {`{"steps":[1]}`, "", "!the answer holds no plan: unmarshal"},
+		"a name that is there twice":  {`{"steps":["one"],"steps":["two"]}`, "", "!the answer holds no plan: unmarshal"},
+		"an estimate in words":        {`{"tasks":[{"task_id":"a","estimated_tokens":"many"}]}`, "", "!the answer holds no plan: unmarshal"},
+		"half a plan":                 {"", `{"steps":["one"`, "!the answer holds no plan"},
+		"nested deeper than any plan": {"", deep, "!the answer holds no plan: unmarshal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tasks, err := plan.ReadPlan(schemas.Result{Data: jsontext.Value(test.data), Text: test.text})
+			said, refused := strings.CutPrefix(test.want, "!")
+			switch {
+			case refused && (!errors.Is(err, plan.ErrNoPlan) || !strings.HasPrefix(err.Error(), said)):
+				t.Errorf("got %v", err)
+			case !refused && (err != nil || written(tasks) != test.want):
+				t.Errorf("got %q, %v", written(tasks), err)
+			}
+		})
+	}
+}
+
+// TestReadPlanKeepsEverything_M03: what a plan says of a task is not lost.
+func TestReadPlanKeepsEverything_M03(t *testing.T) {
+	t.Parallel()
+	tasks, err := plan.ReadPlan(schemas.Result{Data: jsontext.Value(`{"tasks":[{"task_id":"a","description":"one","assigned_to":"first","dependencies":["b"],
+		"estimated_tokens":5,"estimated_time_seconds":7,"priority":"high","deliverables":["d"],"validation_criteria":["v"],"optional":true,"resources":["disk"],
+		"context":{"files_to_modify":["f"],"references":["r"],"constraints":{"c":1},"arguments":{"x":2}}}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := schemas.Marshal(tasks[0])
+	want := `{"task":"a","description":{"text":"one"},"dependencies":["b"],"agent":"first","priority":"high","optional":true,"seconds":7,"tokens":5,` +
+		`"resources":["disk"],"arguments":{"x":2},"constraints":{"c":1},"deliverables":["d"],"validation_criteria":["v"],"files_to_modify":["f"],"references":["r"]}`
+	if err != nil || string(got) != want {
+		t.Errorf("got  %s\nwant %s\n%v", got, want, err)
+	}
+}
+
+// FuzzReadPlan: whatever a planner says, reading it does not panic, and what is
+// read is either refused with its faults named or a plan that is carried out to
+// its end, each record as its schema has it.
+func FuzzReadPlan(f *testing.F) {
+	for _, seed := range []string{
+		`{"steps":["one","two"]}`, `["one"]`, `{"tasks":[{"task_id":"a","description":"one","assigned_to":"first"},{"task_id":"b","dependencies":["a"]}]}`,
+		`{"tasks":[{"task_id":"a","dependencies":["a"]}]}`, `{"tasks":[{"task_id":"a","estimated_time_seconds":9223372036854775807,"priority":"urgent"}]}`,
+		"```json\n{\"steps\":[\"one\"]}\n```", `{"tasks":[{"task_id":"a","context":{"arguments":[1],"constraints":7},"resources":[""]}]}`,
+	} {
+		f.Add([]byte(seed), seed)
+	}
+	source := steps()
+	source.Execution = schemas.Execution{Mode: schemas.ExecutionDAG}
+	source.Planner = &schemas.Planner{Kind: schemas.PlannerAgent, Agent: "planner", MaxTasks: 40}
+	source.Complexity = nil
+	source.Routers = append([]schemas.Router{{Kind: schemas.RouterAssigned}}, schemas.Router{Kind: schemas.RouterDefault, Agent: "first"})
+	profile, err := plan.Compile(source)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, text string) {
+		result := schemas.Result{Data: data, Text: text}
+		turn, facts := begun(t, profile, "do it", "")
+		turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: result})
+		if len(turn.Run.Tasks) > 0 {
+			if tasks, err := plan.ReadPlan(result); err != nil || len(tasks) != len(turn.Run.Tasks) {
+				t.Fatalf("%d tasks were read, %d are done: %v", len(tasks), len(turn.Run.Tasks), err)
+			}
+		}
+		finish(t, turn)
+		for i := range *facts {
+			record(t, (*facts)[i])
+		}
+	})
+}
+
+// finish answers, grants and rings until the run has ended.
+func finish(tb testing.TB, turn *plan.Turn) {
+	tb.Helper()
+	for range 4000 {
+		var next *plan.Task
+		for task := range turn.Run.All {
+			if !task.State.Ended() && task.State != plan.TaskPending && next == nil {
+				next = task
+			}
+		}
+		switch {
+		case next == nil:
+			if turn.Run.Phase != plan.PhaseComplete {
+				tb.Fatalf("nobody waits, and the run is %s", turn.Run.Phase)
+			}
+			return
+		case next.State == plan.TaskReady:
+			turn.Grant(schemas.Grant{Run: turn.Run.Number, Task: next.ID})
+		case next.State.UnderWay():
+			turn.Answer(next, plan.Answer{Status: schemas.StatusCompleted})
+		default:
+			turn.Now = slices.MinFunc(turn.Run.Deadlines(), func(a, b schemas.Deadline) int { return a.At.Compare(b.At) }).At
+			turn.Expire(turn.Run.Deadlines()[0])
+		}
+	}
+	tb.Fatal("it never ends")
+}
+
+// record checks that a fact can stand in a record.
+func record(tb testing.TB, fact schemas.Fact) {
+	tb.Helper()
+	body, err := schemas.Marshal(schemas.Record{
+		Session: schemas.SessionID("p", "k"), Number: 1, Cause: schemas.Cause{Time: start(), Profile: "p"}, Facts: []schemas.Fact{fact},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err = schemas.Validate("record", body); err != nil {
+		tb.Fatalf("%v\n%s", err, body)
+	}
+}

@@ -1,0 +1,77 @@
+package session_test
+
+import (
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// agents are the agents of a stage as the shell knows them: who is full, whose
+// circuit breaker is open, and what they have answered. The zero value has room
+// for everything and has heard nothing.
+type agents struct {
+	room  map[string]int     // requests that may be under way; an agent that is not there has no limit
+	gates map[string]breaker // closed when it is not there
+	heard []heard
+}
+
+// A breaker is a circuit breaker as a decision sees it (M-28).
+type breaker string
+
+const (
+	breakerClosed breaker = "closed"
+	breakerOpen   breaker = "open"
+	breakerProbe  breaker = "probe" // half-open: one request at a time
+)
+
+type heard struct {
+	schemas.Reuse
+	at time.Time
+}
+
+func (a *agents) learn(learned []schemas.Reuse, now time.Time) {
+	for _, reuse := range learned {
+		a.heard = append(a.heard, heard{reuse, now})
+	}
+}
+
+// admissions is what one decision knows of the agents.
+func (a *agents) admissions(state *session.State, now time.Time) plan.Bus {
+	under := map[string]int{}
+	for task := range state.UnderWay {
+		under[task.Agent]++
+	}
+	return &admissions{agents: a, under: under, now: now}
+}
+
+type admissions struct {
+	agents *agents
+	under  map[string]int
+	now    time.Time
+}
+
+// Admit implements plan.Bus.
+func (a *admissions) Admit(agent string) plan.Admission {
+	gate := a.agents.gates[agent]
+	if gate == breakerOpen || gate == breakerProbe && a.under[agent] > 0 {
+		return plan.Unavailable
+	}
+	if limit, limited := a.agents.room[agent]; limited && a.under[agent] >= limit {
+		return plan.Full
+	}
+	a.under[agent]++
+	return plan.Admitted
+}
+
+// Reuse implements plan.Bus.
+func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
+	for i := len(a.agents.heard) - 1; i >= 0; i-- {
+		known := a.agents.heard[i]
+		if known.Agent == agent && known.Input == input && !known.at.Before(a.now.Add(-age)) {
+			return known.Reuse, true
+		}
+	}
+	return schemas.Reuse{}, false
+}

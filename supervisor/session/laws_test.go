@@ -1,0 +1,354 @@
+package session_test
+
+import (
+	"bytes"
+	"slices"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// The laws of the machine: what holds at every step, whatever happens.
+
+// stored returns the record of an outcome as a ledger would give it back, once
+// its schema has accepted it.
+func (s *stage) stored(tb judge, outcome *session.Outcome) *schemas.Record {
+	tb.Helper()
+	body := canonical(tb, schemas.Record{
+		Session: s.state.Session, Number: outcome.State.Records, Cause: outcome.Cause, Facts: outcome.Facts,
+	})
+	if err := schemas.Validate("record", body); err != nil {
+		tb.Fatalf("the record breaks its schema: %v\n%s", err, body)
+	}
+	var read schemas.Record
+	if err := schemas.Unmarshal(body, &read); err != nil {
+		tb.Fatal(err)
+	}
+	return &read
+}
+
+// redecided: with nothing but the record's cause, deciding again gives the same
+// facts, though the agents are asked no more.
+func (s *stage) redecided(tb judge, input session.Input, record *schemas.Record) {
+	tb.Helper()
+	env := s.env(&s.state)
+	env.Bus = session.Recorded(&record.Cause)
+	again := session.Step(env, s.state, input)
+	if got, want := canonical(tb, again.Facts), canonical(tb, record.Facts); !bytes.Equal(got, want) {
+		tb.Fatalf("by its cause alone the record is another:\n%s\n%s\n%s", canonical(tb, record.Cause), got, want)
+	}
+}
+
+// folds: a state is the fold of its records, also from a snapshot, and a
+// snapshot says all of it.
+func (s *stage) folds(tb judge, before []byte, record *schemas.Record, after *session.State) {
+	tb.Helper()
+	want := canonical(tb, *after)
+	if folded := canonical(tb, s.state.Fold(record)); !bytes.Equal(folded, want) {
+		tb.Fatalf("the fold of the record is another state:\n%s\n%s", folded, want)
+	}
+	var loaded session.State
+	if err := schemas.Unmarshal(before, &loaded); err != nil {
+		tb.Fatal(err)
+	}
+	if folded := canonical(tb, loaded.Fold(record)); !bytes.Equal(folded, want) {
+		tb.Fatalf("the fold from a snapshot is another state:\n%s\n%s", folded, want)
+	}
+	if got := canonical(tb, snapshot(tb, after)); !bytes.Equal(got, want) {
+		tb.Fatalf("the snapshot loses something:\n%s\n%s", got, want)
+	}
+}
+
+func snapshot(tb judge, state *session.State) session.State {
+	tb.Helper()
+	var loaded session.State
+	if err := schemas.Unmarshal(canonical(tb, *state), &loaded); err != nil {
+		tb.Fatal(err)
+	}
+	return loaded
+}
+
+// follows: what only ever grows, and what may follow what.
+func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, after *session.State) {
+	tb.Helper()
+	if after.Applied < s.state.Applied || input.Sequence > 0 && after.Applied != input.Sequence {
+		tb.Fatalf("applied went from %d to %d by input %d", s.state.Applied, after.Applied, input.Sequence)
+	}
+	if after.Records != s.state.Records+1 || after.Runs < s.state.Runs {
+		tb.Fatalf("records %d→%d, runs %d→%d", s.state.Records, after.Records, s.state.Runs, after.Runs)
+	}
+	if err := s.conversation.Apply(*record); err != nil {
+		tb.Fatalf("%v\n%s", err, canonical(tb, record))
+	}
+	started := len(s.conversation.Runs)
+	if started+len(after.Queue) != after.Runs {
+		tb.Fatalf("%d runs began and %d wait, of %d", started, len(after.Queue), after.Runs)
+	}
+	for i, queued := range after.Queue {
+		if queued.Run != started+i+1 {
+			tb.Fatalf("run %d waits at place %d behind run %d", queued.Run, i, started)
+		}
+	}
+	for i := range s.conversation.Runs {
+		run := &s.conversation.Runs[i]
+		active := after.Active != nil && after.Active.Number == run.Number
+		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 {
+			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
+		}
+	}
+	if after.Active == nil && len(after.Queue) > 0 {
+		tb.Fatal("a message waits behind nothing")
+	}
+}
+
+// wakes: whatever is under way, something will end it: a deadline, or a grant as
+// soon as an agent has room.
+func (s *stage) wakes(tb judge, after *session.State) {
+	tb.Helper()
+	deadlines := after.Deadlines()
+	for range after.Waiting {
+		return
+	}
+	if after.Active != nil && len(deadlines) == 0 {
+		tb.Fatal("a run is under way and nothing will ever wake it")
+	}
+	if after.Active == nil {
+		return
+	}
+	earliest := after.Active.Earliest()
+	for _, deadline := range deadlines {
+		if deadline.At.Before(earliest) {
+			tb.Fatalf("the earliest deadline is %s, not %s", deadline.At, earliest)
+		}
+	}
+}
+
+// obeys: every fact is legal in the state that it stands in.
+func (s *stage) obeys(tb judge, record *schemas.Record) {
+	tb.Helper()
+	for i := range record.Facts {
+		before := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i]})
+		after := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i+1]})
+		fact := &record.Facts[i]
+		if before.Active != nil && after.Active != nil && before.Active.Number == after.Active.Number {
+			phases(tb, before.Active, after.Active, fact)
+		}
+		if fact.TaskDispatched != nil && before.Active != nil {
+			s.dispatchable(tb, before.Active, fact.TaskDispatched, record)
+		}
+	}
+}
+
+// phases: a run goes from one phase to the next, and only when the phase is done
+// (P-12…P-14).
+func phases(tb judge, before, after *plan.Run, fact *schemas.Fact) {
+	tb.Helper()
+	next := map[plan.Phase][]plan.Phase{
+		plan.PhaseDecomposing: {plan.PhaseRouting, plan.PhaseExecuting, plan.PhaseAssembling},
+		plan.PhaseRouting:     {plan.PhaseExecuting, plan.PhaseAssembling},
+		plan.PhaseExecuting:   {plan.PhaseAssembling, plan.PhaseDecomposing},
+		plan.PhaseAssembling:  {plan.PhaseComplete},
+	}
+	if before.Phase == after.Phase {
+		return
+	}
+	if !slices.Contains(next[before.Phase], after.Phase) {
+		tb.Fatalf("%s leads from %s to %s", fact.Name(), before.Phase, after.Phase)
+	}
+	for _, task := range after.Tasks {
+		switch after.Phase {
+		case plan.PhaseExecuting:
+			if !task.Routed {
+				tb.Fatalf("the work begins while task %s has no agent", task.ID)
+			}
+		case plan.PhaseAssembling, plan.PhaseComplete:
+			if !task.State.Ended() {
+				tb.Fatalf("the outcome is fixed while task %s is %s", task.ID, task.State)
+			}
+		case plan.PhaseDecomposing, plan.PhaseRouting:
+		}
+	}
+}
+
+// dispatchable: a request goes out only when its turn has come.
+func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched, record *schemas.Record) {
+	tb.Helper()
+	if settled := run.Settled(); settled != (f.Task == plan.DeliveryTask) {
+		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
+	}
+	if !run.Settled() && !run.Expires.IsZero() && f.Expires.After(run.Expires) {
+		tb.Fatalf("a request outlives its run, %s after %s", f.Expires, run.Expires)
+	}
+	task := run.Task(f.Task)
+	if task == nil || task.Plan == nil {
+		return
+	}
+	if f.Attempt != task.Attempt+1 || task.State.UnderWay() || task.State.Ended() {
+		tb.Fatalf("attempt %d of task %s, which is %s after attempt %d", f.Attempt, f.Task, task.State, task.Attempt)
+	}
+	if len(task.Plan.Resources) > 0 && record.Cause.Grant == nil {
+		tb.Fatalf("task %s takes %q without a grant", f.Task, task.Plan.Resources)
+	}
+	levels := s.profiles[run.ProfileHash].Execution.Schedule == schemas.ScheduleLevels
+	for _, other := range run.Tasks {
+		if needed := slices.Contains(task.Plan.Dependencies, other.ID); (needed || levels && other.Level < task.Level) && !other.State.Ended() {
+			tb.Fatalf("task %s is dispatched before %s, which is %s", f.Task, other.ID, other.State)
+		}
+	}
+}
+
+// told: at any moment the progress of a run places every task in exactly one
+// list, and says so in a message that its schema accepts (M-15).
+func (s *stage) told(tb judge, after *session.State) {
+	tb.Helper()
+	if after.Active == nil {
+		return
+	}
+	for _, eta := range []schemas.ETA{schemas.ETACriticalPath, schemas.ETASum} {
+		payload := plan.Progress(after.Active, eta, s.now)
+		if payload.ProgressPercentage < 0 || payload.ProgressPercentage > 100 || payload.EstimatedCompletion.Before(s.now) && !payload.EstimatedCompletion.IsZero() {
+			tb.Fatalf("%d %%, done at %s", payload.ProgressPercentage, payload.EstimatedCompletion)
+		}
+		var listed []string
+		for _, list := range [][]string{payload.TasksCompleted, payload.TasksPending, payload.TasksFailed, payload.TasksSkipped} {
+			listed = append(listed, list...)
+		}
+		for _, task := range payload.TasksInProgress {
+			listed = append(listed, task.TaskID)
+		}
+		for _, task := range payload.TasksBlocked {
+			listed = append(listed, task.TaskID)
+		}
+		var want []string
+		for _, task := range after.Active.Tasks {
+			want = append(want, task.ID)
+		}
+		slices.Sort(listed)
+		slices.Sort(want)
+		if !slices.Equal(listed, want) {
+			tb.Fatalf("progress lists %q of the tasks %q", listed, want)
+		}
+		payload.PlanID = schemas.PlanID(schemas.RunID(after.Session, after.Active.Number))
+		body := canonical(tb, schemas.ProgressUpdate{Envelope: schemas.Envelope{
+			MessageID: schemas.EffectID("progress", "1"), From: "podium", To: "planner", Type: schemas.ProgressUpdateType, Timestamp: s.now,
+		}, Payload: payload})
+		if _, err := schemas.DecodeProgressUpdate(body); err != nil {
+			tb.Fatalf("a progress update breaks its schema: %v\n%s", err, body)
+		}
+	}
+}
+
+// owed: outputs are a pure function of state and record; each request is one
+// that an agent accepts, and says no more than the agent is to know (P-11).
+func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []session.Output {
+	tb.Helper()
+	outputs, err := session.Outputs(s.env(after), *after, record.Last())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(outputs) > 0 && !session.Owes(record.Last().Facts) {
+		tb.Fatalf("%d outputs of facts that seem to owe none: another transition might have followed", len(outputs))
+	}
+	again, err := session.Outputs(s.env(after), snapshot(tb, after), record.Last())
+	if err != nil || !bytes.Equal(canonical(tb, outputs), canonical(tb, again)) {
+		tb.Fatalf("the same record owes something else the second time: %v", err)
+	}
+	requests := map[string]bool{}
+	for i := range outputs {
+		switch {
+		case outputs[i].Cancel != "":
+			if !schemas.ValidAgentName(outputs[i].Agent) {
+				tb.Fatalf("a hint for agent %q", outputs[i].Agent)
+			}
+		case outputs[i].Response:
+			s.answers(tb, after, &outputs[i])
+		default:
+			requests[s.accepted(tb, after, &outputs[i])] = true
+		}
+	}
+	for i := range record.Facts {
+		f := record.Facts[i].TaskDispatched
+		if f == nil {
+			continue
+		}
+		waits := after.Active != nil && after.Active.Number == f.Run && after.Active.Task(f.Task).State.UnderWay()
+		if requests[f.Request] != waits {
+			tb.Fatalf("request %s was decided, is waited for: %v, is sent: %v", f.Request, waits, requests[f.Request])
+		}
+		delete(requests, f.Request)
+	}
+	if len(requests) > 0 {
+		tb.Fatalf("nobody has decided %v", requests)
+	}
+	for _, run := range after.Ended {
+		if run.Message.Upstream != nil && run.Reason != schemas.StopSuperseded && s.answered[run.Number] == "" {
+			tb.Fatalf("run %d has ended, and whoever asked is not told", run.Number)
+		}
+	}
+	return outputs
+}
+
+// accepted: a request is one that its agent accepts.
+func (s *stage) accepted(tb judge, after *session.State, output *session.Output) string {
+	tb.Helper()
+	request, err := schemas.DecodeExecutionRequest(output.Event.Data)
+	if err != nil {
+		tb.Fatalf("a request breaks its schema: %v\n%s", err, output.Event.Data)
+	}
+	if shard, ok := schemas.ShardOfRequest(request.MessageID); !ok || shard != s.shard || request.MessageID != output.Event.ID {
+		tb.Fatalf("request %s does not name its shard", request.MessageID)
+	}
+	asked := &request.Payload.Tasks[0]
+	if request.To != output.Agent || asked.AssignedTo != output.Agent || !schemas.ValidAgentName(output.Agent) {
+		tb.Fatalf("a request to %s for %s goes to %s", request.To, asked.AssignedTo, output.Agent)
+	}
+	if asked.TaskID == plan.DeliveryTask {
+		return request.MessageID
+	}
+	run, size := after.Active, 0
+	for id, input := range asked.Context.Inputs {
+		if task := run.Task(id); !slices.Contains(asked.Dependencies, id) || task.State != plan.TaskCompleted {
+			tb.Fatalf("task %s is told about task %s", asked.TaskID, id)
+		}
+		size += len(input.Text) + len(input.Data)
+	}
+	limit := s.profiles[run.ProfileHash].Execution.ContextLimit
+	if limit == 0 {
+		limit = schemas.DefaultContextLimit
+	}
+	if size > limit {
+		tb.Fatalf("a request carries %d bytes of other results, more than %d", size, limit)
+	}
+	if !bytes.Equal(canonical(tb, asked.Context.Entities), canonical(tb, run.Entities)) {
+		tb.Fatalf("the run is about %v, the request about %v", run.Entities, asked.Context.Entities)
+	}
+	return request.MessageID
+}
+
+// answers: there is one answer to whoever asked upstream.
+func (s *stage) answers(tb judge, after *session.State, output *session.Output) {
+	tb.Helper()
+	response, err := schemas.DecodeExecutionResponse(output.Event.Data)
+	if err != nil {
+		tb.Fatalf("a response breaks its schema: %v\n%s", err, output.Event.Data)
+	}
+	at := slices.IndexFunc(after.Ended, func(run *plan.Run) bool {
+		return run.Message.Upstream != nil && run.Message.Upstream.Request == response.InReplyTo
+	})
+	if at < 0 {
+		tb.Fatalf("an answer to %s, which nobody waits for", response.InReplyTo)
+	}
+	run := after.Ended[at]
+	if s.answered[run.Number] != "" {
+		tb.Fatalf("run %d is answered twice", run.Number)
+	}
+	s.answered[run.Number] = response.MessageID
+	summary := response.Payload.ExecutionSummary
+	if summary.TasksCompleted+summary.TasksFailed+summary.TasksSkipped != summary.TotalTasks || summary.TotalTasks != len(run.Tasks) {
+		tb.Fatalf("a summary that does not add up: %+v", *summary)
+	}
+	if response.From != run.Message.Upstream.To || response.To != run.Message.Upstream.From || response.Payload.PlanID != run.Message.Upstream.PlanID {
+		tb.Fatalf("the answer of %s to %s about %s", response.From, response.To, response.Payload.PlanID)
+	}
+}

@@ -1,0 +1,441 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A script is bytes read as things that happen to a conversation. Every byte
+// sequence is one.
+type script struct {
+	*stage
+	bytes []byte
+}
+
+// run plays a script to its end; the stage checks every law at every step.
+func run(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	s := &script{bytes: bytes}
+	s.stage = newStage(tb, s.profile())
+	for len(s.bytes) > 0 {
+		s.happen(tb)
+	}
+	return s.stage
+}
+
+func (s *script) next() int {
+	if len(s.bytes) == 0 {
+		return 0
+	}
+	b := s.bytes[0]
+	s.bytes = s.bytes[1:]
+	return int(b)
+}
+
+func (s *script) pick(choices ...string) string { return choices[s.next()%len(choices)] }
+
+// one is true in one of n cases.
+func (s *script) one(n int) bool { return s.next()%n == 0 }
+
+func (s *script) span(choices ...time.Duration) schemas.Duration {
+	return schemas.Duration(choices[s.next()%len(choices)])
+}
+
+// profile is the story's, with whatever a profile can say otherwise.
+func (s *script) profile() schemas.Profile {
+	p := storyProfile()
+	p.Language = s.pick("user", "de", "en")
+	p.Retry.Attempts, p.Retry.TimeoutGrowth = 1+s.next()%3, float64(s.next()%3)*0.75
+	p.Execution = schemas.Execution{
+		Mode: schemas.ExecutionMode(s.pick("dag", "sequence", "single")), MaxSteps: s.next() % 4,
+		Schedule:  schemas.Schedule(s.pick("", "levels", "ready")),
+		OnFailure: schemas.OnFailure(s.pick("", "continue", "abort", "skip")), ContextLimit: 37 * (s.next() % 2),
+	}
+	if s.one(2) {
+		p.Execution.AllowedChains = [][]string{{"calculator", "clerk"}, {"calculator", "summary", "clerk"}}
+	}
+	p.Deadlines.Run, p.Deadlines.Plan = s.span(0, time.Minute), s.span(0, 5*time.Second)
+	p.Conversation.WhileRunning = schemas.WhileRunning(s.pick("", "merge", "supersede"))
+	if s.one(2) {
+		p.Conversation.Entities = []schemas.Entity{{Name: "customer", Pattern: `customer (\d+)`}}
+	}
+	s.agents(&p)
+	s.routers(&p)
+	s.planner(&p)
+	return p
+}
+
+func (s *script) agents(p *schemas.Profile) {
+	for i := range p.Agents {
+		use := &p.Agents[i]
+		use.Description = s.pick("", "calculate numbers", "write and summarize texts")
+		if fallback := p.Agents[s.next()%len(p.Agents)].Name; fallback != use.Name {
+			use.Fallback = fallback
+		}
+		use.Heartbeat, use.Reuse = s.span(0, 0, 2*time.Second), s.span(0, 0, time.Minute)
+	}
+	if s.one(3) {
+		p.Agents[0].OutputSchema = jsontext.Value(`{"type":["array","null"]}`)
+	}
+	if s.one(4) {
+		p.Agents[1].InputSchema = jsontext.Value(`{"type":["object","null"],"required":["n"]}`)
+	}
+}
+
+func (s *script) routers(p *schemas.Profile) {
+	assigned, keywords := schemas.Router{Kind: schemas.RouterAssigned}, p.Routers[0]
+	score := schemas.Router{Kind: schemas.RouterScore, Deadline: s.span(0, time.Second), Silent: 0.5 * float64(s.next()%2), Least: 0.4 * float64(s.next()%2)}
+	model := schemas.Router{Kind: schemas.RouterAgent, Agent: "model", Deadline: s.span(0, time.Second)}
+	otherwise := schemas.Router{Kind: schemas.RouterDefault, Agent: "clerk"}
+	p.Routers = [][]schemas.Router{
+		{keywords}, {assigned, keywords}, {score}, {model, otherwise}, {keywords, model}, {assigned, score, model, otherwise}, {assigned},
+	}[s.next()%7]
+}
+
+func (s *script) planner(p *schemas.Profile) {
+	if s.one(2) {
+		p.Complexity = nil
+	}
+	planner := schemas.Planner{
+		Kind:      schemas.PlannerKind(s.pick("none", "agent", "template", "external", "rules")),
+		Otherwise: schemas.PlannerFallback(s.pick("", "single")), MaxTasks: 5 * (s.next() % 2), MaxSeconds: 90 * (s.next() % 2),
+	}
+	switch planner.Kind {
+	case schemas.PlannerAgent:
+		planner.Agent = "planner"
+	case schemas.PlannerTemplate:
+		planner.Templates = []schemas.Template{{
+			Name: "diamond", Parameters: []schemas.Parameter{{Name: "what", Pattern: `calculate (\w+)`, Required: s.one(2)}},
+			Tasks: []schemas.TemplateTask{
+				{Task: "top", Description: "calculate {what}", Agent: "calculator", Seconds: 5},
+				{Task: "left", Description: "write {request}", Dependencies: []string{"top"}, Optional: true},
+				{Task: "right", Description: "summarize", Dependencies: []string{"top"}, Resources: []string{"disk"}, Priority: schemas.PriorityCritical},
+				{Task: "end", Description: "write", Dependencies: []string{"left", "right"}, Arguments: jsontext.Value(`{"n":"{what}"}`)},
+			},
+		}}
+	case schemas.PlannerRules:
+		p.Complexity = storyProfile().Complexity
+	case schemas.PlannerNone, schemas.PlannerExternal:
+		if s.one(2) {
+			return
+		}
+	}
+	p.Planner = &planner
+}
+
+func (s *script) happen(tb judge) {
+	tb.Helper()
+	switch s.next() % 18 {
+	case 0, 1:
+		s.message(tb)
+	case 2:
+		s.upstream(tb)
+	case 3, 4, 5, 6, 7:
+		s.answer(tb)
+	case 8:
+		agent := s.pick("calculator", "summary", "clerk", "mail", "chat", "model", "planner")
+		event := s.progressOf(tb, agent, s.number(), s.task(), s.attempt(), s.next()%101, s.pick("", "half", "more"))
+		s.put(tb, s.blurred(event), agent)
+	case 9:
+		s.sign(tb)
+	case 10:
+		s.control(tb)
+	case 11:
+		s.expire(tb, schemas.Deadline{
+			Run: s.number(), Task: s.task(), Attempt: s.attempt(), At: s.now.Add(-time.Second),
+			Kind: schemas.DeadlineKind(s.pick("queue", "work", "retry", "slow", "silence", "run", "")),
+		})
+	case 12, 13:
+		s.ring(tb)
+	case 14:
+		s.garbage(tb)
+	case 15: // another profile for new runs
+		s.adopt(tb, s.profile())
+	case 16:
+		s.grant(tb)
+	case 17:
+		s.limit()
+	}
+}
+
+// limit changes what is known of the agents.
+func (s *script) limit() {
+	agent := s.pick("calculator", "summary", "clerk", "mail", "chat", "model", "planner")
+	switch s.next() % 4 {
+	case 0:
+		s.stage.agents.room = set(s.stage.agents.room, agent, s.next()%3)
+	case 1:
+		delete(s.stage.agents.room, agent)
+	default:
+		s.stage.agents.gates = set(s.stage.agents.gates, agent, breaker(s.pick("open", "closed", "probe")))
+	}
+}
+
+// grant is mostly one that a task waits for.
+func (s *script) grant(tb judge) {
+	tb.Helper()
+	grant := schemas.Grant{Run: s.number(), Task: s.task()}
+	for waiting := range s.state.Waiting {
+		if s.one(2) {
+			grant = waiting
+		}
+	}
+	s.step(tb, session.Input{Now: s.now, Grant: &grant})
+}
+
+func (s *script) put(tb judge, event schemas.Event, agent string) {
+	tb.Helper()
+	if _, err := s.take(tb, event, agent); err != nil && event.Subject != "garbage" {
+		tb.Fatalf("the script itself: %v", err)
+	}
+}
+
+// number is mostly that of the newest run.
+func (s *script) number() int {
+	if n := s.next() % 8; n < 3 {
+		return n + 1
+	}
+	return max(len(s.conversation.Runs), 1)
+}
+
+func (s *script) task() string {
+	return s.pick("t1", "t1", "t2", "t3", "t0", "reply", "reply", "t9", "", "plan", "assess:t1:clerk", "route:t1:model", "top", "a")
+}
+
+func (s *script) attempt() int { return 1 + s.next()%4 }
+
+func (s *script) message(tb judge) {
+	tb.Helper()
+	said := s.pick("please calculate", "bitte berechnen und dann", "calculate this, then summarize that, then write ä letter",
+		"nothing at all", "", "calculate, then juggle, then write", strings.Repeat("calculate großes, then write ", 300), "calculate it for customer 12, then write")
+	id := "m" + s.pick("1", "2", "3", "4", "5", "6", "7", "8")
+	if s.one(3) {
+		s.put(tb, s.event(tb, id, schemas.TypeChatReceived, schemas.ChatReceived{Provider: "p", Channel: "c", MessageID: id, Text: said}), "")
+		return
+	}
+	mail := schemas.EmailReceived{
+		Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
+		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
+	}
+	switch s.next() % 4 {
+	case 0:
+		mail.Class = schemas.MailAutoReply
+	case 1: // nobody to answer
+	default:
+		mail.From = []schemas.Address{{Address: "ana@example.org"}}
+	}
+	s.put(tb, s.event(tb, id, schemas.TypeEmailReceived, mail), "")
+}
+
+// upstream is a request with a plan, or with one task in words.
+func (s *script) upstream(tb judge) {
+	tb.Helper()
+	id := s.pick("r1", "r2", "r3", "r4", "r5", "r6")
+	tasks := []schemas.Task{{
+		TaskID: "whole", Description: s.pick("please calculate", "calculate, then write", ""), AssignedTo: "podium",
+		Context: schemas.TaskContext{Request: "bitte", Entities: map[string]string{"customer": s.pick("12", "13", ""), "ward": "north"}},
+	}}
+	if !s.one(3) {
+		tasks = s.plan()
+	}
+	event := s.event(tb, identify(id), schemas.TypeExecutionRequest, schemas.ExecutionRequest{
+		Envelope: schemas.Envelope{MessageID: identify(id), From: "planner", To: "podium", Type: schemas.ExecutionRequestType, Timestamp: s.now},
+		Payload:  schemas.RequestPayload{PlanID: identify("plan of " + id), RequestID: id, Tasks: tasks},
+	})
+	event.EffectID, event.Attempt = s.pick("", "e1", "e2"), s.next()%3
+	if s.one(3) {
+		event.Expires = s.now.Add(time.Duration(s.next()) * time.Second)
+	}
+	s.put(tb, event, "")
+}
+
+// plan is a graph of a few tasks, mostly one that can be carried out.
+func (s *script) plan() []schemas.Task {
+	tasks := make([]schemas.Task, 1+s.next()%6)
+	for i := range tasks {
+		task := &tasks[i]
+		task.TaskID, task.Description = string(rune('a'+i)), s.pick("calculate", "write it", "juggle")
+		task.AssignedTo = s.pick("calculator", "summary", "clerk", "podium", "clerk", "calculator", "summary", "stranger")
+		for j := range i {
+			if s.one(3) {
+				task.Dependencies = append(task.Dependencies, tasks[j].TaskID)
+			}
+		}
+		task.Priority = schemas.Priority(s.pick("", "critical", "high", "low", "nice_to_have"))
+		task.Optional, task.EstimatedTimeSeconds = s.one(5), s.next()%40
+		if s.one(5) {
+			task.Resources = []string{s.pick("disk", "printer")}
+		}
+	}
+	switch s.next() % 12 {
+	case 0:
+		tasks[0].Dependencies = []string{tasks[len(tasks)-1].TaskID}
+	case 1:
+		tasks[len(tasks)-1].TaskID = s.pick("a", "reply", "plan", "route:x")
+	case 2:
+		tasks[0].EstimatedTimeSeconds = 1 << (s.next() % 53)
+	}
+	return tasks
+}
+
+func (s *script) control(tb judge) {
+	tb.Helper()
+	id := "x" + s.pick("1", "2", "3", "4", "5")
+	if s.one(3) {
+		s.put(tb, s.event(tb, id, schemas.TypeControl, schemas.Control{
+			Action: schemas.ControlCancel, Request: identify(s.pick("r1", "r2", "r9")), By: "planner",
+		}), "")
+		return
+	}
+	s.put(tb, s.cancel(tb, id, 1+s.next()%4), "")
+}
+
+// asked returns one of the tasks that an agent has been asked for, or nil.
+func (s *script) asked() *plan.Task {
+	var under []*plan.Task
+	for task := range s.state.UnderWay {
+		under = append(under, task)
+	}
+	if len(under) == 0 {
+		return nil
+	}
+	return under[s.next()%len(under)]
+}
+
+// sign is a sign of life that somebody waits for.
+func (s *script) sign(tb judge) {
+	tb.Helper()
+	if task := s.asked(); task != nil {
+		s.now = s.now.Add(time.Duration(s.next()%3) * time.Second)
+		event := s.progressOf(tb, task.Agent, s.state.Active.Number, task.ID, task.Attempt, s.next()%101, s.pick("", "half"))
+		s.put(tb, event, task.Agent)
+	}
+}
+
+// answer is mostly one that somebody waits for.
+func (s *script) answer(tb judge) {
+	tb.Helper()
+	task := s.asked()
+	payload := s.payload(task)
+	if task != nil && !s.one(4) {
+		s.put(tb, s.answerTo(tb, task.Agent, s.state.Active.Number, task.ID, task.Attempt, payload), task.Agent)
+		return
+	}
+	agent := s.pick("calculator", "summary", "clerk", "mail", "chat", "model", "planner")
+	s.put(tb, s.blurred(s.answerTo(tb, agent, s.number(), s.task(), s.attempt(), payload)), agent)
+}
+
+func (s *script) payload(task *plan.Task) schemas.ResponsePayload {
+	payload := schemas.ResponsePayload{Status: schemas.ResponseStatus(s.pick("completed", "completed", "completed", "partial", "failed", "blocked"))}
+	if size := s.next() % 4; size > 0 {
+		payload.Result = &schemas.Result{Text: strings.Repeat("ü", 1<<(6*size-6)), MediaType: strings.Repeat("x", 200*(s.next()%3))}
+	}
+	if s.one(3) {
+		payload.Result = &schemas.Result{Data: []byte(s.pick(
+			`{"message_id":"r"}`, `{"reply_id":"c"}`, `[1, 2]`, `"x"`, `{"message_id":7}`, `{"customer":"12"}`, `{"customer":13,"ward":"south"}`))}
+	}
+	if s.one(4) {
+		payload.Deliverables = []schemas.Deliverable{{DeliverableID: "d", Type: "code", Path: "a/b"}}
+		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: s.next()}
+	}
+	if s.one(4) {
+		payload.IssuesEncountered = []schemas.Issue{{
+			Severity: "low", Description: s.pick("", "no {task} {detail}"), Resolution: schemas.Resolution(s.pick("deferred", "escalated")),
+		}}
+	}
+	if task == nil || task.Kind == "" || s.one(6) {
+		return payload
+	}
+	payload.Result = &schemas.Result{}
+	s.judgement(task.Kind, payload.Result)
+	return payload
+}
+
+// judgement is the answer to a question: of use, or not.
+func (s *script) judgement(kind schemas.TaskKind, result *schemas.Result) {
+	var said string
+	switch kind {
+	case schemas.KindAssess:
+		said = s.pick(`{"score":0.9}`, `{"score":0.2}`, `{"can_handle":true}`, `{"score":7}`, `0.5`)
+	case schemas.KindRoute:
+		said = s.pick(`{"next_agent":"calculator"}`, `{"next_agent":"Clerk"}`, `{"next_agent":"RESPOND","response":"so"}`, `{"next_agent":"RESPOND"}`,
+			`{"next_agent":"FINISH"}`, `{"next_agent":"weather"}`)
+	case schemas.KindPlan:
+		said = s.pick(`{"steps":["calculate","write it"]}`, `["calculate"]`, `{"tasks":[{"task_id":"a","description":"calculate"},{"task_id":"b","description":"write","dependencies":["a"],"assigned_to":"clerk"}]}`,
+			`{"tasks":[{"task_id":"a","dependencies":["a"],"priority":"urgent","estimated_time_seconds":-9223372036854775808,"estimated_tokens":9223372036854775807}]}`,
+			`{"tasks":[{"task_id":"a","context":{"arguments":[1],"constraints":7}}]}`, `{"tasks":[]}`, `{"steps":[]}`, `{}`)
+	case schemas.KindWork:
+	}
+	if s.one(3) {
+		result.Text = fmt.Sprintf("Well, [I] think {so}:\n```json\n%s\n```\n", said)
+		return
+	}
+	result.Data = jsontext.Value(said)
+}
+
+// blurred is an event whose attributes say less, or something else.
+func (s *script) blurred(event schemas.Event) schemas.Event {
+	switch s.next() % 6 {
+	case 0:
+		event.Subject, event.Attempt, event.CausationID = "", 0, ""
+	case 1:
+		event.Subject = s.pick("/", "x/t1", schemas.RunID(conversationID(), 2)+"/t1", schemas.RunID(conversationID(), 1))
+	case 2:
+		event.Attempt = s.next() % 5
+	}
+	return event
+}
+
+// ring lets time pass to the next deadline, or not quite.
+func (s *script) ring(tb judge) {
+	tb.Helper()
+	deadline, ok := s.due(s.now.Add(24 * time.Hour))
+	if !ok {
+		s.now = s.now.Add(time.Duration(s.next()) * time.Hour)
+		return
+	}
+	if deadline.At.After(s.now) {
+		s.now = deadline.At.Add(-time.Duration(s.next()%2) * time.Nanosecond)
+	}
+	s.expire(tb, deadline)
+}
+
+// garbage is what a machine must survive though no door lets it through.
+func (s *script) garbage(tb judge) {
+	tb.Helper()
+	s.sequence++
+	input := session.Input{
+		Now: s.now, Sequence: s.sequence, Agent: s.pick("", "calculator", "nobody"),
+		Event: schemas.Event{ID: fmt.Sprint("garbage", s.sequence)},
+	}
+	switch s.next() % 8 {
+	case 0:
+	case 1:
+		input.Response = &schemas.ExecutionResponse{}
+	case 2:
+		input.Progress = &schemas.ProgressUpdate{}
+	case 3:
+		input.Control = &schemas.Control{Action: schemas.ControlCancel, Run: s.pick("", "x", conversationID()+"-0", conversationID()+"-1")}
+	case 4:
+		input.Deadline = &schemas.Deadline{}
+	case 5: // one that was decided already
+		input.Sequence = s.sequence / 2
+		s.sequence--
+		input.Message = &session.Message{Channel: schemas.ChannelChat, Words: "calculate"}
+	case 6:
+		input.Grant = &schemas.Grant{}
+	case 7: // a request whose plan is empty
+		input.Event.ID = identify(input.Event.ID)
+		input.Message = &session.Message{Channel: schemas.ChannelAgent, Upstream: &schemas.Upstream{
+			Request: input.Event.ID, From: "planner", To: "podium", PlanID: input.Event.ID, Planned: true,
+		}}
+	}
+	s.step(tb, input)
+}

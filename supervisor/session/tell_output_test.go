@@ -1,0 +1,164 @@
+package session_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// output writes down a message that a record owes.
+func (s *story) output(o *session.Output) string {
+	switch {
+	case o.Cancel != "":
+		return "→ " + o.Agent + ": stop, nobody waits any more\n"
+	case o.Response:
+		return s.responded(o)
+	}
+	request, err := schemas.DecodeExecutionRequest(o.Event.Data)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	task := &request.Payload.Tasks[0]
+	var told strings.Builder
+	fmt.Fprintf(&told, "→ %s: %s attempt %d %s %s\n", o.Agent, task.TaskID, o.Event.Attempt, short(task.Description), task.Context.Constraints)
+	line := func(is bool, format string, arguments ...any) {
+		if is {
+			fmt.Fprintf(&told, "    "+format+"\n", arguments...)
+		}
+	}
+	line(task.Context.Request != "", "request %s", short(task.Context.Request))
+	line(len(task.Context.Entities) > 0, "about%s", strings.TrimPrefix(about(task.Context.Entities), ","))
+	line(task.Context.Feedback != "", "feedback %q", task.Context.Feedback)
+	if told := task.Context.Conversation; told != nil && told.State == schemas.ConversationOngoing {
+		line(true, "conversation%s", recent(told.Recent))
+	}
+	for _, id := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
+		input := task.Context.Inputs[id]
+		line(true, "input %s %s%s", id, short(input.Text), string(input.Data))
+	}
+	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
+	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
+	var delivery schemas.DeliveryArguments
+	if task.TaskID == plan.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
+		line(true, "text %s", short(delivery.Text))
+	} else {
+		line(len(task.Context.Arguments) > 0, "arguments %s", task.Context.Arguments)
+	}
+	return told.String()
+}
+
+func recent(calls []schemas.RecentCall) string {
+	told := " goes on"
+	for i := range calls {
+		told += fmt.Sprintf(", %s %s %s", calls[i].Agent, calls[i].Task, calls[i].Status)
+	}
+	return told
+}
+
+// responded writes down the answer to a request (M-07…M-12).
+func (s *story) responded(o *session.Output) string {
+	response, err := schemas.DecodeExecutionResponse(o.Event.Data)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	p := &response.Payload
+	var told strings.Builder
+	fmt.Fprintf(&told, "→ %s answers %s to %s: %s, %d %% of %d tasks, %d completed, %d failed, %d skipped\n", response.From, s.called(response.InReplyTo), response.To,
+		p.Status, p.ExecutionSummary.CompletionPercentage, p.ExecutionSummary.TotalTasks,
+		p.ExecutionSummary.TasksCompleted, p.ExecutionSummary.TasksFailed, p.ExecutionSummary.TasksSkipped)
+	if p.Result != nil {
+		fmt.Fprintf(&told, "    result %s%s\n", short(p.Result.Text), string(p.Result.Data))
+	}
+	for i := range p.Deliverables {
+		d := &p.Deliverables[i]
+		fmt.Fprintf(&told, "    deliverable %s %s %s of %s by %s\n", d.DeliverableID, d.Type, d.Path, d.TaskID, d.Agent)
+	}
+	fmt.Fprintf(&told, "    used %d tokens in %g s", p.ResourceUsage.TokensUsed, p.ResourceUsage.TimeElapsedSeconds)
+	for _, agent := range slices.Sorted(maps.Keys(p.ResourceUsage.AgentExecutionTimes)) {
+		fmt.Fprintf(&told, ", %s %g s", agent, p.ResourceUsage.AgentExecutionTimes[agent])
+	}
+	told.WriteString("\n")
+	for i := range p.IssuesEncountered {
+		issue := &p.IssuesEncountered[i]
+		fmt.Fprintf(&told, "    issue %s of %s by %s: %q, %s (%s)\n", issue.Severity, s.called(issue.TaskID), issue.Agent, issue.Description, issue.Resolution, issue.ResolutionDetails)
+	}
+	return told.String()
+}
+
+// describe writes down the state as far as a person asks for it.
+func (s *story) describe() string {
+	var told strings.Builder
+	fmt.Fprintf(&told, "%s, %d runs, %d records, applied %d%s\n", s.clock(s.now), s.state.Runs, s.state.Records, s.state.Applied, about(s.state.Entities))
+	if active := s.state.Active; active != nil {
+		fmt.Fprintf(&told, "run %d %s:", active.Number, active.Phase)
+		for _, task := range active.Tasks {
+			fmt.Fprintf(&told, " %s %s %d%%", task.ID, task.State, task.Percentage)
+		}
+		told.WriteString("\n")
+	}
+	for _, queued := range s.state.Queue {
+		fmt.Fprintf(&told, "run %d waits, cancelled %v\n", queued.Run, queued.Cancelled)
+	}
+	for grant, task := range s.state.Waiting {
+		fmt.Fprintf(&told, "waits for a grant: run %d %s of %s, rank %d\n", grant.Run, grant.Task, task.Agent, task.Priority())
+	}
+	for _, deadline := range s.state.Deadlines() {
+		fmt.Fprintf(&told, "waits for run %d %s attempt %d: %s at %s\n", deadline.Run, deadline.Task, deadline.Attempt, deadline.Kind, s.clock(deadline.At))
+	}
+	return told.String()
+}
+
+// foretold writes down the progress of the run under way (M-14, M-15).
+func (s *story) foretold(eta schemas.ETA) string {
+	p := plan.Progress(s.state.Active, eta, s.now)
+	var told strings.Builder
+	fmt.Fprintf(&told, "%s, %d %%", s.clock(s.now), p.ProgressPercentage)
+	if p.EstimatedCompletion.IsZero() {
+		told.WriteString(", nobody knows for how long\n")
+	} else {
+		fmt.Fprintf(&told, ", done at %s\n", s.clock(p.EstimatedCompletion))
+	}
+	list := func(name string, tasks []string) {
+		if len(tasks) > 0 {
+			fmt.Fprintf(&told, "  %s: %s\n", name, strings.Join(tasks, ", "))
+		}
+	}
+	list("completed", p.TasksCompleted)
+	for i := range p.TasksInProgress {
+		task := &p.TasksInProgress[i]
+		fmt.Fprintf(&told, "  in progress: %s by %s since %s", task.TaskID, task.Agent, s.clock(task.StartedAt))
+		if !task.EstimatedCompletion.IsZero() {
+			fmt.Fprintf(&told, ", done at %s", s.clock(task.EstimatedCompletion))
+		}
+		told.WriteString("\n")
+	}
+	list("pending", p.TasksPending)
+	for i := range p.TasksBlocked {
+		fmt.Fprintf(&told, "  blocked: %s %q, replanning: %v\n", p.TasksBlocked[i].TaskID, p.TasksBlocked[i].Reason, p.TasksBlocked[i].RequiresReplanning)
+	}
+	list("failed", p.TasksFailed)
+	list("skipped", p.TasksSkipped)
+	return told.String()
+}
+
+// schedule writes down the order of work by the plan alone (M-22).
+func (s *story) schedule() string {
+	tasks := make([]schemas.PlannedTask, len(s.state.Active.Tasks))
+	for i, task := range s.state.Active.Tasks {
+		tasks[i] = *task.Plan
+	}
+	var told strings.Builder
+	for _, entry := range plan.Schedule(tasks) {
+		fmt.Fprintf(&told, "level %d: %s", entry.Level, entry.Task)
+		if len(entry.ParallelWith) > 0 {
+			fmt.Fprintf(&told, " beside %s", strings.Join(entry.ParallelWith, ", "))
+		}
+		told.WriteString("\n")
+	}
+	return told.String()
+}
