@@ -19,7 +19,7 @@ const (
 	artifactScheme = "podium-artifact:"
 	contentType    = "content-type"
 	structuredType = "application/cloudevents"
-	attributeCount = 25
+	attributeCount = 26
 )
 
 // headerNames are the headers of the attributes that an Event has fields for, in
@@ -29,7 +29,7 @@ func headerNames() [attributeCount]string {
 		"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time", "ce-datacontenttype",
 		"ce-dataschema", "ce-partitionkey", "ce-profile", "ce-correlationid", "ce-causationid",
 		"ce-attempt", "ce-effectid", "ce-expires", "ce-replyto", "ce-traceparent", "ce-keyid",
-		"ce-phase", "ce-snap", "ce-prev", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype",
+		"ce-phase", "ce-snap", "ce-prev", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
 	}
 }
 
@@ -47,6 +47,7 @@ func attributeValues(e *schemas.Event) (values [attributeCount]string) {
 	if a := e.Artifact; a != nil {
 		copy(values[21:], []string{artifactScheme + a.SHA256, a.SHA256, strconv.FormatInt(a.Size, 10), a.MediaType})
 	}
+	values[25] = e.Permit
 	return values
 }
 

@@ -24,7 +24,7 @@ func fullEvent() schemas.Event {
 		DataContentType: schemas.MediaTypeJSON, DataSchema: "https://podium.dev/s",
 		PartitionKey: "key", Profile: "praxis", CorrelationID: "run", CausationID: "cause", Attempt: 2, EffectID: "effect",
 		Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC), ReplyTo: "podium.agent.echo.response.0",
-		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", Snap: 1 << 40, Previous: 7,
+		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", Snap: 1 << 40, Previous: 7, Permit: "permit",
 		Data: []byte(`{"a":1}`),
 	}
 }
@@ -42,7 +42,7 @@ func TestEncodeWritesBinaryMode(t *testing.T) {
 		"ce-dataschema": {"https://podium.dev/s"}, "ce-partitionkey": {"key"}, "ce-profile": {"praxis"}, "ce-correlationid": {"run"},
 		"ce-causationid": {"cause"}, "ce-attempt": {"2"}, "ce-effectid": {"effect"}, "ce-expires": {"2026-05-02T00:00:00Z"},
 		"ce-replyto": {"podium.agent.echo.response.0"}, "ce-traceparent": {"00-a-b-01"}, "ce-keyid": {"k"},
-		"ce-phase": {"work"}, "ce-snap": {"1099511627776"}, "ce-prev": {"7"},
+		"ce-phase": {"work"}, "ce-snap": {"1099511627776"}, "ce-prev": {"7"}, "ce-permit": {"permit"},
 	}
 	if !reflect.DeepEqual(m.Header, want) || m.Subject != "podium.agent.echo.request" || string(m.Body) != `{"a":1}` {
 		t.Errorf("message %+v, want headers %v", m, want)
@@ -218,7 +218,7 @@ func anyEvent(t *rapid.T) schemas.Event {
 		PartitionKey: anyText(t, "key", 0), Profile: anyText(t, "profile", 0), CorrelationID: anyText(t, "correlation", 0),
 		CausationID: anyText(t, "causation", 0), Attempt: rapid.IntRange(0, 1<<31-1).Draw(t, "attempt"), EffectID: anyText(t, "effect", 0),
 		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0), KeyID: anyText(t, "keyid", 0),
-		Phase: anyText(t, "phase", 0), Snap: rapid.Uint64().Draw(t, "snap"), Previous: rapid.Uint64().Draw(t, "prev"),
+		Phase: anyText(t, "phase", 0), Snap: rapid.Uint64().Draw(t, "snap"), Previous: rapid.Uint64().Draw(t, "prev"), Permit: anyText(t, "permit", 0),
 	}
 	if rapid.Bool().Draw(t, "claim") {
 		e.Artifact = &schemas.Artifact{SHA256: hash, Size: rapid.Int64Range(0, 1<<62).Draw(t, "size"), MediaType: anyText(t, "media type", 0)}

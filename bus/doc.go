@@ -29,6 +29,7 @@
 //	podium.agent.<agent>.alive          a service: the registry       not stored
 //	podium.agent.<agent>.artifact       a service: the object store   not stored
 //	podium.agent.<agent>.cancel         a hint to the agent           not stored
+//	podium.agent.<agent>.permitted      the answer to a permit        not stored
 //
 // <p> is a shard, <agent> and <door> match [a-z0-9_-]{1,63}. Whose message it is,
 // is decided by the subject, which permissions guard, and never by the body.

@@ -18,6 +18,8 @@ var (
 	ErrClosed = errors.New("the connection to the ledger is closed")
 	// ErrDenied reports that the server's permissions refuse it.
 	ErrDenied = errors.New("permission denied")
+	// ErrNotPermitted reports that whoever made a request does not want its effect any more.
+	ErrNotPermitted = errors.New("the agent may not act")
 	// ErrCorrupt reports bytes that do not match the hash they are named by.
 	ErrCorrupt = errors.New("the content does not match its hash")
 )

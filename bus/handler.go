@@ -33,6 +33,33 @@ type Request struct {
 	Run      string    // the run, when the request names it
 	// Artifacts opens attachments and keeps large results.
 	Artifacts Artifacts
+
+	permit func(ctx context.Context) error
+}
+
+// Permit asks for leave to act outside, which an agent does once everything that
+// may fail for free has succeeded, right before it acts. Nil is leave: for this
+// call of Handle, for one effect. Any other error says that it must not act; the
+// handler returns it as it is. Without an answer it asks again, with the same
+// question, every second until ctx ends.
+//
+// Whoever made the request decides: one of the past is refused, and so is one
+// whose effect may have happened already if the profile wants to be asked then.
+// The first to be handed the request may have leave already: then Permit returns
+// at once, and so it does when nobody is named who could refuse. Errors: a
+// *Failure that wraps ErrNotPermitted, or why ctx ended.
+func (r *Request) Permit(ctx context.Context) error {
+	if r.permit == nil {
+		return nil
+	}
+	return r.permit(ctx)
+}
+
+// WithPermit returns the request with somebody who answers Permit.
+func (r *Request) WithPermit(permit func(ctx context.Context) error) Request {
+	asking := *r
+	asking.permit = permit
+	return asking
 }
 
 // Task returns the one task of the request, which Serve has checked to exist.

@@ -155,7 +155,8 @@ type Worker interface {
 	// context's error. A request stays the worker's until its ack-wait passes
 	// without a sign of life.
 	Fetch(ctx context.Context, n int) ([]Delivery, error)
-	// Publish appends a response or a progress update and waits for the ack.
+	// Publish appends a response, a progress update or the question for a permit,
+	// and waits for the ack.
 	Publish(ctx context.Context, message Message) (Ack, error)
 	// Ask asks a core service and waits for its answer.
 	Ask(ctx context.Context, service string, body []byte) ([]byte, error)
@@ -164,6 +165,9 @@ type Worker interface {
 	// Cancelled hands out ids of requests that nobody waits for any more. It is
 	// a hint: it may miss some.
 	Cancelled() <-chan string
+	// Permitted hands out the answers to the permits that any process of the agent
+	// has asked for. It may miss some: then the same permit is asked for again.
+	Permitted() <-chan schemas.PermitAnswer
 }
 
 // A Delivery is one request handed to a worker.

@@ -229,6 +229,11 @@ func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, reques
 func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (answer, error) {
 	started := time.Now()
 	progress := s.startProgress(ctx, e, request, started)
+	leave := permit{
+		server: s, request: e, deliveries: held.delivery.Deliveries(), log: log,
+		supersede: func() { held.lose(errLeaseLost) },
+	}
+	request.permit = leave.ask
 	result, err := s.call(ctx, held, request, progress.report, log)
 	progress.end()
 	switch cause := context.Cause(ctx); {

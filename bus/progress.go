@@ -177,7 +177,7 @@ func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload)
 		log.Warn().Msg("a progress update is not UTF-8")
 		return
 	}
-	event := s.reply(r.event, &update.Envelope, body)
+	event := about(s.worker.Name(), r.event, &update.Envelope, body)
 	_, subject := ReplySubjects(s.worker.Name(), r.event)
 	message, err := Encode(subject, &event)
 	if err != nil {

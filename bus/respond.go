@@ -25,18 +25,24 @@ type answer struct {
 // the shard that the request names in replyto, else to the work stream. A
 // replyto that is not this agent's own to write is ignored.
 func ReplySubjects(agent string, e *schemas.Event) (response, progress string) {
-	parsed, err := ParseSubject(e.ReplyTo)
-	if err != nil || parsed.Kind != KindResponse || parsed.Agent != agent || parsed.Shard < 0 {
+	shard, named := shardOf(agent, e)
+	if !named {
 		return ServiceSubject(agent, string(KindResponse)), ServiceSubject(agent, string(KindProgress))
 	}
-	return ResponseSubject(agent, parsed.Shard), ProgressSubject(agent, parsed.Shard)
+	return ResponseSubject(agent, shard), ProgressSubject(agent, shard)
 }
 
-// reply returns the event of a documented message about a request.
-func (s *server) reply(e *schemas.Event, envelope *schemas.Envelope, body []byte) schemas.Event {
+// shardOf returns the shard that a request to an agent names in replyto.
+func shardOf(agent string, e *schemas.Event) (shard int, named bool) {
+	parsed, err := ParseSubject(e.ReplyTo)
+	return parsed.Shard, err == nil && parsed.Kind == KindResponse && parsed.Agent == agent && parsed.Shard >= 0
+}
+
+// about returns the event of a documented message of an agent about a request.
+func about(agent string, e *schemas.Event, envelope *schemas.Envelope, body []byte) schemas.Event {
 	return schemas.Event{
 		ID:              envelope.MessageID,
-		Source:          SourceOf(s.worker.Name()),
+		Source:          SourceOf(agent),
 		Type:            "podium." + envelope.Type + ".v1",
 		Subject:         e.Subject,
 		Time:            envelope.Timestamp,
@@ -69,7 +75,7 @@ func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.Res
 		return answer{}, err
 	}
 	subject, _ := ReplySubjects(s.worker.Name(), e)
-	return answer{subject: subject, event: s.reply(e, &response.Envelope, body)}, nil
+	return answer{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
 }
 
 func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result) answer {

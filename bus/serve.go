@@ -92,8 +92,9 @@ type server struct {
 	malformed atomic.Uint64
 
 	mu       sync.Mutex
-	running  map[string]context.CancelCauseFunc // by request id
-	answered *recent[string, answer]            // by request id
+	running  map[string]context.CancelCauseFunc   // by request id
+	permits  map[string]chan schemas.PermitAnswer // of questions that wait for an answer
+	answered *recent[string, answer]              // by request id
 }
 
 // Serve is the life of one agent's process: it announces the agent, takes as
@@ -118,6 +119,7 @@ func newServer(worker Worker, config ServeConfig) *server {
 		slots:    make(chan struct{}, config.Concurrency),
 		idle:     make(chan Delivery),
 		running:  make(map[string]context.CancelCauseFunc),
+		permits:  make(map[string]chan schemas.PermitAnswer),
 		answered: newRecent[string, answer](config.Remember, rememberedBytes),
 	}
 }
@@ -132,6 +134,7 @@ func (s *server) run(ctx context.Context) error {
 	var life, requests sync.WaitGroup
 	life.Go(func() { s.stayAlive(background) })
 	life.Go(func() { s.hearCancels(background) })
+	life.Go(func() { s.hearPermits(background) })
 
 	err := s.pull(ctx, work, &requests)
 	s.drain(&requests, stop)

@@ -62,6 +62,11 @@ func ProgressSubject(agent string, shard int) string {
 	return "podium.agent." + agent + ".progress." + strconv.Itoa(shard)
 }
 
+// PermitSubject is where an agent asks the owner of a shard for leave to act outside.
+func PermitSubject(agent string, shard int) string {
+	return "podium.agent." + agent + ".permit." + strconv.Itoa(shard)
+}
+
 // ControlSubject is where a person's word to a shard goes.
 func ControlSubject(shard int) string { return "podium.control." + strconv.Itoa(shard) }
 
@@ -80,10 +85,11 @@ func DeadSubject(reason schemas.QuarantineReason, shard int) string {
 
 // The core services of an agent, by request and reply, never stored.
 const (
-	ServiceAnnounce = "announce" // body: schemas.Agent
-	ServiceAlive    = "alive"    // empty body
-	ServiceArtifact = "artifact" // see Worker.PutArtifact
-	SignalCancel    = "cancel"   // body: the request's id; a hint
+	ServiceAnnounce = "announce"  // body: schemas.Agent
+	ServiceAlive    = "alive"     // empty body
+	ServiceArtifact = "artifact"  // see Worker.PutArtifact
+	SignalCancel    = "cancel"    // body: the request's id; a hint
+	SignalPermitted = "permitted" // body: schemas.PermitAnswer; it may be missed
 )
 
 // ServiceSubject is where an agent asks a core service; an agent of "*" is every agent.

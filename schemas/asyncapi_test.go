@@ -66,6 +66,7 @@ func TestAsyncAPIChannels(t *testing.T) {
 		"podium.agent.{agent}.artifact",
 		"podium.agent.{agent}.cancel",
 		"podium.agent.{agent}.permit.{shard}",
+		"podium.agent.{agent}.permitted",
 		"podium.agent.{agent}.progress",
 		"podium.agent.{agent}.progress.{shard}",
 		"podium.agent.{agent}.request",

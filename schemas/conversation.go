@@ -24,8 +24,11 @@ var ErrGrammar = errors.New("against the grammar of sessions")
 // order of their numbers, each with its message. In a run: at most one complexity,
 // one plan; a task is routed before it is dispatched, dispatched after all that
 // it depends on has ended, started once and completed or failed once per
-// attempt; attempts are numbered without gaps. When the run is settled no task
-// is under way and only the delivery follows; after its end only late answers do.
+// attempt; attempts are numbered without gaps. An effect is permitted to the
+// attempt under way, and once, unless the agent has said that the attempt which
+// was permitted failed, or the fact says that it is again; a permit may be refused
+// at any time. When the run is settled no task is under way and only the delivery
+// follows; after its end only late answers do.
 type Conversation struct {
 	Session  string            `json:"session"`
 	Records  uint64            `json:"records"` // number of the newest record
@@ -112,11 +115,14 @@ func (c *Conversation) fact(fact *Fact, now time.Time) error {
 	if run == nil {
 		return errors.New("the run has not started")
 	}
-	if fact.ResponseLate != nil {
+	switch {
+	case fact.ResponseLate != nil:
 		run.Late++
 		return nil
-	}
-	if run.State == RunStateEnded && fact.PermitRefused == nil {
+	case fact.PermitRefused != nil:
+		run.PermitsRefused = append(run.PermitsRefused, *fact.PermitRefused)
+		return nil
+	case run.State == RunStateEnded:
 		return errors.New("the run has ended")
 	}
 	return run.apply(fact, now)

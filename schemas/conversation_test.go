@@ -51,6 +51,8 @@ func parseFact(tb testing.TB, line string) Fact {
 		return Fact{ComplexityAssessed: &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}}
 	case "plan":
 		return Fact{PlanCreated: &PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}}
+	case "unplanned":
+		return Fact{PlanRefused: &PlanRefused{Run: number(1), Source: PlannerAgent, Faults: words[2:]}}
 	case "settled":
 		return Fact{RunSettled: &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}}
 	case "ended":
@@ -82,7 +84,7 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 	case "routed":
 		return Fact{TaskRouted: &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}}
 	case "dispatched":
-		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt}}
+		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: TaskKind(fourth)}}
 	case "started":
 		return Fact{TaskStarted: &TaskStarted{Run: run, Task: task, Attempt: attempt}}
 	case "progressed":
@@ -92,8 +94,14 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		return Fact{TaskCompleted: &TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: Body{Result: Result{Text: "done"}}}}
 	case "failed":
 		fact := &TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: FailureAgent}
-		if fourth == "retry" {
+		switch fourth {
+		case "":
+		case "retry":
 			fact.RetryAt = testTime(59)
+		case "skip":
+			fact.Action = RecoverySkip
+		default:
+			fact.Agent = fourth
 		}
 		return Fact{TaskFailed: fact}
 	case "skipped":
@@ -102,12 +110,21 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		return Fact{TaskCancelled: &TaskCancelled{Run: run, Task: task, Attempt: attempt}}
 	case "late":
 		return Fact{ResponseLate: &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}}
+	case "ready":
+		return Fact{TaskReady: &TaskReady{Run: run, Task: task, Agent: third, Kind: TaskKind(fourth)}}
+	case "heard":
+		return Fact{TaskHeard: &TaskHeard{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}}
+	case "delayed":
+		return Fact{TaskDelayed: &TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}}
+	case "mismatched":
+		return Fact{EntityMismatched: &EntityMismatched{Run: run, Task: task, Entity: third, Found: fourth}}
 	}
 	tb.Fatalf("no fact is called %q", name)
 	return Fact{}
 }
 
-// Stories: each command "record" folds one record, each of its lines is a fact.
+// Stories: each command "record" folds one record, each of its lines is a fact,
+// and "then" begins its next transition, 30 s later.
 func TestConversationStories(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "conversations", func(t *testing.T, path string) {
@@ -123,8 +140,15 @@ func TestConversationStories(t *testing.T) {
 			case "record":
 				number++
 				record := Record{Session: testSession, Number: number, Cause: Cause{Time: testTime(int(number))}}
+				facts, now := &record.Facts, record.Cause.Time
 				for line := range strings.Lines(strings.TrimSpace(d.Input)) {
-					record.Facts = append(record.Facts, parseFact(t, line))
+					if strings.TrimSpace(line) == "then" {
+						now = now.Add(30 * time.Second)
+						record.Then = append(record.Then, Transition{Cause: Cause{Time: now}})
+						facts = &record.Last().Facts
+						continue
+					}
+					*facts = append(*facts, parseFact(t, line))
 				}
 				if err := conversation.Apply(record); err != nil {
 					if !errors.Is(err, ErrGrammar) {
@@ -218,6 +242,8 @@ func TestConversationInvariants(t *testing.T) {
 		"started 1 t1 1", "started 1 t2 1", "progressed 1 t1 1 50", "completed 1 t1 1", "completed 1 t1 2", "completed 1 t2 1", "completed 2 t1 1",
 		"failed 1 t1 1 retry", "failed 1 t1 1", "failed 1 t2 0", "skipped 1 t2", "cancelled 1 t1 1", "completed 1 reply 1", "failed 1 reply 1",
 		"settled 1 completed", "settled 1 failed", "settled 2 cancelled", "ended 1 completed", "ended 2 cancelled", "late 1 t1 1",
+		"unplanned 1 circle", "ready 1 t1 echo", "ready 1 t2 echo", "ready 1 reply mail", "ready 1 plan planner plan", "dispatched 1 plan 1 plan",
+		"completed 1 plan 1", "failed 1 plan 1", "heard 1 t1 1", "delayed 1 t1 1", "mismatched 1 t1 customer 13", "failed 1 t1 1 other", "failed 1 t1 1 skip",
 	}
 	facts := map[string]Fact{}
 	for _, line := range lines {

@@ -11,6 +11,7 @@ const (
 	TypeExecutionRequest  = "podium.execution_request.v1"
 	TypeExecutionResponse = "podium.execution_response.v1"
 	TypeProgressUpdate    = "podium.progress_update.v1"
+	TypePermitRequest     = "podium.permit_request.v1"
 	TypeEmailReceived     = "podium.email.received.v1"
 	TypeChatReceived      = "podium.chat.received.v1"
 	TypeControl           = "podium.control.v1"
@@ -41,6 +42,7 @@ type Event struct {
 	EffectID      string    // effectid: the same for every attempt of one effect
 	Expires       time.Time // expires: after this nobody waits for the work
 	ReplyTo       string    // replyto: subject of the response
+	Permit        string    // permit: the leave to act outside that came with the request
 	TraceParent   string    // traceparent (W3C)
 	KeyID         string    // keyid: reserved for encrypted bodies
 

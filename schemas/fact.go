@@ -214,6 +214,8 @@ type TaskDispatched struct {
 	Effect  string    `json:"effect"`  // effectid: the same for every attempt
 	Expires time.Time `json:"expires"` // the queue deadline and the work deadline together
 	Queue   time.Time `json:"queue"`   // by when it must have begun
+	// Permitted says that the request brings the permit for its effect along.
+	Permitted bool `json:"permitted,omitzero"`
 }
 
 // TaskStarted says that an agent works on it.
@@ -323,6 +325,18 @@ const (
 	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
 )
 
+// Undone reports whether the agent has said itself that the attempt came to
+// nothing, so that its effect may be permitted to another one.
+func (k FailureKind) Undone() bool {
+	switch k {
+	case FailureAgent, FailurePermanent, FailureBlocked:
+		return true
+	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
+		FailureUnavailable, FailureArguments, FailureUnknownEffect:
+	}
+	return false
+}
+
 // TaskSkipped says that a task is not done because one it depends on failed.
 type TaskSkipped struct {
 	Run    int    `json:"run"`
@@ -356,22 +370,24 @@ type EntityMismatched struct {
 	Found  string `json:"found"` // tainted
 }
 
-// PermitGranted lets an agent act outside: once for each effect.
+// PermitGranted lets an agent act outside: once for each effect, unless the agent
+// has said that the attempt which was permitted failed.
 type PermitGranted struct {
 	Run     int    `json:"run"`
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
-	Permit  string `json:"permit"`         // message_id of the permit's request
+	Permit  string `json:"permit"`         // message_id of the PermitRequest
 	Again   bool   `json:"again,omitzero"` // granted before, with an unknown outcome (on_unknown: resend)
 }
 
 // PermitRefused keeps an agent from acting outside.
 type PermitRefused struct {
-	Run     int    `json:"run"`
-	Task    string `json:"task"`
-	Attempt int    `json:"attempt"`
-	Permit  string `json:"permit"`
-	Reason  string `json:"reason"` // cancelled, stale, granted or unknown
+	Run     int          `json:"run"`
+	Task    string       `json:"task"`
+	Attempt int          `json:"attempt"`
+	Permit  string       `json:"permit"`
+	Reason  PermitReason `json:"reason"`
+	Agent   string       `json:"agent"` // who has asked
 }
 
 // RunStatus is how a run ended.

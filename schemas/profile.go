@@ -60,7 +60,7 @@ type OnUnknown string
 // What happens then.
 const (
 	OnUnknownResend OnUnknown = "resend" // permitted again, under the same effect id
-	OnUnknownAsk    OnUnknown = "ask"    // refused: the run ends blocked, for a person to look at
+	OnUnknownAsk    OnUnknown = "ask"    // refused: the task fails, and whoever asked for it is told
 )
 
 // A Language is what Podium itself says to people in one language.

@@ -51,6 +51,8 @@ type Run struct {
 	Error    *Error       `json:"error,omitzero"`
 	Replied  string       `json:"replied,omitzero"` // Message-ID or reply id of the delivered answer
 	Late     int          `json:"late,omitzero"`    // answers that came too late to count
+	// PermitsRefused are the effects that agents were kept from.
+	PermitsRefused []PermitRefused `json:"permits_refused,omitzero"`
 }
 
 // RunState is how far a run is.
@@ -93,6 +95,7 @@ type RunTask struct {
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
 
 	routed bool // by the plan
+	acting bool // an effect was permitted, and may have happened
 }
 
 // RunTaskState is how far a task is.

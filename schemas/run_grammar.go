@@ -32,14 +32,14 @@ func (r *Run) apply(fact *Fact, now time.Time) error {
 	if task == nil {
 		return fmt.Errorf("task %q is not in the plan", id)
 	}
-	if r.State == RunStateReplying && id != DeliveryTask && fact.PermitRefused == nil {
+	if r.State == RunStateReplying && id != DeliveryTask {
 		return fmt.Errorf("task %q: the run is settled", id)
 	}
 	if fact.EntityMismatched != nil {
 		r.Mismatches = append(r.Mismatches, *fact.EntityMismatched)
 		return nil
 	}
-	if task.State.Ended() && fact.PermitRefused == nil {
+	if task.State.Ended() {
 		return fmt.Errorf("task %q is %s", id, task.State)
 	}
 	if err := task.apply(fact, now); err != nil {

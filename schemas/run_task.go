@@ -15,6 +15,12 @@ func (t *RunTask) dispatch(f *TaskDispatched, now time.Time) error {
 	}
 	t.State, t.Agent, t.Attempt, t.Dispatched = TaskStateDispatched, f.Agent, f.Attempt, now
 	t.Started, t.RetryAt, t.Percentage, t.Message = time.Time{}, time.Time{}, 0, ""
+	if f.Permitted && t.acting {
+		return fmt.Errorf("task %q: its effect was permitted before", t.Task)
+	}
+	if f.Permitted {
+		t.Permit, t.acting = PermitID(f.Request), true
+	}
 	return nil
 }
 
@@ -31,10 +37,7 @@ func (t *RunTask) apply(fact *Fact, now time.Time) error {
 		t.Delayed = true
 		return t.current(fact.TaskDelayed.Attempt)
 	case fact.PermitGranted != nil:
-		t.Permit = fact.PermitGranted.Permit
-		return t.current(fact.PermitGranted.Attempt)
-	case fact.PermitRefused != nil:
-		return nil
+		return t.permitted(fact.PermitGranted)
 	case fact.TaskCompleted != nil:
 		return t.completed(fact.TaskCompleted, now)
 	case fact.TaskFailed != nil:
@@ -55,6 +58,18 @@ func (t *RunTask) current(attempt int) error {
 	if attempt != t.Attempt {
 		return fmt.Errorf("attempt %d while attempt %d is under way", attempt, t.Attempt)
 	}
+	return nil
+}
+
+// permitted holds an effect to one permit: another one says that it is again.
+func (t *RunTask) permitted(f *PermitGranted) error {
+	if err := t.current(f.Attempt); err != nil {
+		return err
+	}
+	if f.Again != t.acting {
+		return fmt.Errorf("permit %s: granted before is %t, and it says %t", f.Permit, t.acting, f.Again)
+	}
+	t.Permit, t.acting = f.Permit, true
 	return nil
 }
 
@@ -104,6 +119,7 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 	} else if f.Attempt != t.Attempt {
 		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
 	}
+	t.acting = t.acting && !f.Cause.Undone()
 	t.Failure, t.Detail, t.RetryAt, t.Action = f.Cause, f.Detail, f.RetryAt, f.Action
 	switch {
 	case !f.RetryAt.IsZero():

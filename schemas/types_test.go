@@ -30,6 +30,8 @@ func goTypes() map[string]reflect.Type {
 		"error":               reflect.TypeFor[Error](),
 		ExecutionRequestType:  reflect.TypeFor[ExecutionRequest](),
 		ExecutionResponseType: reflect.TypeFor[ExecutionResponse](),
+		"permit_answer":       reflect.TypeFor[PermitAnswer](),
+		PermitRequestType:     reflect.TypeFor[PermitRequest](),
 		"profile":             reflect.TypeFor[Profile](),
 		ProgressUpdateType:    reflect.TypeFor[ProgressUpdate](),
 		"quarantined":         reflect.TypeFor[Quarantined](),

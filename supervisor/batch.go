@@ -77,6 +77,12 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 			break
 		}
 		o.answers.learn(&last.Outcome, now)
+		if last.Permitted != nil {
+			o.tell(in.agent, last.Permitted)
+		}
+		if last.Unwanted != "" {
+			o.hint(in.agent, last.Unwanted)
+		}
 		if b.full() || c.alone {
 			break
 		}
@@ -138,6 +144,9 @@ func (b *batch) next() session.State {
 func (b *batch) add(in *input, decided *judgement) bool {
 	if decided.lacks() || decided.Refusal != nil || decided.Repeated > 0 {
 		return false
+	}
+	if decided.Permitted != nil && len(b.transitions) > 0 {
+		return false // it may say what those before it have decided, once that is stored
 	}
 	if len(decided.Facts) > 0 {
 		transition := schemas.Transition{Cause: decided.Cause, Facts: decided.Facts}

@@ -255,7 +255,7 @@ func (d *desk) downFor(o *supervisor.Owner, agent string, wait time.Duration) {
 // TestBreakerLosesNoAnswer: however long an agent that delivers is down, a
 // delivery that is refused by the breaker keeps its attempts, and the first
 // attempt of each goes out even so.
-func TestBreakerLosesNoAnswer_M28_P15(t *testing.T) {
+func TestBreakerLosesNoAnswer_M28(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) { profile.Delivery.Attempts = 3 })

@@ -105,38 +105,6 @@ func (p *checkpoint) stray(found *loaded) bool {
 		found.sequence > p.since && found.last.Epoch < p.epoch
 }
 
-// reopen loads the sessions that were open, many at a time.
-func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error {
-	const batch = 512
-	for chunk := range slices.Chunk(open, batch) {
-		subjects := make([]string, len(chunk))
-		for i, id := range chunk {
-			subjects[i] = bus.SessionSubject(id, o.shards)
-		}
-		messages, err := o.Core.LastOf(ctx, o.Shard, subjects)
-		if err != nil {
-			return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
-		}
-		slices.SortFunc(messages, func(a, b bus.Message) int { return int(int64(a.Sequence) - int64(b.Sequence)) }) //nolint:gosec // sequences are far below 2^63
-		for _, message := range messages {
-			subject, err := bus.ParseSubject(message.Subject)
-			if err != nil {
-				return err
-			}
-			found, err := loadFrom(ctx, o.Core, subject.Session, message)
-			if err != nil {
-				return err
-			}
-			c := o.conversation(subject.Session)
-			c.take(found)
-			o.track(c)
-			o.begin(c)
-			o.owe(ctx, c, found, now)
-		}
-	}
-	return nil
-}
-
 func (o *Owner) checkpointEvent(point *schemas.Checkpoint) (schemas.Event, error) {
 	body, err := schemas.Marshal(point)
 	return schemas.Event{

@@ -19,6 +19,7 @@ type conversation struct {
 	unsnapped int    // records since then
 	chain     string // SHA-256 (hex) of the newest record's body
 
+	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written
 	loaded   bool
 	presumed bool // without a look at the ledger it was taken for new, once

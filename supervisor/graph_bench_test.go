@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func newGraphs(tb testing.TB) *graphs {
 // request publishes an execution_request with a plan.
 func (g *graphs) request(number int, tasks []schemas.Task) {
 	g.tb.Helper()
-	id := schemas.EffectID("request", fmt.Sprint(number))
+	id := schemas.EffectID("request", strconv.Itoa(number))
 	body, err := schemas.Marshal(schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "graph", Type: schemas.ExecutionRequestType, Timestamp: g.now},
 		Payload:  schemas.RequestPayload{PlanID: id, RequestID: id, Tasks: tasks},

@@ -135,9 +135,11 @@ func expected(kind bus.Kind, eventType string) error {
 		fits = eventType == schemas.TypeExecutionResponse
 	case bus.KindProgress:
 		fits = eventType == schemas.TypeProgressUpdate
+	case bus.KindPermit:
+		fits = eventType == schemas.TypePermitRequest
 	case bus.KindControl:
 		fits = eventType == schemas.TypeControl
-	case bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
+	case bus.KindRequest, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
 	if !fits {
 		return fmt.Errorf("type %q does not belong on a subject for %s messages", eventType, kind)
@@ -188,6 +190,8 @@ func (in *input) answers() string {
 	switch {
 	case in.read.Response != nil:
 		return in.read.Response.InReplyTo
+	case in.read.Permit != nil:
+		return in.read.Permit.InReplyTo
 	case in.read.Progress != nil && in.read.Progress.InReplyTo != "":
 		return in.read.Progress.InReplyTo
 	case in.read.Progress != nil && in.event.CausationID == "":

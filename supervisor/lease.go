@@ -22,7 +22,7 @@ import (
 type lease struct {
 	Resource string      `json:"resource"`
 	Holder   string      `json:"holder,omitzero"` // <run>/<task>; nobody when empty
-	Owner    string      `json:"owner,omitzero"`  // the process that renews it
+	Epoch    uint64      `json:"epoch,omitzero"`  // of the owner of its shard that renews it
 	Until    time.Time   `json:"until,omitzero"`
 	Next     *leasePlace `json:"next,omitzero"` // the first of those who wait
 }
@@ -30,6 +30,7 @@ type lease struct {
 // A leasePlace is a task's place in the line for a resource.
 type leasePlace struct {
 	Holder   string    `json:"holder"`
+	Epoch    uint64    `json:"epoch"`
 	Priority int       `json:"priority"`       // smaller goes first
 	Since    time.Time `json:"since"`          // then who waits longest
 	Until    time.Time `json:"until,omitzero"` // when the place is lost
@@ -71,6 +72,8 @@ const (
 
 func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	switch {
+	case l.Holder == place.Holder && l.Epoch > place.Epoch:
+		return leaseHeld // by a successor of whoever asks
 	case l.Holder == place.Holder:
 		return leaseFree
 	case l.Holder != "" && now.Before(l.Until):
@@ -84,9 +87,9 @@ func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 }
 
 // take gives the lease to a task.
-func (l *lease) take(holder, owner string, now time.Time) {
-	l.Holder, l.Owner, l.Until = holder, owner, now.Add(leaseTime)
-	if l.Next != nil && l.Next.Holder == holder {
+func (l *lease) take(place *leasePlace, now time.Time) {
+	l.Holder, l.Epoch, l.Until = place.Holder, place.Epoch, now.Add(leaseTime)
+	if l.Next != nil && l.Next.Holder == place.Holder {
 		l.Next = nil
 	}
 }
@@ -107,27 +110,31 @@ func (l *lease) wait(place *leasePlace, now time.Time) bool {
 }
 
 // leave ends all that a task has to do with the lease, and reports whether that
-// changes anything. What another process keeps by now stays.
-func (l *lease) leave(holder, owner string) bool {
-	changed := l.yield(holder, owner)
-	if l.Next != nil && l.Next.Holder == holder {
+// changes anything. What a successor of its owner keeps by now stays.
+func (l *lease) leave(place *leasePlace) bool {
+	changed := l.yield(place)
+	if l.Next != nil && l.Next.Holder == place.Holder && l.Next.Epoch == place.Epoch {
 		l.Next, changed = nil, true
 	}
 	return changed
 }
 
 // yield gives the lease back.
-func (l *lease) yield(holder, owner string) bool {
-	if l.Holder != holder || l.Owner != owner {
+func (l *lease) yield(place *leasePlace) bool {
+	if !l.mine(place) {
 		return false
 	}
-	l.Holder, l.Owner, l.Until = "", "", time.Time{}
+	l.Holder, l.Epoch, l.Until = "", 0, time.Time{}
 	return true
 }
 
+func (l *lease) mine(place *leasePlace) bool {
+	return l.Holder == place.Holder && l.Epoch == place.Epoch
+}
+
 // renew keeps the lease for another leaseTime, if it is still this owner's.
-func (l *lease) renew(holder, owner string, now time.Time) bool {
-	if l.Holder != holder || l.Owner != owner {
+func (l *lease) renew(place *leasePlace, now time.Time) bool {
+	if !l.mine(place) {
 		return false
 	}
 	l.Until = now.Add(leaseTime)

@@ -59,7 +59,7 @@ func (o *Owner) usage(c *conversation, grant schemas.Grant, task *plan.Task) *us
 	}
 	if !u.wanted || u.c != c {
 		u.c, u.wanted, u.resources = c, true, resourcesOf(task)
-		u.place = leasePlace{Holder: holder, Priority: task.Priority(), Since: o.now}
+		u.place = leasePlace{Holder: holder, Epoch: o.checkpoint.epoch, Priority: task.Priority(), Since: o.now}
 	}
 	if !slices.Contains(c.usages, u) {
 		c.usages = append(c.usages, u)
@@ -291,7 +291,7 @@ func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlac
 	for _, resource := range resources {
 		_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 			l.Resource = resource
-			yielded := l.yield(place.Holder, o.Name)
+			yielded := l.yield(&place)
 			return l.wait(&place, now) || yielded, nil
 		})
 		if err != nil {
@@ -316,7 +316,7 @@ func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace,
 			}
 		}
 		if got = verdict == leaseFree; got {
-			l.take(place.Holder, o.Name, now)
+			l.take(place, now)
 		}
 		return got, nil
 	})
@@ -373,11 +373,11 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 // giveUp ends all that a task has to do with its resources.
 func (o *Owner) giveUp(ctx context.Context, u *usage) {
 	u.held = false
-	resources := u.resources
+	resources, place := u.resources, u.place
 	o.operateOn(u, func() error {
 		for _, resource := range resources {
 			_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
-				return l.leave(u.holder, o.Name), nil
+				return l.leave(&place), nil
 			})
 			if err != nil {
 				return err
@@ -404,6 +404,7 @@ func (o *Owner) retryFor(free []string) {
 // A renewal is what is renewed of one task.
 type renewal struct {
 	usage     *usage
+	place     leasePlace
 	resources []string
 	until     time.Time // as it was
 	mine      bool      // all of it is still this owner's
@@ -414,7 +415,7 @@ func (o *Owner) renewLeases(ctx context.Context) {
 	var all []renewal
 	for _, holder := range slices.Sorted(maps.Keys(o.leasing.usages)) {
 		if u := o.leasing.usages[holder]; u.held {
-			all = append(all, renewal{usage: u, resources: u.resources, until: u.until})
+			all = append(all, renewal{usage: u, place: u.place, resources: u.resources, until: u.until})
 		}
 	}
 	if len(all) == 0 {
@@ -447,7 +448,7 @@ func (o *Owner) renewAll(ctx context.Context, all []renewal, now time.Time) erro
 		for _, resource := range r.resources {
 			mine := false
 			_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
-				mine = l.renew(r.usage.holder, o.Name, now)
+				mine = l.renew(&r.place, now)
 				return mine, nil
 			})
 			if err != nil {

@@ -109,7 +109,7 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 func (c *conversation) take(found *loaded) {
 	c.loaded = true
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
-	c.snap, c.unsnapped = found.snap, found.unsnapped
+	c.snap, c.unsnapped, c.fresh = found.snap, found.unsnapped, false
 }
 
 // owe publishes the outputs of a session's last record unless the checkpoint

@@ -1,6 +1,8 @@
 package supervisor_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,5 +128,39 @@ func TestAnswersBeforeDeadlines_M44(t *testing.T) {
 			}
 			d.clean()
 		})
+	}
+}
+
+// TestTakeoverInOrder: many sessions are loaded at once, and what they owe goes
+// out in an order that depends on the ledger alone.
+func TestTakeoverInOrder_X03(t *testing.T) {
+	t.Parallel()
+	const sessions = 1200
+	var orders [2][]string
+	for i := range orders {
+		d := newDesk(t, 1)
+		first := d.open("first", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+			if message.Subject == bus.RequestSubject("worker") {
+				return silent
+			}
+			return stored
+		}}, 0)
+		for j := range sessions {
+			d.say(fmt.Sprint("thread", j), fmt.Sprint("m", j), "do it")
+		}
+		d.spin(first, 3*time.Second)
+		d.say("noise", "m", "do it") // behind the last checkpoint
+		d.must(d.work(first))
+		second := d.open("second", d.ledger, 0)
+		d.must(d.work(second))
+		for _, request := range d.requests("worker") {
+			orders[i] = append(orders[i], request.ID)
+		}
+		if distinct(d.requests("worker")) != sessions+1 || second.OpenSessions() != sessions+1 {
+			t.Fatalf("%d requests, %d sessions open", distinct(d.requests("worker")), second.OpenSessions())
+		}
+	}
+	if !slices.Equal(orders[0], orders[1]) {
+		t.Error("the same ledger gave two orders")
 	}
 }

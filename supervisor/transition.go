@@ -108,7 +108,7 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the conversation's newest.
 func (c *conversation) adopt(state session.State, sequence uint64, snapshot bool, body []byte) {
-	c.state, c.sequence, c.chain = state, sequence, hash(body)
+	c.state, c.sequence, c.chain, c.fresh = state, sequence, hash(body), true
 	if snapshot {
 		c.snap, c.unsnapped = sequence, 0
 	} else {
@@ -241,7 +241,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 	case len(*missing) > 0:
 		o.collect(ctx, c, *missing, again)
 	default:
-		o.deliver(ctx, outputs, done, now)
+		o.deliver(ctx, c.once(outputs), done, now)
 	}
 }
 
@@ -290,10 +290,12 @@ func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func
 	}
 	for i := range outputs {
 		output := &outputs[i]
+		if output.Permit != nil {
+			o.tell(output.Agent, output.Permit)
+			continue
+		}
 		if output.Cancel != "" {
-			if err := o.Core.Signal(bus.ServiceSubject(output.Agent, bus.SignalCancel), []byte(output.Cancel)); err != nil {
-				o.Log.Debug().Err(err).Msg("cancel hint not sent")
-			}
+			o.hint(output.Agent, output.Cancel)
 			continue
 		}
 		left++
@@ -306,4 +308,12 @@ func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func
 		o.insist(ctx, bus.RequestSubject(output.Agent), &output.Event, 0, acknowledged)
 	}
 	acknowledged(now)
+}
+
+// hint tells an agent that nobody waits for a request any more. Who does not hear
+// it is told again when it says that it works on the request.
+func (o *Owner) hint(agent, request string) {
+	if err := o.Core.Signal(bus.ServiceSubject(agent, bus.SignalCancel), []byte(request)); err != nil {
+		o.Log.Debug().Err(err).Msg("cancel hint not sent")
+	}
 }

@@ -88,7 +88,7 @@ func (v *verifier) take(message bus.Message) error {
 		return v.unreadable("", message, err)
 	}
 	switch subject.Kind {
-	case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindControl:
+	case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindPermit, bus.KindControl:
 		v.result.Inputs++
 		v.inputs[message.Sequence] = message
 	case bus.KindSession:
@@ -97,7 +97,7 @@ func (v *verifier) take(message bus.Message) error {
 		return v.checkpoint(message)
 	case bus.KindDead:
 		return v.quarantined(message)
-	case bus.KindRequest, bus.KindPermit:
+	case bus.KindRequest:
 	}
 	return nil
 }

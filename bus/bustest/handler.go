@@ -69,7 +69,9 @@ func TestHandler(t *testing.T, open func(t *testing.T) HandlerSystem) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t, &conversation{HandlerSystem: open(t)})
+			c := &conversation{HandlerSystem: open(t)}
+			c.permit(t)
+			test.run(t, c)
 		})
 	}
 }
@@ -104,6 +106,35 @@ func (c *conversation) request(t *testing.T) (schemas.ExecutionRequest, schemas.
 		PartitionKey: "key", CorrelationID: run, CausationID: uuid.NewString(), Attempt: 1,
 		EffectID: schemas.EffectID(run, task.TaskID), ReplyTo: bus.ResponseSubject(c.Agent, 1), Data: marshal(t, request),
 	}
+}
+
+// permit lets the agent act whenever it asks, as the owner of shard 1 would.
+func (c *conversation) permit(t *testing.T) {
+	t.Helper()
+	r := mustRead(t, c.Core, bus.ShardStream(1), 1, bus.PermitSubject(c.Agent, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for m, err := bus.Next(ctx, r); err == nil; m, err = bus.Next(ctx, r) {
+			e, err := bus.Decode(m)
+			if err != nil || schemas.Validate(schemas.PermitRequestType, e.Data) != nil {
+				t.Errorf("the question for a permit is not valid: %s", m.Body)
+				continue
+			}
+			answer, err := schemas.Marshal(schemas.PermitAnswer{Permit: e.ID, Granted: true})
+			if err == nil {
+				err = c.Core.Signal(bus.ServiceSubject(c.Agent, bus.SignalPermitted), answer)
+			}
+			if err != nil {
+				t.Errorf("the answer to a question for a permit: %v", err)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-stopped
+	})
 }
 
 func marshal(t *testing.T, v any) []byte {

@@ -45,6 +45,7 @@ func testServices(t *testing.T, s System) {
 	})
 	t.Run("StopWaitsForAnswersUnderWay", func(t *testing.T) { testServeStop(t, s, w) })
 	t.Run("OwnSubjectsOnly_G40", func(t *testing.T) { testOwnSubjects(t, s, w) })
+	t.Run("PermitReachesTheAgent", func(t *testing.T) { testPermitted(t, s, w) })
 	t.Run("CancelReachesTheWorker", func(t *testing.T) {
 		ctx := deadline(t)
 		for { // a signal may be missed, so it is sent until it is heard
@@ -63,6 +64,58 @@ func testServices(t *testing.T, s System) {
 			}
 		}
 	})
+}
+
+// testPermitted: a question for a permit is an input of its shard, the answer
+// reaches every process of the agent and nobody else, and what is no answer
+// changes nothing.
+func testPermitted(t *testing.T, s System, w bus.Worker) {
+	t.Helper()
+	ctx := deadline(t)
+	declare(t, s, "victim", 1)
+	second, other := s.Worker(t, "asker"), s.Worker(t, "victim")
+	const id = "0b7c1e9e-6d0e-4c1b-9f5e-1a2b3c4d5e6f"
+	request := schemas.Event{ID: "r", Source: bus.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
+	question, asked, err := bus.PermitRequest("asker", &request, id, time.Now())
+	if err != nil || !asked {
+		t.Fatalf("the question: %t, %v", asked, err)
+	}
+	if _, err = w.Publish(ctx, question); err != nil {
+		t.Fatalf("ask for a permit: %v", err)
+	}
+	if stored, err := s.Core.Last(ctx, bus.PermitSubject("asker", 1)); err != nil || string(stored.Body) != string(question.Body) {
+		t.Errorf("the shard holds %q, %v", stored.Body, err)
+	}
+	want := schemas.PermitAnswer{Permit: id, Reason: schemas.PermitCancelled}
+	answer, err := schemas.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := map[bus.Worker]bool{}
+	for len(heard) < 2 { // an answer may be missed, so it is given until it is heard
+		for _, body := range [][]byte{[]byte("no answer"), answer} {
+			if err := s.Core.Signal(bus.ServiceSubject("asker", bus.SignalPermitted), body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, process := range []bus.Worker{w, second} {
+			select {
+			case got := <-process.Permitted():
+				if got != want {
+					t.Errorf("heard %+v, want %+v", got, want)
+				}
+				heard[process] = true
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				t.Fatal("the answer was never heard")
+			}
+		}
+	}
+	select {
+	case got := <-other.Permitted():
+		t.Errorf("another agent heard %+v", got)
+	default:
+	}
 }
 
 func testServeStop(t *testing.T, s System, w bus.Worker) {
@@ -108,7 +161,7 @@ func testOwnSubjects(t *testing.T, s System, w bus.Worker) {
 	t.Helper()
 	ctx := deadline(t)
 	for _, subject := range []string{
-		bus.ResponseSubject("asker", 0), bus.ProgressSubject("asker", 1),
+		bus.ResponseSubject("asker", 0), bus.ProgressSubject("asker", 1), bus.PermitSubject("asker", 1),
 		"podium.agent.asker.response", "podium.agent.asker.progress",
 	} {
 		ack, err := w.Publish(ctx, message(subject, "mine"))
@@ -119,7 +172,7 @@ func testOwnSubjects(t *testing.T, s System, w bus.Worker) {
 	short, cancel := context.WithTimeout(ctx, 2*time.Second) // a server may refuse by silence
 	defer cancel()
 	for _, subject := range []string{
-		bus.ResponseSubject("victim", 0), bus.RequestSubject("victim"), bus.RequestSubject("asker"),
+		bus.ResponseSubject("victim", 0), bus.PermitSubject("victim", 0), bus.RequestSubject("victim"), bus.RequestSubject("asker"),
 		bus.InSubject("chat", 0), bus.ControlSubject(0), subjectIn(s.Core, 0, "forged", 0), bus.ShardSubject(0),
 	} {
 		if _, err := w.Publish(short, message(subject, "forged")); err == nil {

@@ -34,7 +34,7 @@ type Accounts struct {
 //
 // An agent may fetch and acknowledge its own requests, publish its own responses,
 // progress and permits, ask its own core services, and listen to its own inbox
-// and its own cancellations. It may not create, read or configure anything.
+// and to the signals for it. It may not create, read or configure anything.
 func (a Accounts) Config() (string, error) {
 	if len(a.Core) == 0 {
 		return "", errors.New("accounts: the core account needs a key")
@@ -51,7 +51,9 @@ func (a Accounts) Config() (string, error) {
 	for _, service := range services() {
 		fmt.Fprintf(&text, "      {service: %q, response_type: %s, accounts: [AGENTS]}\n", service.subject, service.response)
 	}
-	fmt.Fprintf(&text, "      {stream: %q, accounts: [AGENTS]}\n", bus.ServiceSubject("*", bus.SignalCancel))
+	for _, signal := range signals() {
+		fmt.Fprintf(&text, "      {stream: %q, accounts: [AGENTS]}\n", bus.ServiceSubject("*", signal))
+	}
 	text.WriteString("    ]\n  }\n  AGENTS {\n    users: [\n")
 	for _, name := range slices.Sorted(maps.Keys(a.Agents)) {
 		if err := writeAgent(&text, name, a.Agents[name]); err != nil {
@@ -62,7 +64,9 @@ func (a Accounts) Config() (string, error) {
 	for _, service := range services() {
 		fmt.Fprintf(&text, "      {service: {account: CORE, subject: %q}%s}\n", service.subject, service.importedAs())
 	}
-	fmt.Fprintf(&text, "      {stream: {account: CORE, subject: %q}}\n", bus.ServiceSubject("*", bus.SignalCancel))
+	for _, signal := range signals() {
+		fmt.Fprintf(&text, "      {stream: {account: CORE, subject: %q}}\n", bus.ServiceSubject("*", signal))
+	}
 	text.WriteString("    ]\n  }\n}\n")
 	return text.String(), nil
 }
@@ -78,8 +82,11 @@ func writeAgent(text *strings.Builder, name, key string) error {
 	for _, subject := range agentPublishes(name) {
 		fmt.Fprintf(text, "          %q\n", subject)
 	}
-	fmt.Fprintf(text, "        ]}\n        subscribe: {allow: [%q, %q]}\n      }}\n",
-		InboxPrefix(name)+".>", bus.ServiceSubject(name, bus.SignalCancel))
+	fmt.Fprintf(text, "        ]}\n        subscribe: {allow: [%q", InboxPrefix(name)+".>")
+	for _, signal := range signals() {
+		fmt.Fprintf(text, ", %q", bus.ServiceSubject(name, signal))
+	}
+	text.WriteString("]}\n      }}\n")
 	return nil
 }
 
@@ -106,6 +113,9 @@ func agentPublishes(name string) []string {
 
 // agentKinds are what an agent may publish with or without a shard.
 func agentKinds() []string { return []string{string(bus.KindResponse), string(bus.KindProgress)} }
+
+// signals are what an agent may listen to.
+func signals() []string { return []string{bus.SignalCancel, bus.SignalPermitted} }
 
 func coreServices() []string {
 	return []string{bus.ServiceAnnounce, bus.ServiceAlive, bus.ServiceArtifact}

@@ -107,6 +107,7 @@ func TestAgentPublishesItsOwnOnly_G40(t *testing.T) {
 		bus.RequestSubject("alpha"), bus.RequestSubject("beta"), bus.InSubject("chat", 0), bus.ControlSubject(0),
 		bus.SessionSubject(sessionOn(0), 2), bus.ShardSubject(0), "podium.dead.malformed.0",
 		bus.ServiceSubject("beta", bus.ServiceAnnounce), bus.ServiceSubject("beta", bus.SignalCancel), "anything",
+		bus.ServiceSubject("alpha", bus.SignalPermitted), bus.ServiceSubject("beta", bus.SignalPermitted),
 	} {
 		began := time.Now()
 		_, err := w.Publish(t.Context(), bus.Message{Subject: subject, Body: []byte("forged")})
@@ -145,6 +146,7 @@ func TestAgentReadsItsOwnOnly_G40(t *testing.T) {
 	for _, subject := range []string{
 		">", "podium.>", bus.RequestSubject("alpha"), bus.RequestSubject("beta"), bus.ResponseSubject("beta", 0),
 		bus.ServiceSubject("beta", bus.SignalCancel), bus.ServiceSubject("*", bus.SignalCancel),
+		bus.ServiceSubject("beta", bus.SignalPermitted), bus.ServiceSubject("*", bus.SignalPermitted),
 		"_INBOX.>", "_INBOX_beta.>", "_R_.>", "$JS.>", "CORE.>", "$KV.>",
 	} {
 		if _, err := alpha.SubscribeSync(subject); err != nil {

@@ -18,7 +18,8 @@ import (
 const (
 	agentAPI     = "CORE.API" // $JS.API as the agents' account imports it
 	agentInbox   = "_INBOX_"  // followed by the agent's name
-	cancelBuffer = 64
+	cancelBuffer = 64         // signals that wait to be heard; more are lost
+	permitBuffer = 256
 )
 
 // WorkerConfig says as which agent to connect.
@@ -41,6 +42,7 @@ type Worker struct {
 	returned   *signal
 	denials    *denials
 	cancelled  chan string
+	permitted  chan schemas.PermitAnswer
 	closing    chan struct{}
 	closed     chan struct{} // by the connection, when it is
 	close      sync.Once
@@ -59,8 +61,8 @@ func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
 	}
 	w := &Worker{
 		agent: config.Agent, returned: newSignal(), denials: newDenials(),
-		cancelled: make(chan string, cancelBuffer),
-		closing:   make(chan struct{}), closed: make(chan struct{}),
+		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
+		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
 	connection, err := endpoint{
 		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
@@ -73,6 +75,9 @@ func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
 	}
 	w.connection = connection
 	_, err = connection.Subscribe(bus.ServiceSubject(w.agent, bus.SignalCancel), w.hearCancel)
+	if err == nil {
+		_, err = connection.Subscribe(bus.ServiceSubject(w.agent, bus.SignalPermitted), w.hearPermit)
+	}
 	if err == nil {
 		err = connection.Flush()
 	}
@@ -88,6 +93,20 @@ func (w *Worker) Name() string { return w.agent }
 
 // Cancelled implements bus.Worker.
 func (w *Worker) Cancelled() <-chan string { return w.cancelled }
+
+// Permitted implements bus.Worker.
+func (w *Worker) Permitted() <-chan schemas.PermitAnswer { return w.permitted }
+
+func (w *Worker) hearPermit(m *nats.Msg) {
+	var answer schemas.PermitAnswer
+	if schemas.Unmarshal(m.Data, &answer) != nil {
+		return // whoever waits asks again
+	}
+	select {
+	case w.permitted <- answer:
+	default: // it comes again when it is asked for
+	}
+}
 
 func (w *Worker) hearCancel(m *nats.Msg) {
 	select {

@@ -107,16 +107,23 @@ type Worker struct {
 	ledger    *Ledger
 	agent     string
 	cancelled chan string
+	permitted chan schemas.PermitAnswer
 }
 
 var _ bus.Worker = (*Worker)(nil)
 
-// cancelBuffer bounds the cancel hints that wait for a slow worker.
-const cancelBuffer = 64
+// What bounds the signals that wait for a slow worker.
+const (
+	cancelBuffer = 64
+	permitBuffer = 256
+)
 
 // Worker returns one more process of an agent.
 func (l *Ledger) Worker(agent string) *Worker {
-	w := &Worker{ledger: l, agent: agent, cancelled: make(chan string, cancelBuffer)}
+	w := &Worker{
+		ledger: l, agent: agent,
+		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.workers[agent] = append(l.workers[agent], w)
@@ -199,24 +206,39 @@ func (w *Worker) Artifacts() bus.Artifacts { return w.ledger.artifacts }
 // Cancelled implements bus.Worker.
 func (w *Worker) Cancelled() <-chan string { return w.cancelled }
 
-// Signal implements bus.Core. Only the cancel hints of agents have listeners.
+// Permitted implements bus.Worker.
+func (w *Worker) Permitted() <-chan schemas.PermitAnswer { return w.permitted }
+
+// Signal implements bus.Core. Only agents listen, to cancel hints and to the
+// answers to permits. What a slow worker has no room for, or what cannot be read,
+// is lost.
 func (l *Ledger) Signal(subject string, body []byte) error {
 	parsed, err := bus.ParseSubject(subject)
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if string(parsed.Kind) != bus.SignalCancel {
+	var answer schemas.PermitAnswer
+	if string(parsed.Kind) == bus.SignalPermitted && schemas.Unmarshal(body, &answer) != nil {
 		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, w := range l.workers[parsed.Agent] {
-		select {
-		case w.cancelled <- string(body):
-		default: // a hint may be missed
+		switch string(parsed.Kind) {
+		case bus.SignalCancel:
+			offer(w.cancelled, string(body))
+		case bus.SignalPermitted:
+			offer(w.permitted, answer)
 		}
 	}
 	return nil
+}
+
+func offer[V any](to chan V, value V) {
+	select {
+	case to <- value:
+	default:
+	}
 }
 
 var errNegativeWait = errors.New("a wait cannot be negative")

@@ -10,6 +10,7 @@ import (
 	"podium/agents/exec"
 	"podium/bus"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -29,6 +30,7 @@ type agentExecCommand struct {
 	Name        string        `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
 	Concurrency int           `help:"Requests at a time." default:"1"`
 	Timeout     time.Duration `help:"After this the program, and all it started, is killed." default:"30s"`
+	Heartbeat   time.Duration `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
 	Description string        `help:"What it can do, in one sentence." placeholder:"WORDS"`
 	Command     []string      `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
@@ -63,7 +65,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 		return err
 	}
 	return bus.Serve(env.ctx, worker, program, bus.ServeConfig{
-		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, Log: env.log,
+		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Log: env.log,
 	})
 }
 
@@ -73,7 +75,8 @@ type agentsCommand struct{}
 // Help is shown by --help.
 func (agentsCommand) Help() string {
 	return `Lists every agent that has announced itself, and when it was last alive. An external agent that
-has never been started is not there, and its requests wait.
+has never been started is not there, and its requests wait. The breaker is closed while an agent does its
+work, open while nobody asks it because it has failed, and half open when one request decides.
 
   podium agents
   podium agents -o json`
@@ -87,31 +90,45 @@ func (c *agentsCommand) Run(env *environment) error {
 			return err
 		}
 		if env.json {
-			encoder := json.NewEncoder(env.stdout)
-			for i := range agents {
-				body, err := schemas.Marshal(agents[i])
-				if err != nil {
-					return err
-				}
-				if err = encoder.Encode(json.RawMessage(body)); err != nil {
-					return err
-				}
-			}
-			return nil
+			return env.printAgents(agents)
 		}
 		table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tLAST SEEN\tWHAT IT DOES")
+		_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tLAST SEEN\tBREAKER\tWHAT IT DOES")
 		for i := range agents {
 			agent := &agents[i]
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", agent.Name, agent.Kind, agent.Concurrency,
-				agent.LastSeen.Local().Format(time.DateTime), agent.Description)
+			breaker := view.Breaker(agent.Breaker, time.Now())
+			if agent.Announced.IsZero() {
+				_, _ = fmt.Fprintf(table, "%s\t\t\tnever\t%s\t%s\n", agent.Name, breaker, unconnected)
+				continue
+			}
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", agent.Name, agent.Kind, agent.Concurrency,
+				agent.LastSeen.Local().Format(time.DateTime), breaker, agent.Description)
 		}
 		for _, name := range env.unannounced(agents) {
-			_, _ = fmt.Fprintf(table, "%s\t\t\tnever\tdeclared, and has not connected\n", name)
+			_, _ = fmt.Fprintf(table, "%s\t\t\tnever\t%s\t%s\n", name, view.Breaker(nil, time.Now()), unconnected)
 		}
 		return table.Flush()
 	})
 }
+
+// printAgents prints each agent as one line of JSON.
+func (e *environment) printAgents(agents []schemas.Agent) error {
+	encoder := json.NewEncoder(e.stdout)
+	for i := range agents {
+		agents[i].Breaker.State = agents[i].Breaker.At(time.Now())
+		body, err := schemas.Marshal(agents[i])
+		if err != nil {
+			return err
+		}
+		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unconnected is what is known of an agent that has never announced itself.
+const unconnected = "has not connected"
 
 // unannounced lists the agents that the running instance waits for in vain.
 func (e *environment) unannounced(announced []schemas.Agent) []string {

@@ -157,12 +157,33 @@ func concerns(event *schemas.Event, message *bus.Message, session, run string) b
 	switch {
 	case about == run || event.CorrelationID == run:
 		return true
+	case event.Type == schemas.TypeRecord && strings.HasSuffix(message.Subject, "."+session):
+		return tells(event, run)
 	case about != "" || event.CorrelationID != "":
 		return false
 	case event.PartitionKey != "" && schemas.SessionID(event.Profile, event.PartitionKey) == session:
 		return true
 	}
 	return strings.HasSuffix(message.Subject, "."+session)
+}
+
+// tells reports whether a record says something about a run, or nothing about any;
+// its attributes name only the first of several.
+func tells(event *schemas.Event, run string) bool {
+	var record schemas.Record
+	if schemas.Unmarshal(event.Data, &record) != nil {
+		return event.CorrelationID == ""
+	}
+	about := false
+	for fact := range record.AllFacts() {
+		if number := fact.Run(); number > 0 {
+			about = true
+			if schemas.RunID(record.Session, number) == run {
+				return true
+			}
+		}
+	}
+	return !about
 }
 
 // messages merges the streams by time; each stream keeps its order.

@@ -102,6 +102,9 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 	task.Request, task.Due, task.Expires = f.Request, f.Queue, f.Expires
 	task.Percentage, task.Note, task.Began, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heard = time.Time{}, time.Time{}, time.Time{}
+	if f.Permitted {
+		task.Permit = schemas.PermitID(f.Request)
+	}
 }
 
 func (t *Task) apply(f *schemas.Fact, now time.Time) {
@@ -135,6 +138,9 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.Failure, t.Detail, t.Recovery = f.Cause, f.Detail, f.Action
+	if f.Cause.Undone() {
+		t.Permit = ""
+	}
 	if !t.State.UnderWay() {
 		t.Refused++
 	}

@@ -57,12 +57,13 @@ func (t *Turn) remedy(task *Task, failed *schemas.TaskFailed) {
 	if task.ID == DeliveryTask {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
-	if retryable(failed.Cause) && spent < policy.Attempts {
+	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
+	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = again(failed.Cause)
 		failed.RetryAt = t.Now.Add(wait(policy, max(asked+refused, 1)))
 		return
 	}
-	if next := t.fallback(task); next != "" && failed.Cause != schemas.FailureUnknownEffect {
+	if next := t.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
 	}

@@ -31,8 +31,8 @@ func Attempted(task string, attempt int) bool {
 // routing routes every task that can be; for the others it asks what their
 // routers need to know. When all are routed the work begins.
 func (t *Turn) routing() {
-	for i := 0; i < len(t.Run.Tasks); i++ { // a question that cannot be asked may end in another plan
-		t.route(t.Run.Tasks[i])
+	for _, task := range t.Run.Tasks { // another plan may take its place meanwhile, once all of these are routed
+		t.route(task)
 	}
 	t.routed()
 }

@@ -68,7 +68,7 @@ type Task struct {
 	Failure    schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
 	Detail     string                `json:"detail,omitzero"`  // of the last attempt
 	Recovery   schemas.Recovery      `json:"recovery,omitzero"`
-	Permit     string                `json:"permit,omitzero"` // the newest that was granted
+	Permit     string                `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
 }
 
 // AgentOf returns the agent that an attempt was asked of.

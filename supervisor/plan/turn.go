@@ -241,7 +241,7 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 		Request: schemas.RequestID(t.Shard, run, id, attempt),
 		Effect:  schemas.EffectID(run, id),
 		Queue:   t.bounded(queue),
-		Expires: t.bounded(expires),
+		Expires: t.bounded(expires), Permitted: t.brings(id, agent, attempt),
 	}})
 }
 

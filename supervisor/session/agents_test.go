@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -67,8 +68,7 @@ func (a *admissions) Admit(agent string) plan.Admission {
 
 // Reuse implements plan.Bus.
 func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
-	for i := len(a.agents.heard) - 1; i >= 0; i-- {
-		known := a.agents.heard[i]
+	for _, known := range slices.Backward(a.agents.heard) {
 		if known.Agent == agent && known.Input == input && !known.at.Before(a.now.Add(-age)) {
 			return known.Reuse, true
 		}

@@ -16,11 +16,12 @@ type Input struct {
 	Now      time.Time // when it is decided
 	Sequence uint64    // in the shard; 0 for a deadline
 	Event    schemas.Event
-	Agent    string // whose subject it came by: answers and progress
+	Agent    string // whose subject it came by: answers, progress and permits
 
 	Message  *Message
 	Response *schemas.ExecutionResponse
 	Progress *schemas.ProgressUpdate
+	Permit   *schemas.PermitRequest
 	Control  *schemas.Control
 	Deadline *schemas.Deadline
 	Grant    *schemas.Grant
@@ -79,6 +80,15 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		progress, err := schemas.DecodeProgressUpdate(event.Data)
 		input.Progress = &progress
 		return input, err
+	case schemas.TypePermitRequest:
+		var permit schemas.PermitRequest
+		if err := strictly(schemas.PermitRequestType, event.Data, &permit); err != nil {
+			return input, err
+		}
+		if permit.MessageID != event.ID {
+			return input, errors.New("the event's id is not its message_id")
+		}
+		input.Permit = &permit
 	case schemas.TypeControl:
 		var control schemas.Control
 		if err := strictly("control", event.Data, &control); err != nil {

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"podium/schemas"
@@ -137,6 +138,9 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 		if fact.TaskDispatched != nil && before.Active != nil {
 			s.dispatchable(tb, before.Active, fact.TaskDispatched, record)
 		}
+		if before.Active != nil {
+			s.permits(tb, before.Active, fact)
+		}
 	}
 }
 
@@ -195,6 +199,35 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 		if needed := slices.Contains(task.Plan.Dependencies, other.ID); (needed || levels && other.Level < task.Level) && !other.State.Ended() {
 			tb.Fatalf("task %s is dispatched before %s, which is %s", f.Task, other.ID, other.State)
 		}
+	}
+}
+
+// permits: an effect is permitted once, unless the agent has said that nothing came
+// of it, or the profile wants it again when nobody knows.
+func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
+	tb.Helper()
+	effect := fmt.Sprint(run.Number, "/", fact.Task())
+	outstanding := s.effects[effect]
+	switch {
+	case fact.TaskDispatched != nil && fact.TaskDispatched.Permitted:
+		if outstanding != "" {
+			tb.Fatalf("task %s brings a permit, but %s is not answered for", fact.Task(), outstanding)
+		}
+		s.effects[effect] = schemas.PermitID(fact.TaskDispatched.Request)
+	case fact.PermitGranted != nil:
+		granted, task := fact.PermitGranted, run.Task(fact.Task())
+		if !task.State.UnderWay() || granted.Attempt != task.Attempt || !s.now.Before(task.Expires) {
+			tb.Fatalf("attempt %d of task %s is permitted, which is %s with attempt %d", granted.Attempt, task.ID, task.State, task.Attempt)
+		}
+		asks := slices.ContainsFunc(s.profiles[run.ProfileHash].Agents, func(use schemas.AgentUse) bool {
+			return use.Name == task.Agent && use.OnUnknown == schemas.OnUnknownAsk
+		})
+		if granted.Again != (outstanding != "") || granted.Again && asks {
+			tb.Fatalf("task %s is permitted, again: %v, after %q", task.ID, granted.Again, outstanding)
+		}
+		s.effects[effect] = granted.Permit
+	case fact.TaskFailed != nil && fact.TaskFailed.Cause.Undone():
+		delete(s.effects, effect)
 	}
 }
 
@@ -260,6 +293,10 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 		case outputs[i].Cancel != "":
 			if !schemas.ValidAgentName(outputs[i].Agent) {
 				tb.Fatalf("a hint for agent %q", outputs[i].Agent)
+			}
+		case outputs[i].Permit != nil:
+			if !schemas.ValidAgentName(outputs[i].Agent) || outputs[i].Permit.Granted != (outputs[i].Permit.Reason == "") {
+				tb.Fatalf("agent %q is told %+v", outputs[i].Agent, *outputs[i].Permit)
 			}
 		case outputs[i].Response:
 			s.answers(tb, after, &outputs[i])

@@ -19,6 +19,10 @@ type Output struct {
 	Cancel   string
 	Response bool
 	Event    schemas.Event
+	// Permit, when set, is the answer to a question for a permit, and nothing else
+	// is. An Event that brings its permit along may be published so only once: any
+	// further copy of it has to go without.
+	Permit *schemas.PermitAnswer
 }
 
 // Outputs returns what the last transition of a record owes the world, given the
@@ -42,6 +46,8 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
 		case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && abandoned(f.TaskFailed.Cause):
 			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
+		default:
+			outputs = permits(outputs, &state, f)
 		}
 	}
 	answers, err := Answers(env, &state, record)
@@ -131,7 +137,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
 		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
-		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Data: body,
+		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), Data: body,
 	}, nil
 }
 

@@ -88,15 +88,23 @@ func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.Execut
 // stranger is an answer to nothing that the active run has asked. If its own
 // attributes prove that an earlier run asked it, it is late; else nobody did.
 func (d *decision) stranger(response *schemas.ExecutionResponse) {
-	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
-	session, number, err := schemas.ParseRunID(run)
-	attempt := d.input.Event.Attempt
-	if err == nil && session == d.state.Session && number <= d.ended() && plan.Attempted(task, attempt) &&
-		schemas.RequestID(d.env.Shard, run, task, attempt) == response.InReplyTo {
-		d.late(number, task, attempt, response)
+	run, task, attempt, past := d.past(response.InReplyTo)
+	if past {
+		d.late(run, task, attempt, response)
 		return
 	}
 	d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
+}
+
+// past reports whether the input's own attributes prove that a request is one of a
+// run that is over.
+func (d *decision) past(request string) (number int, task string, attempt int, past bool) {
+	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
+	session, number, err := schemas.ParseRunID(run)
+	attempt = d.input.Event.Attempt
+	past = err == nil && session == d.state.Session && number <= d.ended() && plan.Attempted(task, attempt) &&
+		schemas.RequestID(d.env.Shard, run, task, attempt) == request
+	return number, task, attempt, past
 }
 
 // ended counts the runs that are over; what the one under way has asked is known.
@@ -178,9 +186,15 @@ func delivered(result *schemas.Result) string {
 }
 
 func (d *decision) progress(progress *schemas.ProgressUpdate) {
-	task, attempt := d.asked(d.progressOf(progress))
+	request := d.progressOf(progress)
+	task, attempt := d.asked(request)
 	switch {
-	case task == nil || attempt != task.Attempt || !task.State.UnderWay():
+	case task == nil:
+		if _, _, _, past := d.past(request); past {
+			d.unwanted = request
+		}
+	case attempt != task.Attempt || !task.State.UnderWay():
+		d.unwanted = request
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:

@@ -63,7 +63,7 @@ func (s *script) profile() schemas.Profile {
 	}
 	p.Deadlines.Run, p.Deadlines.Plan = s.span(0, time.Minute), s.span(0, 5*time.Second)
 	p.Conversation.WhileRunning = schemas.WhileRunning(s.pick("", "merge", "supersede"))
-	if s.one(2) {
+	if !s.one(3) {
 		p.Conversation.Entities = []schemas.Entity{{Name: "customer", Pattern: `customer (\d+)`}}
 	}
 	s.agents(&p)
@@ -79,6 +79,7 @@ func (s *script) agents(p *schemas.Profile) {
 		if fallback := p.Agents[s.next()%len(p.Agents)].Name; fallback != use.Name {
 			use.Fallback = fallback
 		}
+		use.OnUnknown = schemas.OnUnknown(s.pick("ask", "ask", "", "resend"))
 		use.Heartbeat, use.Reuse = s.span(0, 0, 2*time.Second), s.span(0, 0, time.Minute)
 	}
 	if s.one(3) {
@@ -132,7 +133,7 @@ func (s *script) planner(p *schemas.Profile) {
 
 func (s *script) happen(tb judge) {
 	tb.Helper()
-	switch s.next() % 18 {
+	switch s.next() % 19 {
 	case 0, 1:
 		s.message(tb)
 	case 2:
@@ -162,6 +163,8 @@ func (s *script) happen(tb judge) {
 		s.grant(tb)
 	case 17:
 		s.limit()
+	case 18:
+		s.permit(tb)
 	}
 }
 
@@ -175,6 +178,25 @@ func (s *script) limit() {
 		delete(s.stage.agents.room, agent)
 	default:
 		s.stage.agents.gates = set(s.stage.agents.gates, agent, breaker(s.pick("open", "closed", "probe")))
+	}
+}
+
+// permit is the question of an agent whether it may act outside.
+func (s *script) permit(tb judge) {
+	tb.Helper()
+	run, task, attempt, agent := s.number(), s.task(), s.attempt(), s.pick("calculator", "summary", "clerk", "mail", "chat")
+	if asked := s.asked(); asked != nil && !s.one(4) {
+		run, task, attempt, agent = s.state.Active.Number, asked.ID, asked.Attempt-s.next()%2, asked.Agent
+	}
+	request := s.request(run, task, attempt)
+	for range 1 + s.next()%2 {
+		id := identify(s.pick("p1", "p2", "p3") + request)
+		if s.one(6) {
+			id = schemas.PermitID(request)
+		}
+		s.put(tb, s.blurred(s.about(s.event(tb, id, schemas.TypePermitRequest, schemas.PermitRequest{Envelope: schemas.Envelope{
+			MessageID: id, From: agent, To: session.Supervisor, Type: schemas.PermitRequestType, Timestamp: s.now, InReplyTo: request,
+		}}), run, task, attempt)), agent)
 	}
 }
 
@@ -214,7 +236,8 @@ func (s *script) attempt() int { return 1 + s.next()%4 }
 func (s *script) message(tb judge) {
 	tb.Helper()
 	said := s.pick("please calculate", "bitte berechnen und dann", "calculate this, then summarize that, then write ä letter",
-		"nothing at all", "", "calculate, then juggle, then write", strings.Repeat("calculate großes, then write ", 300), "calculate it for customer 12, then write")
+		"nothing at all", "", "calculate, then juggle, then write", strings.Repeat("calculate großes, then write ", 300),
+		"calculate it for customer 12, then write", "calculate for customer 15", "write to customer 16")
 	id := "m" + s.pick("1", "2", "3", "4", "5", "6", "7", "8")
 	if s.one(3) {
 		s.put(tb, s.event(tb, id, schemas.TypeChatReceived, schemas.ChatReceived{Provider: "p", Channel: "c", MessageID: id, Text: said}), "")
@@ -339,7 +362,8 @@ func (s *script) payload(task *plan.Task) schemas.ResponsePayload {
 	}
 	if s.one(3) {
 		payload.Result = &schemas.Result{Data: []byte(s.pick(
-			`{"message_id":"r"}`, `{"reply_id":"c"}`, `[1, 2]`, `"x"`, `{"message_id":7}`, `{"customer":"12"}`, `{"customer":13,"ward":"south"}`))}
+			`{"message_id":"r"}`, `{"reply_id":"c"}`, `[1, 2]`, `"x"`, `{"message_id":7}`, `{"customer":"12"}`,
+			`{"customer":13,"ward":"south"}`, `{"customer":14,"ward":"west"}`))}
 	}
 	if s.one(4) {
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: "d", Type: "code", Path: "a/b"}}

@@ -38,15 +38,16 @@ type stage struct {
 	events       map[string]schemas.Event  // by id, to repeat them
 	contents     map[uint64]schemas.Result // by sequence
 	agents       agents
-	answered     map[int]string // by run: the response to whoever asked upstream
-	facts        map[string]int // how many there are, by name
+	answered     map[int]string    // by run: the response to whoever asked upstream
+	facts        map[string]int    // how many there are, by name
+	effects      map[string]string // permits whose outcome is not known, by run and task
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {
 	tb.Helper()
 	s := &stage{
 		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
-		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, answered: map[int]string{}, facts: map[string]int{},
+		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, answered: map[int]string{}, facts: map[string]int{}, effects: map[string]string{},
 	}
 	s.adopt(tb, profile)
 	return s
@@ -147,6 +148,7 @@ func (s *stage) count(record *schemas.Record) {
 			s.facts["reused"]++
 		case fact.TaskFailed != nil:
 			s.facts[string(fact.TaskFailed.Action)]++
+			s.facts[string(fact.TaskFailed.Cause)]++
 		}
 	}
 }

@@ -167,6 +167,7 @@ func (s *State) Apply(f *schemas.Fact) {
 			s.Active.Apply(f, s.now)
 			s.remember(f)
 		}
+		s.answered(f)
 	}
 }
 
@@ -208,7 +209,7 @@ func (s *State) remember(f *schemas.Fact) {
 }
 
 func (s *State) applyMessage(f *schemas.MessageReceived) {
-	s.Seen = append(s.Seen, Seen{ID: shorten(f.ID), Run: f.Run})
+	s.see(f.ID, f.Run)
 	switch f.Disposition {
 	case schemas.DispositionStarted:
 		s.Runs = max(s.Runs, f.Run)
@@ -233,6 +234,9 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 }
+
+// see remembers that an id was taken.
+func (s *State) see(id string, run int) { s.Seen = append(s.Seen, Seen{ID: shorten(id), Run: run}) }
 
 // last is the newest message that waits, or nil.
 func (s *State) last() *Queued {

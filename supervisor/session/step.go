@@ -28,6 +28,12 @@ type Outcome struct {
 	// Repeated is the run that an execution_request began which came again after
 	// that run had ended: its answer is owed once more. 0 is none.
 	Repeated int
+	// Permitted is what is told about a permit that was asked for once more, when
+	// nothing changed.
+	Permitted *schemas.PermitAnswer
+	// Unwanted is a request on which its agent says to work although nobody waits
+	// for it any more: it should be told so, once more.
+	Unwanted string
 	// Learned are answers that may stand in for others of the same input (M-29).
 	Learned []schemas.Reuse
 }
@@ -56,6 +62,8 @@ func Step(env Env, state State, input Input) Outcome {
 		d.response(input.Response)
 	case input.Progress != nil:
 		d.progress(input.Progress)
+	case input.Permit != nil:
+		d.permit(input.Permit)
 	case input.Control != nil:
 		d.control(input.Control)
 	case input.Deadline != nil:
@@ -65,7 +73,7 @@ func Step(env Env, state State, input Input) Outcome {
 	}
 	d.next()
 	if len(d.facts) == 0 {
-		return Outcome{State: state, Refusal: d.refusal, Repeated: d.repeated}
+		return Outcome{State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted}
 	}
 	cause.Limits, cause.Reuses = d.bus.limits, d.bus.reuses
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Learned: d.learned}
@@ -80,14 +88,16 @@ func (in *Input) Cause(profile string) schemas.Cause {
 }
 
 type decision struct {
-	env      Env
-	input    *Input
-	state    State
-	bus      noted
-	facts    []schemas.Fact
-	refusal  *Refusal
-	repeated int
-	learned  []schemas.Reuse
+	env       Env
+	input     *Input
+	state     State
+	bus       noted
+	facts     []schemas.Fact
+	refusal   *Refusal
+	repeated  int
+	permitted *schemas.PermitAnswer
+	learned   []schemas.Reuse
+	unwanted  string
 }
 
 func (d *decision) emit(f schemas.Fact) {

@@ -53,11 +53,11 @@ func (s *story) output(o *session.Output) string {
 }
 
 func recent(calls []schemas.RecentCall) string {
-	told := " goes on"
+	told := []string{" goes on"}
 	for i := range calls {
-		told += fmt.Sprintf(", %s %s %s", calls[i].Agent, calls[i].Task, calls[i].Status)
+		told = append(told, fmt.Sprintf("%s %s %s", calls[i].Agent, calls[i].Task, calls[i].Status))
 	}
-	return told
+	return strings.Join(told, ", ")
 }
 
 // responded writes down the answer to a request (M-07…M-12).

@@ -123,11 +123,12 @@ func (s *story) message(f *schemas.MessageReceived) string {
 }
 
 func (s *story) started(f *schemas.RunStarted) string {
-	told := fmt.Sprintf("run %d starts: %s", f.Run, body(f.Message.Words))
+	words := []string{body(f.Message.Words)}
 	for _, more := range f.Message.More {
-		told += " and " + body(more)
+		words = append(words, body(more))
 	}
-	told += fmt.Sprintf(" in %s by %s, answer by %s", f.Message.Language, f.Message.Channel, reply(&f.Message))
+	told := fmt.Sprintf("run %d starts: %s in %s by %s, answer by %s", f.Run, strings.Join(words, " and "),
+		f.Message.Language, f.Message.Channel, reply(&f.Message))
 	if !f.Expires.IsZero() {
 		told += ", until " + s.clock(f.Expires)
 	}
@@ -194,20 +195,20 @@ func routed(d *schemas.RouteDecision) string {
 }
 
 func completed(f *schemas.TaskCompleted) string {
-	told := fmt.Sprintf("attempt %d: completed with %s", f.Attempt, body(f.Result))
+	told := []string{fmt.Sprintf("attempt %d: completed with %s", f.Attempt, body(f.Result))}
 	if f.Reused > 0 {
-		told += fmt.Sprintf(", the answer of input %d again", f.Reused)
+		told = append(told, fmt.Sprintf("the answer of input %d again", f.Reused))
 	}
 	if f.Recovered != "" {
-		told += ", after " + string(f.Recovered)
+		told = append(told, "after "+string(f.Recovered))
 	}
 	if f.Tokens > 0 {
-		told += fmt.Sprintf(", %d tokens", f.Tokens)
+		told = append(told, fmt.Sprintf("%d tokens", f.Tokens))
 	}
 	for i := range f.Deliverables {
-		told += ", made " + f.Deliverables[i].DeliverableID
+		told = append(told, "made "+f.Deliverables[i].DeliverableID)
 	}
-	return told
+	return strings.Join(told, ", ")
 }
 
 func (s *story) failed(f *schemas.TaskFailed) string {

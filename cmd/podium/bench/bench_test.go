@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 func config(tb testing.TB, workload string, durability embedded.Durability) bench.Config {
 	tb.Helper()
 	return bench.Config{
-		Workload: workload, Durability: durability, Rounds: 1, Round: 200 * time.Millisecond, Open: 200, InFlight: 16,
+		Workload: workload, Durability: durability, Rounds: 1, Round: 200 * time.Millisecond, Open: 500, InFlight: 16,
 		Dir: tb.TempDir(), Process: []string{os.Args[0]}, Env: []string{processVariable + "=1"},
 		Stderr: os.Stderr, Log: zerolog.Nop(),
 	}

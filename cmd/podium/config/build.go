@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"podium/bus"
 	"podium/schemas"
 )
 
@@ -51,7 +52,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	for i, use := range profile.Agents {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
-			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.Heartbeat,
+			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema.value(), OutputSchema: agent.OutputSchema.value(),
 		}
@@ -61,6 +62,17 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		}
 	}
 	return uses
+}
+
+// heartbeat is how often an agent promises a sign of life while it works: what is
+// served here keeps the default (M-36, M-47).
+func (a *Agent) heartbeat() schemas.Duration {
+	switch a.Kind {
+	case KindCalculator, KindEcho, KindExec, KindMail, KindChat:
+		return schemas.Duration(bus.DefaultProgressEvery)
+	case KindExternal, KindSupervisor:
+	}
+	return a.Heartbeat
 }
 
 func (r *Router) build() schemas.Router {

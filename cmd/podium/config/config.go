@@ -126,8 +126,7 @@ const (
 	KindChat       AgentKind = "chat"       // delivers answers to a channel
 )
 
-// An Agent is one entry of the agents section. Everything but kind, description
-// and concurrency is for exec.
+// An Agent is one entry of the agents section.
 type Agent struct {
 	Kind         AgentKind        `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of."`
 	Description  string           `yaml:"description" doc:"What it can do, in one sentence."`
@@ -138,8 +137,16 @@ type Agent struct {
 	SideEffects  string           `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside."`
 	Profile      string           `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	Breaker      Breaker          `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  JSON             `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
 	OutputSchema JSON             `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
+}
+
+// A Breaker says when an agent is not asked any more, and how long (M-28).
+type Breaker struct {
+	Failures int              `yaml:"failures" min:"1" max:"1000" default:"5" doc:"After so many in a row; a success in between counts anew."`
+	Within   schemas.Duration `yaml:"within" default:"30s" doc:"The time in which they have to fall."`
+	Open     schemas.Duration `yaml:"open" default:"30s" doc:"How long it is not asked. Then one request decides."`
 }
 
 // Load reads a file and returns it as Parse does.

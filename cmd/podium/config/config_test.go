@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -77,6 +78,7 @@ func TestFullFile(t *testing.T) {
 		"timeout":         {config.Agents["summary"].Timeout, schemas.Duration(2 * time.Minute)},
 		"delivery agent":  {config.Agents["mail"].Concurrency, 1},
 		"chat agent":      {config.Agents["chat"].Kind, KindChat},
+		"breaker":         {config.Agents["elsewhere"].Breaker, Breaker{Failures: 7, Within: schemas.Duration(20 * time.Second), Open: schemas.Duration(90 * time.Second)}},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
@@ -93,6 +95,7 @@ func TestDefaults(t *testing.T) {
 		"durability": {config.Ledger.Durability, DurabilityFsync},
 		"listen":     {config.HTTP.Listen, "127.0.0.1:8080"},
 		"pool":       {config.Agents["echo"].Concurrency, 3},
+		"breaker":    {config.Agents["echo"].Breaker, Breaker{Failures: 5, Within: schemas.Duration(30 * time.Second), Open: schemas.Duration(30 * time.Second)}},
 		"agents":     {len(config.Agents), 2}, // echo and chat: there is no mail account
 		"language":   {profile.Language, schemas.LanguageOfWriter},
 		"execution":  {profile.Execution.Mode, schemas.ExecutionSingle},
@@ -228,6 +231,22 @@ func TestProfileGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareFile(t, "testdata/profile.json", append(body, '\n'))
+}
+
+// TestHeartbeats_M36_M47: what is served here promises what bus.Serve keeps;
+// what runs elsewhere promises what it says.
+func TestHeartbeats_M36_M47(t *testing.T) {
+	t.Parallel()
+	config := read(t, "full.yaml")
+	for name, want := range map[string]schemas.Duration{
+		"calculator": schemas.Duration(bus.DefaultProgressEvery), "summary": schemas.Duration(bus.DefaultProgressEvery),
+		"elsewhere": schemas.Duration(15 * time.Second), "lookup": 0, "planner": 0,
+	} {
+		agent := config.Agents[name]
+		if got := agent.heartbeat(); got != want {
+			t.Errorf("%s: %s, want %s", name, time.Duration(got), time.Duration(want))
+		}
+	}
 }
 
 // TestProfilesCompile lets the supervisor accept what the configuration builds.

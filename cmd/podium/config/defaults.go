@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/plan"
 	"podium/supervisor/route"
 )
 
@@ -88,6 +89,9 @@ func (a Agent) withDefaults() Agent {
 	if a.Kind == KindExec {
 		a.Timeout = or(a.Timeout, defaultWork)
 	}
+	a.Breaker.Failures = or(a.Breaker.Failures, plan.DefaultBreakerFailures)
+	a.Breaker.Within = or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
+	a.Breaker.Open = or(a.Breaker.Open, schemas.Duration(plan.DefaultBreakerOpen))
 	return a
 }
 

@@ -108,7 +108,7 @@ func (v *validator) circle(name string, way []string) []string {
 		asked = append(asked, profile.Planner.Agent)
 	}
 	for _, next := range asked {
-		if chain := v.circle(next, append(way[:len(way):len(way)], name)); chain != nil {
+		if chain := v.circle(next, append(slices.Clip(way), name)); chain != nil {
 			return chain
 		}
 	}

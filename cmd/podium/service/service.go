@@ -21,6 +21,7 @@ import (
 	"podium/ingest/imap"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/plan"
 )
 
 // drainTimeout bounds how long a stop in order waits for agents at work.
@@ -34,12 +35,13 @@ type Service struct {
 	Ledger   *Ledger
 	Profiles *supervisor.Profiles
 
-	settings *config.Config
-	log      zerolog.Logger
-	listener net.Listener
-	handlers map[string]described
-	doors    []*imap.Door
-	http     *webServer
+	settings  *config.Config
+	neighbors supervisor.Neighbors // the owners of all shards
+	log       zerolog.Logger
+	listener  net.Listener
+	handlers  map[string]described
+	doors     []*imap.Door
+	http      *webServer
 }
 
 // Start opens everything that a configuration names and returns when chat
@@ -189,6 +191,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
+			Breaker:  s.breaker, Neighbors: &s.neighbors,
 		})
 		err := owner.Run(ctx)
 		if err == nil || errors.Is(err, supervisor.ErrNotOwner) || ctx.Err() != nil {
@@ -201,6 +204,12 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			return nil
 		}
 	}
+}
+
+// breaker returns when an agent is not asked any more.
+func (s *Service) breaker(agent string) plan.BreakerPolicy {
+	policy := s.settings.Agents[agent].Breaker
+	return plan.BreakerPolicy{Failures: policy.Failures, Within: time.Duration(policy.Within), Open: time.Duration(policy.Open)}
 }
 
 func hostname() string {

@@ -73,6 +73,9 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	if len(task.Dependencies) > 0 && !task.State.Ended() {
 		line("           after: %s", shorten(strings.Join(task.Dependencies, ", "), shortLength))
 	}
+	if task.State == schemas.TaskStateReady && task.RetryAt.IsZero() && len(task.Resources) > 0 {
+		line("           waits until nobody uses: %s", shorten(strings.Join(task.Resources, ", "), shortLength))
+	}
 	if task.Delayed {
 		line("           it takes more than twice its estimate")
 	}

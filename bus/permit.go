@@ -1,0 +1,166 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"podium/schemas"
+)
+
+const (
+	permitEvery   = time.Second     // how often a permit is asked for until it is answered
+	permitTimeout = 5 * time.Second // of asking once
+)
+
+// notPermitted is what a person reads of an effect that was refused. Nobody
+// does while the refusal holds: the request is of the past.
+const notPermitted = "The agent was not permitted to act."
+
+// PermitRequest returns the message by which an agent asks for leave to do what
+// a request asks it for. The id is a UUID that names the question: whoever has
+// not heard the answer asks again with the same one. It reports false when the
+// request names no shard, so that nobody could refuse.
+func PermitRequest(agent string, request *schemas.Event, id string, now time.Time) (Message, bool, error) {
+	shard, asked := shardOf(agent, request)
+	if !asked {
+		return Message{}, false, nil
+	}
+	question := schemas.PermitRequest{Envelope: schemas.Envelope{
+		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, SourceOf("")), Type: schemas.PermitRequestType,
+		Timestamp: now.UTC(), InReplyTo: request.ID,
+	}}
+	body, err := schemas.Marshal(question)
+	if err != nil {
+		return Message{}, true, err
+	}
+	event := about(agent, request, &question.Envelope, body)
+	message, err := Encode(PermitSubject(agent, shard), &event)
+	return message, true, err
+}
+
+// A permit is the leave to do what one delivery of a request asks for. It is
+// asked for once, however often the handler asks.
+type permit struct {
+	server     *server
+	request    *schemas.Event
+	deliveries int
+	supersede  func() // leaves the request to another process, which was permitted since
+	log        zerolog.Logger
+
+	mu       sync.Mutex
+	id       string
+	answered bool
+	refusal  error // once answered; nil is leave
+}
+
+// ask is Request.Permit.
+func (p *permit) ask(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.answered {
+		return p.refusal
+	}
+	if p.request.Permit != "" && p.deliveries == 1 {
+		p.answered = true // nobody else was ever handed this leave
+		return nil
+	}
+	if p.id == "" {
+		p.id = uuid.NewString()
+	}
+	answers, done := p.server.awaitPermit(p.id)
+	defer done()
+	for {
+		asked, err := p.publish(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !asked:
+			p.answered = true
+			return nil
+		}
+		again := time.NewTimer(permitEvery)
+		select {
+		case answer := <-answers:
+			again.Stop()
+			p.settle(&answer)
+			return p.refusal
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return fmt.Errorf("no answer to the question for a permit: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// publish asks once. It fails when asking again cannot help.
+func (p *permit) publish(ctx context.Context) (asked bool, err error) {
+	message, asked, err := PermitRequest(p.server.worker.Name(), p.request, p.id, time.Now())
+	if err != nil || !asked {
+		return asked, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, permitTimeout)
+	defer cancel()
+	_, err = p.server.worker.Publish(ctx, message)
+	if slices.ContainsFunc([]error{ErrTooLarge, ErrDenied, ErrClosed}, func(final error) bool { return errors.Is(err, final) }) {
+		return true, fmt.Errorf("ask for a permit: %w", err)
+	}
+	if err != nil {
+		p.log.Warn().Err(err).Msg("a permit is not asked for yet; trying again")
+	}
+	return true, nil
+}
+
+func (p *permit) settle(answer *schemas.PermitAnswer) {
+	p.answered = true
+	if answer.Granted {
+		return
+	}
+	p.log.Info().Str("reason", string(answer.Reason)).Msg("the effect is not permitted")
+	if answer.Reason == schemas.PermitGone {
+		p.supersede()
+	}
+	p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: fmt.Errorf("%w: %s", ErrNotPermitted, answer.Reason)}
+}
+
+// awaitPermit passes the answer to one question on until done is called.
+func (s *server) awaitPermit(id string) (answers <-chan schemas.PermitAnswer, done func()) {
+	waiting := make(chan schemas.PermitAnswer, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.permits[id] = waiting
+	return waiting, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.permits, id)
+	}
+}
+
+// hearPermits passes the answers to permits on to the handlers that wait. Those
+// of other processes are heard too.
+func (s *server) hearPermits(ctx context.Context) {
+	for {
+		select {
+		case answer, open := <-s.worker.Permitted():
+			if !open {
+				return
+			}
+			s.mu.Lock()
+			waiting := s.permits[answer.Permit]
+			s.mu.Unlock()
+			select {
+			case waiting <- answer:
+			default: // nobody waits, or the answer came twice
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"podium/schemas"
+)
+
+const mortalConfig = `
+chat: {channels: {web: {profile: desk, secret: %q}}}
+agents:
+  alpha: {kind: external, heartbeat: 1s, concurrency: 1}
+  shaky: {kind: exec, command: [sh, shaky.sh], breaker: {failures: 2, open: 10s}}
+profiles:
+  desk:
+    agents: [alpha, shaky]
+    routers:
+      - {kind: keywords, groups: [{agent: shaky, keywords: [shaky]}]}
+      - {kind: default, agent: alpha}
+    retry: {attempts: 2, wait: 100ms}
+    deadlines: {queue: 2m, work: 10m}
+`
+
+// write puts a program into the folder of the configuration.
+func (i *installation) write(name, text string) string {
+	i.t.Helper()
+	path := filepath.Join(i.folder, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		i.t.Fatal(err)
+	}
+	return path
+}
+
+// run shows one run.
+func (i *installation) run(id string) schemas.Run {
+	i.t.Helper()
+	var run schemas.Run
+	if err := schemas.Unmarshal([]byte(i.podium("runs", "show", id, "-o", "json").succeeds(i.t).stdout), &run); err != nil {
+		i.t.Fatal(err)
+	}
+	return run
+}
+
+// TestKilledAgentIsNoticed: kill -9 of an agent's process is noticed after three
+// signs of life that did not come, long before the deadline of its work, and the
+// next process does the task.
+func TestKilledAgentIsNoticed_M47(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(mortalConfig, webSecret))
+	i.up()
+	latch := filepath.Join(i.folder, "latch")
+	script := i.write("script.sh", fmt.Sprintf("while [ ! -e %q ]; do sleep 0.02; done\necho done\n", latch))
+	exec := func() *background {
+		worker := spawn(t, "--data", i.data, "agent", "exec", "--name", "alpha", "--heartbeat", "300ms", "--timeout", "10m", "--", "sh", script)
+		worker.says(t, "agent alpha takes requests")
+		return worker
+	}
+	first := exec()
+	sending := spawn(t, "--data", i.data, "send", "Do it", "--wait")
+	sending.says(t, "the agent works on it")
+	id := i.runs()[0].ID
+	lives := time.Now().Add(5 * time.Second)
+	eventually(t, "its signs of life are heard", func() bool {
+		if task := i.run(id).Tasks[0]; task.Failure != "" {
+			t.Fatalf("while it works: %s", task.Failure)
+		}
+		return time.Now().After(lives)
+	})
+	killed := time.Now()
+	first.kill()
+	sending.says(t, "(crashed)")
+	if noticed := time.Since(killed); noticed > 30*time.Second {
+		t.Errorf("noticed after %s", noticed)
+	}
+	if err := os.WriteFile(latch, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := exec()
+	sending.ends(t, exitOK)
+	if run := i.run(id); run.Status != schemas.RunCompleted || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure != schemas.FailureCrashed {
+		t.Errorf("the run is %s, its task attempt %d after %s", run.Status, run.Tasks[0].Attempt, run.Tasks[0].Failure)
+	}
+	second.stop(t)
+	i.stop()
+	i.verify()
+}
+
+// TestBreakerIsShown: an agent that fails is not asked for a while, across a
+// restart too, and `podium agents` says so.
+func TestBreakerIsShown_M28(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(mortalConfig, webSecret))
+	fixed := filepath.Join(i.folder, "fixed")
+	called := filepath.Join(i.folder, "called")
+	i.write("shaky.sh", fmt.Sprintf("echo x >> %q\n[ -e %q ] && echo done\n", called, fixed))
+	i.up()
+	calls := func() int {
+		body, err := os.ReadFile(called)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(body), "x")
+	}
+	breaker := func() schemas.Breaker {
+		for _, agent := range lines[schemas.Agent](t, i.podium("agents", "-o", "json")) {
+			if agent.Name == "shaky" {
+				return *agent.Breaker
+			}
+		}
+		t.Fatal("shaky is not listed")
+		return schemas.Breaker{}
+	}
+	eventually(t, "it has announced itself", func() bool { return strings.Contains(i.podium("agents").stdout, "shaky") })
+	if b := breaker(); b.State != schemas.BreakerClosed {
+		t.Errorf("at first it is %+v", b)
+	}
+	i.podium("send", "shaky one", "--wait") // two attempts
+	eventually(t, "the breaker is open", func() bool { return breaker().State != schemas.BreakerClosed })
+	if b := breaker(); b.State == schemas.BreakerOpen && (b.Since.IsZero() || b.Until.Sub(b.Since) != 10*time.Second) {
+		t.Errorf("it is %+v", b)
+	}
+	before := calls()
+	if before != 2 {
+		t.Errorf("%d calls in two attempts", before)
+	}
+	i.kill()
+	i.up()
+	if refused := i.podium("send", "shaky two", "--wait"); breaker().State == schemas.BreakerOpen && (calls() != before || refused.code == exitOK) {
+		t.Errorf("%d calls through an open breaker", calls()-before)
+	}
+	eventually(t, "its time is over", func() bool { return breaker().State == schemas.BreakerHalfOpen })
+	if shown := i.podium("agents").succeeds(t).stdout; !strings.Contains(shown, "BREAKER") || !strings.Contains(shown, "half_open since ") {
+		t.Errorf("agents lists\n%s", shown)
+	}
+	if err := os.WriteFile(fixed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.podium("send", "shaky three", "--wait").succeeds(t)
+	eventually(t, "it is closed again", func() bool { return breaker().State == schemas.BreakerClosed })
+	i.stop()
+	i.verify()
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"podium/schemas"
+)
+
+const graphExample = "../../deploy/examples/graph/"
+
+// graphInstallation is the example of graphs as its readers run it.
+func graphInstallation(t *testing.T) *installation {
+	t.Helper()
+	config, err := os.ReadFile(graphExample + "podium.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(config), "${WEB_TOKEN}", "any-16-characters-or-more")
+	i := install(t, strings.Replace(text, "ledger: {data: ./podium-data}\n", "", 1))
+	script, err := os.ReadFile(graphExample + "note.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = os.WriteFile(filepath.Join(i.folder, "note.sh"), script, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	i.up()
+	return i
+}
+
+func (i *installation) answered(arguments ...string) (run schemas.Run, answer string) {
+	i.t.Helper()
+	sent := i.podium(append([]string{"send", "--wait", "-o", "json"}, arguments...)...)
+	var said struct{ Run, Answer string }
+	if err := json.Unmarshal([]byte(sent.stdout), &said); sent.code != exitOK || err != nil {
+		i.t.Fatalf("send %v: exit code %d, %v\n%s%s", arguments, sent.code, err, sent.stdout, sent.stderr)
+	}
+	shown := i.podium("runs", "show", said.Run, "-o", "json")
+	if err := json.Unmarshal([]byte(shown.stdout), &run); err != nil {
+		i.t.Fatalf("runs show: %v\n%s%s", err, shown.stdout, shown.stderr)
+	}
+	return run, said.Answer
+}
+
+// TestGraphExample plays the example: a template that the words pick (P-03), a
+// plan that comes with a request (M-16, M-55), one that cannot be carried out,
+// and a supervisor as the agent of another one.
+func TestGraphExample_P03_M16_M55(t *testing.T) {
+	t.Parallel()
+	i := graphInstallation(t)
+	run, answer := i.answered("--profile", "graph", "write a report about otters")
+	if run.Template != "report" || len(run.Tasks) != 4 || answer != "Write about otters: done, knowing 3 results." {
+		t.Errorf("template %q, %d tasks, answer %q", run.Template, len(run.Tasks), answer)
+	}
+	if levels := [4]int{run.Tasks[0].Level, run.Tasks[1].Level, run.Tasks[2].Level, run.Tasks[3].Level}; levels != [4]int{0, 1, 1, 2} {
+		t.Errorf("levels %v", levels)
+	}
+	run, answer = i.answered("--profile", "graph", "--plan", graphExample+"plan.json")
+	if run.Source != schemas.PlannerExternal || len(run.Tasks) != 4 || answer != "Put both together: done, knowing 2 results." {
+		t.Errorf("source %q, %d tasks, answer %q", run.Source, len(run.Tasks), answer)
+	}
+	run, answer = i.answered("--profile", "desk", "a report about herons, please")
+	if len(run.Tasks) != 1 || run.Tasks[0].Agent != "reports" || !strings.HasPrefix(answer, "Write about herons") {
+		t.Errorf("%d tasks, answer %q", len(run.Tasks), answer)
+	}
+	i.refusesCircle()
+	if quarantined := i.podium("quarantine", "-o", "json"); strings.TrimSpace(quarantined.stdout) != "" {
+		t.Errorf("in quarantine: %s", quarantined.stdout)
+	}
+	i.stop()
+	i.verify()
+}
+
+// refusesCircle sends a plan whose tasks depend on each other in a circle.
+func (i *installation) refusesCircle() {
+	i.t.Helper()
+	plan := filepath.Join(i.folder, "circle.json")
+	body := `{"tasks":[{"task_id":"a","description":"a","assigned_to":"note","dependencies":["b"]},` +
+		`{"task_id":"b","description":"b","assigned_to":"nobody","dependencies":["a"]}]}`
+	if err := os.WriteFile(plan, []byte(body), 0o600); err != nil {
+		i.t.Fatal(err)
+	}
+	sent := i.podium("send", "--profile", "graph", "--plan", plan, "--wait", "-o", "json")
+	var said struct{ Run, Reason string }
+	if err := json.Unmarshal([]byte(sent.stdout), &said); err != nil || sent.code == exitOK || said.Reason != string(schemas.StopInvalidPlan) {
+		i.t.Fatalf("exit code %d, %v\n%s%s", sent.code, err, sent.stdout, sent.stderr)
+	}
+	shown := i.podium("runs", "show", said.Run).stdout
+	for _, fault := range []string{`in a circle: "a", "b"`, `"nobody" is not one of the agents`} {
+		if !strings.Contains(shown, fault) {
+			i.t.Errorf("%q is not told:\n%s", fault, shown)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package plan
+
+import "podium/schemas"
+
+// Permit decides whether the agent that works on an attempt of a task may act
+// outside. An effect is permitted once, over all attempts, unless the agent has
+// said that the attempt which was permitted failed. If it has not said anything,
+// nobody knows whether the effect has happened, and the profile decides: again,
+// or not, and then the task fails.
+//
+// Known says that the session has answered this question before. Whoever asks
+// again has not heard the answer, so that it is told what holds now, and nothing
+// of it goes on record.
+func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
+	known = known || task.Permit == permit
+	reason := t.objection(task, attempt, permit, known)
+	switch {
+	case reason == "" && !known:
+		t.Emit(schemas.Fact{PermitGranted: &schemas.PermitGranted{
+			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
+		}})
+	case reason != "" && !known:
+		t.Emit(schemas.Fact{PermitRefused: &schemas.PermitRefused{
+			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: agent,
+		}})
+		if reason == schemas.PermitUnknown && task.State.UnderWay() {
+			t.fail(task, schemas.FailureUnknownEffect, "")
+		}
+	}
+	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
+}
+
+// objection is why an agent may not act; empty is nothing.
+func (t *Turn) objection(task *Task, attempt int, permit string, known bool) schemas.PermitReason {
+	switch {
+	case task.State == TaskCancelled:
+		return schemas.PermitCancelled
+	case task.State == TaskFailed && task.Failure == schemas.FailureUnknownEffect && attempt == task.Attempt:
+		return schemas.PermitUnknown
+	case attempt != task.Attempt || !task.State.UnderWay() || !t.Now.Before(task.Expires):
+		return schemas.PermitStale
+	case task.Permit == permit:
+		return ""
+	case known && task.Permit != "":
+		return schemas.PermitGone
+	case known:
+		return schemas.PermitStale
+	case task.Permit != "" && t.asksOnUnknown(task.Agent):
+		return schemas.PermitUnknown
+	}
+	return ""
+}
+
+func (t *Turn) asksOnUnknown(agent string) bool {
+	use := t.Profile.use(agent)
+	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
+}
+
+// brings reports whether the request for an attempt brings its permit along. The
+// first one to deliver an answer does: a run that is settled is cancelled by
+// nobody, so that the answer to the question is known. Where an unknown outcome
+// is for a person to judge, it is asked all the same: a request that nobody was
+// handed has had no effect then.
+func (t *Turn) brings(id, agent string, attempt int) bool {
+	return id == DeliveryTask && attempt == 1 && !t.asksOnUnknown(agent)
+}

@@ -1,0 +1,77 @@
+package session
+
+import "podium/schemas"
+
+// permit decides whether an agent may act outside. What it asks about a run that
+// has ended is refused, on record if the question's own attributes prove that
+// such a request was made.
+func (d *decision) permit(request *schemas.PermitRequest) {
+	id := d.input.Event.ID
+	known := d.state.Has(permitKey(id))
+	task, attempt := d.asked(request.InReplyTo)
+	switch {
+	case id == schemas.PermitID(request.InReplyTo):
+		d.refuse(schemas.QuarantineMalformed, "its id is the permit that the request brings along; a question has an id of its own")
+	case task == nil:
+		d.belated(request, id, known)
+	case task.AgentOf(attempt) != d.input.Agent:
+		d.wrongAgent(task.AgentOf(attempt))
+	default:
+		answer := d.turn(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
+		d.permitted = &answer
+	}
+}
+
+// belated refuses what is asked about a run that is over.
+func (d *decision) belated(request *schemas.PermitRequest, id string, known bool) {
+	run, task, attempt, past := d.past(request.InReplyTo)
+	if !past {
+		d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
+		return
+	}
+	d.permitted = &schemas.PermitAnswer{Permit: id, Reason: schemas.PermitStale}
+	if !known {
+		d.emit(schemas.Fact{PermitRefused: &schemas.PermitRefused{
+			Run: run, Task: task, Attempt: attempt, Permit: id, Reason: schemas.PermitStale, Agent: d.input.Agent,
+		}})
+	}
+}
+
+// permitKey is what the session remembers of a question that it has answered. An
+// agent chooses its ids: none of them may be taken for a message's.
+func permitKey(permit string) string { return "permit\x00" + permit }
+
+// answered remembers a question about a permit.
+func (s *State) answered(f *schemas.Fact) {
+	switch {
+	case f.PermitRefused != nil:
+		s.see(permitKey(f.PermitRefused.Permit), f.PermitRefused.Run)
+	case f.PermitGranted != nil:
+		s.see(permitKey(f.PermitGranted.Permit), f.PermitGranted.Run)
+	}
+}
+
+// brought is the permit that a request takes along, if any.
+func brought(f *schemas.TaskDispatched) string {
+	if f.Permitted {
+		return schemas.PermitID(f.Request)
+	}
+	return ""
+}
+
+// permits appends the answer that a fact gives to whoever has asked for a permit.
+func permits(outputs []Output, state *State, f *schemas.Fact) []Output {
+	switch {
+	case f.PermitRefused != nil:
+		return append(outputs, Output{Agent: f.PermitRefused.Agent, Permit: &schemas.PermitAnswer{
+			Permit: f.PermitRefused.Permit, Reason: f.PermitRefused.Reason,
+		}})
+	case f.PermitGranted != nil:
+		if task := taskOf(state, f.PermitGranted.Run, f.PermitGranted.Task); task != nil {
+			return append(outputs, Output{Agent: task.AgentOf(f.PermitGranted.Attempt), Permit: &schemas.PermitAnswer{
+				Permit: f.PermitGranted.Permit, Granted: true,
+			}})
+		}
+	}
+	return outputs
+}
