@@ -11,7 +11,8 @@ import (
 //
 // An error is a failed response. Return a *Failure to say what a person may
 // read and whether another attempt can help; any other error counts as worth
-// another attempt and its text stays in the log.
+// another attempt and its text stays in the log. After leave to act (see
+// Request.Permit) such an error leaves open whether the effect has happened.
 type Handler interface {
 	Handle(ctx context.Context, request Request, report Report) (schemas.Result, error)
 }
@@ -73,6 +74,7 @@ type Report func(percentage int, message string)
 type Failure struct {
 	Message   string // for a person; it may be shown to whoever asked
 	Permanent bool   // no other attempt can help
+	Unknown   bool   // what was permitted outside may have happened all the same
 	Err       error  // for the log; may be nil
 }
 

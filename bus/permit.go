@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,6 +56,8 @@ type permit struct {
 	supersede  func() // leaves the request to another process, which was permitted since
 	log        zerolog.Logger
 
+	given atomic.Bool // leave to act
+
 	mu       sync.Mutex
 	id       string
 	answered bool
@@ -69,7 +72,7 @@ func (p *permit) ask(ctx context.Context) error {
 		return p.refusal
 	}
 	if p.request.Permit != "" && p.deliveries == 1 {
-		p.answered = true // nobody else was ever handed this leave
+		p.give() // nobody else was ever handed this leave
 		return nil
 	}
 	if p.id == "" {
@@ -83,7 +86,7 @@ func (p *permit) ask(ctx context.Context) error {
 		case err != nil:
 			return err
 		case !asked:
-			p.answered = true
+			p.give()
 			return nil
 		}
 		again := time.NewTimer(permitEvery)
@@ -118,16 +121,31 @@ func (p *permit) publish(ctx context.Context) (asked bool, err error) {
 	return true, nil
 }
 
-func (p *permit) settle(answer *schemas.PermitAnswer) {
+func (p *permit) give() {
 	p.answered = true
+	p.given.Store(true)
+}
+
+func (p *permit) settle(answer *schemas.PermitAnswer) {
 	if answer.Granted {
+		p.give()
 		return
 	}
+	p.answered = true
 	p.log.Info().Str("reason", string(answer.Reason)).Msg("the effect is not permitted")
 	if answer.Reason == schemas.PermitGone {
 		p.supersede()
 	}
 	p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: fmt.Errorf("%w: %s", ErrNotPermitted, answer.Reason)}
+}
+
+// doubt marks an error that says nothing of an effect which was permitted: nobody
+// knows whether it has happened.
+func (p *permit) doubt(err error) error {
+	if _, told := errors.AsType[*Failure](err); told || !p.given.Load() {
+		return err
+	}
+	return &Failure{Unknown: true, Err: err}
 }
 
 // awaitPermit passes the answer to one question on until done is called.

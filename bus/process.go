@@ -242,6 +242,7 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	case errors.Is(cause, errDrained) && err != nil:
 		return answer{}, cause
 	case err != nil:
+		err = leave.doubt(err)
 		s.logFailure(log, err, cause)
 		return s.failed(e, request, started, err), nil
 	}

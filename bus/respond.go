@@ -90,9 +90,9 @@ func (s *server) completed(e *schemas.Event, request *Request, started time.Time
 
 // failed returns the failed response of an error (see Handler).
 func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) answer {
-	description, permanent := neutralFailure, false
+	description, permanent, unknown := neutralFailure, false, false
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		permanent = failure.Permanent
+		permanent, unknown = failure.Permanent, failure.Unknown
 		if failure.Message != "" {
 			description = failure.Message
 		}
@@ -105,6 +105,7 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, e
 	issue := schemas.Issue{
 		IssueID: schemas.ResponseID(e.ID), TaskID: e.Subject, Agent: s.worker.Name(), Severity: "high",
 		Description: description, Resolution: resolution, ResolutionDetails: details,
+		EffectUnknown: unknown,
 	}
 	if tasks := request.Payload.Tasks; len(tasks) > 0 {
 		issue.TaskID = tasks[0].TaskID

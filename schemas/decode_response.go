@@ -179,6 +179,8 @@ func readIssue(d *decoder) (i Issue) {
 			i.Resolution = choice(d, ResolutionResolved, ResolutionEscalated, ResolutionDeferred)
 		case "resolution_details":
 			i.ResolutionDetails = d.text()
+		case "effect_unknown":
+			i.EffectUnknown = d.boolean()
 		default:
 			d.skip()
 		}

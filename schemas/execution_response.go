@@ -92,6 +92,8 @@ type Issue struct {
 	Description       string     `json:"description"`
 	Resolution        Resolution `json:"resolution,omitzero"`
 	ResolutionDetails string     `json:"resolution_details,omitzero"`
+	// EffectUnknown says that what was permitted outside may have happened all the same.
+	EffectUnknown bool `json:"effect_unknown,omitzero"`
 }
 
 // Resolution says what became of an issue. On a failed response it also says

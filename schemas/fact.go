@@ -279,6 +279,21 @@ type TaskFailed struct {
 	Category FailureCategory `json:"category,omitzero"`
 	Action   Recovery        `json:"action,omitzero"`
 	Agent    string          `json:"agent,omitzero"` // who is asked next, when it is another one
+	// EffectUnknown says that what was permitted may have happened all the same, as
+	// the agent says.
+	EffectUnknown bool `json:"effect_unknown,omitzero"`
+}
+
+// Undone reports whether the agent has said that the attempt came to nothing, so
+// that its effect may be permitted to another one as if it were the first.
+func (f *TaskFailed) Undone() bool {
+	switch f.Cause {
+	case FailureAgent, FailurePermanent, FailureBlocked:
+		return !f.EffectUnknown
+	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
+		FailureUnavailable, FailureArguments, FailureUnknownEffect:
+	}
+	return false
 }
 
 // FailureCategory is the class of a failure (M-44).
@@ -324,18 +339,6 @@ const (
 	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked
 	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
 )
-
-// Undone reports whether the agent has said itself that the attempt came to
-// nothing, so that its effect may be permitted to another one.
-func (k FailureKind) Undone() bool {
-	switch k {
-	case FailureAgent, FailurePermanent, FailureBlocked:
-		return true
-	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect:
-	}
-	return false
-}
 
 // TaskSkipped says that a task is not done because one it depends on failed.
 type TaskSkipped struct {

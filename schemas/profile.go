@@ -79,6 +79,8 @@ type Texts struct {
 	Cancelled  string `json:"cancelled"`   // a person stopped it
 	Partial    string `json:"partial"`     // above results that are not everything asked for
 	Empty      string `json:"empty"`       // the work is done and has no words of its own
+	// UnknownEffect: nobody knows whether it was done; TaskFailed when empty.
+	UnknownEffect string `json:"unknown_effect,omitzero"`
 }
 
 // A Router is one way to choose an agent.

@@ -139,8 +139,20 @@ type Checkpoint struct {
 	Time  time.Time `json:"time"`
 	// Floor: every input up to it is applied and every output it caused is acknowledged.
 	Floor uint64 `json:"floor"`
-	// Open names the sessions that have a run, a queue, a deadline or an output under way.
-	Open []string `json:"open"`
+	// FloorEpoch and FloorSince are the epoch of the owner whose floor this one
+	// repeats, and the checkpoint that it began with; 0 when the floor is its own.
+	FloorEpoch uint64 `json:"floor_epoch,omitzero"`
+	FloorSince uint64 `json:"floor_since,omitzero"`
+	// Base and Previous are sequences of checkpoints: which sessions are open is
+	// said by all of them from Base to this one, each naming in Previous the one
+	// before it. Base is 0 in one that says it alone.
+	Base     uint64 `json:"base,omitzero"`
+	Previous uint64 `json:"previous,omitzero"`
+	// Open names sessions that are open: they have a run, a queue, a deadline, an
+	// input or an output under way. Closed names those, of the checkpoints before,
+	// that are not any more. Whoever reads forgets Closed first.
+	Open   []string `json:"open,omitzero"`
+	Closed []string `json:"closed,omitzero"`
 	// Clean is true on the last checkpoint before a stop in order.
 	Clean bool `json:"clean,omitzero"`
 }

@@ -119,7 +119,7 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 	} else if f.Attempt != t.Attempt {
 		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
 	}
-	t.acting = t.acting && !f.Cause.Undone()
+	t.acting = t.acting && !f.Undone()
 	t.Failure, t.Detail, t.RetryAt, t.Action = f.Cause, f.Detail, f.RetryAt, f.Action
 	switch {
 	case !f.RetryAt.IsZero():

@@ -235,7 +235,7 @@ func TestACrashBetweenSharedRecords_X03(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, id, o := newFan(t, width)
+			d, id, _ := newFan(t, width)
 			happened := 0
 			core := &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
 				if happened > 0 {
@@ -257,7 +257,7 @@ func TestACrashBetweenSharedRecords_X03(t *testing.T) {
 				}
 				return test.fate
 			}}
-			o = d.open("first", core, 0)
+			o := d.open("first", core, 0)
 			for _, request := range d.requests("worker") {
 				d.answer("worker", &request, "done")
 			}

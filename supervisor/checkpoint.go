@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -15,14 +16,16 @@ import (
 // checkpoint is what the owner knows of its shard's checkpoint.
 type checkpoint struct {
 	epoch    uint64
-	since    uint64             // sequence of the checkpoint that the epoch began with
-	before   schemas.Checkpoint // the newest one of the owner before
-	sequence uint64             // of the newest one on the ledger
-	floor    uint64             // that it says
-	clean    bool               // that it ends a stop in order
+	since    uint64   // sequence of the checkpoint that the epoch began with
+	before   standing // when the epoch began
+	standing          // of the newest one on the ledger
+	clean    bool     // it ends a stop in order
 	writing  bool
 	due      time.Time // zero until the first Tick
 	again    bool      // write one as soon as possible
+	// moved holds the sessions that came into memory or left it, and of which the
+	// checkpoints may say something else.
+	moved map[string]struct{}
 }
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
@@ -30,41 +33,37 @@ type checkpoint struct {
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
-	before, sequence, err := o.lastCheckpoint(ctx)
+	stands, before, err := readStanding(ctx, o.Core, o.Shard)
 	if err != nil {
 		return err
 	}
-	o.floor.value, o.floor.read = before.Floor, before.Floor
-	taken := schemas.Checkpoint{
-		Epoch: before.Epoch + 1, Owner: o.Name, Time: now, Floor: before.Floor, Open: before.Open,
-	}
+	o.floor.value, o.floor.read = stands.floor, stands.floor
+	taken := stands.following()
+	taken.Epoch, taken.Owner, taken.Time = before.Epoch+1, o.Name, now
 	event, err := o.checkpointEvent(&taken)
 	if err != nil {
 		return err
-	}
-	if err = bus.Offload(ctx, o.Core.Artifacts(), &event); err != nil {
-		return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 	}
 	message, err := bus.Encode(bus.ShardSubject(o.Shard), &event)
 	if err != nil {
 		return err
 	}
-	ack, err := bus.Append(ctx, o.Core, message, bus.After(sequence))
+	ack, err := bus.Append(ctx, o.Core, message, bus.After(stands.sequence))
 	if errors.Is(err, bus.ErrConflict) {
 		return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
 	}
 	if err != nil {
 		return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 	}
-	if before.Since == 0 {
-		before.Since = sequence
-	}
-	o.checkpoint.before, o.checkpoint.since = before, ack.Sequence
-	o.checkpoint.epoch, o.checkpoint.sequence, o.checkpoint.floor = taken.Epoch, ack.Sequence, before.Floor
+	o.checkpoint.before = stands
+	open := slices.Sorted(maps.Keys(stands.open))
+	stands.add(&taken, ack.Sequence)
+	o.checkpoint.since, o.checkpoint.epoch = ack.Sequence, taken.Epoch
+	o.checkpoint.stand(stands, o.sessions)
 	if err = o.openBreakers(ctx); err != nil {
 		return err
 	}
-	if err = o.reopen(ctx, before.Open, now); err != nil {
+	if err = o.reopen(ctx, open, now); err != nil {
 		return err
 	}
 	state, err := o.Core.State(ctx, bus.ShardStream(o.Shard))
@@ -72,7 +71,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
 	}
 	o.tail, o.heard = state.Last, now
-	o.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), before.Floor+1, bus.InputSubjects(o.Shard)...)
+	o.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), stands.floor+1, bus.InputSubjects(o.Shard)...)
 	if err != nil {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
 	}
@@ -80,28 +79,10 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// lastCheckpoint reads the shard's newest checkpoint; the zero one if there is none.
-func (o *Owner) lastCheckpoint(ctx context.Context) (point schemas.Checkpoint, sequence uint64, err error) {
-	message, err := o.Core.Last(ctx, bus.ShardSubject(o.Shard))
-	if errors.Is(err, bus.ErrNotFound) {
-		return point, 0, nil
-	}
-	if err == nil {
-		sequence = message.Sequence
-		var event schemas.Event
-		if event, err = bus.DecodeWhole(ctx, o.Core.Artifacts(), message); err == nil {
-			err = schemas.Unmarshal(event.Data, &point)
-		}
-	}
-	if err != nil {
-		return point, 0, fmt.Errorf("checkpoint of shard %d: %w", o.Shard, err)
-	}
-	return point, sequence, nil
-}
-
-// stray reports whether a record was written in an epoch that was over.
+// stray reports whether a record was written in an epoch that was over: so that
+// the floor, which is another owner's, says nothing of its outputs.
 func (p *checkpoint) stray(found *loaded) bool {
-	return found.sequence > p.before.Since && found.last.Epoch < p.before.Epoch ||
+	return found.sequence > p.before.floorSince && found.last.Epoch < p.before.floorEpoch ||
 		found.sequence > p.since && found.last.Epoch < p.epoch
 }
 
@@ -134,42 +115,55 @@ func (o *Owner) checkpointIfDue(ctx context.Context, now time.Time) {
 	o.writeCheckpoint(ctx, now, false)
 }
 
-// A checkpoint names every open session, so that with many of them checkpoints
-// are further apart: the ledger must not fill with them.
-const (
-	checkpointPerOpen = time.Millisecond
-	maxCheckpointWait = time.Minute
-)
-
+// writeCheckpoint says where the shard stands, in as many messages as that takes.
+// Each of them counts alone, so that it does not matter how many are stored.
 func (o *Owner) writeCheckpoint(ctx context.Context, now time.Time, clean bool) {
-	point := schemas.Checkpoint{
-		Epoch: o.checkpoint.epoch, Since: o.checkpoint.since, Owner: o.Name, Time: now, Floor: o.floor.value, Open: o.open(), Clean: clean,
+	o.checkpoint.writing, o.checkpoint.again = true, false
+	o.checkpoint.due = now.Add(o.CheckpointEvery)
+	parts, base := o.checkpoint.parts(o.sessions, o.floor.value, o.CheckpointNames)
+	for i := range parts {
+		parts[i].Epoch, parts[i].Since, parts[i].Owner, parts[i].Time = o.checkpoint.epoch, o.checkpoint.since, o.Name, now
 	}
-	event, err := o.checkpointEvent(&point)
+	parts[len(parts)-1].Clean = clean
+	o.writeParts(ctx, parts, base)
+}
+
+// writeParts writes checkpoints one after the other. The last one of a base says
+// that those from the first on are all that counts.
+func (o *Owner) writeParts(ctx context.Context, parts []schemas.Checkpoint, base bool) {
+	part := &parts[0]
+	part.Previous = o.checkpoint.sequence
+	event, err := o.checkpointEvent(part)
 	if err != nil {
 		o.fail(err)
 		return
 	}
-	o.checkpoint.writing, o.checkpoint.again = true, false
-	o.checkpoint.due = now.Add(o.CheckpointEvery + min(time.Duration(len(point.Open))*checkpointPerOpen, maxCheckpointWait))
 	o.send(ctx, bus.ShardSubject(o.Shard), &event, bus.After(o.checkpoint.sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
 			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("checkpoint not acknowledged; reading it again")
 			o.reread(ctx)
 			return
 		}
-		o.checkpoint.writing = false
-		o.checkpoint.sequence, o.checkpoint.floor, o.checkpoint.clean = ack.Sequence, point.Floor, point.Clean
+		o.checkpoint.add(part, ack.Sequence)
+		o.checkpoint.clean = part.Clean
+		if len(parts) == 1 {
+			o.checkpoint.writing = false
+			return
+		}
+		if base {
+			parts[len(parts)-1].Base = ack.Sequence
+		}
+		o.writeParts(ctx, parts[1:], false)
 	})
 }
 
 // reread finds out whose the newest checkpoint is. One that we did not expect
 // may be our own, whose acknowledgment was lost.
 func (o *Owner) reread(ctx context.Context) {
+	var stands standing
 	var newest schemas.Checkpoint
-	var sequence uint64
 	o.operate(func() (err error) {
-		newest, sequence, err = o.lastCheckpoint(ctx)
+		stands, newest, err = readStanding(ctx, o.Core, o.Shard)
 		return err
 	}, func(now time.Time, err error) {
 		switch {
@@ -178,20 +172,8 @@ func (o *Owner) reread(ctx context.Context) {
 		case newest.Epoch != o.checkpoint.epoch || newest.Owner != o.Name:
 			o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 		default:
-			o.checkpoint.writing = false
-			o.checkpoint.sequence, o.checkpoint.floor, o.checkpoint.clean = sequence, newest.Floor, newest.Clean
+			o.checkpoint.writing, o.checkpoint.clean = false, newest.Clean
+			o.checkpoint.stand(stands, o.sessions)
 		}
 	})
-}
-
-// open names the sessions that a successor has to load, in lexical order.
-func (o *Owner) open() []string {
-	open := []string{}
-	for id, c := range o.sessions {
-		if !c.state.Idle() || c.busy || len(c.inputs) > 0 || c.sequence > o.floor.value {
-			open = append(open, id)
-		}
-	}
-	slices.Sort(open)
-	return open
 }

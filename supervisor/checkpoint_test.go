@@ -1,52 +1,236 @@
 package supervisor
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
+	"pgregory.net/rapid"
 
+	"podium/bus"
 	"podium/bus/memory"
+	"podium/schemas"
 )
 
-// TestCheckpointSpacing: the more sessions a checkpoint names, the longer the
-// wait for the next; the wait is bounded.
-func TestCheckpointSpacing(t *testing.T) {
+// A fading ledger takes so many messages more, and then nobody hears of any.
+type fading struct {
+	bus.Core
+	left int
+}
+
+func (c *fading) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
+	if c.left > 0 {
+		c.left--
+		c.Core.Publish(message, expect, done)
+	}
+}
+
+// forever is more than any test publishes.
+const forever = 1 << 30
+
+func newCheckpointer(tb rapid.TB, core bus.Core, name string, names int) *Owner {
+	tb.Helper()
+	o := NewOwner(Config{
+		Core: core, Name: name, Log: zerolog.Nop(), CheckpointNames: names, Go: func(operation func()) { operation() },
+	})
+	if err := o.Open(context.Background(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+		tb.Fatal(err)
+	}
+	return o
+}
+
+// write writes a checkpoint as far as the ledger takes it.
+func (o *Owner) write(floor uint64) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o.floor.value = floor
+	o.writeCheckpoint(context.Background(), now, false)
+	for o.complete(now) {
+	}
+}
+
+// openSessions makes exactly these sessions open.
+func (o *Owner) openSessions(ids map[string]bool) {
+	for id := range o.sessions {
+		if !ids[id] {
+			o.forget(o.sessions[id])
+		}
+	}
+	for id := range ids {
+		o.conversation(id)
+	}
+}
+
+func stands(tb rapid.TB, core bus.Core) (standing, schemas.Checkpoint) {
+	tb.Helper()
+	found, newest, err := readStanding(context.Background(), core, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return found, newest
+}
+
+// TestCheckpointsAtAnyPoint: wherever an owner ends, its successor reads a floor
+// that was said once, and with it every session that was open then and still is.
+// Of a checkpoint that is complete it reads exactly the open sessions.
+func TestCheckpointsAtAnyPoint_X03(t *testing.T) {
 	t.Parallel()
-	const every = 2 * time.Second
-	for _, test := range []struct {
-		open int
-		wait time.Duration
-	}{
-		{0, every},
-		{1, every + time.Millisecond},
-		{1000, every + time.Second},
-		{59_999, every + 59_999*time.Millisecond},
-		{60_000, every + time.Minute},
-		{60_001, every + time.Minute},
-		{90_000, every + time.Minute},
-	} {
-		t.Run(strconv.Itoa(test.open), func(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ledger := memory.New(1)
+		core := &fading{Core: ledger, left: forever}
+		limit := rapid.IntRange(1, 5).Draw(t, "limit")
+		named, floor := map[string]bool{}, uint64(0) // by the last complete checkpoint
+		o := newCheckpointer(t, core, "0", limit)
+		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
+			open := map[string]bool{}
+			for range rapid.IntRange(0, 12).Draw(t, "open") {
+				open["session-"+strconv.Itoa(rapid.IntRange(0, 20).Draw(t, "session"))] = true
+			}
+			if rapid.Bool().Draw(t, "little changes") {
+				maps.Copy(open, named)
+			}
+			o.openSessions(open)
+			core.left = forever
+			if rapid.IntRange(0, 3).Draw(t, "crash") == 0 {
+				core.left = rapid.IntRange(0, 6).Draw(t, "stored")
+			}
+			o.write(uint64(10 * (step + 1)))
+			found, newest := stands(t, ledger)
+			if len(newest.Open)+len(newest.Closed) > limit {
+				t.Fatalf("a message names %d sessions, want at most %d", len(newest.Open)+len(newest.Closed), limit)
+			}
+			if !o.checkpoint.writing {
+				named, floor = open, uint64(10*(step+1))
+				if read := slices.Sorted(maps.Keys(found.open)); !slices.Equal(read, slices.Sorted(maps.Keys(open))) || found.floor != floor {
+					t.Fatalf("floor %d with %q, want %d with %q", found.floor, read, floor, slices.Sorted(maps.Keys(open)))
+				}
+				if !maps.Equal(found.open, o.checkpoint.open) || found.sequence != o.checkpoint.sequence || found.base != o.checkpoint.base {
+					t.Fatalf("the owner believes in %+v, the ledger says %+v", o.checkpoint.standing, found)
+				}
+				continue
+			}
+			if found.floor != floor && found.floor != uint64(10*(step+1)) {
+				t.Fatalf("floor %d was never said", found.floor)
+			}
+			for id := range open {
+				if _, read := found.open[id]; !read && (named[id] || found.floor != floor) {
+					t.Fatalf("%s is open and not named", id)
+				}
+			}
+			// The successor goes on from there.
+			core = &fading{Core: ledger, left: forever}
+			o = newCheckpointer(t, core, strconv.Itoa(step+1), limit)
+			if !maps.Equal(found.open, o.checkpoint.open) || o.checkpoint.floor != found.floor {
+				t.Fatalf("it takes over %+v, want %+v", o.checkpoint.standing, found)
+			}
+			named, floor = map[string]bool{}, found.floor // the others come back by their inputs
+			for id := range found.open {
+				named[id] = true
+			}
+		}
+	})
+}
+
+// TestCheckpointsStaySmall: what the checkpoints of many sessions weigh follows
+// what changes, a takeover never reads much more than it has to, and no message
+// is so large that it would stand in the object store.
+func TestCheckpointsStaySmall(t *testing.T) {
+	t.Parallel()
+	const sessions, changes, checkpoints = 12_000, 60, 300
+	ledger := memory.New(1)
+	o := newCheckpointer(t, ledger, "one", Config{}.WithDefaults().CheckpointNames)
+	open := map[string]bool{}
+	var order []string
+	add := func() {
+		id := uuid.NewSHA1(uuid.NameSpaceOID, []byte(strconv.Itoa(len(order)))).String()
+		open[id], order = true, append(order, id)
+	}
+	for range sessions {
+		add()
+	}
+	for i := range uint64(checkpoints) {
+		for range changes {
+			delete(open, order[len(order)-sessions])
+			add()
+		}
+		o.openSessions(open)
+		o.write(i + 1)
+	}
+	var bytes, largest int
+	for message, err := range ledger.Scan(t.Context(), bus.ShardStream(0), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes, largest = bytes+len(message.Body), max(largest, len(message.Body))
+	}
+	if named := len(`"00000000-0000-0000-0000-000000000000",`); largest > 200<<10 || bytes > named*(4*2*changes*checkpoints+4*sessions) {
+		t.Errorf("%d bytes in all, the largest message has %d", bytes, largest)
+	}
+	found, _ := stands(t, ledger)
+	if len(found.open) != sessions || found.names > 3*sessions || found.messages > maxCheckpoints {
+		t.Errorf("%d sessions are open; %d names in %d messages say so", len(found.open), found.names, found.messages)
+	}
+}
+
+// TestCheckpointsAreReadBackSoFar: however little changes, a takeover reads a
+// bounded number of them.
+func TestCheckpointsAreReadBackSoFar(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	o := newCheckpointer(t, ledger, "one", 5000)
+	open := map[string]bool{}
+	for i := range 3 * maxCheckpoints {
+		open[strconv.Itoa(i)] = true
+	}
+	most := 0
+	for i := range uint64(maxCheckpoints + 100) {
+		o.openSessions(open)
+		o.write(i + 1)
+		most = max(most, o.checkpoint.messages)
+	}
+	if found, _ := stands(t, ledger); most != maxCheckpoints || found.messages > 200 || len(found.open) != len(open) {
+		t.Errorf("%d messages count, at most %d did", found.messages, most)
+	}
+}
+
+// TestFormerCheckpoints: one that names all open sessions itself, as they once
+// did, also out of the object store, is a base like any other.
+func TestFormerCheckpoints(t *testing.T) {
+	t.Parallel()
+	for name, count := range map[string]int{"in the message": 3, "in the object store": 9000} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := NewOwner(Config{
-				Core: memory.New(1), Name: "one", Log: zerolog.Nop(), CheckpointEvery: every, Go: func(operation func()) { operation() },
-			})
-			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			if err := o.Open(t.Context(), now); err != nil {
+			ledger := memory.New(1)
+			var open []string
+			for range count {
+				open = append(open, `"`+uuid.NewString()+`"`)
+			}
+			event := schemas.Event{
+				ID: "c", Source: "/podium/supervisor", Type: schemas.TypeCheckpoint, DataContentType: schemas.MediaTypeJSON,
+				Data: []byte(`{"epoch":4,"since":1,"owner":"x","time":"2026-01-01T00:00:00Z","floor":7,"open":[` + strings.Join(open, ",") + `]}`),
+			}
+			if err := bus.Offload(t.Context(), ledger.Artifacts(), &event); err != nil {
 				t.Fatal(err)
 			}
-			for i := range test.open {
-				o.conversation(strconv.Itoa(i)).busy = true
+			message, err := bus.Encode(bus.ShardSubject(0), &event)
+			if err != nil {
+				t.Fatal(err)
 			}
-			o.writeCheckpoint(t.Context(), now, false)
-			for range 3 { // to the object store, to the stream, acknowledged
-				o.complete(now)
+			if _, err = bus.Append(t.Context(), ledger, message, bus.Expect{}); err != nil {
+				t.Fatal(err)
 			}
-			o.floor.leave(o.floor.enter(1)) // there is something new to say
-			next, due := o.Next()
-			if !due || next.Sub(now) != test.wait {
-				t.Errorf("the next is due after %s (%v), want %s", next.Sub(now), due, test.wait)
+			o := newCheckpointer(t, ledger, "one", 5000)
+			if len(o.checkpoint.open) != count || o.checkpoint.epoch != 5 || o.floor.value != 7 {
+				t.Errorf("%d sessions open, epoch %d, floor %d", len(o.checkpoint.open), o.checkpoint.epoch, o.floor.value)
+			}
+			o.write(8)
+			if found, newest := stands(t, ledger); len(found.open) != 0 || newest.Epoch != 5 {
+				t.Errorf("%d sessions open, epoch %d", len(found.open), newest.Epoch)
 			}
 		})
 	}

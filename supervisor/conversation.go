@@ -21,6 +21,7 @@ type conversation struct {
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written
+	early    bool // it was met before the tail was read
 	loaded   bool
 	presumed bool // without a look at the ledger it was taken for new, once
 	busy     bool
@@ -48,7 +49,12 @@ func (o *Owner) conversation(id string) *conversation {
 	if c == nil {
 		c = &conversation{id: id, state: session.New(id)}
 		o.sessions[id] = c
+		o.checkpoint.move(id)
 		o.unknown++
+		if o.tail != 0 && o.floor.read <= o.tail {
+			c.early = true
+			o.early++
+		}
 	}
 	return c
 }
@@ -58,6 +64,9 @@ func (o *Owner) learn(c *conversation) {
 	if !c.known {
 		c.known = true
 		o.unknown--
+		if c.early {
+			o.early--
+		}
 	}
 }
 
@@ -65,6 +74,7 @@ func (o *Owner) learn(c *conversation) {
 func (o *Owner) forget(c *conversation) {
 	o.learn(c)
 	delete(o.sessions, c.id)
+	o.checkpoint.move(c.id)
 }
 
 func (o *Owner) enqueue(id string, in *input) {

@@ -210,7 +210,7 @@ func (o *Owner) lets(p *pool, w *waiter) bool {
 		heap.Pop(&p.waiters)
 		o.hand(w)
 		return true
-	case !p.room():
+	case !o.room(p):
 		return false
 	case passage == plan.PassageClaimed:
 		o.claim(w)
@@ -287,7 +287,7 @@ func (a *admissions) Admit(agent string) plan.Admission {
 		return a.bar(agent, a.owner.passage(agent, w.request))
 	}
 	p := a.owner.pool(agent)
-	if !p.room() {
+	if !a.owner.room(p) {
 		return plan.Full
 	}
 	admission := a.bar(agent, a.owner.passage(agent, ""))

@@ -22,23 +22,23 @@ type input struct {
 	read    session.Input
 }
 
-// read takes new messages from the stream and hands each to its conversation.
-func (o *Owner) read(ctx context.Context) bool {
-	worked := false
+// read takes new messages from the stream and hands each to its conversation. It
+// reports whether there was any, and whether the reader has no more for now.
+func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 	for len(o.parked) == 0 && o.floor.room(o.MaxPending, o.MaxBytes) {
 		message, ok, err := o.reader.Next()
 		if err != nil {
 			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
 		}
 		if !ok || err != nil {
-			break
+			return worked, true
 		}
 		worked = true
 		in := &input{message: message, entry: o.floor.enter(message.Sequence)}
 		o.floor.weigh(in.entry, int64(len(message.Body)))
 		o.admit(ctx, in)
 	}
-	return worked
+	return worked, false
 }
 
 // admit reads a message and finds its conversation.

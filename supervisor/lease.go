@@ -72,8 +72,8 @@ const (
 
 func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	switch {
-	case l.Holder == place.Holder && l.Epoch > place.Epoch:
-		return leaseHeld // by a successor of whoever asks
+	case l.Holder == place.Holder && l.Epoch > place.Epoch && now.Before(l.Until):
+		return leaseHeld // by a successor of whoever asks, if that is still there
 	case l.Holder == place.Holder:
 		return leaseFree
 	case l.Holder != "" && now.Before(l.Until):

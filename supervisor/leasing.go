@@ -36,6 +36,7 @@ type usage struct {
 	known    bool      // the ledger may know of it
 	held     bool      // until then
 	until    time.Time // at least
+	heldFor  *waiter   // who it was taken for; nil when it was adopted
 	again    time.Time // it does not try before
 	busy     bool      // an operation is under way
 	queued   bool      // in leasing.errands
@@ -43,7 +44,11 @@ type usage struct {
 	tries    int       // that have failed in a row
 }
 
-func (u *usage) valid(now time.Time) bool { return u.held && now.Add(leaseMargin).Before(u.until) }
+// valid reports whether a waiter has its leases for long enough. Those that an
+// earlier attempt has had do not count: a successor may have given them back.
+func (u *usage) valid(w *waiter, now time.Time) bool {
+	return u.held && u.heldFor == w && now.Add(leaseMargin).Before(u.until)
+}
 
 func holderOf(c *conversation, grant schemas.Grant) string {
 	return schemas.RunID(c.id, grant.Run) + "/" + grant.Task
@@ -113,7 +118,7 @@ func (o *Owner) holdsFor(w *waiter) bool {
 		return true
 	}
 	u := o.leasing.usages[holderOf(w.c, w.grant)]
-	return u != nil && u.valid(o.now)
+	return u != nil && u.valid(w, o.now)
 }
 
 // equipped reports whether a waiter whose agent has room has its resources; else
@@ -125,7 +130,7 @@ func (o *Owner) equipped(w *waiter) bool {
 	}
 	u := o.usage(w.c, w.grant, task)
 	u.waiter = w
-	if u.valid(o.now) {
+	if u.valid(w, o.now) {
 		return true
 	}
 	if !u.inLine {
@@ -253,7 +258,7 @@ func (o *Owner) acquire(ctx context.Context, u *usage) {
 			o.alarms.add(u.again, func(time.Time) { o.leasing.stirred = true })
 			return
 		}
-		o.keep(u, begun)
+		o.keep(u, w, begun)
 		o.leaveLine(u)
 		if u.waiter != w || w.gone {
 			free()
@@ -268,8 +273,8 @@ func (o *Owner) acquire(ctx context.Context, u *usage) {
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (o *Owner) keep(u *usage, begun time.Time) {
-	u.held, u.until = true, begun.Add(leaseTime)
+func (o *Owner) keep(u *usage, w *waiter, begun time.Time) {
+	u.held, u.heldFor, u.until = true, w, begun.Add(leaseTime)
 	o.renewAt(begun.Add(leaseRenew))
 }
 
@@ -366,7 +371,7 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 			o.Log.Error().Str("session", u.c.id).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
 		}
-		o.keep(u, begun)
+		o.keep(u, nil, begun)
 	}, func() {})
 }
 

@@ -24,6 +24,7 @@ type Config struct {
 	Log      zerolog.Logger
 
 	CheckpointEvery time.Duration // default 2 s
+	CheckpointNames int           // sessions that one message of a checkpoint names at most; default 5000
 	MaxPending      int           // inputs under way at once; default 4096
 	MaxBytes        int64         // of their bodies; default 64 MiB
 	Backoff         time.Duration // first wait after a temporary error, doubling to 100 times that; default 50 ms
@@ -52,6 +53,9 @@ type Config struct {
 func (c Config) WithDefaults() Config {
 	if c.CheckpointEvery == 0 {
 		c.CheckpointEvery = 2 * time.Second
+	}
+	if c.CheckpointNames == 0 {
+		c.CheckpointNames = 5000
 	}
 	if c.MaxPending == 0 {
 		c.MaxPending = 4096
@@ -83,20 +87,25 @@ type Owner struct {
 	sessions map[string]*conversation
 	waiting  map[string]*conversation // by the request whose answer it waits for
 	ready    []*conversation
-	closing  []*conversation // closed, and not below the floor yet
-	parked   []*input        // answers that name no session, until everything before them is decided
+	closing  []*conversation  // closed, and not below the floor yet
+	parked   []*input         // answers that name no session, until everything before them is decided
 	pools    map[string]*pool // by agent
 	arrivals uint64           // waiters so far
 	roomy    []string         // agents that may have room for somebody who waits
 	answers  answers
+	speaks   time.Time // when the next word to whoever asked may be said
 
 	now         time.Time           // of the Tick
 	breakers    map[string]*breaker // by agent
 	unconsulted []*breaker          // of which the ledger has to be told, or asked
 	leasing     leasing
 
-	unknown  int             // conversations of which it is not known yet what the ledger says
-	busy     int             // conversations with an operation under way
+	unknown  int  // conversations of which it is not known yet what the ledger says
+	early    int  // those of them that were met before the tail was read
+	surveyed bool // all that is under way in the shard is known
+
+	surveying *alarm // for when that is looked at again
+	busy      int    // conversations with an operation under way
 
 	checkpoint checkpoint
 
@@ -135,9 +144,11 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	o.now = now
 	worked := o.complete(now)
 	worked = o.alarms.ring(now) || worked
-	if o.read(ctx) {
-		worked, o.heard = true, now
+	read, drained := o.read(ctx)
+	if worked = read || worked; read || !drained {
+		o.heard = now
 	}
+	o.survey(now)
 	worked = o.grant(ctx) || worked
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]

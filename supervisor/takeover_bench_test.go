@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *supervisor.P
 			request := schemas.RequestID(0, schemas.RunID(id, 1), "t1", 1)
 			update := schemas.ProgressUpdate{
 				Envelope: schemas.Envelope{
-					MessageID: schemas.EffectID(request, fmt.Sprint(record)), From: "worker", To: "supervisor",
+					MessageID: schemas.EffectID(request, strconv.Itoa(record)), From: "worker", To: "supervisor",
 					Type: schemas.ProgressUpdateType, Timestamp: midnight(), InReplyTo: request,
 				},
 				Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(schemas.RunID(id, 1)), ProgressPercentage: record},

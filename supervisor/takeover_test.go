@@ -3,53 +3,80 @@ package supervisor_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"podium/bus"
-	"podium/bus/memory"
 	"podium/schemas"
+	"podium/supervisor"
 )
 
-// TestTakeoverOfManySessions: a checkpoint that is too large for a message stands
-// in the object store, also the one that takes a shard over.
+// TestTakeoverOfManySessions: a checkpoint of many sessions takes several
+// messages, and whichever is the last that is stored, the next owner has every
+// session go on.
 func TestTakeoverOfManySessions_X03(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, memory.WithMaxMessage(bus.ClaimLimit+16<<10))
-	first := d.open("first", d.ledger, 0)
-	d.say("thread", "m1", "do it")
-	d.spin(first, 3*time.Second)
-	point := d.checkpoint(0)
-	for range 8000 {
-		point.Open = append(point.Open, uuid.NewString())
+	const sessions, messages = 40, 7
+	for stays := range messages + 2 {
+		t.Run(strconv.Itoa(stays), func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			left := 1 << 30
+			core := &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+				if message.Subject != bus.ShardSubject(0) {
+					return stored
+				}
+				if left--; left < 0 {
+					return silent
+				}
+				return stored
+			}}
+			few := func(c *supervisor.Config) { c.CheckpointNames = 7 }
+			first := d.openWith(core, few)
+			for i := range 10 {
+				d.say(fmt.Sprint("thread", i), fmt.Sprint("m", i), "do it")
+			}
+			d.spin(first, 3*time.Second)
+			for i := range 5 { // some end before the next checkpoint, others begin
+				d.answerOf(fmt.Sprint("thread", i))
+				d.must(d.work(first))
+				d.answerNewest("chat", "")
+			}
+			for i := range sessions {
+				d.say(fmt.Sprint("thread", 10+i), fmt.Sprint("m", 10+i), "do it")
+			}
+			d.must(d.work(first))
+			before := len(d.events(bus.ShardStream(0), bus.ShardSubject(0)))
+			left = stays
+			d.spin(first, 3*time.Second)
+			if written := len(d.events(bus.ShardStream(0), bus.ShardSubject(0))) - before; written != min(stays, messages) {
+				t.Fatalf("%d messages were stored", written)
+			}
+			config := d.owner("second", d.ledger, 0).Config
+			few(&config)
+			second := supervisor.NewOwner(config)
+			d.must(second.Open(t.Context(), d.now))
+			d.deliverAll(second, "worker", "chat")
+			for i := range 10 + sessions {
+				if run := d.conversation(fmt.Sprint("thread", i)).Run(1); run == nil || run.Status != schemas.RunCompleted {
+					t.Errorf("thread %d: the run is %+v", i, run)
+				}
+			}
+			if second.Busy() || second.OpenSessions() != 0 {
+				t.Errorf("busy %v, %d sessions open", second.Busy(), second.OpenSessions())
+			}
+			d.clean()
+		})
 	}
-	body, err := schemas.Marshal(point)
-	d.must(err)
-	event := schemas.Event{
-		ID: "c", Source: "/podium/supervisor", Type: schemas.TypeCheckpoint, Time: d.now, DataContentType: schemas.MediaTypeJSON, Data: body,
-	}
-	d.must(bus.Offload(t.Context(), d.ledger.Artifacts(), &event))
-	d.put(bus.ShardSubject(0), &event)
-	second := d.open("second", d.ledger, 0)
-	message, err := d.ledger.Last(t.Context(), bus.ShardSubject(0))
-	d.must(err)
-	taken, err := bus.Decode(message)
-	d.must(err)
-	if taken.Artifact == nil || taken.Artifact.Size <= bus.ClaimLimit {
-		t.Fatalf("the checkpoint stands in the message: %d bytes", len(message.Body))
-	}
-	d.must(bus.Resolve(t.Context(), d.ledger.Artifacts(), &taken))
-	var read schemas.Checkpoint
-	d.must(schemas.Unmarshal(taken.Data, &read))
-	if read.Owner != "second" || read.Epoch != point.Epoch+1 || len(read.Open) != len(point.Open) {
-		t.Errorf("owner %s, epoch %d, %d open", read.Owner, read.Epoch, len(read.Open))
-	}
-	d.deliverAll(second, "worker", "chat")
-	if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
-		t.Errorf("the run is %s", run.Status)
+}
+
+// answerOf answers what the worker was asked for a thread.
+func (d *desk) answerOf(thread string) {
+	d.tb.Helper()
+	for _, request := range d.askedOf(thread) {
+		d.answer("worker", &request, "done")
 	}
 }
 

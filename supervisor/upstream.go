@@ -1,8 +1,8 @@
 package supervisor
 
 import (
-	"bytes"
 	"context"
+	"hash/fnv"
 	"time"
 
 	"podium/bus"
@@ -17,6 +17,10 @@ const (
 	firstWord   = 100 * time.Millisecond
 	nextChange  = time.Second
 	nextAnyways = 10 * time.Second
+	// wordSpacing bounds the words of a shard to 200 a second, so that with
+	// thousands of open runs telling about work leaves room for the work: with n of
+	// them on a shard the ten seconds become n times the spacing.
+	wordSpacing = 5 * time.Millisecond
 )
 
 // A telling is what somebody upstream has been told of a conversation's run.
@@ -25,7 +29,8 @@ type telling struct {
 	alarm   *alarm    // for the next word
 	last    time.Time // of the newest word; zero before the first
 	records uint64    // of the session, as far as they were looked at
-	said    []byte    // what the newest word said, but for the time
+	said    uint64    // a hash of what the newest word said, but for the time
+	turn    bool      // its alarm is its turn to speak
 }
 
 // inform keeps whoever asked for the run under way informed. It is called whenever
@@ -62,6 +67,15 @@ func (o *Owner) informAt(ctx context.Context, c *conversation, told *telling, at
 
 // say publishes a word, unless there is nothing new and the last one is young.
 func (o *Owner) say(ctx context.Context, c *conversation, told *telling, now time.Time) {
+	if slot := o.speaks; !told.turn && slot.After(now) {
+		told.turn, o.speaks = true, slot.Add(wordSpacing)
+		o.informAt(ctx, c, told, slot)
+		return
+	}
+	if !told.turn {
+		o.speaks = now.Add(wordSpacing)
+	}
+	told.turn = false
 	run := c.state.Active
 	var eta schemas.ETA
 	if profile := o.Profiles.Pinned(run.ProfileHash); profile != nil {
@@ -70,7 +84,7 @@ func (o *Owner) say(ctx context.Context, c *conversation, told *telling, now tim
 	payload := session.ProgressOf(run, eta, now)
 	said, err := timeless(payload)
 	told.records = c.state.Records
-	if due := told.last.Add(nextAnyways); err == nil && now.Before(due) && bytes.Equal(said, told.said) {
+	if due := told.last.Add(nextAnyways); err == nil && now.Before(due) && said == told.said {
 		o.informAt(ctx, c, told, due)
 		return
 	}
@@ -89,13 +103,16 @@ func (o *Owner) say(ctx context.Context, c *conversation, told *telling, now tim
 	})
 }
 
-// timeless is what a word says, but for what changes by itself.
-func timeless(payload schemas.ProgressPayload) ([]byte, error) {
+// timeless is a hash of what a word says, but for what changes by itself.
+func timeless(payload schemas.ProgressPayload) (uint64, error) {
 	payload.EstimatedCompletion = time.Time{}
 	if payload.ResourceUsage != nil {
 		usage := *payload.ResourceUsage
 		usage.TimeElapsedSeconds = 0
 		payload.ResourceUsage = &usage
 	}
-	return schemas.Marshal(payload)
+	body, err := schemas.Marshal(payload)
+	sum := fnv.New64a()
+	_, _ = sum.Write(body)
+	return sum.Sum64(), err
 }

@@ -64,7 +64,9 @@ type verifier struct {
 	inputs   map[uint64]bus.Message // not consumed by a record yet
 	dead     map[uint64]bool        // in quarantine
 	floor    uint64
-	result   Verification
+	// checkpointed is the sequence of the newest checkpoint.
+	checkpointed uint64
+	result       Verification
 }
 
 type verified struct {
@@ -103,14 +105,14 @@ func (v *verifier) take(message bus.Message) error {
 }
 
 func (v *verifier) checkpoint(message bus.Message) error {
-	event, err := v.event(message)
+	point, err := readCheckpoint(v.ctx, v.core, message)
 	if err != nil {
 		return err
 	}
-	var point schemas.Checkpoint
-	if err = schemas.Unmarshal(event.Data, &point); err != nil {
-		return err
+	if (point.Base != 0 || point.Previous != 0) && point.Previous != v.checkpointed {
+		v.fault(Fault{Sequence: message.Sequence, What: "a checkpoint does not follow from the one before it"})
 	}
+	v.checkpointed = message.Sequence
 	if point.Floor < v.floor {
 		v.fault(Fault{Sequence: message.Sequence, What: "the floor of a checkpoint went down"})
 	}

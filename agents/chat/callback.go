@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"podium/schemas"
@@ -58,6 +60,13 @@ func (s *statusError) permanent() bool {
 	}
 }
 
+// An unknownError says that the callback has taken the answer or not: the call
+// broke before it said so.
+type unknownError struct{ error }
+
+// Unwrap returns the cause.
+func (e *unknownError) Unwrap() error { return e.error }
+
 // deliver makes one signed call. Its errors name neither the URL, which may
 // hold a token, nor the words.
 func (a *Agent) deliver(ctx context.Context, target callback, answer Message) error {
@@ -66,6 +75,8 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 	if err != nil {
 		return err
 	}
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	call, err := http.NewRequestWithContext(ctx, http.MethodPost, target.url, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("the callback is not a URL")
@@ -78,7 +89,11 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
-		return fmt.Errorf("call: %w", err)
+		err = fmt.Errorf("call: %w", err)
+		if connected.Load() {
+			return &unknownError{err}
+		}
+		return err
 	}
 	defer reply.Body.Close() //nolint:errcheck // nothing was written to it
 	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, answerLimit))

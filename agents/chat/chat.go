@@ -143,7 +143,8 @@ type arguments struct {
 }
 
 // Handle implements bus.Handler. It fails for good when the channel refuses the
-// answer (4xx but for 408, 425 and 429); every other failure may be tried again.
+// answer (4xx but for 408, 425 and 429); every other failure may be tried again. It
+// asks for its permit right before it calls.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
@@ -164,6 +165,9 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 			Text:      given.Text,
 			Run:       request.Run,
 			ReplyID:   receipt.ReplyID,
+		}
+		if err := request.Permit(ctx); err != nil {
+			return schemas.Result{}, err
 		}
 		if err := a.deliver(ctx, target, answer); err != nil {
 			return schemas.Result{}, a.failure(ctx, language, given.Channel, err)
@@ -187,8 +191,9 @@ func replyID(request *bus.Request) string {
 
 // failure puts an error into words.
 func (a *Agent) failure(ctx context.Context, language, channel string, err error) error {
+	_, unknown := errors.AsType[*unknownError](err)
 	if ctx.Err() != nil {
-		return fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))
+		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))}
 	}
 	key, status, permanent := "unreachable", "", false
 	if answered, ok := errors.AsType[*statusError](err); ok {
@@ -201,6 +206,7 @@ func (a *Agent) failure(ctx context.Context, language, channel string, err error
 	return &bus.Failure{
 		Message:   a.words.Say(language, key, "{channel}", channel, "{status}", status),
 		Permanent: permanent,
+		Unknown:   unknown,
 		Err:       fmt.Errorf("deliver to a chat channel: %w", err),
 	}
 }

@@ -9,6 +9,9 @@
 // PODIUM_RUN, PODIUM_TASK, PODIUM_ATTEMPT and PODIUM_EFFECT; the last is the
 // same for every attempt of one piece of work.
 //
+// A program with side effects outside is started only once that is permitted: a
+// request that was cancelled, or that another process has worked on, starts none.
+//
 // # What it may say on the way
 //
 // Each line on standard error is progress for a person. "40% text" sets the
@@ -38,6 +41,11 @@
 // EX_NOHOST (68), EX_PROTOCOL (76), EX_NOPERM (77) and EX_CONFIG (78). It can
 // after EX_TEMPFAIL (75) and every other code, 1 and 2 included, and when a
 // signal ended the program.
+//
+// Of a program with side effects outside nobody knows what it has done when a
+// signal or the agent ended it, or when what it printed cannot be read; an issue of
+// its response says so with "effect_unknown":true. Any other failure says that it
+// has done nothing.
 //
 // When the request's context or the timeout ends, the whole process group is
 // killed. Whatever the program leaves behind in its group is killed when it

@@ -37,6 +37,7 @@ type Config struct {
 	MaxOutput int
 
 	// Description, InputSchema and SideEffects go to the registry; all may be empty.
+	// With schemas.SideEffectsExternal the program is started only once it is permitted.
 	Description string
 	InputSchema jsontext.Value
 	SideEffects string

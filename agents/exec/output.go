@@ -66,6 +66,7 @@ func (a *Agent) settle(language string, payload *schemas.ResponsePayload) (schem
 				failure.Message = issue.Description
 			}
 			failure.Permanent = failure.Permanent || issue.Resolution == schemas.ResolutionEscalated
+			failure.Unknown = failure.Unknown || issue.EffectUnknown
 		}
 		return schemas.Result{}, failure
 	default:
@@ -74,7 +75,7 @@ func (a *Agent) settle(language string, payload *schemas.ResponsePayload) (schem
 }
 
 func (a *Agent) unreadable(language string, err error) error {
-	failure := a.fail(language, "unreadable", err)
+	failure := a.silent(language, "unreadable", err)
 	failure.Permanent = true
 	return failure
 }

@@ -30,6 +30,11 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Repo
 	if err != nil {
 		return schemas.Result{}, err
 	}
+	if a.acts() {
+		if err := request.Permit(ctx); err != nil {
+			return schemas.Result{}, err
+		}
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, a.config.Timeout, errTimeout)
 	defer cancel()
 	running, stop := context.WithCancelCause(limited)
@@ -82,25 +87,36 @@ func (a *Agent) fail(language, key string, err error, places ...string) *bus.Fai
 	return &bus.Failure{Message: a.words.Say(language, key, places...), Err: err}
 }
 
+// acts reports whether the program reaches people or systems outside. Then it
+// needs a permit, and when it says nothing in the end, nobody knows what it did.
+func (a *Agent) acts() bool { return a.config.SideEffects == schemas.SideEffectsExternal }
+
+// silent is a failure of a program that could not say what it did.
+func (a *Agent) silent(language, key string, err error, places ...string) *bus.Failure {
+	failure := a.fail(language, key, err, places...)
+	failure.Unknown = a.acts()
+	return failure
+}
+
 // stopped explains why we killed the program.
 func (a *Agent) stopped(language string, cause error) error {
 	if errors.Is(cause, errTooMuch) {
-		failure := a.fail(language, "too_much", cause, "{limit}", strconv.Itoa(a.config.MaxOutput))
+		failure := a.silent(language, "too_much", cause, "{limit}", strconv.Itoa(a.config.MaxOutput))
 		failure.Permanent = true
 		return failure
 	}
-	return a.fail(language, "timeout", cause, "{timeout}", a.config.Timeout.String())
+	return a.silent(language, "timeout", cause, "{timeout}", a.config.Timeout.String())
 }
 
 // exited explains an exit code other than 0.
 func (a *Agent) exited(language, said string, err error) error {
 	var exit *osexec.ExitError
 	if !errors.As(err, &exit) {
-		return a.fail(language, "start", fmt.Errorf("wait for the program: %w", cause(err)))
+		return a.silent(language, "start", fmt.Errorf("wait for the program: %w", cause(err)))
 	}
 	code := exit.ExitCode()
 	if code < 0 {
-		return a.fail(language, "signal", errors.New("the program was ended by a signal"))
+		return a.silent(language, "signal", errors.New("the program was ended by a signal"))
 	}
 	key := "exit"
 	if said != "" {

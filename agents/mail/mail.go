@@ -3,7 +3,7 @@
 // The Message-ID is made of the request's effect id, so every attempt of one
 // answer carries the same one: when a connection breaks after the last byte,
 // nobody knows whether the server took the mail, and the next attempt repeats
-// it recognizably. That case is reported as temporary.
+// it recognizably. That case is reported as temporary and unknown.
 //
 // An answer says Auto-Submitted: auto-replied (RFC 3834), names what it answers
 // (RFC 5322, section 3.6.4) and is plain text. Nothing that a requester wrote
@@ -119,7 +119,9 @@ type arguments struct {
 }
 
 // Handle implements bus.Handler. It fails for good when the arguments are
-// unusable or the server answers 5xx; every other failure may be tried again.
+// unusable or the server answers 5xx; every other failure may be tried again. It
+// asks for its permit when the server has taken sender and recipients, right
+// before the letter itself.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
@@ -151,7 +153,15 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 		date:       a.now(),
 		text:       given.Text,
 	}
-	if err := account.send(ctx, letter); err != nil {
+	var refused error
+	err = account.send(ctx, letter, func(ctx context.Context) error {
+		refused = request.Permit(ctx)
+		return refused
+	})
+	switch {
+	case refused != nil:
+		return schemas.Result{}, refused
+	case err != nil:
 		return schemas.Result{}, a.failure(ctx, language, err)
 	}
 	data, err := schemas.Marshal(Receipt{MessageID: letter.messageID})
@@ -172,8 +182,9 @@ func (a *Agent) refuse(language, key string, places ...string) error {
 
 // failure puts an error of sending into words.
 func (a *Agent) failure(ctx context.Context, language string, err error) error {
+	_, unknown := errors.AsType[*unknownError](err)
 	if ctx.Err() != nil {
-		return fmt.Errorf("send a mail: %w", context.Cause(ctx))
+		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
 	}
 	key, code, permanent := "unreachable", "", false
 	if answered, ok := errors.AsType[*replyError](err); ok {
@@ -186,6 +197,7 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 	return &bus.Failure{
 		Message:   a.words.Say(language, key, "{code}", code),
 		Permanent: permanent,
+		Unknown:   unknown,
 		Err:       fmt.Errorf("send a mail: %w", err),
 	}
 }

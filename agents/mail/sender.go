@@ -15,6 +15,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 )
 
 // DefaultTimeout bounds each step of sending: to connect, and then to send.
@@ -101,6 +102,9 @@ func (a *Account) complete() error {
 	return nil
 }
 
+// connecting is the stage before any address is said.
+const connecting = "connect"
+
 // A replyError is an answer of the server that refuses. It does not hold the
 // server's words, which may repeat addresses.
 type replyError struct {
@@ -112,9 +116,19 @@ func (e *replyError) Error() string {
 	return fmt.Sprintf("%s: the server answered %d", e.stage, e.code)
 }
 
-// send delivers one letter. A nil error means that the server has confirmed it;
-// a *replyError that it has refused it. After any other error it may have it or not.
-func (s *sender) send(ctx context.Context, letter letter) error {
+// An unknownError says that a letter is on its way or not: the connection broke
+// between its last byte and the server's answer to it.
+type unknownError struct{ error }
+
+// Unwrap returns the cause.
+func (e *unknownError) Unwrap() error { return e.error }
+
+// send delivers one letter, once it is permitted; it is asked when the server has
+// taken sender and recipients. A nil error means that the server has confirmed
+// it; a *replyError that it has refused it; an *unknownError that it may have it
+// or not. After any other error it has it not. An error of permit is returned as
+// it is.
+func (s *sender) send(ctx context.Context, letter letter, permit func(context.Context) error) error {
 	// The library closes the connection of a failed greeting no more than it
 	// looks at the context once connected: that is done here.
 	var connection net.Conn
@@ -139,15 +153,56 @@ func (s *sender) send(ctx context.Context, letter letter) error {
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return classify("connect", err)
+		return classify(connecting, err)
 	}
-	message := letter.message()
-	err = client.SendWithSMTPClient(session, message)
-	if message.IsDelivered() {
+	if err = s.address(session, letter); err != nil {
+		return err
+	}
+	if err = permit(ctx); err != nil {
 		_ = session.Quit()
-		return nil
+		return err
 	}
-	return classify("send", err)
+	if err = s.transmit(session, letter); err != nil {
+		return err
+	}
+	_ = session.Quit()
+	return nil
+}
+
+// address names sender and recipients to the server. All of them, or nobody, get
+// the letter.
+func (s *sender) address(session *smtp.Client, letter letter) error {
+	if err := session.UpdateDeadline(s.account.Timeout); err != nil {
+		return classify(connecting, err)
+	}
+	if err := session.Mail("<" + letter.from.Address + ">"); err != nil {
+		return classify("sender", err)
+	}
+	for _, recipient := range letter.to {
+		if err := session.Rcpt("<" + recipient.Address + ">"); err != nil {
+			return classify("recipient", err)
+		}
+	}
+	return nil
+}
+
+// transmit sends the letter itself.
+func (s *sender) transmit(session *smtp.Client, letter letter) error {
+	if err := session.UpdateDeadline(s.account.Timeout); err != nil {
+		return classify(connecting, err)
+	}
+	data, err := session.Data()
+	if err != nil {
+		return classify("data", err)
+	}
+	if _, err = letter.message().WriteTo(data); err != nil {
+		return classify("data", err) // without its end no server takes it
+	}
+	err = classify("end of data", data.Close())
+	if _, refused := errors.AsType[*replyError](err); err != nil && !refused {
+		return &unknownError{err}
+	}
+	return err
 }
 
 // dial connects, with TLS from the first byte when the account says so.
@@ -195,17 +250,17 @@ func (s *sender) options(letter letter) []gomail.Option {
 // classify tells a refusal from everything else, and keeps addresses and the
 // server's words out of the error.
 func classify(stage string, err error) error {
-	if sending, ok := errors.AsType[*gomail.SendError](err); ok {
-		if code := sending.ErrorCode(); code >= 400 && code <= 599 {
-			return &replyError{code: code, stage: sending.Reason.String()}
-		}
-		return errors.New(stage + ": " + sending.Reason.String() + " failed without an answer")
+	if err == nil {
+		return nil
 	}
 	var answered *textproto.Error
 	if errors.As(err, &answered) && answered.Code >= 400 && answered.Code <= 599 {
 		return &replyError{code: answered.Code, stage: stage}
 	}
-	return fmt.Errorf("%s: %w", stage, err)
+	if _, network := errors.AsType[net.Error](err); network || stage == connecting {
+		return fmt.Errorf("%s: %w", stage, err)
+	}
+	return errors.New(stage + ": failed without an answer")
 }
 
 // ascii reports whether the addresses do without SMTPUTF8 (RFC 6531).

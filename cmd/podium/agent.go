@@ -32,6 +32,7 @@ type agentExecCommand struct {
 	Timeout     time.Duration `help:"After this the program, and all it started, is killed." default:"30s"`
 	Heartbeat   time.Duration `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
 	Description string        `help:"What it can do, in one sentence." placeholder:"WORDS"`
+	SideEffects string        `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none." enum:"external," default:"" placeholder:"external"`
 	Command     []string      `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
@@ -52,7 +53,9 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	program, err := exec.New(exec.Config{Command: command, Timeout: c.Timeout, Description: c.Description})
+	program, err := exec.New(exec.Config{
+		Command: command, Timeout: c.Timeout, Description: c.Description, SideEffects: c.SideEffects,
+	})
 	if err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}

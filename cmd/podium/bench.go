@@ -137,12 +137,13 @@ func (r benchedRuns) print(w io.Writer) error {
 }
 
 func (r benchedGrowth) print(w io.Writer) error {
-	_, _ = fmt.Fprintf(w, "w1 at durability %s: %d runs in flight, %d shards\n", r.Durability, r.InFlight, r.Shards)
-	return printLines(w, []benchLine{
-		{fmt.Sprintf("runs/s with %d ended runs", r.EndedRuns), r.RunsPerSecond, 0},
-		{fmt.Sprintf("runs/s with %d ended runs", r.GrownEndedRuns), r.GrownRunsPerSecond, 0},
-		{"ratio", r.Ratio, 2},
-	})
+	_, _ = fmt.Fprintf(w, "w1 at durability %s: %d runs in flight, %d shards\n\n", r.Durability, r.InFlight, r.Shards)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "ended runs\truns/s\tbare bus\tCPU per run, ms\t")
+	_, _ = fmt.Fprintf(table, "%d\t%.0f\t%.0f\t%.3f\t\n", r.EndedRuns, r.RunsPerSecond, r.BareRunsPerSecond, r.CPU)
+	_, _ = fmt.Fprintf(table, "%d\t%.0f\t%.0f\t%.3f\t\n", r.GrownEndedRuns, r.GrownRunsPerSecond, r.GrownBareRunsPerSecond, r.GrownCPU)
+	_, _ = fmt.Fprintf(table, "ratio\t%.2f\t%.2f\t%.2f\t\n", r.Ratio, r.GrownBareRunsPerSecond/r.BareRunsPerSecond, r.CPURatio)
+	return table.Flush()
 }
 
 func (r benchedRoute) print(w io.Writer) error {

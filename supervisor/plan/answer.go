@@ -18,6 +18,7 @@ type Answer struct {
 	Delivered    string                // mail's Message-ID or chat's reply id, from a delivery
 	Detail       string                // what went wrong, as the agent says
 	Permanent    bool                  // the agent says that no attempt can help
+	Unknown      bool                  // the agent says that its effect may have happened all the same
 	Deliverables []schemas.Deliverable // of work
 	Tokens       int
 }
@@ -30,12 +31,22 @@ func (t *Turn) Answer(task *Task, answer Answer) {
 	case schemas.StatusBlocked:
 		t.fail(task, schemas.FailureBlocked, answer.Detail)
 	case schemas.StatusFailed:
-		cause := schemas.FailureAgent
-		if answer.Permanent {
-			cause = schemas.FailurePermanent
-		}
-		t.fail(task, cause, answer.Detail)
+		t.declined(task, &answer)
 	}
+}
+
+// declined takes a failure that the agent tells. Whether there is another attempt
+// when its effect was permitted and may have happened, is for the profile to say.
+func (t *Turn) declined(task *Task, answer *Answer) {
+	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
+	failed.EffectUnknown = answer.Unknown && task.Permit != ""
+	switch {
+	case failed.EffectUnknown && t.asksOnUnknown(task.Agent):
+		failed.Cause = schemas.FailureUnknownEffect
+	case answer.Permanent:
+		failed.Cause = schemas.FailurePermanent
+	}
+	t.failWith(task, failed)
 }
 
 func (t *Turn) accept(task *Task, answer *Answer) {

@@ -138,7 +138,7 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.Failure, t.Detail, t.Recovery = f.Cause, f.Detail, f.Action
-	if f.Cause.Undone() {
+	if f.Undone() {
 		t.Permit = ""
 	}
 	if !t.State.UnderWay() {

@@ -67,7 +67,7 @@ func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
 func (t *Turn) single(id string) {
 	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Words}
 	if len(t.Run.Message.More) > 0 {
-		task.Description = text(head(t.words(), schemas.InlineLimit))
+		task.Description = text(short(t.words()))
 	}
 	t.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
@@ -99,6 +99,14 @@ func (t *Turn) stepsOf(words string, steps []route.Step) []schemas.PlannedTask {
 	return tasks
 }
 
+// short is what a description holds of words that stand in the request as a whole.
+func short(words string) string {
+	if len(words) <= schemas.InlineLimit {
+		return words
+	}
+	return head(words, schemas.InlineLimit) + "…"
+}
+
 // describe keeps a step's words in place when they are small, else points at
 // them in the message. Merged messages have no place in common: there the
 // context of the request says all of it.
@@ -109,7 +117,7 @@ func (t *Turn) describe(words string, s route.Step) schemas.Body {
 	case len(s.Text) <= schemas.InlineLimit:
 		return text(s.Text)
 	case len(t.Run.Message.More) > 0:
-		return text(head(s.Text, schemas.InlineLimit) + "…")
+		return text(short(s.Text))
 	}
 	return schemas.Body{Sequence: t.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
 }
@@ -127,8 +135,8 @@ func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schema
 func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	for i := range tasks {
 		tasks[i].Routed = t.Profile.assigns(tasks[i].Agent)
-		if tasks[i].Description.Sequence == 0 && len(tasks[i].Description.Text) > schemas.InlineLimit && source == schemas.PlannerTemplate {
-			tasks[i].Description = text(head(tasks[i].Description.Text, schemas.InlineLimit) + "…")
+		if source == schemas.PlannerTemplate {
+			tasks[i].Description.Text = short(tasks[i].Description.Text) // it may repeat the request
 		}
 	}
 	if source == schemas.PlannerNone {

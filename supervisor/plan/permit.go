@@ -16,6 +16,7 @@ func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool)
 	reason := t.objection(task, attempt, permit, known)
 	switch {
 	case reason == "" && !known:
+		t.Progress(task, task.Percentage, "") // whoever asks has begun
 		t.Emit(schemas.Fact{PermitGranted: &schemas.PermitGranted{
 			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
 		}})

@@ -10,9 +10,11 @@ import (
 // (M-44…M-46): another attempt, another agent, without the task, or telling
 // whoever asked.
 func (t *Turn) fail(task *Task, cause schemas.FailureKind, detail string) {
-	failed := schemas.TaskFailed{
-		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Cause: cause, Detail: detail, Category: category(cause),
-	}
+	t.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
+}
+
+func (t *Turn) failWith(task *Task, failed schemas.TaskFailed) {
+	failed.Run, failed.Task, failed.Attempt, failed.Category = t.Run.Number, task.ID, task.Attempt, category(failed.Cause)
 	t.remedy(task, &failed)
 	t.Emit(schemas.Fact{TaskFailed: &failed})
 	switch {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -137,7 +138,7 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 	case schemas.FailureArguments:
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:
-		failure.SuggestedAction = schemas.ActionManualIntervention
+		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked:
 	}
 	detail := task.Detail

@@ -108,13 +108,21 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 	for i := range tasks {
 		task := &tasks[i]
 		plan[i] = schemas.PlannedTask{
-			Task: task.TaskID, Description: text(task.Description), Dependencies: task.Dependencies,
+			Task: task.TaskID, Description: text(task.Description), Dependencies: some(task.Dependencies),
 			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional,
-			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens, Resources: task.Resources,
+			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens, Resources: some(task.Resources),
 			Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
-			Deliverables: task.Deliverables, ValidationCriteria: task.ValidationCriteria,
-			FilesToModify: task.Context.FilesToModify, References: task.Context.References,
+			Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
+			FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
 		}
 	}
 	return plan
+}
+
+// some is a list, or nil for an empty one, which takes no room in a record.
+func some(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }

@@ -95,6 +95,41 @@ func TestReadPlanKeepsEverything_M03(t *testing.T) {
 	}
 }
 
+// TestRefusalsAreBounded_M16: the faults of a plan are told up to a number, each up
+// to a length, and the planner hears as many as fit.
+func TestRefusalsAreBounded_M16(t *testing.T) {
+	t.Parallel()
+	source := steps()
+	source.Complexity, source.Planner = nil, &schemas.Planner{Kind: schemas.PlannerAgent, Agent: "planner"}
+	tasks := make([]schemas.Task, 60)
+	for i := range tasks {
+		tasks[i] = schemas.Task{TaskID: strings.Repeat("x", 100), AssignedTo: strings.Repeat("y", 2000)}
+	}
+	body, err := schemas.Marshal(map[string]any{"tasks": tasks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, facts := begun(t, compile(t, source), "do it", "")
+	turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Data: body}})
+	for i := range *facts {
+		record(t, (*facts)[i])
+		if refused := (*facts)[i].PlanRefused; refused != nil {
+			if len(refused.Faults) != 51 || refused.Faults[50] != "and 69 more" {
+				t.Errorf("%d faults, the last %q", len(refused.Faults), refused.Faults[len(refused.Faults)-1])
+			}
+			for _, fault := range refused.Faults {
+				if len(fault) > 512 {
+					t.Errorf("a fault of %d bytes", len(fault))
+				}
+			}
+		}
+	}
+	feedback := turn.Run.Task("plan").Detail
+	if len(feedback) > 2100 || !strings.HasSuffix(feedback, "\n- …") {
+		t.Errorf("the planner hears %d bytes, at last %q", len(feedback), feedback[max(len(feedback)-20, 0):])
+	}
+}
+
 // FuzzReadPlan: whatever a planner says, reading it does not panic, and what is
 // read is either refused with its faults named or a plan that is carried out to
 // its end, each record as its schema has it.

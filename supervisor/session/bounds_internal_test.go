@@ -1,10 +1,13 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"podium/schemas"
 )
 
 // What others write into records is bounded, whatever they write.
@@ -17,6 +20,42 @@ func TestForeignTextIsBounded(t *testing.T) {
 	}
 	if cut("as it is", maxDetail) != "as it is" {
 		t.Error("a short text was changed")
+	}
+}
+
+// TestCutInside_P11: with its mark a text is no longer than its limit, and still text.
+func TestCutInside_P11(t *testing.T) {
+	t.Parallel()
+	const text = "grüßen" // 8 bytes
+	for limit, want := range []string{"", "", "", "…", "g…", "gr…", "gr…", "grü…", "grüßen", "grüßen"} {
+		if got := cutInside(text, limit); got != want || len(got) > limit {
+			t.Errorf("at %d: %q, want %q", limit, got, want)
+		}
+	}
+}
+
+// TestDeliverablesAreBounded_M09: an agent cannot fill a record with what it lists.
+func TestDeliverablesAreBounded_M09(t *testing.T) {
+	t.Parallel()
+	small := schemas.Deliverable{DeliverableID: "d", Type: "code"}
+	large := schemas.Deliverable{DeliverableID: "d", Type: "code", Description: strings.Repeat("x", maxDeliverableBytes/2)}
+	for name, test := range map[string]struct {
+		listed []schemas.Deliverable
+		want   int
+	}{
+		"none":                 {nil, 0},
+		"as many as may be":    {slices.Repeat([]schemas.Deliverable{small}, maxDeliverables), maxDeliverables},
+		"one more":             {slices.Repeat([]schemas.Deliverable{small}, maxDeliverables+1), maxDeliverables},
+		"one that is large":    {[]schemas.Deliverable{large, small}, 2},
+		"two that are":         {[]schemas.Deliverable{large, large, small}, 1},
+		"one that is too much": {[]schemas.Deliverable{{DeliverableID: "d", Path: strings.Repeat("x", maxDeliverableBytes)}, small}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := bounded(test.listed); len(got) != test.want {
+				t.Errorf("%d are kept, want %d", len(got), test.want)
+			}
+		})
 	}
 }
 

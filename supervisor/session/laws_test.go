@@ -226,7 +226,7 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 			tb.Fatalf("task %s is permitted, again: %v, after %q", task.ID, granted.Again, outstanding)
 		}
 		s.effects[effect] = granted.Permit
-	case fact.TaskFailed != nil && fact.TaskFailed.Cause.Undone():
+	case fact.TaskFailed != nil && fact.TaskFailed.Undone():
 		delete(s.effects, effect)
 	}
 }

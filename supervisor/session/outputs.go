@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"podium/schemas"
@@ -42,7 +43,7 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 				return nil, err
 			}
 			outputs = append(outputs, Output{Agent: f.TaskDispatched.Agent, Event: request})
-		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0:
+		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0 && !takenBack(record, f.TaskCancelled):
 			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
 		case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && abandoned(f.TaskFailed.Cause):
 			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
@@ -69,6 +70,15 @@ func Answers(env Env, state *State, record *schemas.Transition) ([]Output, error
 		outputs = append(outputs, response)
 	}
 	return outputs, nil
+}
+
+// takenBack reports whether the attempt that is cancelled was decided by the same
+// record, so that its agent has not been asked.
+func takenBack(record *schemas.Transition, f *schemas.TaskCancelled) bool {
+	return slices.ContainsFunc(record.Facts, func(other schemas.Fact) bool {
+		d := other.TaskDispatched
+		return d != nil && d.Run == f.Run && d.Task == f.Task && d.Attempt == f.Attempt
+	})
 }
 
 // awaited reports whether the answer to a request is waited for after its record.

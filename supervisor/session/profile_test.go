@@ -40,12 +40,12 @@ func storyProfile() schemas.Profile {
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Texts: schemas.Texts{
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
 				NoRoute: "Nobody here is responsible for that.", Cancelled: "It was stopped.",
-				Partial: "This much is there:", Empty: "It is done.",
+				Partial: "This much is there:", Empty: "It is done.", UnknownEffect: "Please look whether this was done. {detail}",
 			}},
 			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Texts: schemas.Texts{
 				TaskFailed: "Das ging nicht: {detail}", Timeout: "Niemand hat rechtzeitig geantwortet.",
 				NoRoute: "Dafür ist hier niemand zuständig.", Cancelled: "Es wurde angehalten.",
-				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.",
+				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.", UnknownEffect: "Bitte nachsehen, ob das erledigt ist. {detail}",
 			}},
 		},
 	}

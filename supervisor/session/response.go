@@ -47,7 +47,7 @@ func completes(task string) func(schemas.Fact) bool {
 // asked returns the task of the active run, and the attempt, that a request id stands for.
 func (d *decision) asked(request string) (*plan.Task, int) {
 	active := d.state.Active
-	if active == nil {
+	if active == nil || request == "" {
 		return nil, 0
 	}
 	run := schemas.RunID(d.state.Session, active.Number)
@@ -144,6 +144,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 			answer.Detail = cut(issue.Description, maxDetail)
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
+		answer.Unknown = answer.Unknown || issue.EffectUnknown
 	}
 	return answer
 }

@@ -52,7 +52,9 @@ type story struct {
 //	chat id=c1 [thread=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [data|payload] [bare] [padding=5000]
-//	progress task=t1 [attempt=1] [percentage=10] [message=(…)]
+//	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [bare]
+//	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside
+//	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
 //	repeat id=m1              the same event once more
 //	room calculator=1         so many requests may be under way; "free" is no limit
@@ -88,6 +90,11 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	case "progress":
 		event, agent := s.sign(tb, d)
 		return s.tell(s.take(tb, event, agent))
+	case "permit":
+		event, agent := s.ask(tb, d)
+		return s.tell(s.take(tb, event, agent))
+	case "again":
+		return s.tell(s.take(tb, s.events[text(d, "id", "")], text(d, "agent", "")))
 	case "cancel":
 		return s.tell(s.take(tb, s.stop(tb, d), ""))
 	case "repeat":
@@ -274,7 +281,26 @@ func (s *story) sign(tb testing.TB, d *datadriven.TestData) (event schemas.Event
 	tb.Helper()
 	run, task := number(tb, d, "run", 1), text(d, "task", "")
 	agent = text(d, "agent", s.asked[fmt.Sprint(run, "/", task)])
-	return s.progressOf(tb, agent, run, task, number(tb, d, "attempt", 1), number(tb, d, "percentage", 0), text(d, "message", "")), agent
+	event = s.progressOf(tb, agent, run, task, number(tb, d, "attempt", 1), number(tb, d, "percentage", 0), text(d, "message", ""))
+	if d.HasArg("bare") {
+		event = s.bareProgress(tb, event, agent, task)
+	}
+	return event, agent
+}
+
+// bareProgress is an update that names nothing but its plan and the task.
+func (s *story) bareProgress(tb testing.TB, event schemas.Event, agent, task string) schemas.Event {
+	tb.Helper()
+	progress, err := schemas.DecodeProgressUpdate(event.Data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	progress.InReplyTo, event.Subject, event.CausationID, event.Attempt = "", "", "", 0
+	if task != "" {
+		progress.Payload.TasksInProgress = []schemas.TaskInProgress{{TaskID: task, Agent: agent, StartedAt: s.now}}
+	}
+	event.Data = canonical(tb, progress)
+	return event
 }
 
 // advance lets time pass; what falls due on the way rings, in order.

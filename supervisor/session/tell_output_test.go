@@ -16,6 +16,8 @@ func (s *story) output(o *session.Output) string {
 	switch {
 	case o.Cancel != "":
 		return "→ " + o.Agent + ": stop, nobody waits any more\n"
+	case o.Permit != nil:
+		return "→ " + o.Agent + ": " + s.permitted(o.Permit) + "\n"
 	case o.Response:
 		return s.responded(o)
 	}

@@ -21,6 +21,8 @@ func (s *story) tell(d decided, malformed error) string {
 		return fmt.Sprintf("quarantine: %s (%s)\n", d.outcome.Refusal.Reason, d.outcome.Refusal.Detail)
 	case d.outcome.Repeated > 0:
 		return fmt.Sprintf("nothing changes, the answer of run %d is owed once more\n", d.outcome.Repeated)
+	case d.outcome.Permitted != nil:
+		return "nothing changes, the answer is " + s.permitted(d.outcome.Permitted) + "\n"
 	case d.record == nil:
 		return "nothing changes\n"
 	}
@@ -100,6 +102,8 @@ func (s *story) task(f *schemas.Fact) string {
 		return fmt.Sprintf("attempt %d: late answer %s, input %d", f.ResponseLate.Attempt, f.ResponseLate.Status, f.ResponseLate.Sequence)
 	case f.EntityMismatched != nil:
 		return fmt.Sprintf("speaks of another %s: %q", f.EntityMismatched.Entity, f.EntityMismatched.Found)
+	case f.PermitGranted != nil, f.PermitRefused != nil:
+		return s.permit(f)
 	}
 	return f.Name()
 }

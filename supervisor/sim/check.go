@@ -47,6 +47,7 @@ func (w *World) check() {
 		w.checkRuns(conversations[id])
 	}
 	w.checkMessages(conversations)
+	w.checkCheckpoints()
 	w.checkRequests(dispatched)
 }
 

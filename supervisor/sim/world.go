@@ -174,7 +174,7 @@ func (w *World) start(shard int) {
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: view, Profiles: w.profiles,
 		Log: zerolog.Nop(), Go: view.Go,
-		CheckpointEvery: time.Second, MaxPending: 1 + w.rand.IntN(16), Backoff: 10 * time.Millisecond,
+		CheckpointEvery: time.Second, CheckpointNames: 1 + w.epochs%3, MaxPending: 1 + w.rand.IntN(16), Backoff: 10 * time.Millisecond,
 	})
 	// Taking over waits for the ledger, so it runs on a healthy one and
 	// crashes as a whole or not at all.

@@ -113,7 +113,7 @@ func TestGrow(t *testing.T) {
 	if result.EndedRuns == 0 || result.GrownEndedRuns < 10*result.EndedRuns {
 		t.Errorf("the ledger grew from %d ended runs to %d", result.EndedRuns, result.GrownEndedRuns)
 	}
-	if result.RunsPerSecond <= 0 || result.GrownRunsPerSecond <= 0 || result.Ratio <= 0 {
+	if result.RunsPerSecond <= 0 || result.GrownRunsPerSecond <= 0 || result.BareRunsPerSecond <= 0 || result.Ratio <= 0 || result.CPURatio <= 0 {
 		t.Errorf("%+v", result)
 	}
 }

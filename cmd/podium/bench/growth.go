@@ -3,25 +3,32 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"podium/bus/embedded"
 )
 
-// A GrowthResult compares the rate of the diamond (w1) on a ledger with few ended
-// runs to that with ten times as many.
+// A GrowthResult compares the diamond (w1) on a ledger with few ended runs to the
+// same with ten times as many. The bare bus has a window right before each of
+// Podium's: it tells what else the machine was doing.
 type GrowthResult struct {
 	Workload   string              `json:"workload"`
 	Durability embedded.Durability `json:"durability"`
 	InFlight   int                 `json:"in_flight"`
 	Shards     int                 `json:"shards"`
-	// Runs on the ledger when a window of measurement begins, and the rate in it.
-	EndedRuns          uint64  `json:"ended_runs"`
-	RunsPerSecond      float64 `json:"runs_per_s"`
-	GrownEndedRuns     uint64  `json:"grown_ended_runs"`
-	GrownRunsPerSecond float64 `json:"grown_runs_per_s"`
-	Ratio              float64 `json:"ratio"` // of the grown rate to the first
+	// Runs that had ended when a window began, runs per second in it, and the
+	// processor time of all processes, in milliseconds.
+	EndedRuns         uint64  `json:"ended_runs"`
+	RunsPerSecond     float64 `json:"runs_per_s"`
+	BareRunsPerSecond float64 `json:"bare_runs_per_s"`
+	CPU               float64 `json:"cpu_ms_per_run"`
+
+	GrownEndedRuns         uint64  `json:"grown_ended_runs"`
+	GrownRunsPerSecond     float64 `json:"grown_runs_per_s"`
+	GrownBareRunsPerSecond float64 `json:"grown_bare_runs_per_s"`
+	GrownCPU               float64 `json:"grown_cpu_ms_per_run"`
+
+	Ratio    float64 `json:"ratio"`     // of the grown rate to the first
+	CPURatio float64 `json:"cpu_ratio"` // of the grown processor time to the first
 }
 
 // growthFactor is how many times the runs the second window has behind it.
@@ -42,33 +49,56 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 		return GrowthResult{}, err
 	}
 	defer func() { err = errors.Join(err, podium.close()) }()
-	result := GrowthResult{
-		Workload: Growth, Durability: config.Durability, InFlight: config.InFlight, Shards: podium.core.Shards(),
+	taken, err := podium.sample(ctx)
+	if err != nil {
+		return GrowthResult{}, err
 	}
-	window := config.Round / 2
-	if _, err = measure(ctx, podium, config.InFlight, window); err != nil { // warm
-		return result, err
+	bare, err := startBare(ctx, config, work, taken)
+	if err != nil {
+		return GrowthResult{}, err
 	}
-	if result.EndedRuns, result.RunsPerSecond, err = rateNow(ctx, podium, config.InFlight, window); err != nil {
-		return result, err
+	defer func() { err = errors.Join(err, bare.close()) }()
+	config.Round /= 2
+	result, err := grow(ctx, config, bare, podium.conducted)
+	if err != nil {
+		return GrowthResult{}, err
 	}
-	for podium.used.Load() < growthFactor*result.EndedRuns {
-		if _, err = measure(ctx, podium, config.InFlight, window/4); err != nil {
-			return result, err
-		}
-	}
-	if result.GrownEndedRuns, result.GrownRunsPerSecond, err = rateNow(ctx, podium, config.InFlight, window); err != nil {
-		return result, err
-	}
-	result.Ratio = result.GrownRunsPerSecond / result.RunsPerSecond
+	result.Shards = podium.core.Shards()
 	return result, podium.check(ctx, podium.used.Load())
 }
 
-func rateNow(ctx context.Context, podium *inProcess, inFlight int, window time.Duration) (runs uint64, rate float64, err error) {
-	runs = podium.used.Load()
-	measured, err := measure(ctx, podium, inFlight, window)
-	if err != nil {
-		return runs, 0, fmt.Errorf("with %d ended runs: %w", runs, err)
+func grow(ctx context.Context, config Config, bare *bare, podium *conducted) (GrowthResult, error) {
+	result := GrowthResult{Workload: Growth, Durability: config.Durability, InFlight: config.InFlight}
+	for _, s := range []side{bare, podium} { // warm
+		if _, err := measure(ctx, s, config.InFlight, config.Round/2); err != nil {
+			return result, err
+		}
 	}
-	return runs, measured.rate(), nil
+	result.EndedRuns = podium.used.Load()
+	theirs, ours, err := windows(ctx, config, bare, podium)
+	if err != nil {
+		return result, err
+	}
+	result.BareRunsPerSecond, result.RunsPerSecond, result.CPU = theirs.rate(), ours.rate(), ours.cpuPerRun()
+	for podium.used.Load() < growthFactor*result.EndedRuns {
+		if _, err = measure(ctx, podium, config.InFlight, config.Round/4); err != nil {
+			return result, err
+		}
+	}
+	result.GrownEndedRuns = podium.used.Load()
+	if theirs, ours, err = windows(ctx, config, bare, podium); err != nil {
+		return result, err
+	}
+	result.GrownBareRunsPerSecond, result.GrownRunsPerSecond, result.GrownCPU = theirs.rate(), ours.rate(), ours.cpuPerRun()
+	result.Ratio = result.GrownRunsPerSecond / result.RunsPerSecond
+	result.CPURatio = result.GrownCPU / result.CPU
+	return result, nil
+}
+
+func windows(ctx context.Context, config Config, bare, podium side) (theirs, ours round, err error) {
+	if theirs, err = measure(ctx, bare, config.InFlight, config.Round); err != nil {
+		return theirs, ours, err
+	}
+	ours, err = measure(ctx, podium, config.InFlight, config.Round)
+	return theirs, ours, err
 }

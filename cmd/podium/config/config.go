@@ -134,7 +134,7 @@ type Agent struct {
 	Command      []string         `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
 	Timeout      schemas.Duration `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
 	Env          []string         `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
-	SideEffects  string           `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside."`
+	SideEffects  string           `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Profile      string           `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker          `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
