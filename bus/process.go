@@ -293,7 +293,7 @@ func panicked(value any, log zerolog.Logger) error {
 		text = fault.Error()
 	}
 	log.Error().Str("panic", text).Bytes("stack", debug.Stack()).Msg("the handler panicked")
-	return &Failure{Err: errors.New("the handler panicked")}
+	return errors.New("the handler panicked")
 }
 
 func (s *server) logFailure(log zerolog.Logger, err, cause error) {

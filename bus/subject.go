@@ -124,9 +124,9 @@ type Subject struct {
 // ParseSubject reads a subject of the table in doc.go.
 func ParseSubject(subject string) (Subject, error) {
 	tokens := strings.Split(subject, ".")
-	unknown := fmt.Errorf("subject %q is not one of Podium's", subject)
+	unknown := func() error { return fmt.Errorf("subject %q is not one of Podium's", subject) }
 	if len(tokens) < 3 || tokens[0] != "podium" {
-		return Subject{}, unknown
+		return Subject{}, unknown()
 	}
 	parsed := Subject{Kind: Kind(tokens[1]), Shard: -1}
 	last := tokens[len(tokens)-1]
@@ -144,11 +144,11 @@ func ParseSubject(subject string) (Subject, error) {
 			return parsed, nil
 		}
 	default:
-		return Subject{}, unknown
+		return Subject{}, unknown()
 	}
 	shard, err := strconv.ParseUint(last, 10, 16)
 	if err != nil {
-		return Subject{}, unknown
+		return Subject{}, unknown()
 	}
 	parsed.Shard = int(shard)
 	return parsed, nil

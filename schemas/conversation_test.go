@@ -85,6 +85,12 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		return Fact{TaskRouted: &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}}
 	case "dispatched":
 		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: TaskKind(fourth)}}
+	case "brings": // a request that brings its permit along
+		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}}
+	case "permitted":
+		return Fact{PermitGranted: &PermitGranted{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Again: fourth == "again"}}
+	case "refused":
+		return Fact{PermitRefused: &PermitRefused{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Reason: PermitReason(fourth), Agent: "echo"}}
 	case "started":
 		return Fact{TaskStarted: &TaskStarted{Run: run, Task: task, Attempt: attempt}}
 	case "progressed":
@@ -98,6 +104,10 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		case "":
 		case "retry":
 			fact.RetryAt = testTime(59)
+		case "doubt": // it may have happened all the same
+			fact.RetryAt, fact.EffectUnknown = testTime(59), true
+		case "timeout":
+			fact.RetryAt, fact.Cause = testTime(59), FailureTimeout
 		case "skip":
 			fact.Action = RecoverySkip
 		default:

@@ -66,8 +66,11 @@ func (t *RunTask) permitted(f *PermitGranted) error {
 	if err := t.current(f.Attempt); err != nil {
 		return err
 	}
-	if f.Again != t.acting {
-		return fmt.Errorf("permit %s: granted before is %t, and it says %t", f.Permit, t.acting, f.Again)
+	switch {
+	case t.acting && !f.Again:
+		return fmt.Errorf("permit %s: the effect was permitted before", f.Permit)
+	case f.Again && !t.acting:
+		return fmt.Errorf("permit %s: the effect was not permitted before", f.Permit)
 	}
 	t.Permit, t.acting = f.Permit, true
 	return nil

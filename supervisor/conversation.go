@@ -16,7 +16,7 @@ type conversation struct {
 	state     session.State
 	sequence  uint64 // of the newest record; 0 when there is none
 	snap      uint64 // of the newest record with a snapshot
-	unsnapped int    // records since then
+	behind    behind
 	chain     string // SHA-256 (hex) of the newest record's body
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published

@@ -9,9 +9,11 @@
 //   - An input is decided at most once; its record is appended with the expected
 //     sequence of the record before it, so two owners may race but cannot
 //     contradict each other.
-//   - The outputs of a record are published and acknowledged before the next
-//     input is decided. So only a session's last record can owe outputs, and
-//     whoever loads the session publishes them again, under the same ids.
+//   - A record takes all inputs that wait, each decided on the state after the one
+//     before it, up to the first that owes outputs. These are published and
+//     acknowledged before the next input is decided. So only the last transition
+//     of a session's last record can owe outputs, and whoever loads the session
+//     publishes them again, under the same ids.
 //   - Inputs are decided in the order of the stream. A failing append or publish
 //     holds its session back and no other; nothing is skipped.
 //

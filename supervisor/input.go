@@ -83,8 +83,14 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 }
 
-// stranger puts an answer that belongs to nobody into quarantine.
+// stranger puts an answer that belongs to nobody into quarantine. A question about
+// a request that nobody waits for has its answer, whoever made the request.
 func (o *Owner) stranger(ctx context.Context, in *input) {
+	if in.read.Permit != nil {
+		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
+		o.floor.leave(in.entry)
+		return
+	}
 	o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
 }
 

@@ -129,7 +129,7 @@ func (o *Owner) equipped(w *waiter) bool {
 		return true
 	}
 	u := o.usage(w.c, w.grant, task)
-	u.waiter = w
+	u.waiter, u.resources = w, w.resources // an adoption may have got less
 	if u.valid(w, o.now) {
 		return true
 	}

@@ -17,9 +17,32 @@ type loaded struct {
 	state     session.State
 	sequence  uint64
 	snap      uint64
-	unsnapped int
+	behind    behind
 	chain     string
 	last      *schemas.Record // the newest record; nil when there is none
+}
+
+// behind is what stands in a session behind its newest snapshot.
+type behind struct {
+	records  int
+	bytes    int // of the records
+	snapshot int // bytes of the snapshot; 0 when there is none
+}
+
+// due reports whether the next record is to hold a snapshot. A large state is
+// written more seldom, so that what snapshots weigh stays in proportion to what
+// happens; a load still reads a bounded number of records.
+func (b behind) due() bool {
+	next := b.records + 1
+	return next >= schemas.SnapshotWithin || next >= schemas.SnapshotEvery && b.bytes >= b.snapshot
+}
+
+// with returns what stands behind the newest snapshot after one more record.
+func (b behind) with(record, snapshot int) behind {
+	if snapshot > 0 {
+		return behind{snapshot: snapshot}
+	}
+	return behind{records: b.records + 1, bytes: b.bytes + record, snapshot: b.snapshot}
 }
 
 // loadSession reads a session: its newest record, and those before it back to
@@ -38,7 +61,7 @@ func loadSession(ctx context.Context, core bus.Core, shards int, id string) (*lo
 // loadFrom reads a session whose newest message is known.
 func loadFrom(ctx context.Context, core bus.Core, id string, message bus.Message) (*loaded, error) {
 	result := &loaded{sequence: message.Sequence}
-	var behind []*schemas.Record
+	var later []*schemas.Record
 	for {
 		event, body, err := readRecord(ctx, core.Artifacts(), message)
 		if err != nil {
@@ -51,10 +74,11 @@ func loadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 			if err = schemas.Unmarshal(event.record.Snapshot, &result.state); err != nil {
 				return nil, fmt.Errorf("session %s: snapshot: %w", id, err)
 			}
-			result.snap = message.Sequence
+			result.snap, result.behind.snapshot = message.Sequence, len(event.record.Snapshot)
 			break
 		}
-		behind = append(behind, event.record)
+		later = append(later, event.record)
+		result.behind.records, result.behind.bytes = len(later), result.behind.bytes+len(body)
 		if event.previous == 0 {
 			result.state = session.New(id)
 			break
@@ -63,10 +87,9 @@ func loadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	for _, record := range slices.Backward(behind) {
+	for _, record := range slices.Backward(later) {
 		result.state = result.state.Fold(record)
 	}
-	result.unsnapped = len(behind)
 	return result, nil
 }
 
@@ -109,7 +132,7 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 func (c *conversation) take(found *loaded) {
 	c.loaded = true
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
-	c.snap, c.unsnapped, c.fresh = found.snap, found.unsnapped, false
+	c.snap, c.behind, c.fresh = found.snap, found.behind, false
 }
 
 // owe publishes the outputs of a session's last record unless the checkpoint

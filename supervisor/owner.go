@@ -152,6 +152,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	worked = o.grant(ctx) || worked
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]
+		o.ready[0] = nil // it may be the last that holds it
 		o.ready = o.ready[1:]
 		c.queued = false
 		o.work(ctx, c, now)

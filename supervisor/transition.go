@@ -27,8 +27,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		c.hold = o.floor.enter(o.floor.read)
 	}
 	o.begin(c)
-	snapshot := c.unsnapped+1 >= schemas.SnapshotEvery
-	event, err := recordEvent(c, &b.record, &b.state, snapshot)
+	event, err := recordEvent(c, &b.record, &b.state, c.behind.due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
 		o.fail(err)
@@ -43,7 +42,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		switch {
 		case err == nil:
 			o.heed(c, &b.record)
-			c.adopt(b.state, ack.Sequence, snapshot, b.body)
+			c.adopt(b, ack.Sequence)
 			o.track(c)
 			o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && c.misjudged():
@@ -107,13 +106,12 @@ func runOf(record *schemas.Record) int {
 }
 
 // adopt makes a stored record the conversation's newest.
-func (c *conversation) adopt(state session.State, sequence uint64, snapshot bool, body []byte) {
-	c.state, c.sequence, c.chain, c.fresh = state, sequence, hash(body), true
-	if snapshot {
-		c.snap, c.unsnapped = sequence, 0
-	} else {
-		c.unsnapped++
+func (c *conversation) adopt(b *batch, sequence uint64) {
+	c.state, c.sequence, c.chain = b.state, sequence, hash(b.body)
+	if len(b.record.Snapshot) > 0 {
+		c.snap = sequence
 	}
+	c.behind = c.behind.with(len(b.body), len(b.record.Snapshot))
 }
 
 func hash(body []byte) string {

@@ -107,7 +107,7 @@ func TestLargeRecord(t *testing.T) {
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
 	text := strings.Repeat("0123456789", schemas.InlineLimit/10)
-	const messages = 1200
+	const messages = 1600
 	for i := range messages {
 		d.say("thread", "m"+strconv.Itoa(i), text)
 	}

@@ -75,6 +75,11 @@ func programs() map[string]func(argument string) {
 			fmt.Fprintln(os.Stderr, "the reason")
 			os.Exit(code)
 		},
+		"touch": func(file string) {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				os.Exit(74)
+			}
+		},
 		"silent": func(string) { os.Exit(3) },
 		"flood": func(string) {
 			writer := bufio.NewWriter(os.Stdout)

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"time"
 
@@ -28,7 +26,7 @@ type State struct {
 	Queue []Queued    `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
 	// repeat changes nothing, however late it comes.
-	Seen []Seen `json:"seen,omitzero"`
+	Seen Seen `json:"seen,omitzero"`
 	// Recent are the last requests that have ended, oldest first, and Entities
 	// what the conversation is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
@@ -42,12 +40,6 @@ type Queued struct {
 	Run       int              `json:"run"`
 	Message   schemas.Incoming `json:"message"`
 	Cancelled bool             `json:"cancelled,omitzero"`
-}
-
-// Seen is an input's id, shortened to 64 bits of its SHA-256, and the run it concerns.
-type Seen struct {
-	ID  string `json:"id"`
-	Run int    `json:"run,omitzero"`
 }
 
 // New returns the state of a conversation before its first message.
@@ -142,7 +134,6 @@ func (s *State) begin(cause schemas.Cause, number uint64) {
 func (s *State) clone() State {
 	next := *s
 	next.Queue = append([]Queued(nil), s.Queue...)
-	next.Seen = slices.Clip(s.Seen)
 	if s.Active != nil {
 		next.Active = s.Active.Clone()
 	}
@@ -236,7 +227,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 }
 
 // see remembers that an id was taken.
-func (s *State) see(id string, run int) { s.Seen = append(s.Seen, Seen{ID: shorten(id), Run: run}) }
+func (s *State) see(id string, run int) { s.Seen = s.Seen.with(id, run) }
 
 // last is the newest message that waits, or nil.
 func (s *State) last() *Queued {
@@ -248,27 +239,11 @@ func (s *State) last() *Queued {
 
 // RunOf returns the run that a message of that id began or waits for; 0 is none.
 func (s *State) RunOf(id string) int {
-	short := shorten(id)
-	for i := range s.Seen {
-		if s.Seen[i].ID == short {
-			return s.Seen[i].Run
-		}
+	if place := s.Seen.find(id); place >= 0 {
+		return s.Seen.run(place)
 	}
 	return 0
 }
 
 // Has reports whether the session has taken a message or control word of that id.
-func (s *State) Has(id string) bool {
-	short := shorten(id)
-	for i := range s.Seen {
-		if s.Seen[i].ID == short {
-			return true
-		}
-	}
-	return false
-}
-
-func shorten(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:8])
-}
+func (s *State) Has(id string) bool { return s.Seen.find(id) >= 0 }

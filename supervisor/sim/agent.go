@@ -2,14 +2,12 @@ package sim
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"podium/bus"
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor/session"
 )
 
 // An agent takes requests like a real one and answers as the seed wants it.
@@ -17,10 +15,9 @@ type agent struct {
 	world  *World
 	name   string
 	worker *memory.Worker
+	wait   time.Duration // of the bus, for a sign of life
 	held   []held
-	// effects counts what reached the outside, by effect: a delivery happens at
-	// least once, under one id.
-	effects map[string]int
+	nested map[string]schemas.Event // a tower's requests, as it passed them on
 }
 
 // held is something an agent does later.
@@ -29,14 +26,35 @@ type held struct {
 	what func()
 }
 
+// asked is one request in an agent's hands.
+type asked struct {
+	agent    *agent
+	delivery bus.Delivery
+	event    schemas.Event
+	request  schemas.ExecutionRequest
+	task     *schemas.Task
+}
+
+func (w *World) agent(name string, size int) *agent {
+	a := &agent{world: w, name: name, worker: w.ledger.Worker(name), wait: 30 * time.Second}
+	w.must(w.ledger.Declare(context.Background(), name, bus.Pool{Size: size, AckWait: a.wait}))
+	if name == tower {
+		a.nested = map[string]schemas.Event{}
+	}
+	return a
+}
+
 func (a *agent) step() bool {
 	for i := range a.held {
 		if !a.held[i].at.After(a.world.now) {
 			what := a.held[i].what
-			a.held = append(a.held[:i], a.held[i+1:]...)
+			a.held = slices.Delete(a.held, i, i+1)
 			what()
 			return true
 		}
+	}
+	if a.nested != nil && a.forgo() {
+		return true
 	}
 	deliveries := a.worker.TryFetch(1)
 	for _, delivery := range deliveries {
@@ -46,159 +64,160 @@ func (a *agent) step() bool {
 }
 
 func (a *agent) take(delivery bus.Delivery) {
-	event, err := bus.DecodeWhole(context.Background(), a.world.ledger.Artifacts(), delivery.Message())
+	w := a.world
+	event, err := bus.DecodeWhole(context.Background(), w.ledger.Artifacts(), delivery.Message())
 	if err != nil {
-		a.world.violate("a request cannot be read: %v", err)
+		w.violate(RequestsAreProper, "a request cannot be read: %v", err)
 		return
 	}
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	if err != nil {
-		a.world.violate("a request is malformed: %v", err)
+		w.violate(RequestsAreProper, "request %s is malformed: %v", event.ID, err)
 		return
 	}
-	if request.To != a.name {
-		a.world.violate("agent %s got a request to %s", a.name, request.To)
+	if request.To != a.name || request.MessageID != event.ID || len(request.Payload.Tasks) != 1 {
+		w.violate(RequestsAreProper, "request %s to agent %s reached agent %s", event.ID, request.To, a.name)
+		return
 	}
-	a.world.requested[request.MessageID]++
-	a.behave(delivery, &event, &request)
+	asked := &asked{agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0]}
+	if !event.Expires.IsZero() && w.now.After(event.Expires) {
+		asked.ack() // nobody waits any more
+		return
+	}
+	if a.nested != nil {
+		a.passOn(asked)
+		return
+	}
+	asked.behave()
 }
 
+func (q *asked) ack() { q.agent.world.must(q.delivery.Ack(context.Background())) }
+
 // behave picks what the agent does with a request.
-func (a *agent) behave(delivery bus.Delivery, event *schemas.Event, request *schemas.ExecutionRequest) {
-	ack := func() { a.world.must(delivery.Ack(context.Background())) }
-	if a.world.calm || a.world.rand.IntN(100) < 45 {
-		a.respond(event, request, schemas.StatusCompleted, "")
-		ack()
+func (q *asked) behave() {
+	w := q.agent.world
+	if w.calm || w.rand.IntN(100) >= w.shape.unruly {
+		q.answer()
+		q.ack()
 		return
 	}
-	switch a.world.rand.IntN(11) {
-	case 0: // takes its time, with a sign of life first
-		a.progress(event, request, 10)
-		a.later(a.world.span(20*time.Second), func() {
-			a.progress(event, request, 60)
-			a.respond(event, request, schemas.StatusCompleted, "")
-			ack()
-		})
-	case 1: // answers twice
-		a.respond(event, request, schemas.StatusCompleted, "")
-		a.respond(event, request, schemas.StatusCompleted, "")
-		ack()
+	switch w.rand.IntN(16) {
+	case 0: // takes its time, with signs of life
+		q.work(w.span(20 * time.Second))
+	case 1: // answers twice, and not the same
+		q.answer()
+		q.answer()
+		q.ack()
 	case 2:
-		a.respond(event, request, schemas.StatusFailed, schemas.ResolutionDeferred)
-		ack()
+		q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		q.ack()
 	case 3:
-		a.respond(event, request, schemas.StatusFailed, schemas.ResolutionEscalated)
-		ack()
+		q.fail(pick(w.rand, schemas.StatusFailed, schemas.StatusBlocked), schemas.ResolutionEscalated)
+		q.ack()
 	case 4: // garbage, then silence
-		a.garbage(event, request)
-		ack()
-	case 5: // answers as somebody else first
-		a.respondAs(a.world.stranger(a.name), event, request, request.MessageID)
-		a.respond(event, request, schemas.StatusCompleted, "")
-		ack()
+		q.garbage()
+		q.ack()
+	case 5: // somebody else answers first
+		q.respondAs(stranger(q.agent.name), q.request.MessageID, q.made())
+		q.answer()
+		q.ack()
 	case 6: // answers a request that nobody made
-		a.respondAs(a.name, event, request, schemas.RequestID(a.world.rand.IntN(a.world.ledger.Shards()), "nobody", "t1", 1))
-		ack()
+		q.respondAs(q.agent.name, schemas.RequestID(w.rand.IntN(w.shape.shards), "nobody", "t1", 1), q.made())
+		q.ack()
 	case 7: // never answers
-		ack()
+		q.ack()
 	case 8: // crashes: the bus hands the request out again
+		q.agent.later(q.agent.wait, func() {})
 	case 9: // answers far too late
-		ack()
-		a.later(time.Minute+a.world.span(5*time.Minute), func() { a.respond(event, request, schemas.StatusCompleted, "") })
+		q.ack()
+		q.agent.later(time.Minute+w.span(5*time.Minute), q.answer)
 	case 10: // answers, and crashes before it acknowledges
-		a.respond(event, request, schemas.StatusCompleted, "")
+		q.answer()
+		q.agent.later(q.agent.wait, func() {})
+	case 11: // answers about when its deadline passes
+		q.progress(5)
+		q.ack()
+		q.agent.later(4*time.Second+w.span(30*time.Second), q.answer)
+	case 12: // begins, and crashes for good
+		q.progress(20)
+		q.ack()
+	case 13: // something that is no answer of use
+		q.respond(q.nonsense())
+		q.ack()
+	case 14: // speaks on after its answer
+		q.answer()
+		q.progress(70)
+		q.ack()
+	case 15: // fails, and then has done it all the same
+		q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		q.answer()
+		q.ack()
 	}
+}
+
+// work answers after a while and gives signs of life meanwhile.
+func (q *asked) work(span time.Duration) {
+	w := q.agent.world
+	q.progress(10)
+	const often = 2 * time.Second
+	begun := w.now
+	var on func()
+	on = func() {
+		w.must(q.delivery.InProgress())
+		if w.now.Sub(begun) >= span {
+			q.answer()
+			q.ack()
+			return
+		}
+		q.progress(10 + w.rand.IntN(80))
+		q.agent.later(often, on)
+	}
+	q.agent.later(often, on)
 }
 
 func (a *agent) later(wait time.Duration, what func()) {
 	a.held = append(a.held, held{at: a.world.now.Add(wait), what: what})
 }
 
-func (a *agent) respond(event *schemas.Event, request *schemas.ExecutionRequest, status schemas.ResponseStatus, resolution schemas.Resolution) {
-	response := a.response(request, request.MessageID, status)
-	if resolution != "" {
-		response.Payload.IssuesEncountered = []schemas.Issue{{
-			IssueID: "1", TaskID: request.Payload.Tasks[0].TaskID, Agent: a.name, Severity: "high",
-			Description: "it does not work", Resolution: resolution,
-		}}
-		response.Payload.Result = nil
+func stranger(name string) string {
+	if name == alpha {
+		return beta
+	}
+	return alpha
+}
+
+// passOn makes a request to a tower an input of the session that works on it.
+func (a *agent) passOn(q *asked) {
+	w := a.world
+	event := q.event
+	event.Profile, event.PartitionKey = inner, q.event.EffectID
+	a.nested[event.ID] = event
+	shard := schemas.ShardOf(schemas.SessionID(event.Profile, event.PartitionKey), w.shape.shards)
+	w.publish(bus.InSubject("agent", shard), &event)
+	if w.calm || !w.once(8) {
+		q.ack() // else it crashes before, and passes it on again
 	} else {
-		a.effects[event.EffectID]++
-	}
-	a.publish(bus.ResponseSubject(a.name, a.world.shardOf(event)), event, schemas.TypeExecutionResponse, response.MessageID, response)
-}
-
-func (a *agent) response(request *schemas.ExecutionRequest, to string, status schemas.ResponseStatus) schemas.ExecutionResponse {
-	task := request.Payload.Tasks[0]
-	result := schemas.Result{Text: a.name + " did " + a.world.filler(len(task.Description))}
-	if a.name == session.ChatAgent || a.name == session.MailAgent {
-		data, err := schemas.Marshal(map[string]string{"reply_id": a.name + ":" + request.Payload.RequestID})
-		a.world.must(err)
-		result = schemas.Result{Data: data}
-	}
-	return schemas.ExecutionResponse{
-		Envelope: schemas.Envelope{
-			MessageID: schemas.ResponseID(to), From: a.name, To: "supervisor",
-			Type: schemas.ExecutionResponseType, Timestamp: a.world.now, InReplyTo: to,
-		},
-		Payload: schemas.ResponsePayload{Status: status, PlanID: request.Payload.PlanID, Result: &result},
+		a.later(a.wait, func() {})
 	}
 }
 
-func (a *agent) respondAs(name string, event *schemas.Event, request *schemas.ExecutionRequest, to string) {
-	response := a.response(request, to, schemas.StatusCompleted)
-	a.publish(bus.ResponseSubject(name, a.world.shardOf(event)), event, schemas.TypeExecutionResponse, response.MessageID, response)
-}
-
-func (a *agent) garbage(event *schemas.Event, request *schemas.ExecutionRequest) {
-	body := fmt.Sprintf(`{"message_id":%q,"type":"execution_response","in_reply_to":%q,"STATUS":1}`, request.MessageID, request.MessageID)
-	a.send(bus.ResponseSubject(a.name, a.world.shardOf(event)), &schemas.Event{
-		ID: "garbage-" + request.MessageID, Source: "/podium/" + a.name, Type: schemas.TypeExecutionResponse, Data: []byte(body),
-	})
-}
-
-func (a *agent) progress(event *schemas.Event, request *schemas.ExecutionRequest, percentage int) {
-	update := schemas.ProgressUpdate{
-		Envelope: schemas.Envelope{
-			MessageID: schemas.EffectID(request.MessageID, fmt.Sprint("progress", percentage)), From: a.name, To: "supervisor",
-			Type: schemas.ProgressUpdateType, Timestamp: a.world.now, InReplyTo: request.MessageID,
-		},
-		Payload: schemas.ProgressPayload{PlanID: request.Payload.PlanID, ProgressPercentage: percentage},
+// forgo passes on that nobody waits for a request any more.
+func (a *agent) forgo() bool {
+	select {
+	case request := <-a.worker.Cancelled():
+		passed, known := a.nested[request]
+		if !known {
+			return true
+		}
+		w := a.world
+		event := schemas.Event{
+			ID: w.id("forgo"), Source: "/podium/" + a.name, Type: schemas.TypeControl, Time: w.now,
+			Profile: passed.Profile, PartitionKey: passed.PartitionKey, DataContentType: schemas.MediaTypeJSON,
+		}
+		w.body(&event, schemas.Control{Action: schemas.ControlCancel, Request: request, By: a.name})
+		w.publish(bus.ControlSubject(schemas.ShardOf(schemas.SessionID(passed.Profile, passed.PartitionKey), w.shape.shards)), &event)
+		return true
+	default:
+		return false
 	}
-	a.publish(bus.ProgressSubject(a.name, a.world.shardOf(event)), event, schemas.TypeProgressUpdate, update.MessageID, update)
-}
-
-// publish sends a documented message, half the time bare: the envelope alone
-// must do (DESIGN section 2).
-func (a *agent) publish(subject string, event *schemas.Event, eventType, id string, message any) {
-	body, err := schemas.Marshal(message)
-	a.world.must(err)
-	if a.world.rand.IntN(2) == 0 && len(body) <= bus.ClaimLimit {
-		a.world.ledger.Publish(bus.Message{Subject: subject, Body: body}, bus.Expect{}, func(_ bus.Ack, err error) { a.world.must(err) })
-		return
-	}
-	a.send(subject, &schemas.Event{
-		ID: id, Source: "/podium/" + a.name, Type: eventType, Subject: event.Subject, Time: a.world.now,
-		CorrelationID: event.CorrelationID, CausationID: event.ID, Attempt: event.Attempt, EffectID: event.EffectID,
-		DataContentType: schemas.MediaTypeJSON, Data: body,
-	})
-}
-
-func (a *agent) send(subject string, event *schemas.Event) {
-	a.world.must(bus.Offload(context.Background(), a.world.ledger.Artifacts(), event))
-	message, err := bus.Encode(subject, event)
-	a.world.must(err)
-	a.world.ledger.Publish(message, bus.Expect{}, func(_ bus.Ack, err error) { a.world.must(err) })
-}
-
-// filler is an answer of about the seed's size: small, by reference, or too
-// large for a message.
-func (w *World) filler(n int) string {
-	switch w.rand.IntN(40) {
-	case 0:
-		return strings.Repeat("very long ", bus.ClaimLimit/10+1)
-	case 1, 2, 3:
-		return strings.Repeat("long ", schemas.InlineLimit/4)
-	}
-	return fmt.Sprintf("%d bytes of work", n)
 }

@@ -1,201 +1,385 @@
 package sim
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
 	"slices"
+	"time"
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
 )
 
-// check reads the ledger and looks for anything that must not be.
-func (w *World) check() {
-	ctx := context.Background()
-	known, err := supervisor.NewProfiles(ctx, w.ledger.Artifacts(), nil)
-	w.must(err)
-	conversations := map[string]*schemas.Conversation{}
-	var order []string
-	dispatched := map[string]bool{}
-	for shard := range w.shards {
-		verification, err := supervisor.Verify(ctx, w.ledger, known, shard)
-		w.must(err)
-		for _, fault := range verification.Faults {
-			w.violate("deciding again: %+v", fault)
-		}
-		for message, err := range w.ledger.Scan(ctx, bus.ShardStream(shard), 1, "podium.session.*.*") {
-			w.must(err)
-			record, err := w.record(message)
-			w.must(err)
-			conversation := conversations[record.Session]
-			if conversation == nil {
-				conversation = &schemas.Conversation{Session: record.Session}
-				conversations[record.Session] = conversation
-				order = append(order, record.Session)
-			}
-			if err = conversation.Apply(record); err != nil {
-				w.violate("session %s, record %d: %v", record.Session, record.Number, err)
-			}
-			w.dispatches(record, dispatched)
-		}
+// The invariants that every fact is held against, in the state before it.
+const (
+	NothingAfterTheEnd  = "nothing happens to a run after its end, and no work once it is settled"
+	DependenciesFirst   = "a task begins when all that it depends on has ended well enough"
+	LevelsInOrder       = "with levels, a task begins when the levels before it have ended"
+	AttemptsInOrder     = "attempts are numbered, one at a time, and no more than the profile allows"
+	AnswersFit          = "what an agent says counts for the attempt that it was asked for"
+	DeadlinesInTime     = "a deadline counts for its own attempt, and not before its moment"
+	PoolsHold           = "an agent is asked for no more at a time than its pool takes"
+	UrgentFirst         = "nobody is overtaken by who is less urgent"
+	ResultsKept         = "the answer holds the results of all tasks that were completed"
+	ReuseProven         = "a result that stands in was given by the same agent, not too long ago"
+	CancelledForAReason = "a run ends early only when somebody or its time says so"
+)
+
+// judge holds a fact against every invariant that speaks of facts.
+func (h *history) judge(session *sessionHistory, m *moment) {
+	if m.run == nil {
+		return
 	}
-	for _, id := range order {
-		w.checkRuns(conversations[id])
+	h.nothingAfterTheEnd(m)
+	h.resultsKept(m)
+	h.endsForAReason(m)
+	if m.task == nil && m.fact.TaskDispatched == nil {
+		return
 	}
-	w.checkMessages(conversations)
-	w.checkCheckpoints()
-	w.checkRequests(dispatched)
+	h.dependenciesFirst(m)
+	h.levelsInOrder(m)
+	h.attemptsInOrder(m)
+	h.answersFit(m)
+	h.deadlinesInTime(m)
+	h.poolsHold(m)
+	h.urgentFirst(session, m)
+	h.reuseProven(m)
 }
 
-func (w *World) record(message bus.Message) (schemas.Record, error) {
-	var record schemas.Record
-	event, err := bus.DecodeWhole(context.Background(), w.ledger.Artifacts(), message)
-	if err == nil {
-		err = schemas.Unmarshal(event.Data, &record)
+func (h *history) nothingAfterTheEnd(m *moment) {
+	f := m.fact
+	if f.ResponseLate != nil || f.PermitRefused != nil || f.MessageReceived != nil {
+		return
 	}
-	return record, err
+	begins := f.TaskDispatched != nil || f.TaskReady != nil || f.TaskStarted != nil || f.PermitGranted != nil
+	switch {
+	case m.run.ended != nil:
+		h.world.violate(NothingAfterTheEnd, "%s: %s after the end", m.id, f.Name())
+	case m.run.settled != nil && begins && f.Task() != schemas.DeliveryTask:
+		h.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
+	case m.run.settled == nil && begins && f.Task() == schemas.DeliveryTask:
+		h.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())
+	}
 }
 
-func (w *World) dispatches(record schemas.Record, dispatched map[string]bool) {
-	for fact := range record.AllFacts() {
-		f := fact.TaskDispatched
-		if f == nil {
+// begins reports whether the fact lets a task of the plan begin.
+func (m *moment) begins() bool {
+	f := m.fact
+	asked := f.TaskDispatched != nil || f.TaskReady != nil || f.TaskCompleted != nil && f.TaskCompleted.Reused > 0
+	return asked && m.task != nil && m.task.planned != nil
+}
+
+func (h *history) dependenciesFirst(m *moment) {
+	if !m.begins() {
+		return
+	}
+	for _, id := range m.task.planned.Dependencies {
+		before := m.run.task(id)
+		fits := before != nil && before.state.ended()
+		if fits && m.run.profile.Execution.OnFailure != schemas.FailureContinues {
+			fits = before.state == taskCompleted || before.optional()
+		}
+		if !fits {
+			h.world.violate(DependenciesFirst, "%s: %s before %s", m.id, m.fact.Name(), id)
+		}
+	}
+}
+
+func (t *task) optional() bool {
+	return t.planned != nil && (t.planned.Optional || t.planned.Priority == schemas.PriorityNiceToHave)
+}
+
+func (h *history) levelsInOrder(m *moment) {
+	if !m.begins() || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
+		return
+	}
+	for _, before := range m.run.tasks {
+		if before.level < m.task.level && !before.state.ended() {
+			h.world.violate(LevelsInOrder, "%s: %s before %s", m.id, m.fact.Name(), before.id)
+		}
+	}
+}
+
+func (h *history) attemptsInOrder(m *moment) {
+	f := m.fact.TaskDispatched
+	if f == nil {
+		return
+	}
+	if other := h.requests[f.Request]; other != nil {
+		h.world.violate(AttemptsInOrder, "%s: request %s was decided twice", m.id, f.Request)
+	}
+	attempts, base := 0, 0
+	if t := m.task; t != nil {
+		attempts, base = t.attempts, t.base
+		if t.state.ended() || t.state == taskUnderWay {
+			h.world.violate(AttemptsInOrder, "%s: attempt %d while the one before is not over, or all is", m.id, f.Attempt)
+		}
+		if t.state == taskWaiting && m.cause.Time.Before(t.retryAt) {
+			h.world.violate(AttemptsInOrder, "%s: attempt %d before its time", m.id, f.Attempt)
+		}
+	}
+	policy := m.run.profile.Retry
+	switch {
+	case f.Task == schemas.DeliveryTask:
+		policy = m.run.profile.Delivery
+	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute:
+		policy.Attempts = 1
+	}
+	if f.Attempt != attempts+1 || f.Attempt-base > policy.Attempts {
+		h.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
+	}
+}
+
+// answersFit: what an agent says counts once, for the request that is under way,
+// and only when it comes by the agent's own subject.
+func (h *history) answersFit(m *moment) {
+	f := m.fact
+	said := f.TaskStarted != nil || f.TaskHeard != nil || f.TaskProgressed != nil || f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0
+	failed := f.TaskFailed != nil && (f.TaskFailed.Cause == schemas.FailureAgent || f.TaskFailed.Cause == schemas.FailurePermanent ||
+		f.TaskFailed.Cause == schemas.FailureBlocked || f.TaskFailed.Cause == schemas.FailureInvalidResult)
+	if !said && !failed {
+		return
+	}
+	if m.task == nil || m.task.state != taskUnderWay {
+		h.world.violate(AnswersFit, "%s: %s, but nobody is asked", m.id, f.Name())
+		return
+	}
+	by, err := h.saidAt(m.shard, m.cause.Sequence)
+	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request {
+		h.world.violate(AnswersFit, "%s: %s by agent %q, which answers %q", m.id, f.Name(), by.agent, by.request)
+	}
+}
+
+func (h *history) deadlinesInTime(m *moment) {
+	f := m.fact.TaskFailed
+	if f == nil || m.task == nil {
+		return
+	}
+	a := m.task.attempt
+	if m.task.state == taskReady && f.Cause == schemas.FailureNotStarted {
+		if m.cause.Deadline == nil || m.task.until.IsZero() || m.cause.Time.Before(m.task.until) {
+			h.world.violate(DeadlinesInTime, "%s: it waits for its agent no longer at %s, though until %s", m.id, m.cause.Time, m.task.until)
+		}
+		return
+	}
+	var due time.Time
+	switch {
+	case f.Cause == schemas.FailureNotStarted && a != nil:
+		due = a.fact.Queue
+	case f.Cause == schemas.FailureTimeout && a != nil:
+		due = a.deadline
+	case f.Cause == schemas.FailureCrashed && a != nil:
+		due = a.silence
+	default:
+		return
+	}
+	rung := m.cause.Deadline
+	if m.task.state != taskUnderWay || rung == nil || rung.Task != m.task.id || rung.Attempt != a.number ||
+		due.IsZero() || m.cause.Time.Before(due) {
+		h.world.violate(DeadlinesInTime, "%s: attempt %d fails by %s at %s, due %s", m.id, f.Attempt, f.Cause, m.cause.Time, due)
+	}
+}
+
+// slack is how many requests more than its pool's size may wait for an agent.
+func slack(size int) int { return max(2, size/4) }
+
+// poolsHold: an owner is held to the requests that it can know of: its own, and
+// those from before its time.
+func (h *history) poolsHold(m *moment) {
+	f := m.fact.TaskDispatched
+	if f == nil || h.world.pools[f.Agent] == 0 {
+		return
+	}
+	limit := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent])
+	if under := m.underWay(f.Agent); len(under)+1 > limit {
+		h.world.violate(PoolsHold, "%s: agent %s is asked, and %d requests are under way %v of %d", m.id, f.Agent, len(under), under, limit)
+	}
+}
+
+func (m *moment) underWay(agent string) []string {
+	since := m.shard.since(m.record.Epoch)
+	var under []string
+	for t := range m.shard.tasks[agent] {
+		if t != m.task && t.state == taskUnderWay && (t.attempt.epoch == m.record.Epoch || t.attempt.at.sequence < since) {
+			under = append(under, t.run.id()+"/"+t.id)
+		}
+	}
+	return under
+}
+
+// urgentFirst: who has waited for the agent when room was given away, and is more
+// urgent or has waited longer, must have room too. It can be told only of what
+// the process that decided knew then, and not of tasks that wait for resources.
+func (h *history) urgentFirst(session *sessionHistory, m *moment) {
+	f := m.fact.TaskDispatched
+	if f == nil || h.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
+		return
+	}
+	mine, known := h.world.watch.seen[m.at]
+	if !known {
+		return
+	}
+	since, waited := mine.asked, mine.asked
+	if m.cause.Grant != nil && m.task != nil {
+		became, known := h.world.watch.seen[m.task.ready]
+		if !known || became.process != mine.process {
+			return
+		}
+		waited = became.known
+		if !h.free(session, m) || h.world.watch.stuck[bus.SessionSubject(session.id, h.world.shape.shards)] >= waited {
+			since = waited
+		}
+	}
+	overtaken := ""
+	places := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent]) - 1 - len(m.underWay(f.Agent))
+	for t := range m.shard.tasks[f.Agent] {
+		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {
 			continue
 		}
-		if dispatched[f.Request] {
-			w.violate("request %s was decided twice", f.Request)
-		}
-		dispatched[f.Request] = true
-	}
-}
-
-// checkRuns: every run ended, with a reason, one after the other.
-func (w *World) checkRuns(conversation *schemas.Conversation) {
-	for i := range conversation.Runs {
-		run := &conversation.Runs[i]
-		if run.Ended.IsZero() || run.Status == "" || run.Reason == "" {
-			w.violate("run %s has not ended with a status and a reason", run.ID)
-		}
-		if run.Number != i+1 {
-			w.violate("run %s began out of order", run.ID)
-		}
-		if i > 0 && run.Started.Before(conversation.Runs[i-1].Ended) {
-			w.violate("run %s began before the one before it had ended", run.ID)
-		}
-	}
-}
-
-// checkMessages: every accepted message ended exactly once, in order.
-func (w *World) checkMessages(conversations map[string]*schemas.Conversation) {
-	dead := w.quarantined()
-	for _, sent := range w.sent {
-		if !sent.good {
-			if !dead[bus.ShardStream(schemas.ShardOf(sent.session, w.shards))+fmt.Sprint(":", sent.sequence)] {
-				w.violate("unusable message %s is not in quarantine", sent.id)
-			}
+		became, known := h.world.watch.seen[t.ready]
+		if !known || became.process != mine.process || became.known >= since {
 			continue
 		}
-		conversation := conversations[sent.session]
-		received := 0
-		if conversation != nil {
-			for _, message := range conversation.Messages {
-				if message.ID == sent.id {
-					received++
-				}
+		if mine := priorityOf(f, m.task); t.priority() < mine || t.priority() == mine && became.known < waited {
+			places--
+			overtaken = t.id
+		}
+	}
+	if places < 0 && overtaken != "" {
+		h.world.violate(UrgentFirst, "%s of priority %d overtakes task %s for agent %s", m.id, priorityOf(f, m.task), overtaken, f.Agent)
+	}
+}
+
+// free reports whether a task's session had surely nothing else to do when the
+// task was granted its place, so that the grant and its record are of one moment.
+func (h *history) free(session *sessionHistory, m *moment) bool {
+	if h.world.shape.bulk != bulkSmall || session.sequence != m.task.ready.sequence || session.owed {
+		return false
+	}
+	for sequence := range m.shard.dead {
+		if sequence > m.task.ready.sequence {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *task) resources() []string {
+	if t.planned == nil {
+		return nil
+	}
+	return t.planned.Resources
+}
+
+// priority ranks a task: smaller goes first; deliveries and questions go before all work (M-17).
+func (t *task) priority() int {
+	if t.planned == nil {
+		return -1
+	}
+	order := []schemas.Priority{
+		schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave,
+	}
+	if t.planned.Priority == "" {
+		return slices.Index(order, schemas.PriorityMedium)
+	}
+	return slices.Index(order, t.planned.Priority)
+}
+
+func priorityOf(f *schemas.TaskDispatched, t *task) int {
+	if f.Kind != "" || t == nil {
+		return -1
+	}
+	return t.priority()
+}
+
+func (h *history) resultsKept(m *moment) {
+	f := m.fact.RunSettled
+	if f == nil || f.Reason == schemas.StopSuperseded {
+		return
+	}
+	var want []string
+	for _, t := range m.run.tasks {
+		if t.state == taskCompleted && !m.run.builtOn(t) {
+			want = append(want, t.id)
+		}
+	}
+	have := make([]string, len(f.Answer))
+	for i := range f.Answer {
+		have[i] = f.Answer[i].Task
+		t := m.run.task(have[i])
+		if t == nil || t.result == nil || t.result.Result.Text != f.Answer[i].Body.Text || t.result.Result.Sequence != f.Answer[i].Body.Sequence {
+			h.world.violate(ResultsKept, "%s: the answer says something else than task %s", m.id, have[i])
+		}
+	}
+	if !slices.Equal(want, have) {
+		h.world.violate(ResultsKept, "%s: completed are %v, the answer holds %v", m.id, want, have)
+	}
+}
+
+// builtOn reports whether, in a graph, another result holds this one already.
+func (r *run) builtOn(t *task) bool {
+	return r.profile.Execution.Mode == schemas.ExecutionDAG && slices.ContainsFunc(r.tasks, func(other *task) bool {
+		return other.state == taskCompleted && slices.Contains(other.planned.Dependencies, t.id)
+	})
+}
+
+func (h *history) reuseProven(m *moment) {
+	f := m.fact.TaskCompleted
+	if f == nil || f.Reused == 0 {
+		return
+	}
+	i := slices.IndexFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent })
+	given, known := m.shard.taken[f.Reused]
+	if i < 0 || !known {
+		h.world.violate(ReuseProven, "%s: sequence %d is no answer of agent %s", m.id, f.Reused, m.task.agent)
+		return
+	}
+	by, err := h.saidAt(m.shard, f.Reused)
+	age := m.cause.Time.Sub(given)
+	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*h.world.shape.skew {
+		h.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
+	}
+}
+
+// endsForAReason: a run that is settled with tasks left was cancelled, has
+// expired, was superseded, has no plan, or one failed and the profile aborts then.
+func (h *history) endsForAReason(m *moment) {
+	f := m.fact.RunSettled
+	if f == nil {
+		return
+	}
+	aborted := false
+	left := ""
+	for _, t := range append(slices.Clone(m.run.tasks), m.run.aside...) {
+		aborted = aborted || t.state == taskFailed && m.run.profile.Execution.OnFailure == schemas.FailureAborts
+		if t.state == taskUnderWay || !t.state.ended() {
+			left = t.id
+		}
+	}
+	cancelled := m.cause.Type == schemas.TypeControl && f.Reason == schemas.StopCancelled
+	switch {
+	case left != "":
+		h.world.violate(CancelledForAReason, "%s: settled while task %s has not ended", m.id, left)
+	case f.Reason == schemas.StopCancelled && !cancelled && !m.run.cancelled():
+		h.world.violate(CancelledForAReason, "%s: nobody has cancelled it", m.id)
+	case f.Reason == schemas.StopExpired && (m.run.expires.IsZero() || m.cause.Time.Before(m.run.expires)):
+		h.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
+	case !aborted && f.Status == schemas.RunCompleted:
+		for _, t := range m.run.tasks {
+			if t.state == taskFailed && !t.optional() {
+				h.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
 			}
 		}
-		if received != 1 {
-			w.violate("message %s was received %d times", sent.id, received)
-		}
 	}
-	for _, conversation := range conversations {
-		last, numbers := uint64(0), []int{}
-		for _, message := range conversation.Messages {
-			if message.Sequence <= last {
-				w.violate("session %s took its messages out of order", conversation.Session)
-			}
-			last = message.Sequence
-			if message.Disposition == schemas.DispositionStarted || message.Disposition == schemas.DispositionQueued {
-				numbers = append(numbers, message.Run)
+}
+
+// cancelled reports whether a control word about the run has come, while it
+// waited or was under way.
+func (r *run) cancelled() bool {
+	for _, received := range r.session.messages {
+		for i := range received {
+			if received[i].Run == r.number && received[i].Disposition == schemas.DispositionControl {
+				return true
 			}
 		}
-		if !slices.IsSorted(numbers) || len(numbers) != len(conversation.Runs) {
-			w.violate("session %s has %d runs for %d messages", conversation.Session, len(conversation.Runs), len(numbers))
-		}
 	}
+	return false
 }
-
-func (w *World) quarantined() map[string]bool {
-	dead := map[string]bool{}
-	for shard := range w.shards {
-		for message, err := range w.ledger.Scan(context.Background(), bus.ShardStream(shard), 1, "podium.dead.*.*") {
-			w.must(err)
-			event, err := bus.Decode(message)
-			w.must(err)
-			dead[event.ID] = true
-		}
-	}
-	return dead
-}
-
-// checkRequests: what was decided was sent, and nothing else was.
-func (w *World) checkRequests(dispatched map[string]bool) {
-	sent := map[string]bool{}
-	for message, err := range w.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
-		w.must(err)
-		event, err := bus.Decode(message)
-		w.must(err)
-		sent[event.ID] = true
-		if !dispatched[event.ID] {
-			w.violate("request %s was sent but never decided", event.ID)
-		}
-	}
-	missing := 0
-	for request := range dispatched {
-		if !sent[request] {
-			missing++
-		}
-	}
-	if missing > 0 {
-		w.violate("%d requests were decided but never sent", missing)
-	}
-}
-
-// Digest is a hash over the whole ledger.
-func (w *World) Digest() string {
-	sum := sha256.New()
-	streams := []string{bus.WorkStream}
-	for shard := range w.shards {
-		streams = append(streams, bus.ShardStream(shard))
-	}
-	for _, stream := range streams {
-		for message, err := range w.ledger.Scan(context.Background(), stream, 1) {
-			w.must(err)
-			header, err := schemas.Marshal(message.Header)
-			w.must(err)
-			_, _ = fmt.Fprintf(sum, "%s %d %s %d %s\n", stream, message.Sequence, message.Subject, message.Recorded.UnixNano(), header)
-			_, _ = sum.Write(message.Body)
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// Dump writes the ledger for a person to read: one line for each message.
-func (w *World) Dump(to io.Writer) {
-	for shard := range w.shards {
-		for message, err := range w.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
-			w.must(err)
-			body := message.Body
-			if len(body) > dumpLength {
-				body = body[:dumpLength]
-			}
-			_, _ = fmt.Fprintf(to, "%d/%d %s %s %s\n", shard, message.Sequence, message.Recorded.Format("04:05.000"), message.Subject, body)
-		}
-	}
-}
-
-const dumpLength = 600

@@ -1,8 +1,25 @@
-// Package sim runs the real owner over the in-process ledger, in virtual time,
+// Package sim runs the real owners over the in-process ledger, in virtual time,
 // against everything that can go wrong, from one seed: crashes before and after
-// every effect, lost and late acknowledgments, duplicates, delays, late, wrong
-// and garbage answers, agents that crash, and a second owner. After that it
-// lets the system settle and checks what must hold of the ledger.
+// every effect, lost and late acknowledgments, duplicates, delays, a full
+// ledger, a second owner, clocks that jump, and agents that answer late, twice,
+// wrongly, with garbage or never, whatever they are asked: work, an assessment
+// of themselves, a route or a plan. After that it lets the system settle and
+// checks what must hold of the ledger.
 //
-// The same seed gives the same ledger, byte for byte.
+// The seed chooses everything: the shape of the world, the profiles, the
+// messages, the faults and their order. The same seed gives the same ledger,
+// byte for byte.
+//
+// # The checks
+//
+// A history is the fold of the ledger by rules of its own: it shares no code
+// with the machine that it judges. Each invariant is one function, and its name
+// says it. That every transition follows again from its cause is what
+// supervisor.Verify checks.
+//
+// # The teeth
+//
+// A simulation that finds nothing proves nothing unless it would have found
+// something. Package sim/teeth plants bugs and shows for each that a known seed
+// catches it, and which invariant does.
 package sim

@@ -3,58 +3,188 @@ package sim
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"podium/bus"
+	"podium/schemas"
 )
 
 // faults is one process's view of the ledger, as bad as the seed wants it.
 type faults struct {
 	bus.Core
+	shard   int
+	now     func() time.Time
 	rand    *rand.Rand
-	rate    float64   // of a fault for each effect; 0 is a healthy process
-	crashed bool      // nothing it does reaches anybody any more
-	inbox   []func()  // operations and acknowledgments on their way to the process
-	limbo   *[]func() // messages on their way to the ledger, which outlive the process
+	rate    float64     // of a flaw for each effect; 0 is a healthy process
+	crashed atomic.Bool // nothing it does reaches anybody any more
+	inbox   []func()    // operations and acknowledgments on their way to the process
+	limbo   *[]func()   // messages on their way to the ledger, which outlive the process
+	fuse    *strike     // instead of the rate
+	outage  *outage     // of the whole ledger, for everybody
+	watch   *watch
 }
 
 var errLost = errors.New("simulated: no answer")
 
 func temporary(op string) error { return &bus.TemporaryError{Op: op, Err: errLost} }
 
-func (f *faults) fault() bool { return f.rate > 0 && f.rand.Float64() < f.rate }
+// A flaw is what goes wrong with one effect.
+type flaw int
 
-// Publish fails before, after, or says nothing about what it did.
+// The flaws. Those that only read know the first three.
+const (
+	flawNone flaw = iota
+	crashBefore
+	refused // for now
+	crashAfter
+	unanswered // done, but nobody says so
+	adrift     // given up on, and done much later
+	full       // the ledger takes nothing more, for once
+	flaws
+)
+
+// A strike puts one flaw at one effect, counted from 1. Shards are taken over by
+// several goroutines; they only read at the same time, so that it makes no
+// difference to the ledger which of them is struck.
+type strike struct {
+	at    int64
+	flaw  flaw
+	count atomic.Int64
+}
+
+func (s *strike) next() flaw {
+	if s.count.Add(1) == s.at {
+		return s.flaw
+	}
+	return flawNone
+}
+
+// An outage is a stream that takes nothing for a while.
+type outage struct {
+	kind  bus.Kind // of the subjects concerned; empty when there is none
+	until time.Time
+}
+
+func (o *outage) hits(subject string, now time.Time) bool {
+	if o.kind == "" || !now.Before(o.until) {
+		return false
+	}
+	parsed, err := bus.ParseSubject(subject)
+	return err == nil && parsed.Kind == o.kind
+}
+
+// over reports whether there was an outage that has just ended, once.
+func (o *outage) over(now time.Time) bool {
+	if o.kind == "" || now.Before(o.until) {
+		return false
+	}
+	o.kind = ""
+	return true
+}
+
+// flaw picks what goes wrong with the next effect.
+func (f *faults) flaw() flaw {
+	if f.fuse != nil {
+		return f.fuse.next()
+	}
+	if f.rate == 0 || f.rand.Float64() >= f.rate {
+		return flawNone
+	}
+	return 1 + flaw(f.rand.IntN(int(flaws)-1))
+}
+
+// effect runs something that waits for the ledger and changes it.
+func (f *faults) effect(op string, do func() error) error {
+	if f.crashed.Load() {
+		return temporary(op)
+	}
+	switch f.flaw() {
+	case flawNone:
+		return do()
+	case crashBefore:
+		f.crashed.Store(true)
+	case refused, full, adrift, flaws:
+	case crashAfter:
+		f.crashed.Store(true)
+		_ = do() // nobody hears of it
+	case unanswered:
+		_ = do()
+	}
+	return temporary(op)
+}
+
+// look runs something that only reads.
+func (f *faults) look(op string, do func() error) error {
+	if f.crashed.Load() {
+		return temporary(op)
+	}
+	switch f.flaw() {
+	case crashBefore, crashAfter:
+		f.crashed.Store(true)
+		return temporary(op)
+	case refused:
+		return temporary(op)
+	case flawNone, unanswered, adrift, full, flaws:
+	}
+	return do()
+}
+
+// Publish fails before, after, or says nothing about what it did. Done is always
+// called: a call that waits for it inside of a crashed process must come back.
 func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
-	if f.crashed {
+	lost := func() {
+		f.watch.stuck[message.Subject] = f.watch.clock
+		f.arrive(func() { done(bus.Ack{}, temporary("publish")) })
+	}
+	if f.crashed.Load() {
+		done(bus.Ack{}, temporary("publish"))
 		return
 	}
-	if !f.fault() {
+	asked := f.watch.began
+	if f.outage.hits(message.Subject, f.now()) {
+		lost()
+		return
+	}
+	switch f.flaw() {
+	case flawNone:
 		f.Core.Publish(message, expect, func(ack bus.Ack, err error) {
-			f.arrive(func() { done(ack, err) })
+			f.arrive(func() {
+				if err == nil && strings.HasPrefix(message.Subject, "podium.session.") {
+					f.watch.learn(f, ack.Sequence, asked)
+				}
+				done(ack, err)
+			})
 		})
 		return
-	}
-	switch f.rand.IntN(5) {
-	case 0: // crash before
-		f.crashed = true
-	case 1: // crash after
+	case crashBefore:
+		f.crashed.Store(true)
+		done(bus.Ack{}, temporary("publish"))
+		return
+	case crashAfter:
 		f.Core.Publish(message, expect, func(bus.Ack, error) {})
-		f.crashed = true
-	case 2: // refused for now
-		f.arrive(func() { done(bus.Ack{}, temporary("publish")) })
-	case 3: // stored, but the acknowledgment is lost
+		f.crashed.Store(true)
+		done(bus.Ack{}, temporary("publish"))
+		return
+	case full:
+		f.watch.stuck[message.Subject] = f.watch.clock
+		f.arrive(func() { done(bus.Ack{}, bus.ErrFull) })
+		return
+	case unanswered:
 		f.Core.Publish(message, expect, func(bus.Ack, error) {})
-		f.arrive(func() { done(bus.Ack{}, temporary("publish")) })
-	case 4: // given up on, and stored much later
-		f.arrive(func() { done(bus.Ack{}, temporary("publish")) })
+	case adrift:
 		*f.limbo = append(*f.limbo, func() { f.Core.Publish(message, expect, func(bus.Ack, error) {}) })
+	case refused, flaws:
 	}
+	lost()
 }
 
 // arrive hands something to the process now or later.
 func (f *faults) arrive(deliver func()) {
-	if f.rate > 0 && f.rand.IntN(3) == 0 {
+	if f.rate > 0 && f.fuse == nil && f.rand.IntN(3) == 0 {
 		f.inbox = append(f.inbox, deliver)
 		return
 	}
@@ -64,7 +194,7 @@ func (f *faults) arrive(deliver func()) {
 // Go runs an operation of the process, now or later.
 func (f *faults) Go(operation func()) {
 	f.arrive(func() {
-		if !f.crashed {
+		if !f.crashed.Load() {
 			operation()
 		}
 	})
@@ -72,7 +202,7 @@ func (f *faults) Go(operation func()) {
 
 // settle delivers one thing that was on its way to the process.
 func (f *faults) settle() bool {
-	if f.crashed || len(f.inbox) == 0 {
+	if f.crashed.Load() || len(f.inbox) == 0 {
 		return false
 	}
 	i := f.rand.IntN(len(f.inbox))
@@ -83,41 +213,148 @@ func (f *faults) settle() bool {
 }
 
 // Last fails now and then.
-func (f *faults) Last(ctx context.Context, subject string) (bus.Message, error) {
-	if f.fault() {
-		return bus.Message{}, temporary("last")
-	}
-	return f.Core.Last(ctx, subject)
+func (f *faults) Last(ctx context.Context, subject string) (message bus.Message, err error) {
+	err = f.look("last", func() (err error) {
+		message, err = f.Core.Last(ctx, subject)
+		return err
+	})
+	return message, err
+}
+
+// LastOf fails now and then.
+func (f *faults) LastOf(ctx context.Context, shard int, subjects []string) (messages []bus.Message, err error) {
+	err = f.look("last of", func() (err error) {
+		messages, err = f.Core.LastOf(ctx, shard, subjects)
+		return err
+	})
+	return messages, err
 }
 
 // Get fails now and then.
-func (f *faults) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
-	if f.fault() {
-		return bus.Message{}, temporary("get")
+func (f *faults) Get(ctx context.Context, stream string, sequence uint64) (message bus.Message, err error) {
+	err = f.look("get", func() (err error) {
+		message, err = f.Core.Get(ctx, stream, sequence)
+		return err
+	})
+	return message, err
+}
+
+// Signal loses hints.
+func (f *faults) Signal(subject string, body []byte) error {
+	if f.crashed.Load() || f.rate > 0 && f.rand.IntN(4) == 0 {
+		return nil
 	}
-	return f.Core.Get(ctx, stream, sequence)
+	return f.Core.Signal(subject, body)
+}
+
+// Artifacts returns the object store as the process sees it.
+func (f *faults) Artifacts() bus.Artifacts { return &flakyArtifacts{f} }
+
+type flakyArtifacts struct{ faults *faults }
+
+// Put fails now and then, before or after it has stored.
+func (a *flakyArtifacts) Put(ctx context.Context, r io.Reader, mediaType string) (artifact schemas.Artifact, err error) {
+	err = a.faults.effect("put an artifact", func() (err error) {
+		artifact, err = a.faults.Core.Artifacts().Put(ctx, r, mediaType)
+		return err
+	})
+	return artifact, err
+}
+
+// Get fails now and then.
+func (a *flakyArtifacts) Get(ctx context.Context, sha256 string) (r io.ReadCloser, err error) {
+	err = a.faults.look("get an artifact", func() (err error) {
+		r, err = a.faults.Core.Artifacts().Get(ctx, sha256)
+		return err
+	})
+	return r, err
+}
+
+// Store returns a table as the process sees it.
+func (f *faults) Store(bucket string) bus.Store { return &flakyStore{f, f.Core.Store(bucket)} }
+
+type flakyStore struct {
+	faults *faults
+	store  bus.Store
+}
+
+// Get fails now and then.
+func (s *flakyStore) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
+	err = s.faults.look("get a key", func() (err error) {
+		value, revision, err = s.store.Get(ctx, key)
+		return err
+	})
+	return value, revision, err
+}
+
+// Put fails now and then, before or after it has stored.
+func (s *flakyStore) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
+	err = s.faults.effect("put a key", func() (err error) {
+		revision, err = s.store.Put(ctx, key, value)
+		return err
+	})
+	return revision, err
+}
+
+// Update fails now and then, before or after it has stored.
+func (s *flakyStore) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
+	err = s.faults.effect("update a key", func() (err error) {
+		next, err = s.store.Update(ctx, key, value, revision)
+		return err
+	})
+	return next, err
+}
+
+// Delete fails now and then, before or after it has deleted.
+func (s *flakyStore) Delete(ctx context.Context, key string) error {
+	return s.faults.effect("delete a key", func() error { return s.store.Delete(ctx, key) })
+}
+
+// Keys fails now and then.
+func (s *flakyStore) Keys(ctx context.Context) (keys []string, err error) {
+	err = s.faults.look("list keys", func() (err error) {
+		keys, err = s.store.Keys(ctx)
+		return err
+	})
+	return keys, err
 }
 
 // Read opens a reader that breaks now and then.
-func (f *faults) Read(ctx context.Context, stream string, from uint64, subjects ...string) (bus.Reader, error) {
-	reader, err := f.Core.Read(ctx, stream, from, subjects...)
-	return &flaky{Reader: reader, faults: f}, err
+func (f *faults) Read(ctx context.Context, stream string, from uint64, subjects ...string) (reader bus.Reader, err error) {
+	err = f.look("read", func() error {
+		inner, err := f.Core.Read(ctx, stream, from, subjects...)
+		reader = &flaky{Reader: inner, faults: f}
+		return err
+	})
+	return reader, err
 }
 
 type flaky struct {
 	bus.Reader
 	faults *faults
+	held   *bus.Message
 }
 
-// Next holds messages back, and breaks now and then.
+// late is how long a message may be on its way to a reader. An owner takes it for
+// granted that this is shorter than Config.CatchUp.
+const late = 500 * time.Millisecond
+
+// Next holds messages back for a while, and breaks now and then.
 func (r *flaky) Next() (bus.Message, bool, error) {
-	if r.faults.rate > 0 {
-		if r.faults.rand.IntN(4) == 0 {
-			return bus.Message{}, false, nil
-		}
-		if r.faults.rand.Float64() < r.faults.rate/10 {
-			return bus.Message{}, false, errLost
-		}
+	if r.faults.rate > 0 && r.faults.rand.Float64() < r.faults.rate/10 {
+		return bus.Message{}, false, errLost
 	}
-	return r.Reader.Next()
+	if r.held == nil {
+		message, ok, err := r.Reader.Next()
+		if !ok || err != nil {
+			return message, ok, err
+		}
+		r.held = &message
+	}
+	if r.faults.rate > 0 && r.faults.now().Sub(r.held.Recorded) < late && r.faults.rand.IntN(4) == 0 {
+		return bus.Message{}, false, nil
+	}
+	message := *r.held
+	r.held = nil
+	return message, true, nil
 }

@@ -1,43 +1,238 @@
 package sim
 
 import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 
+	"podium/bus/memory"
 	"podium/schemas"
+	"podium/supervisor"
+	"podium/supervisor/session"
 )
 
-// profiles are two ways to handle the same words: one with a default agent and
-// plans of several steps, one that refuses what it does not know.
-func profiles() []schemas.Profile {
+// The agents of every world. The front is what supervisors call themselves
+// toward whoever sends an execution_request.
+const (
+	alpha   = "alpha"
+	beta    = "beta"
+	gamma   = "gamma"
+	planner = "planner"
+	chooser = "chooser"
+	tower   = "tower" // a supervisor that is an agent of others
+	front   = "supervisor"
+)
+
+var workers = [...]string{alpha, beta, gamma} //nolint:gochecknoglobals // a constant
+
+// outer and inner are the profiles of a world: a tower asks the inner one.
+const (
+	outer = "outer"
+	inner = "inner"
+)
+
+// A Library holds sets of profiles that many worlds share, because it takes
+// longer to compile them than to run a small world. A world whose profiles are
+// edited has its own.
+type Library struct {
+	sets [shelves]func() *supervisor.Profiles
+}
+
+const shelves = 512
+
+// NewLibrary returns a library. It may be used by several goroutines.
+func NewLibrary() *Library {
+	l := &Library{}
+	for i := range l.sets {
+		l.sets[i] = sync.OnceValue(func() *supervisor.Profiles {
+			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279)) //nolint:gosec // a simulation repeats
+			profiles, err := supervisor.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r))
+			if err != nil {
+				panic(err) // the profiles of the simulation do not depend on anything
+			}
+			return profiles
+		})
+	}
+	return l
+}
+
+func (l *Library) get(w *World) *supervisor.Profiles { return l.sets[w.rand.IntN(shelves)]() }
+
+// sources are the profiles of a world: ways to handle the same words.
+func sources(r *rand.Rand) []schemas.Profile {
+	d := &drafts{r}
+	return []schemas.Profile{d.profile(outer), d.profile(inner)}
+}
+
+// edited returns the profiles as somebody has changed them since.
+func edited(sources []schemas.Profile) []schemas.Profile {
+	changed := slices.Clone(sources)
+	for i := range changed {
+		changed[i].Retry.Attempts++
+		changed[i].Execution.ContextLimit = 1 << 10
+	}
+	return changed
+}
+
+// drafts writes profiles by chance.
+type drafts struct{ rand *rand.Rand }
+
+func seconds(n int) schemas.Duration { return schemas.Duration(time.Duration(n) * time.Second) }
+
+func (d *drafts) profile(name string) schemas.Profile {
 	texts := schemas.Texts{
 		TaskFailed: "It did not work: {detail}", Timeout: "Nobody answered.", NoRoute: "Nobody is responsible.",
 		Cancelled: "Stopped.", Partial: "This much is there:", Empty: "Done.",
 	}
-	keyword := func(word string) []schemas.Keyword { return []schemas.Keyword{{Word: word, Mode: schemas.ModeWord}} }
-	keywords := schemas.Router{Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured, Groups: []schemas.KeywordGroup{
-		{Name: "a", Agent: "alpha", Keywords: keyword("alpha")},
-		{Name: "b", Agent: "beta", Keywords: keyword("beta")},
-	}}
-	base := schemas.Profile{
-		Agents:    []schemas.AgentUse{{Name: "alpha"}, {Name: "beta", Work: schemas.Duration(10 * time.Second)}, {Name: "gamma"}},
-		Retry:     schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
-		Delivery:  schemas.Retry{Attempts: 20, Wait: schemas.Duration(time.Second)},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(20 * time.Second), Work: schemas.Duration(30 * time.Second)},
+	p := schemas.Profile{
+		Name: name, Language: pick(d.rand, "en", schemas.LanguageOfWriter),
+		Agents:    d.uses(name),
+		Routers:   d.routers(name),
+		Execution: d.execution(),
+		Retry:     schemas.Retry{Attempts: 1 + d.rand.IntN(3), Wait: seconds(1), TimeoutGrowth: pick(d.rand, 0, 1.5)},
+		Delivery:  schemas.Retry{Attempts: 20, Wait: seconds(1)},
+		Deadlines: schemas.Deadlines{Queue: seconds(pick(d.rand, 5, 20)), Work: seconds(pick(d.rand, 10, 30))},
 		Languages: []schemas.Language{
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Texts: texts},
 			{Tag: "de", Markers: []string{"und", "bitte", "der"}, Texts: texts},
 		},
 	}
-	open, strict := base, base
-	open.Name, open.Language = "open", schemas.LanguageOfWriter
-	open.Routers = []schemas.Router{keywords, {Kind: schemas.RouterDefault, Agent: "gamma"}}
-	open.Execution = schemas.Execution{Mode: schemas.ExecutionSequence, MaxSteps: 4}
-	open.Complexity = &schemas.Complexities{
+	if once(d.rand, 3) {
+		p.Deadlines.Run = seconds(40 + d.rand.IntN(80))
+	}
+	p.Conversation.WhileRunning = pick(d.rand, "", schemas.WhileRunningQueue, schemas.WhileRunningMerge, schemas.WhileRunningSupersede)
+	if once(d.rand, 2) {
+		p.Conversation.Entities = []schemas.Entity{{Name: "patient_id", Pattern: `P-\d+`}}
+	}
+	d.plans(&p)
+	return p
+}
+
+// uses is who works for a profile, and hod.
+func (d *drafts) uses(profile string) []schemas.AgentUse {
+	uses := []schemas.AgentUse{{Name: alpha, Description: "calculate alpha"}, {Name: beta, Description: "summarize beta"}, {Name: gamma}}
+	for i := range uses {
+		use := &uses[i]
+		switch d.rand.IntN(7) {
+		case 0:
+			use.Heartbeat = seconds(2)
+		case 1:
+			use.Fallback = uses[(i+1)%len(uses)].Name
+		case 2, 5:
+			use.Reuse = seconds(pick(d.rand, 5, 600))
+		case 3:
+			use.OutputSchema = []byte(`{"type":"object","required":["done"]}`)
+		case 4:
+			use.Work = seconds(5)
+		}
+	}
+	if once(d.rand, 10) {
+		uses[2].InputSchema = []byte(`{"type":"object","required":["number"]}`)
+	}
+	if profile == outer {
+		uses = append(uses, schemas.AgentUse{Name: tower, Description: "the rest"})
+	}
+	return uses
+}
+
+func (d *drafts) routers(profile string) []schemas.Router {
+	keyword := func(word string) []schemas.Keyword { return []schemas.Keyword{{Word: word, Mode: schemas.ModeWord}} }
+	keywords := schemas.Router{Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured, Groups: []schemas.KeywordGroup{
+		{Name: "a", Agent: alpha, Keywords: keyword(alpha)},
+		{Name: "b", Agent: beta, Keywords: keyword(beta)},
+	}}
+	if profile == outer {
+		keywords.Groups = append(keywords.Groups, schemas.KeywordGroup{Name: "t", Agent: tower, Keywords: keyword("everything")})
+	}
+	assigned := schemas.Router{Kind: schemas.RouterAssigned}
+	otherwise := schemas.Router{Kind: schemas.RouterDefault, Agent: gamma}
+	score := schemas.Router{Kind: schemas.RouterScore, Deadline: seconds(2)}
+	choose := schemas.Router{Kind: schemas.RouterAgent, Agent: chooser, Deadline: seconds(4)}
+	return pick(d.rand,
+		[]schemas.Router{keywords},
+		[]schemas.Router{keywords, otherwise},
+		[]schemas.Router{assigned, keywords, otherwise},
+		[]schemas.Router{assigned, keywords, otherwise},
+		[]schemas.Router{assigned, score, otherwise},
+		[]schemas.Router{keywords, score},
+		[]schemas.Router{choose, otherwise},
+		[]schemas.Router{assigned, keywords, choose},
+	)
+}
+
+func (d *drafts) execution() schemas.Execution {
+	return schemas.Execution{
+		Mode:          pick(d.rand, schemas.ExecutionSingle, schemas.ExecutionSequence, schemas.ExecutionDAG, schemas.ExecutionDAG),
+		MaxSteps:      4,
+		Schedule:      pick(d.rand, "", schemas.ScheduleReady, schemas.ScheduleLevels),
+		OnFailure:     pick(d.rand, "", schemas.FailureSkips, schemas.FailureContinues, schemas.FailureAborts),
+		AllowedChains: pick(d.rand, nil, [][]string{{alpha, beta}}),
+	}
+}
+
+// plans says where the plans of a profile come from.
+func (d *drafts) plans(p *schemas.Profile) {
+	complexity := &schemas.Complexities{
 		Verbs:      []schemas.Keyword{{Word: "calculate", Mode: schemas.ModeWord}, {Word: "summarize", Mode: schemas.ModeWord}},
 		Separators: []string{"then", "and"},
 	}
-	strict.Name, strict.Language = "strict", "en"
-	strict.Routers = []schemas.Router{keywords}
-	strict.Execution = schemas.Execution{Mode: schemas.ExecutionSingle}
-	return []schemas.Profile{open, strict}
+	switch d.rand.IntN(6) {
+	case 0:
+	case 1:
+		p.Complexity = complexity
+	case 2:
+		p.Complexity, p.Planner = complexity, &schemas.Planner{Kind: schemas.PlannerRules}
+	case 3, 4:
+		p.Planner = &schemas.Planner{
+			Kind: schemas.PlannerAgent, Agent: planner, MaxTasks: pick(d.rand, 0, 5),
+			Otherwise: pick(d.rand, "", schemas.FallbackFail, schemas.FallbackSingle),
+		}
+		p.Deadlines.Plan = seconds(8)
+		if once(d.rand, 2) {
+			p.Complexity = complexity
+		}
+	case 5:
+		p.Planner = &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: d.templates()}
+	}
+}
+
+func (d *drafts) templates() []schemas.Template {
+	fan := schemas.Template{
+		Name: "fan", Keywords: []schemas.Keyword{{Word: "fan", Mode: schemas.ModeWord}},
+		Tasks: []schemas.TemplateTask{{Task: "join", Description: "join the beta", Agent: beta, Priority: schemas.PriorityHigh}},
+	}
+	for i := range 3 + d.rand.IntN(6) {
+		id := string(rune('a' + i))
+		fan.Tasks = append(fan.Tasks, schemas.TemplateTask{
+			Task: id, Description: "part " + id + " of {request}", Agent: pick(d.rand, alpha, alpha, beta),
+			Priority: pick(d.rand, schemas.PriorityCritical, schemas.PriorityMedium, schemas.PriorityLow),
+		})
+		fan.Tasks[0].Dependencies = append(fan.Tasks[0].Dependencies, id)
+	}
+	return []schemas.Template{fan, {
+		Name: "diamond", Keywords: []schemas.Keyword{{Word: "diamond", Mode: schemas.ModeWord}},
+		Parameters: []schemas.Parameter{{Name: "number", Pattern: `\d+`, Required: true}},
+		Tasks: []schemas.TemplateTask{
+			{Task: "a", Description: "look at {number} with alpha", Agent: alpha},
+			{Task: "b", Description: "the left of alpha", Dependencies: []string{"a"}, Optional: once(d.rand, 2)},
+			{Task: "c", Description: "the right of beta", Dependencies: []string{"a"}, Resources: []string{"disk"}},
+			{Task: "d", Description: "both with beta", Dependencies: []string{"b", "c"}, Seconds: 2},
+		},
+	}}
+}
+
+// hire gives every agent a queue and a pool. Small pools make credit matter.
+func (w *World) hire() {
+	w.pools = map[string]int{}
+	names := append(slices.Clone(workers[:]), session.ChatAgent, session.MailAgent, planner, chooser, tower)
+	bounded := !w.once(4)
+	for _, name := range names {
+		size := 1 + w.rand.IntN(w.shape.pool)
+		if bounded {
+			w.pools[name] = size
+		}
+		w.agents = append(w.agents, w.agent(name, size))
+	}
 }

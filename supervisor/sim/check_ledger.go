@@ -1,0 +1,322 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// The invariants that speak of more than one fact.
+const (
+	RecordsAreChained  = "every record follows from its predecessor, whoever wrote it"
+	InputsOnce         = "a session takes its inputs in order, each once"
+	GrammarHolds       = "facts follow each other as the grammar of sessions says"
+	RequestsEndOnce    = "every accepted message ends exactly once, with a reason"
+	StartsInOrder      = "messages are taken and runs begin in order"
+	BadIsQuarantined   = "what nobody can use is in quarantine, and nothing else"
+	AnswersAreTaken    = "an answer is on record, or one to the same request is"
+	RequestsAreProper  = "requests are well formed and reach their agent"
+	DecidedIsSent      = "what was decided is sent, and nothing else is"
+	UpstreamIsAnswered = "whoever asked gets one answer, the same however often it is sent"
+	DecidedAgain       = "deciding again gives the same facts"
+	ComesToRest        = "when the faults are over everything is done"
+)
+
+// Invariants lists all of them.
+func Invariants() []string {
+	return []string{
+		NothingAfterTheEnd, DependenciesFirst, LevelsInOrder, AttemptsInOrder, AnswersFit, DeadlinesInTime, PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined, AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest, Itself,
+	}
+}
+
+// check reads the ledger and looks for anything that must not be.
+func (w *World) check() {
+	h := newHistory(w)
+	for shard := range w.shape.shards {
+		h.read(shard)
+	}
+	for _, session := range h.order {
+		h.requestsEndOnce(session)
+		h.startsInOrder(session)
+	}
+	h.messagesAreTaken()
+	h.onlyBadIsQuarantined()
+	h.answersAreTaken()
+	h.decidedIsSent()
+	h.upstreamIsAnswered()
+	h.decidedAgain()
+}
+
+func (h *history) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
+	if record.Session != session.id || record.Number != session.records+1 || event.Previous != session.sequence || record.Chain != session.chain {
+		h.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
+	}
+}
+
+func (h *history) inputsInOrder(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
+	if cause.Sequence == 0 {
+		return
+	}
+	input, known := s.inputs[cause.Sequence]
+	if cause.Sequence <= session.applied || !known {
+		h.world.violate(InputsOnce, "session %s takes input %d after %d", session.id, cause.Sequence, session.applied)
+		return
+	}
+	session.applied = cause.Sequence
+	s.taken[cause.Sequence] = cause.Time
+	if event, err := bus.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
+		h.world.violate(InputsOnce, "session %s: input %d is not %s", session.id, cause.Sequence, cause.ID)
+	}
+}
+
+func (h *history) grammarHolds(session *sessionHistory, record *schemas.Record) {
+	if err := session.grammar.Apply(*record); err != nil {
+		h.world.violate(GrammarHolds, "session %s: %v", session.id, err)
+	}
+}
+
+// requestsEndOnce: every run ended, with a status and a reason, and every message
+// has one disposition.
+func (h *history) requestsEndOnce(session *sessionHistory) {
+	for _, r := range session.runs {
+		if r.ended == nil || r.settled == nil || r.ended.Status == "" || r.ended.Reason == "" {
+			h.world.violate(RequestsEndOnce, "run %d of session %s has not ended with a status and a reason", r.number, session.id)
+		}
+	}
+	for id, received := range session.messages {
+		if len(received) != 1 {
+			h.world.violate(RequestsEndOnce, "session %s: message %s has %d ends", session.id, id, len(received))
+		}
+	}
+}
+
+// startsInOrder: each message that begins a run has the next number, by the order
+// of the messages.
+func (h *history) startsInOrder(session *sessionHistory) {
+	began := map[int]uint64{}
+	for _, received := range session.messages {
+		for i := range received {
+			if d := received[i].Disposition; d == schemas.DispositionStarted || d == schemas.DispositionQueued {
+				began[received[i].Run] = received[i].Sequence
+			}
+		}
+	}
+	if len(began) != len(session.runs) {
+		h.world.violate(StartsInOrder, "session %s has %d runs for %d messages", session.id, len(session.runs), len(began))
+	}
+	last := uint64(0)
+	for i, r := range session.runs {
+		if r.number != i+1 || r.message.Sequence != began[r.number] || began[r.number] <= last {
+			h.world.violate(StartsInOrder, "session %s: run %d is number %d", session.id, r.number, i+1)
+		}
+		last = began[r.number]
+	}
+}
+
+// messagesAreTaken: every message that a door was told is stored has been taken
+// by its session, or is in quarantine when nobody can use it.
+func (h *history) messagesAreTaken() {
+	for i := range h.world.sent {
+		sent := &h.world.sent[i]
+		if !sent.good {
+			if _, dead := h.shards[sent.shard].dead[sent.sequence]; !dead {
+				h.world.violate(BadIsQuarantined, "unusable message %s is not in quarantine", sent.id)
+			}
+			continue
+		}
+		session := h.sessions[sent.session]
+		if session == nil || len(session.messages[sent.id]) != 1 {
+			h.world.violate(RequestsEndOnce, "message %s was not taken once", sent.id)
+		}
+	}
+}
+
+// onlyBadIsQuarantined: no message of a person and no answer to the request under
+// way is in quarantine.
+func (h *history) onlyBadIsQuarantined() {
+	for i := range h.world.sent {
+		sent := &h.world.sent[i]
+		if _, dead := h.shards[sent.shard].dead[sent.sequence]; dead && sent.good {
+			h.world.violate(BadIsQuarantined, "message %s is in quarantine", sent.id)
+		}
+	}
+}
+
+// answersAreTaken: no answer of an agent to a request that it was given is lost.
+func (h *history) answersAreTaken() {
+	for _, s := range h.shards {
+		answered := map[string]bool{}
+		for _, sequence := range slices.Sorted(maps.Keys(s.inputs)) {
+			if !strings.Contains(s.inputs[sequence].Subject, ".response.") {
+				continue
+			}
+			_, dead := s.dead[sequence]
+			said, err := h.saidAt(s, sequence)
+			asked := h.requests[said.request]
+			switch {
+			case err != nil || asked == nil || asked.agent != said.agent:
+			case !s.taken[sequence].IsZero() || dead:
+				answered[said.request] = true
+			case !answered[said.request]:
+				h.world.violate(AnswersAreTaken, "the answer %d of agent %s to %s is lost", sequence, said.agent, said.request)
+			}
+		}
+	}
+}
+
+// decidedIsSent compares the requests of the work stream with the facts.
+func (h *history) decidedIsSent() {
+	sent := map[string][]byte{}
+	for message, err := range h.world.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
+		h.world.must(err)
+		event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+		h.world.must(err)
+		first, again := sent[event.ID]
+		decided := h.requests[event.ID]
+		switch {
+		case decided == nil:
+			h.world.violate(DecidedIsSent, "request %s was sent and never decided", event.ID)
+		case decided.dropped:
+			h.world.violate(DecidedIsSent, "request %s was sent, though dropped by the record that decided it", event.ID)
+		case again && !bytes.Equal(first, event.Data):
+			h.world.violate(DecidedIsSent, "request %s was sent again with other words", event.ID)
+		case !again:
+			h.requestIsProper(decided, &event)
+		}
+		sent[event.ID] = event.Data
+	}
+	for request, decided := range h.requests {
+		if sent[request] == nil && !decided.dropped {
+			h.world.violate(DecidedIsSent, "request %s, attempt %d of %s/%s, was decided at %d and never sent",
+				request, decided.number, decided.task.run.id(), decided.task.id, decided.at.sequence)
+		}
+	}
+}
+
+// requestIsProper: a request names its attempt and its effect and carries the
+// results that it builds on, and no others.
+func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
+	var request schemas.ExecutionRequest
+	if err := schemas.Unmarshal(event.Data, &request); err != nil || len(request.Payload.Tasks) != 1 {
+		h.world.violate(RequestsAreProper, "request %s: %v", event.ID, err)
+		return
+	}
+	task := &request.Payload.Tasks[0]
+	run := schemas.RunID(decided.task.run.session.id, decided.task.run.number)
+	fits := task.TaskID == decided.task.id && task.AssignedTo == decided.agent && request.To == decided.agent &&
+		event.Attempt == decided.number && event.EffectID == schemas.EffectID(run, decided.task.id) && event.Expires.Equal(decided.fact.Expires)
+	inputs := slices.Sorted(maps.Keys(task.Context.Inputs))
+	if !fits || !slices.Equal(inputs, slices.Sorted(slices.Values(decided.inputs))) {
+		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v", event.ID, task.TaskID, run, event.Attempt, inputs)
+	}
+}
+
+// upstreamIsAnswered: the end of a run that another supervisor or a planner has
+// asked for is told to them.
+func (h *history) upstreamIsAnswered() {
+	answers := h.upstreamAnswers()
+	for _, session := range h.order {
+		for _, r := range session.runs {
+			upstream := r.message.Upstream
+			if upstream == nil || r.ended == nil {
+				continue
+			}
+			given := answers[upstream.Request]
+			if r.ended.Reason == schemas.StopSuperseded {
+				if len(given) > 0 {
+					h.world.violate(UpstreamIsAnswered, "request %s was answered, though another attempt took its place", upstream.Request)
+				}
+				continue
+			}
+			h.answeredOnce(r, given)
+		}
+	}
+}
+
+func (h *history) answeredOnce(r *run, given []schemas.Event) {
+	upstream := r.message.Upstream
+	if len(given) == 0 {
+		h.world.violate(UpstreamIsAnswered, "request %s was never answered", upstream.Request)
+		return
+	}
+	for i := range given {
+		if !bytes.Equal(given[i].Data, given[0].Data) || given[i].ID != given[0].ID {
+			h.world.violate(UpstreamIsAnswered, "request %s was answered in two ways", upstream.Request)
+		}
+	}
+	response, err := schemas.DecodeExecutionResponse(given[0].Data)
+	completed := 0
+	for _, t := range r.tasks {
+		if t.state == taskCompleted {
+			completed++
+		}
+	}
+	summary := response.Payload.ExecutionSummary
+	if err != nil || summary == nil || summary.TotalTasks != len(r.tasks) || summary.TasksCompleted != completed ||
+		(response.Payload.Status == schemas.StatusCompleted) != (r.ended.Status == schemas.RunCompleted) {
+		h.world.violate(UpstreamIsAnswered, "the answer to request %s is not what became of it: %v", upstream.Request, err)
+	}
+}
+
+// upstreamAnswers gathers what supervisors have answered, by request.
+func (h *history) upstreamAnswers() map[string][]schemas.Event {
+	answers := map[string][]schemas.Event{}
+	streams := []string{bus.WorkStream}
+	for shard := range h.world.shape.shards {
+		streams = append(streams, bus.ShardStream(shard))
+	}
+	for _, stream := range streams {
+		for message, err := range h.world.ledger.Scan(context.Background(), stream, 1,
+			"podium.agent."+front+".response", "podium.agent."+tower+".response.*") {
+			h.world.must(err)
+			event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+			h.world.must(err)
+			var envelope schemas.Envelope
+			h.world.must(schemas.Unmarshal(event.Data, &envelope))
+			answers[envelope.InReplyTo] = append(answers[envelope.InReplyTo], event)
+		}
+	}
+	return answers
+}
+
+// decidedAgain lets the machine itself decide every transition once more.
+func (h *history) decidedAgain() {
+	for shard := range h.world.shape.shards {
+		verification, err := supervisor.Verify(context.Background(), h.world.ledger, h.world.editions[0], shard)
+		h.world.must(err)
+		for _, fault := range verification.Faults {
+			h.world.violate(DecidedAgain, "%+v", fault)
+		}
+	}
+}
+
+// A saying is whose word an input is, and what it is about.
+type saying struct {
+	agent, request string
+	status         schemas.ResponseStatus
+}
+
+func (h *history) saidAt(s *shardHistory, sequence uint64) (saying, error) {
+	message, known := s.inputs[sequence]
+	if !known {
+		return saying{}, bus.ErrNotFound
+	}
+	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+	if err != nil {
+		return saying{}, err
+	}
+	var said struct {
+		schemas.Envelope
+		Payload struct {
+			Status schemas.ResponseStatus `json:"status"`
+		} `json:"payload"`
+	}
+	err = schemas.Unmarshal(event.Data, &said)
+	return saying{agent: strings.Split(message.Subject, ".")[2], request: said.InReplyTo, status: said.Payload.Status}, err
+}

@@ -1,0 +1,203 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// defects are the planted bugs, in the order of a message's way. A seed that
+// changes with the world is found again by
+//
+//	go test ./supervisor/sim -run TestTeeth -v -sim.hunt=5000
+func defects() []defect {
+	return []defect{{
+		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`o.send(ctx, subject, &event, bus.After(c.sequence),`,
+			`o.send(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(c.sequence)),`,
+		}},
+	}, {
+		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`Chain: c.chain,`, `Chain: either("a record names no predecessor", "", c.chain),`,
+		}},
+	}, {
+		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`			c.adopt(b.state, ack.Sequence, snapshot, b.body)
+`, `			c.adopt(b.state, ack.Sequence, snapshot, b.body)
+			if planted("the floor passes an input before its outputs are acknowledged") {
+				for _, in := range b.inputs {
+					o.floor.leave(in.entry)
+				}
+			}
+`,
+		}},
+	}, {
+		name: "the floor passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`	if len(b.inputs) == 0 {
+		c.hold`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
+		c.hold`,
+		}},
+	}, {
+		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
+		edits: []edit{{
+			"supervisor/load.go",
+			`	if found.last == nil ||`, `	if planted("a new owner sends nothing again") || found.last == nil ||`,
+		}},
+	}, {
+		name: "inputs overtake an answer that waits for its session", seed: 1, invariant: sim.AnswersAreTaken,
+		edits: []edit{{
+			"supervisor/input.go",
+			`for len(o.parked) == 0 &&`, `for (len(o.parked) == 0 || planted("inputs overtake an answer that waits for its session")) &&`,
+		}},
+	}, {
+		name: "a large body is overtaken", seed: 1, invariant: sim.RequestsEndOnce,
+		edits: []edit{{
+			"supervisor/batch.go",
+			`		if in.event.Artifact != nil {
+			break
+`, `		if in.event.Artifact != nil {
+			if planted("a large body is overtaken") {
+				continue
+			}
+			break
+`,
+		}},
+	}, {
+		name: "whoever is forgotten takes its successor along", seed: 1, invariant: sim.RequestsEndOnce,
+		edits: []edit{{
+			"supervisor/conversation.go",
+			`!c.state.Idle() || o.sessions[c.id] != c:`,
+			`!c.state.Idle() || o.sessions[c.id] != c && !planted("whoever is forgotten takes its successor along"):`,
+		}},
+	}, {
+		name: "a snapshot forgets the queue", seed: 1, invariant: sim.DecidedAgain,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`		body, err := schemas.Marshal(state)
+`, `		if planted("a snapshot forgets the queue") {
+			forgetful := *state
+			forgetful.Queue, state = nil, &forgetful
+		}
+		body, err := schemas.Marshal(state)
+`,
+		}},
+	}, {
+		name: "agents always have room", seed: 1, invariant: sim.PoolsHold,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`func (p *pool) room() bool { return p.limit == 0 ||`,
+			`func (p *pool) room() bool { return planted("agents always have room") || p.limit == 0 ||`,
+		}},
+	}, {
+		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`	for _, agent := range c.reserved {
+`, `	for _, agent := range either("credit is never given back", nil, c.reserved) {
+`,
+		}},
+	}, {
+		name: "whoever came first goes first", seed: 1, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`	if w[i].priority != w[j].priority {`, `	if w[i].priority != w[j].priority && !planted("whoever came first goes first") {`,
+		}},
+	}, {
+		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`ok && !known.at.Before(since)`, `ok && (planted("an old answer stands in for ever") || !known.at.Before(since))`,
+		}},
+	}, {
+		name: "a repeat is taken again", seed: 1, invariant: sim.RequestsEndOnce,
+		edits: []edit{{
+			"supervisor/session/message.go",
+			`	if d.state.Has(id) {
+		d.again(`, `	if d.state.Has(id) && !planted("a repeat is taken again") {
+		d.again(`,
+		}},
+	}, {
+		name: "the newest message starts first", seed: 1, invariant: sim.StartsInOrder,
+		edits: []edit{{
+			"supervisor/session/state.go",
+			`		s.Queue = append(s.Queue, queued)
+`, `		s.Queue = either("the newest message starts first", append([]Queued{queued}, s.Queue...), append(s.Queue, queued))
+`,
+		}},
+	}, {
+		name: "the answer to an old attempt counts", seed: 1, invariant: sim.AnswersFit,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`	case attempt != task.Attempt || !task.State.UnderWay():
+		if !d.repeat(`,
+			`	case (attempt != task.Attempt && !planted("the answer to an old attempt counts")) || !task.State.UnderWay():
+		if !d.repeat(`,
+		}},
+	}, {
+		name: "anybody's answer counts", seed: 1, invariant: sim.AnswersFit,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`	case task.AgentOf(attempt) != d.input.Agent:
+		d.wrongAgent(task.AgentOf(attempt))
+	case`,
+			`	case task.AgentOf(attempt) != d.input.Agent && !planted("anybody's answer counts"):
+		d.wrongAgent(task.AgentOf(attempt))
+	case`,
+		}},
+	}, {
+		name: "nobody is told that a run has expired", seed: 1, invariant: sim.UpstreamIsAnswered,
+		edits: []edit{{
+			"supervisor/session/outputs.go",
+			`	for _, run := range state.Ended {
+`, `	for _, run := range state.Ended {
+		if run.Reason == schemas.StopExpired && planted("nobody is told that a run has expired") {
+			continue
+		}
+`,
+		}},
+	}, {
+		name: "nobody waits for dependencies", seed: 1, invariant: sim.DependenciesFirst,
+		edits: []edit{{
+			"supervisor/plan/turn.go",
+			`dependency == nil || !dependency.State.Ended() {
+			return false`,
+			`(dependency == nil || !dependency.State.Ended()) && !planted("nobody waits for dependencies") {
+			return false`,
+		}},
+	}, {
+		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,
+		edits: []edit{{
+			"supervisor/plan/turn.go",
+			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
+			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
+		}},
+	}, {
+		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
+		edits: []edit{
+			{
+				"supervisor/plan/answer.go", `d.Kind == deadline.Kind && !d.At.After(t.Now)`,
+				`d.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !d.At.After(t.Now))`,
+			},
+			{"supervisor/conversation.go", `		if !deadline.At.After(now) {
+`, `		if !deadline.At.Add(either("a deadline rings before its moment", -time.Second, 0)).After(now) {
+`},
+		},
+	}, {
+		name: "there is always another attempt", seed: 1, invariant: sim.AttemptsInOrder,
+		edits: []edit{{
+			"supervisor/plan/recover.go",
+			`spent < policy.Attempts {`, `(spent < policy.Attempts || spent < 9 && planted("there is always another attempt")) {`,
+		}},
+	}, {
+		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
+		edits: []edit{{
+			"supervisor/plan/settle.go",
+			`task.State == TaskCompleted && t.tells(task) {`,
+			`task.State == TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+		}},
+	}}
+}

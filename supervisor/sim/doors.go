@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// sent is a message that a door has published and the ledger has taken.
+type sent struct {
+	id, session string
+	shard       int
+	sequence    uint64
+	good        bool    // it belongs into its session, else into quarantine
+	asking      *asking // when it is an execution_request
+}
+
+// asking is what makes two requests attempts of one piece of work.
+type asking struct {
+	profile, partition, effect string
+	attempt                    int
+}
+
+// The doors that messages come in by.
+const (
+	doorChat = iota
+	doorMail
+	doorRequest
+	doorPlan
+	doors
+)
+
+// arrive publishes a new message, or one that nobody can use.
+func (w *World) arrive() {
+	total := 0
+	for _, demand := range w.shape.demand {
+		total += demand
+	}
+	at := w.rand.IntN(total)
+	door := 0
+	for ; at >= w.shape.demand[door]; door++ {
+		at -= w.shape.demand[door]
+	}
+	event := schemas.Event{
+		Source: "/podium/sim", Time: w.now, Profile: pick(w.rand, outer, outer, inner),
+		PartitionKey: fmt.Sprintf("thread-%d", w.rand.IntN(w.shape.threads)), DataContentType: schemas.MediaTypeJSON,
+	}
+	switch door {
+	case doorChat:
+		w.chat(event)
+	case doorMail:
+		w.mail(event)
+	default:
+		w.request(event, door == doorPlan)
+	}
+}
+
+func (w *World) id(kind string) string {
+	w.serial++
+	return fmt.Sprintf("%s-%d", kind, w.serial)
+}
+
+func (w *World) chat(event schemas.Event) {
+	event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
+	w.body(&event, schemas.ChatReceived{
+		Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, Text: w.words(),
+	})
+	w.deliver("chat", &event, nil)
+}
+
+func (w *World) mail(event schemas.Event) {
+	event.ID, event.Type = w.id("mail"), schemas.TypeEmailReceived
+	mail := schemas.EmailReceived{
+		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Question", Text: w.words(),
+		Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1,
+		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
+	}
+	if w.once(5) {
+		mail.Class = schemas.MailAutoReply
+	}
+	if !w.once(6) {
+		mail.From = []schemas.Address{{Address: "person@sim"}}
+	}
+	w.body(&event, mail)
+	w.deliver("email", &event, nil)
+}
+
+// request asks as another supervisor or a planner does, with a plan or in words.
+// Now and then it is a second attempt of a request from before.
+func (w *World) request(event schemas.Event, planned bool) {
+	event.ID, event.Type = schemas.PlanID(w.id("request")), schemas.TypeExecutionRequest
+	work := asking{profile: event.Profile, partition: event.PartitionKey, effect: schemas.PlanID(w.id("effect"))}
+	if before := w.asked(); before != nil && w.once(4) {
+		work = *before
+	}
+	work.attempt++
+	event.Profile, event.PartitionKey, event.EffectID, event.Attempt = work.profile, work.partition, work.effect, work.attempt
+	if w.once(3) {
+		event.Expires = w.now.Add(5*time.Second + w.span(2*time.Minute))
+	}
+	tasks := []schemas.Task{{
+		TaskID: "t1", Description: w.words(), AssignedTo: front, EstimatedTimeSeconds: w.rand.IntN(3),
+	}}
+	if planned {
+		tasks = w.graph()
+		w.spoil(tasks)
+	}
+	assignments := map[string][]string{}
+	for i := range tasks {
+		assignments[tasks[i].AssignedTo] = append(assignments[tasks[i].AssignedTo], tasks[i].TaskID)
+	}
+	w.body(&event, schemas.ExecutionRequest{
+		Envelope: schemas.Envelope{
+			MessageID: event.ID, From: "sim", To: front, Type: schemas.ExecutionRequestType, Timestamp: w.now,
+		},
+		Payload: schemas.RequestPayload{
+			PlanID: schemas.PlanID(event.ID), RequestID: "r-" + event.ID, Tasks: tasks, AgentAssignments: assignments,
+		},
+	})
+	w.deliver("agent", &event, &work)
+}
+
+// asked returns a request from before, or nil.
+func (w *World) asked() *asking {
+	if len(w.sent) == 0 {
+		return nil
+	}
+	return w.sent[w.rand.IntN(len(w.sent))].asking
+}
+
+func (w *World) body(event *schemas.Event, body any) {
+	data, err := schemas.Marshal(body)
+	w.must(err)
+	event.Data = data
+}
+
+// deliver publishes an event at a door, spoiled now and then.
+func (w *World) deliver(door string, event *schemas.Event, work *asking) {
+	good := true
+	switch w.rand.IntN(30) {
+	case 0:
+		event.Data, good = []byte(`{"text":`), false
+	case 1:
+		event.Profile, good = "nobody", false
+	case 2:
+		event.Type, good = schemas.TypeProgressUpdate, false
+	case 3:
+		event.PartitionKey, good = "", false
+	}
+	id := schemas.SessionID(event.Profile, event.PartitionKey)
+	shard := schemas.ShardOf(id, w.shape.shards)
+	sequence := w.publish(bus.InSubject(door, shard), event)
+	w.sent = append(w.sent, sent{id: event.ID, session: id, shard: shard, sequence: sequence, good: good, asking: work})
+}
+
+// repeat publishes a message again, as a door does after a lost acknowledgment.
+func (w *World) repeat() {
+	if len(w.sent) == 0 {
+		return
+	}
+	again := w.sent[w.rand.IntN(len(w.sent))]
+	message, err := w.ledger.Get(context.Background(), bus.ShardStream(again.shard), again.sequence)
+	w.must(err)
+	w.ledger.Publish(bus.Message{Subject: message.Subject, Header: message.Header, Body: message.Body}, bus.Expect{},
+		func(_ bus.Ack, err error) { w.must(err) })
+}
+
+// cancel asks for the end of a run, which may have ended or never begun, by its
+// own id or by that of the request which began it.
+func (w *World) cancel() {
+	if len(w.sent) == 0 {
+		return
+	}
+	target := w.sent[w.rand.IntN(len(w.sent))]
+	event := schemas.Event{
+		ID: w.id("cancel"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now,
+		DataContentType: schemas.MediaTypeJSON,
+	}
+	control := schemas.Control{Action: schemas.ControlCancel, By: "sim"}
+	if target.asking != nil && target.good && w.once(2) {
+		control.Request = target.id
+		event.Profile, event.PartitionKey = target.asking.profile, target.asking.partition
+	} else {
+		control.Run = schemas.RunID(target.session, 1+w.rand.IntN(3))
+	}
+	w.body(&event, control)
+	w.publish(bus.ControlSubject(target.shard), &event)
+}

@@ -1,0 +1,358 @@
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A history is what the ledger says, folded by rules of its own, so that it can
+// judge the machine that has written it.
+type history struct {
+	world    *World
+	shards   []*shardHistory
+	sessions map[string]*sessionHistory
+	order    []*sessionHistory
+	requests map[string]*attempt // by id
+	profiles map[string]*schemas.Profile
+}
+
+type shardHistory struct {
+	epochs []epoch
+	tasks  map[string]map[*task]bool // under way or ready, by agent
+	inputs map[uint64]bus.Message
+	taken  map[uint64]time.Time // when a record took an input
+	dead   map[uint64]schemas.Quarantined
+}
+
+// An epoch is an owner's time; since is the sequence of the checkpoint that it
+// began with.
+type epoch struct {
+	number, since uint64
+}
+
+type sessionHistory struct {
+	id       string
+	shard    int
+	records  uint64
+	sequence uint64 // of the newest record
+	applied  uint64 // the newest input
+	owed     bool   // the newest record has outputs
+	chain    string
+	grammar  schemas.Conversation
+	messages map[string][]schemas.MessageReceived
+	runs     []*run
+}
+
+type run struct {
+	session *sessionHistory
+	number  int
+	profile *schemas.Profile
+	message schemas.Incoming
+	expires time.Time
+	tasks   []*task // of the plan
+	aside   []*task // the others
+	settled *schemas.RunSettled
+	ended   *schemas.RunEnded
+	endedAt time.Time
+}
+
+type task struct {
+	run      *run
+	id       string
+	planned  *schemas.PlannedTask // nil when it is none of the plan
+	level    int
+	agent    string
+	state    taskState
+	ready    place     // the record that made it wait for its agent
+	until    time.Time // when it is not waited for any longer; zero is never
+	attempt  *attempt
+	attempts int
+	base     int // attempts of other agents
+	retryAt  time.Time
+	result   *schemas.TaskCompleted
+}
+
+// An attempt is one request.
+type attempt struct {
+	task     *task
+	number   int
+	agent    string
+	at       place // of the record that decided it
+	epoch    uint64
+	fact     *schemas.TaskDispatched
+	deadline time.Time // of the work; zero until it has begun
+	silence  time.Time
+	inputs   []string // the completed tasks that it builds on
+	dropped  bool     // in the record that decided it
+}
+
+type taskState int
+
+const (
+	taskPending taskState = iota
+	taskReady
+	taskUnderWay
+	taskWaiting
+	taskCompleted
+	taskFailed
+	taskSkipped
+	taskCancelled
+)
+
+func (s taskState) ended() bool { return s >= taskCompleted }
+
+// A moment is one fact in its place.
+type moment struct {
+	shard  *shardHistory
+	at     place
+	record *schemas.Record
+	cause  *schemas.Cause
+	fact   *schemas.Fact
+	run    *run  // nil when the fact speaks of none that is known
+	task   *task // nil when the fact speaks of none that is known
+	id     string
+}
+
+func newHistory(w *World) *history {
+	return &history{
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, profiles: map[string]*schemas.Profile{},
+	}
+}
+
+// read folds a shard and holds every fact against the invariants.
+func (h *history) read(shard int) {
+	s := &shardHistory{tasks: map[string]map[*task]bool{}, inputs: map[uint64]bus.Message{}, taken: map[uint64]time.Time{}, dead: map[uint64]schemas.Quarantined{}}
+	h.shards = append(h.shards, s)
+	for message, err := range h.world.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
+		h.world.must(err)
+		subject, err := bus.ParseSubject(message.Subject)
+		h.world.must(err)
+		switch subject.Kind {
+		case bus.KindSession:
+			h.record(s, place{shard, message.Sequence}, message, subject.Session)
+		case bus.KindShard:
+			h.checkpoint(s, message)
+		case bus.KindDead:
+			var refused schemas.Quarantined
+			h.body(message, &refused)
+			s.dead[refused.Sequence] = refused
+		case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindPermit, bus.KindControl:
+			s.inputs[message.Sequence] = message
+		case bus.KindRequest:
+		}
+	}
+}
+
+func (h *history) body(message bus.Message, into any) schemas.Event {
+	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+	h.world.must(err)
+	h.world.must(schemas.Unmarshal(event.Data, into))
+	return event
+}
+
+func (h *history) checkpoint(s *shardHistory, message bus.Message) {
+	var point schemas.Checkpoint
+	h.body(message, &point)
+	if len(s.epochs) == 0 || s.epochs[len(s.epochs)-1].number < point.Epoch {
+		s.epochs = append(s.epochs, epoch{point.Epoch, message.Sequence})
+	}
+}
+
+// since returns the sequence that an epoch began at.
+func (s *shardHistory) since(number uint64) uint64 {
+	i := slices.IndexFunc(s.epochs, func(e epoch) bool { return e.number == number })
+	if i < 0 {
+		return 0
+	}
+	return s.epochs[i].since
+}
+
+func (h *history) session(id string, shard int) *sessionHistory {
+	s := h.sessions[id]
+	if s == nil {
+		s = &sessionHistory{
+			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: schemas.Conversation{Session: id},
+		}
+		h.sessions[id] = s
+		h.order = append(h.order, s)
+	}
+	return s
+}
+
+func (h *history) record(s *shardHistory, at place, message bus.Message, id string) {
+	session := h.session(id, at.shard)
+	var record schemas.Record
+	event := h.body(message, &record)
+	h.recordsFollow(session, &record, &event)
+	h.grammarHolds(session, &record)
+	for transition := range record.Transitions() {
+		h.inputsInOrder(s, session, &transition.Cause)
+		for i := range transition.Facts {
+			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: &transition.Facts[i]}
+			m.find(session)
+			h.judge(session, m)
+			h.apply(session, m)
+		}
+	}
+	sum := sha256.Sum256(event.Data)
+	session.records, session.sequence, session.chain = record.Number, at.sequence, hex.EncodeToString(sum[:])
+	session.owed = slices.ContainsFunc(record.Last().Facts, func(f schemas.Fact) bool { return f.TaskDispatched != nil || f.RunEnded != nil })
+}
+
+// find looks up what the fact speaks of.
+func (m *moment) find(session *sessionHistory) {
+	if number := m.fact.Run(); number >= 1 && number <= len(session.runs) {
+		m.run = session.runs[number-1]
+		m.task = m.run.task(m.fact.Task())
+	}
+	m.id = schemas.RunID(session.id, m.fact.Run()) + "/" + m.fact.Task()
+}
+
+func (r *run) id() string { return schemas.RunID(r.session.id, r.number) }
+
+func (r *run) task(id string) *task {
+	for _, tasks := range [...][]*task{r.tasks, r.aside} {
+		for _, t := range tasks {
+			if t.id == id {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// under way or ready tasks are indexed by their agent.
+func (m *moment) enlist(t *task) {
+	if m.shard.tasks[t.agent] == nil {
+		m.shard.tasks[t.agent] = map[*task]bool{}
+	}
+	m.shard.tasks[t.agent][t] = true
+}
+
+func (m *moment) delist(t *task) { delete(m.shard.tasks[t.agent], t) }
+
+func (h *history) profile(hash string) *schemas.Profile {
+	for _, edition := range h.world.editions {
+		if known := edition.Pinned(hash); known != nil {
+			return &known.Profile
+		}
+	}
+	h.world.violate(Itself, "profile %s is of no edition", hash)
+	return &schemas.Profile{}
+}
+
+func (h *history) apply(session *sessionHistory, m *moment) {
+	f := m.fact
+	switch {
+	case f.MessageReceived != nil:
+		session.messages[f.MessageReceived.ID] = append(session.messages[f.MessageReceived.ID], *f.MessageReceived)
+	case f.RunStarted != nil:
+		session.runs = append(session.runs, &run{
+			session: session, number: f.RunStarted.Run, profile: h.profile(f.RunStarted.ProfileHash),
+			message: f.RunStarted.Message, expires: f.RunStarted.Expires,
+		})
+	case m.run == nil:
+	case f.PlanCreated != nil:
+		m.run.plan(f.PlanCreated)
+	case f.PlanRefused != nil:
+		m.run.tasks = nil
+	case f.RunSettled != nil:
+		m.run.settled = f.RunSettled
+	case f.RunEnded != nil:
+		m.run.ended, m.run.endedAt = f.RunEnded, m.cause.Time
+	default:
+		h.applyTask(m)
+	}
+}
+
+func (r *run) plan(f *schemas.PlanCreated) {
+	r.tasks = make([]*task, len(f.Tasks))
+	for i := range f.Tasks {
+		r.tasks[i] = &task{run: r, id: f.Tasks[i].Task, planned: &f.Tasks[i], agent: f.Tasks[i].Agent}
+	}
+	for range r.tasks {
+		for _, t := range r.tasks {
+			for _, id := range t.planned.Dependencies {
+				if before := r.task(id); before != nil {
+					t.level = max(t.level, before.level+1)
+				}
+			}
+		}
+	}
+}
+
+func (h *history) applyTask(m *moment) {
+	f, t := m.fact, m.task
+	if t == nil {
+		if f.TaskReady == nil && f.TaskDispatched == nil {
+			return
+		}
+		t = &task{run: m.run, id: f.Task()}
+		m.task = t
+		m.run.aside = append(m.run.aside, t)
+	}
+	switch {
+	case f.TaskRouted != nil:
+		t.agent = f.TaskRouted.Decision.NextAgent
+	case f.TaskReady != nil:
+		t.state, t.agent, t.ready, t.until = taskReady, f.TaskReady.Agent, m.at, f.TaskReady.Until
+		m.enlist(t)
+	case f.TaskDispatched != nil:
+		h.dispatch(m, t, f.TaskDispatched)
+	case f.TaskStarted != nil && t.attempt != nil:
+		t.attempt.deadline, t.attempt.silence = f.TaskStarted.Deadline, f.TaskStarted.Silence
+	case f.TaskHeard != nil && t.attempt != nil:
+		t.attempt.silence = f.TaskHeard.Silence
+	case f.TaskCompleted != nil:
+		m.leave(t, taskCompleted)
+		t.result = f.TaskCompleted
+	case f.TaskSkipped != nil:
+		m.leave(t, taskSkipped)
+	case f.TaskCancelled != nil:
+		m.leave(t, taskCancelled)
+	case f.TaskFailed != nil:
+		m.fail(t, f.TaskFailed)
+	}
+}
+
+func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
+	m.delist(t)
+	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
+	t.attempt = &attempt{task: t, number: f.Attempt, agent: f.Agent, at: m.at, epoch: m.record.Epoch, fact: f}
+	if t.planned != nil {
+		for _, id := range t.planned.Dependencies {
+			if before := t.run.task(id); before != nil && before.state == taskCompleted {
+				t.attempt.inputs = append(t.attempt.inputs, id)
+			}
+		}
+	}
+	h.requests[f.Request] = t.attempt
+	m.enlist(t)
+}
+
+// leave ends a task, or its attempt.
+func (m *moment) leave(t *task, state taskState) {
+	m.delist(t)
+	if t.attempt != nil && t.attempt.at == m.at {
+		t.attempt.dropped = true
+	}
+	t.state = state
+}
+
+func (m *moment) fail(t *task, f *schemas.TaskFailed) {
+	m.leave(t, taskFailed)
+	switch {
+	case !f.RetryAt.IsZero():
+		t.state, t.retryAt = taskWaiting, f.RetryAt
+	case f.Agent != "":
+		t.state, t.agent, t.base = taskPending, f.Agent, t.attempts
+	case f.Action == schemas.RecoverySkip:
+		t.state = taskSkipped
+	}
+}

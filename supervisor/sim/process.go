@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/supervisor"
+)
+
+// process is one owner of one shard, with its own view of the ledger and its
+// own clock.
+type process struct {
+	shard int
+	view  *faults
+	owner *supervisor.Owner
+	skew  time.Duration
+}
+
+func (p *process) now(w *World) time.Time { return w.now.Add(p.skew) }
+
+// ownerless lists the shards that no process works on.
+func (w *World) ownerless() []int {
+	var shards []int
+	for shard := range w.shape.shards {
+		if !slices.ContainsFunc(w.processes, func(p *process) bool { return p.shard == shard }) {
+			shards = append(shards, shard)
+		}
+	}
+	return shards
+}
+
+// start lets a new process take a shard over, whoever owns it.
+func (w *World) start(shard int) {
+	w.epochs++
+	p := &process{shard: shard, view: &faults{
+		Core: w.ledger, shard: shard, rand: w.rand, fuse: w.strike, limbo: &w.limbo, watch: &w.watch,
+		outage: &w.outage, now: func() time.Time { return w.now },
+	}}
+	pending := 1 + w.rand.IntN(16)
+	if w.shape.skew > 0 && !w.calm {
+		p.skew = w.span(2*w.shape.skew) - w.shape.skew
+	}
+	p.owner = supervisor.NewOwner(supervisor.Config{
+		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
+		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize,
+		CheckpointEvery: time.Second, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
+	})
+	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
+		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []flaw{crashBefore, crashAfter}[w.rand.IntN(2)]}
+	}
+	w.watch.tick()
+	err := p.owner.Open(context.Background(), p.now(w))
+	p.view.fuse = w.strike
+	if !w.calm && w.strike == nil {
+		p.view.rate = w.shape.rate
+	}
+	switch {
+	case errors.Is(err, supervisor.ErrNotOwner) || bus.Temporary(err) || p.view.crashed.Load():
+	case err != nil:
+		w.violate(Itself, "open: %v", err)
+	default:
+		w.processes = append(w.processes, p)
+	}
+}
+
+// tick lets a process work, and buries it when it has crashed or lost its shard.
+func (w *World) tick(n int) bool {
+	p := w.processes[n]
+	worked := p.view.settle()
+	if !p.view.crashed.Load() {
+		w.watch.tick()
+		ticked, err := p.owner.Tick(context.Background(), p.now(w))
+		worked = worked || ticked
+		if err != nil {
+			if !errors.Is(err, supervisor.ErrNotOwner) && !errors.Is(err, errLost) {
+				w.violate(Itself, "tick: %v", err)
+			}
+			p.view.crashed.Store(true)
+		}
+	}
+	if p.view.crashed.Load() {
+		w.processes = slices.Delete(w.processes, n, n+1)
+		return true
+	}
+	select {
+	case <-p.owner.Wake():
+		return true
+	default:
+		return worked
+	}
+}
+
+// next returns when a process has something to do by itself, by the world's clock.
+func (p *process) next() (time.Time, bool) {
+	at, ok := p.owner.Next()
+	return at.Add(-p.skew), ok
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// A shape is what a seed chooses for the whole of its world. Most worlds are
+// small: a bug that needs many messages is rare, and small worlds can be many.
+type shape struct {
+	shards   int
+	steps    int     // of the part with faults
+	threads  int     // conversations that a message may belong to
+	rate     float64 // of flaws, for each effect of an owner
+	trouble  int     // of 16 things that happen, those that concern all
+	takeover float64 // of a new owner that crashes while it takes over
+	unruly   int     // percent of requests that an agent does not just answer
+	idle     int     // percent of their turns that agents do not use
+	pool     int     // the largest pool of an agent
+	skew     time.Duration
+	bulk     bulk
+	edited   bool       // somebody edits the profiles meanwhile
+	demand   [doors]int // how often each door is used
+}
+
+// bulk is how large the words of people and agents may become.
+type bulk int
+
+const (
+	bulkSmall bulk = iota
+	bulkReferred
+	bulkClaimed // larger than a message may be
+)
+
+func newShape(r *rand.Rand) shape {
+	s := shape{
+		shards: 1, steps: 12 + r.IntN(40), threads: 1 + r.IntN(3),
+		rate: []float64{0, 0.02, 0.05, 0.05, 0.12}[r.IntN(5)], unruly: []int{0, 30, 55, 80}[r.IntN(4)],
+	}
+	switch r.IntN(40) {
+	case 0:
+		s.steps, s.threads = 200+r.IntN(200), 4
+	case 1, 2, 3:
+		s.steps = 60 + r.IntN(80)
+	}
+	if r.IntN(4) == 0 {
+		s.shards = 2
+	}
+	switch r.IntN(40) {
+	case 0:
+		s.bulk = bulkClaimed
+	case 1, 2, 3:
+		s.bulk = bulkReferred
+	}
+	s.edited = r.IntN(10) == 0
+	s.idle, s.pool = []int{0, 50, 90}[r.IntN(3)], []int{1, 1, 4}[r.IntN(3)]
+	if r.IntN(3) == 0 {
+		s.skew = 3 * time.Second
+	}
+	if s.rate > 0 {
+		s.takeover, s.trouble = 0.3, []int{0, 1, 3}[r.IntN(3)]
+	}
+	for door := range s.demand {
+		s.demand[door] = r.IntN(4)
+	}
+	s.demand[doorChat]++
+	return s
+}
