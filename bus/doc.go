@@ -101,18 +101,6 @@
 //     any more (TestServeGivesSignsOfLife_M36_M47, TestServeGivesNoSignOfADeadRequest_M47).
 //  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/GarbageStopsNobody).
 //
-// # What a permit promises
-//
-//  22. An agent that asks before it acts outside ([Request.Permit]) acts with leave
-//     only; without an answer it asks again, with the same question
-//     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The leave that a
-//     request brings along counts for whoever is handed it first, and nobody else
-//     (TestPermitComesAlongOnce).
-//  23. Without leave there is a failed response for good, or none when another
-//     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
-//  24. After leave, whatever ends a handler without its own word is told as an
-//     effect that may have happened (TestPermitLeavesDoubt).
-//
 // # What Receive promises
 //
 //  20. A request is acknowledged once its receiver has made it durable, and never
@@ -123,6 +111,18 @@
 //     (TestReceiveRefuses_X06).
 //  22. A supervisor is held to all that an agent is held to, however deep it is
 //     nested (supervisor.TestSupervisorOfSupervisorsIsAHandler).
+//
+// # What a permit promises
+//
+//  23. An agent that asks before it acts outside ([Request.Permit]) acts with leave
+//     only; without an answer it asks again, with the same question
+//     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The leave that a
+//     request brings along counts for whoever is handed it first, and nobody else
+//     (TestPermitComesAlongOnce).
+//  24. Without leave there is a failed response for good, or none when another
+//     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
+//  25. After leave, whatever ends a handler without its own word is told as an
+//     effect that may have happened (TestPermitLeavesDoubt).
 //
 // State changes exactly once, because whoever owns a session remembers what it
 // has seen. Work is done at least once: a process may die between the work and

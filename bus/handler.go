@@ -42,7 +42,7 @@ type Request struct {
 // may fail for free has succeeded, right before it acts. Nil is leave: for this
 // call of Handle, for one effect. Any other error says that it must not act; the
 // handler returns it as it is. Without an answer it asks again, with the same
-// question, every second until ctx ends.
+// question, every second until ctx ends. Calls wait for each other.
 //
 // Whoever made the request decides: one of the past is refused, and so is one
 // whose effect may have happened already if the profile wants to be asked then.

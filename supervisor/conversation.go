@@ -12,12 +12,12 @@ import (
 // A conversation is one session in the owner's memory. While an operation is
 // under way it is busy, and only that operation's completion touches it.
 type conversation struct {
-	id        string
-	state     session.State
-	sequence  uint64 // of the newest record; 0 when there is none
-	snap      uint64 // of the newest record with a snapshot
-	behind    behind
-	chain     string // SHA-256 (hex) of the newest record's body
+	id       string
+	state    session.State
+	sequence uint64 // of the newest record; 0 when there is none
+	snap     uint64 // of the newest record with a snapshot
+	behind   behind
+	chain    string // SHA-256 (hex) of the newest record's body
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written

@@ -92,7 +92,9 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 					return schemas.Result{}, context.Cause(ctx)
 				}
 			}
-			go func() { served <- bus.Serve(ctx, mortal{d.ledger.Worker("worker"), dead}, bus.HandlerFunc(handle), bus.ServeConfig{}) }()
+			go func() {
+				served <- bus.Serve(ctx, mortal{d.ledger.Worker("worker"), dead}, bus.HandlerFunc(handle), bus.ServeConfig{})
+			}()
 			return served
 		}
 		var firstIsDead, secondIsDead atomic.Bool

@@ -151,7 +151,7 @@ func (o *Owner) await(c *conversation, grant schemas.Grant, task *plan.Task) *wa
 		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {
-		w.resources = slices.Compact(slices.Sorted(slices.Values(task.Resources())))
+		w.resources = resourcesOf(task)
 	}
 	o.enlist(w)
 	return w

@@ -72,12 +72,10 @@ const (
 
 func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	switch {
-	case l.Holder == place.Holder && l.Epoch > place.Epoch && now.Before(l.Until):
-		return leaseHeld // by a successor of whoever asks, if that is still there
-	case l.Holder == place.Holder:
+	case l.Holder == place.Holder && l.Epoch <= place.Epoch:
 		return leaseFree
 	case l.Holder != "" && now.Before(l.Until):
-		return leaseHeld
+		return leaseHeld // maybe by a successor of whoever asks
 	case l.Next != nil && l.Next.Holder != place.Holder && now.Before(l.Next.Until) && l.Next.before(place):
 		return leaseHeld
 	case l.Holder != "":

@@ -21,6 +21,7 @@ func needs(words string) []string {
 // stall and lose what the ledger says.
 type crowd struct {
 	*desk
+	seed      uint64
 	random    *rand.Rand
 	neighbors *supervisor.Neighbors
 	owners    []*supervisor.Owner
@@ -35,7 +36,7 @@ type crowd struct {
 func newCrowd(t *testing.T, seed uint64) *crowd {
 	t.Helper()
 	c := &crowd{
-		desk: newDesk(t, 3), random: rand.New(rand.NewPCG(seed, 19)), //nolint:gosec // a test repeats
+		desk: newDesk(t, 3), seed: seed, random: rand.New(rand.NewPCG(seed, 19)), //nolint:gosec // a test repeats
 		neighbors: &supervisor.Neighbors{}, words: map[string]string{}, finished: map[string]bool{},
 		done: map[string]bool{},
 	}
@@ -94,7 +95,7 @@ func (c *crowd) check() {
 		c.must(err)
 		for _, resource := range needs(c.words[session]) {
 			if users[resource] != "" {
-				c.tb.Fatalf("%s is used by %s and by %s", resource, users[resource], request.CorrelationID)
+				c.tb.Fatalf("seed %d: %s is used by %s and by %s", c.seed, resource, users[resource], request.CorrelationID)
 			}
 			users[resource] = request.CorrelationID
 		}

@@ -287,7 +287,7 @@ func TestLeaseLapses_M19(t *testing.T) {
 	d.must(d.work(one))
 	d.expect(second)
 
-	one = nil // dies as well: its request expires two minutes after it was made
+	// The other dies as well: its request expires two minutes after it was made.
 	zero = d.open("successor", d.ledger, 0)
 	for range 10 {
 		d.now = d.now.Add(10 * time.Second)

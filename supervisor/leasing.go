@@ -27,14 +27,14 @@ type leasing struct {
 type usage struct {
 	c         *conversation
 	holder    string   // <run>/<task>
-	resources []string // in lexical order, each once
+	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
 	waiter    *waiter // who goes when the leases are there; nil when it is under way
 
 	wanted   bool // its task waits or is under way
 	underWay bool
 	known    bool      // the ledger may know of it
-	held     bool      // until then
+	held     []string  // what it has of its resources
 	until    time.Time // at least
 	heldFor  *waiter   // who it was taken for; nil when it was adopted
 	again    time.Time // it does not try before
@@ -47,7 +47,7 @@ type usage struct {
 // valid reports whether a waiter has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
 func (u *usage) valid(w *waiter, now time.Time) bool {
-	return u.held && u.heldFor == w && now.Add(leaseMargin).Before(u.until)
+	return len(u.held) > 0 && u.heldFor == w && now.Add(leaseMargin).Before(u.until)
 }
 
 func holderOf(c *conversation, grant schemas.Grant) string {
@@ -129,7 +129,7 @@ func (o *Owner) equipped(w *waiter) bool {
 		return true
 	}
 	u := o.usage(w.c, w.grant, task)
-	u.waiter, u.resources = w, w.resources // an adoption may have got less
+	u.waiter = w
 	if u.valid(w, o.now) {
 		return true
 	}
@@ -213,7 +213,7 @@ func (o *Owner) settleUsage(ctx context.Context, u *usage) {
 		o.giveUp(ctx, u)
 	case !u.wanted:
 		delete(o.leasing.usages, u.holder)
-	case u.underWay && !u.held:
+	case u.underWay && len(u.held) == 0:
 		o.adopt(ctx, u)
 	}
 }
@@ -258,7 +258,7 @@ func (o *Owner) acquire(ctx context.Context, u *usage) {
 			o.alarms.add(u.again, func(time.Time) { o.leasing.stirred = true })
 			return
 		}
-		o.keep(u, w, begun)
+		o.keep(u, w, resources, begun)
 		o.leaveLine(u)
 		if u.waiter != w || w.gone {
 			free()
@@ -273,8 +273,8 @@ func (o *Owner) acquire(ctx context.Context, u *usage) {
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (o *Owner) keep(u *usage, w *waiter, begun time.Time) {
-	u.held, u.heldFor, u.until = true, w, begun.Add(leaseTime)
+func (o *Owner) keep(u *usage, w *waiter, held []string, begun time.Time) {
+	u.held, u.heldFor, u.until = held, w, begun.Add(leaseTime)
 	o.renewAt(begun.Add(leaseRenew))
 }
 
@@ -283,7 +283,7 @@ func (o *Owner) keep(u *usage, w *waiter, begun time.Time) {
 func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
 	taken := 0
 	for _, resource := range resources {
-		if got, err := o.takeOne(ctx, resource, &place, now); err != nil {
+		if _, got, err := o.takeOne(ctx, resource, &place, now); err != nil {
 			return false, err // what it has taken stays its own, and is given back or taken again
 		} else if !got {
 			break
@@ -306,9 +306,10 @@ func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlac
 	return false, nil
 }
 
-func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace, now time.Time) (bool, error) {
+// takeOne takes the lease of a resource if it is to be had, and returns it as it is then.
+func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace, now time.Time) (lease, bool, error) {
 	got := false
-	_, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+	found, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 		l.Resource = resource
 		verdict := l.verdict(place, now)
 		if verdict == leaseLapsed {
@@ -325,7 +326,7 @@ func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace,
 		}
 		return got, nil
 	})
-	return got, err
+	return found, got, err
 }
 
 // uses reports whether the ledger says that an agent may be at work on a holder's
@@ -353,31 +354,33 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 	place, resources, begun := u.place, u.resources, o.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
 	var got []string
+	lost := 0
 	o.operateOn(u, func() error {
-		got = nil
+		got, lost = nil, 0
 		for _, resource := range resources {
-			taken, err := o.takeOne(ctx, resource, &place, begun)
-			if err != nil {
+			found, taken, err := o.takeOne(ctx, resource, &place, begun)
+			switch {
+			case err != nil:
 				return err
-			}
-			if taken {
+			case taken:
 				got = append(got, resource)
+			case found.Holder != u.holder: // else a successor keeps it
+				lost++
 			}
 		}
 		return nil
 	}, func(time.Time) {
-		if lost := len(resources) - len(got); lost > 0 {
-			u.resources = got
+		if lost > 0 {
 			o.Log.Error().Str("session", u.c.id).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
 		}
-		o.keep(u, nil, begun)
+		o.keep(u, nil, got, begun)
 	}, func() {})
 }
 
 // giveUp ends all that a task has to do with its resources.
 func (o *Owner) giveUp(ctx context.Context, u *usage) {
-	u.held = false
+	u.held = nil
 	resources, place := u.resources, u.place
 	o.operateOn(u, func() error {
 		for _, resource := range resources {
@@ -419,8 +422,8 @@ type renewal struct {
 func (o *Owner) renewLeases(ctx context.Context) {
 	var all []renewal
 	for _, holder := range slices.Sorted(maps.Keys(o.leasing.usages)) {
-		if u := o.leasing.usages[holder]; u.held {
-			all = append(all, renewal{usage: u, place: u.place, resources: u.resources, until: u.until})
+		if u := o.leasing.usages[holder]; len(u.held) > 0 {
+			all = append(all, renewal{usage: u, place: u.place, resources: u.held, until: u.until})
 		}
 	}
 	if len(all) == 0 {
@@ -435,11 +438,11 @@ func (o *Owner) renewLeases(ctx context.Context) {
 		}
 		for _, r := range all {
 			switch {
-			case err != nil || !r.usage.held || !r.usage.until.Equal(r.until):
+			case err != nil || len(r.usage.held) == 0 || !r.usage.until.Equal(r.until):
 			case r.mine:
 				r.usage.until = begun.Add(leaseTime)
 			default:
-				r.usage.held = false
+				r.usage.held = nil
 			}
 		}
 		o.renewAt(now.Add(wait))

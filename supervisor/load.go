@@ -14,12 +14,12 @@ import (
 
 // loaded is a session as the ledger has it.
 type loaded struct {
-	state     session.State
-	sequence  uint64
-	snap      uint64
-	behind    behind
-	chain     string
-	last      *schemas.Record // the newest record; nil when there is none
+	state    session.State
+	sequence uint64
+	snap     uint64
+	behind   behind
+	chain    string
+	last     *schemas.Record // the newest record; nil when there is none
 }
 
 // behind is what stands in a session behind its newest snapshot.

@@ -107,7 +107,7 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the conversation's newest.
 func (c *conversation) adopt(b *batch, sequence uint64) {
-	c.state, c.sequence, c.chain = b.state, sequence, hash(b.body)
+	c.state, c.sequence, c.chain, c.fresh = b.state, sequence, hash(b.body), true
 	if len(b.record.Snapshot) > 0 {
 		c.snap = sequence
 	}

@@ -19,6 +19,7 @@ type Ledger struct {
 	mu        sync.Mutex
 	shards    []*stream
 	work      *stream
+	places    map[string]*stream   // by each subject that was asked for
 	consumers map[string]*consumer // by agent
 	buckets   map[string]*store
 	artifacts *artifacts
@@ -50,6 +51,7 @@ func New(shards int, options ...Option) *Ledger {
 		now:        time.Now,
 		maxBytes:   -1,
 		maxMessage: DefaultMaxMessage,
+		places:     make(map[string]*stream),
 		consumers:  make(map[string]*consumer),
 		buckets:    make(map[string]*store),
 		workers:    make(map[string][]*Worker),
@@ -101,6 +103,16 @@ func (l *Ledger) append(message bus.Message, expect bus.Expect) (bus.Ack, error)
 
 // streamOf returns the stream that holds a subject, or nil.
 func (l *Ledger) streamOf(subject string) *stream {
+	s := l.places[subject]
+	if s == nil {
+		if s = l.place(subject); s != nil {
+			l.places[subject] = s
+		}
+	}
+	return s
+}
+
+func (l *Ledger) place(subject string) *stream {
 	parsed, err := bus.ParseSubject(subject)
 	switch {
 	case err != nil:

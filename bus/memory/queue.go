@@ -14,7 +14,7 @@ import (
 // A consumer is an agent's queue: a place in the work stream and the requests
 // that are handed out. It is guarded by the ledger's lock.
 type consumer struct {
-	subject string
+	subject *filter
 	pool    bus.Pool
 	from    uint64        // the next sequence never handed out
 	pending []*lease      // in stream order; at most pool.Size
@@ -45,7 +45,7 @@ func (l *Ledger) Declare(_ context.Context, agent string, pool bus.Pool) error {
 	defer l.mu.Unlock()
 	c, ok := l.consumers[agent]
 	if !ok {
-		c = &consumer{subject: bus.RequestSubject(agent), from: 1, changed: make(chan struct{})}
+		c = &consumer{subject: newFilter([]string{bus.RequestSubject(agent)}), from: 1, changed: make(chan struct{})}
 		l.consumers[agent] = c
 	}
 	c.pool = pool
@@ -72,7 +72,7 @@ func (l *Ledger) take(c *consumer, n int) []bus.Delivery {
 		}
 	}
 	for len(taken) < n && len(c.pending) < c.pool.Size {
-		message, ok := l.work.next(c.from, l.work.end(), []string{c.subject})
+		message, ok := l.work.next(c.from, l.work.end(), c.subject)
 		if !ok {
 			c.from = l.work.end() + 1
 			break

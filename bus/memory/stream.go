@@ -45,7 +45,7 @@ func (s *stream) append(message bus.Message, size int, now time.Time) uint64 {
 	s.last[message.Subject] = sequence
 	s.bytes += uint64(size) //nolint:gosec // a size is not negative
 	for _, r := range s.readers {
-		if bus.MatchAny(r.subjects, message.Subject) {
+		if r.subjects.match(message.Subject) {
 			r.signal()
 		}
 	}
@@ -53,13 +53,36 @@ func (s *stream) append(message bus.Message, size int, now time.Time) uint64 {
 }
 
 // next returns the first message from a sequence up to a limit that the subjects name.
-func (s *stream) next(from, limit uint64, subjects []string) (bus.Message, bool) {
+func (s *stream) next(from, limit uint64, subjects *filter) (bus.Message, bool) {
 	for sequence := max(from, 1); sequence <= limit; sequence++ {
-		if m := s.messages[sequence-1]; bus.MatchAny(subjects, m.Subject) {
-			return m, true
+		if m := &s.messages[sequence-1]; subjects.match(m.Subject) {
+			return *m, true
 		}
 	}
 	return bus.Message{}, false
+}
+
+// A filter is the subjects that somebody wants. It remembers what it has said: a
+// stream has far fewer subjects than messages.
+type filter struct {
+	patterns []string
+	known    map[string]bool
+}
+
+func newFilter(patterns []string) *filter {
+	return &filter{patterns: slices.Clone(patterns), known: make(map[string]bool)}
+}
+
+func (f *filter) match(subject string) bool {
+	if len(f.patterns) == 0 {
+		return true
+	}
+	matches, known := f.known[subject]
+	if !known {
+		matches = bus.MatchAny(f.patterns, subject)
+		f.known[subject] = matches
+	}
+	return matches
 }
 
 func (s *stream) end() uint64 { return uint64(len(s.messages)) }
@@ -75,7 +98,7 @@ func (l *Ledger) Read(ctx context.Context, stream string, from uint64, subjects 
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ledger: l, stream: s, from: from, subjects: slices.Clone(subjects), wake: make(chan struct{}, 1)}
+	r := &reader{ledger: l, stream: s, from: from, subjects: newFilter(subjects), wake: make(chan struct{}, 1)}
 	s.readers = append(s.readers, r)
 	r.signal()
 	return r, nil
@@ -89,7 +112,7 @@ func (l *Ledger) Scan(ctx context.Context, stream string, from uint64, subjects 
 	if err != nil {
 		return func(yield func(bus.Message, error) bool) { yield(bus.Message{}, err) }
 	}
-	limit := s.end()
+	limit, wanted := s.end(), newFilter(subjects)
 	return func(yield func(bus.Message, error) bool) {
 		for position := from; ; {
 			if err := ctx.Err(); err != nil {
@@ -97,7 +120,7 @@ func (l *Ledger) Scan(ctx context.Context, stream string, from uint64, subjects 
 				return
 			}
 			l.mu.Lock()
-			message, ok := s.next(position, limit, subjects)
+			message, ok := s.next(position, limit, wanted)
 			l.mu.Unlock()
 			if !ok || !yield(message, nil) {
 				return
@@ -165,7 +188,7 @@ type reader struct {
 	ledger   *Ledger
 	stream   *stream
 	from     uint64 // guarded by the ledger's lock, as is closed
-	subjects []string
+	subjects *filter
 	wake     chan struct{}
 	closed   bool
 }

@@ -327,13 +327,15 @@ func (h *history) reuseProven(m *moment) {
 		return
 	}
 	i := slices.IndexFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent })
-	given, known := m.shard.taken[f.Reused]
-	if i < 0 || !known {
-		h.world.violate(ReuseProven, "%s: sequence %d is no answer of agent %s", m.id, f.Reused, m.task.agent)
+	if i < 0 {
+		h.world.violate(ReuseProven, "%s: agent %s is none of the profile", m.id, m.task.agent)
 		return
 	}
 	by, err := h.saidAt(m.shard, f.Reused)
-	age := m.cause.Time.Sub(given)
+	age := time.Duration(0)
+	if given, taken := m.shard.taken[f.Reused]; taken { // else the decision on it is not stored yet
+		age = m.cause.Time.Sub(given)
+	}
 	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*h.world.shape.skew {
 		h.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
 	}

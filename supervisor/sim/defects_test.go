@@ -24,8 +24,8 @@ func defects() []defect {
 		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/transition.go",
-			`			c.adopt(b.state, ack.Sequence, snapshot, b.body)
-`, `			c.adopt(b.state, ack.Sequence, snapshot, b.body)
+			`			c.adopt(b, ack.Sequence)
+`, `			c.adopt(b, ack.Sequence)
 			if planted("the floor passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
 					o.floor.leave(in.entry)
@@ -65,13 +65,6 @@ func defects() []defect {
 			}
 			break
 `,
-		}},
-	}, {
-		name: "whoever is forgotten takes its successor along", seed: 1, invariant: sim.RequestsEndOnce,
-		edits: []edit{{
-			"supervisor/conversation.go",
-			`!c.state.Idle() || o.sessions[c.id] != c:`,
-			`!c.state.Idle() || o.sessions[c.id] != c && !planted("whoever is forgotten takes its successor along"):`,
 		}},
 	}, {
 		name: "a snapshot forgets the queue", seed: 1, invariant: sim.DecidedAgain,

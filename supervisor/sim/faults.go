@@ -32,35 +32,38 @@ var errLost = errors.New("simulated: no answer")
 
 func temporary(op string) error { return &bus.TemporaryError{Op: op, Err: errLost} }
 
-// A flaw is what goes wrong with one effect.
-type flaw int
+// A Flaw is what goes wrong with one effect.
+type Flaw int
 
-// The flaws. Those that only read know the first three.
+// The flaws.
 const (
-	flawNone flaw = iota
-	crashBefore
-	refused // for now
-	crashAfter
-	unanswered // done, but nobody says so
-	adrift     // given up on, and done much later
-	full       // the ledger takes nothing more, for once
+	FlawNone    Flaw = iota
+	CrashBefore      // the process ends before the effect
+	Refused          // for now
+	CrashAfter       // the process ends before it hears of the effect
+	Unanswered       // it is done, but nobody says so
+	Adrift           // given up on, and done much later
+	Full             // the ledger takes nothing more, for once
 	flaws
 )
+
+// Flaws lists everything that goes wrong.
+func Flaws() []Flaw { return []Flaw{CrashBefore, Refused, CrashAfter, Unanswered, Adrift, Full} }
 
 // A strike puts one flaw at one effect, counted from 1. Shards are taken over by
 // several goroutines; they only read at the same time, so that it makes no
 // difference to the ledger which of them is struck.
 type strike struct {
 	at    int64
-	flaw  flaw
+	flaw  Flaw
 	count atomic.Int64
 }
 
-func (s *strike) next() flaw {
+func (s *strike) next() Flaw {
 	if s.count.Add(1) == s.at {
 		return s.flaw
 	}
-	return flawNone
+	return FlawNone
 }
 
 // An outage is a stream that takes nothing for a while.
@@ -87,14 +90,14 @@ func (o *outage) over(now time.Time) bool {
 }
 
 // flaw picks what goes wrong with the next effect.
-func (f *faults) flaw() flaw {
+func (f *faults) flaw() Flaw {
 	if f.fuse != nil {
 		return f.fuse.next()
 	}
 	if f.rate == 0 || f.rand.Float64() >= f.rate {
-		return flawNone
+		return FlawNone
 	}
-	return 1 + flaw(f.rand.IntN(int(flaws)-1))
+	return 1 + Flaw(f.rand.IntN(int(flaws)-1))
 }
 
 // effect runs something that waits for the ledger and changes it.
@@ -103,15 +106,15 @@ func (f *faults) effect(op string, do func() error) error {
 		return temporary(op)
 	}
 	switch f.flaw() {
-	case flawNone:
+	case FlawNone:
 		return do()
-	case crashBefore:
+	case CrashBefore:
 		f.crashed.Store(true)
-	case refused, full, adrift, flaws:
-	case crashAfter:
+	case Refused, Full, Adrift, flaws:
+	case CrashAfter:
 		f.crashed.Store(true)
 		_ = do() // nobody hears of it
-	case unanswered:
+	case Unanswered:
 		_ = do()
 	}
 	return temporary(op)
@@ -123,12 +126,12 @@ func (f *faults) look(op string, do func() error) error {
 		return temporary(op)
 	}
 	switch f.flaw() {
-	case crashBefore, crashAfter:
+	case CrashBefore, CrashAfter:
 		f.crashed.Store(true)
 		return temporary(op)
-	case refused:
+	case Refused:
 		return temporary(op)
-	case flawNone, unanswered, adrift, full, flaws:
+	case FlawNone, Unanswered, Adrift, Full, flaws:
 	}
 	return do()
 }
@@ -150,7 +153,7 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		return
 	}
 	switch f.flaw() {
-	case flawNone:
+	case FlawNone:
 		f.Core.Publish(message, expect, func(ack bus.Ack, err error) {
 			f.arrive(func() {
 				if err == nil && strings.HasPrefix(message.Subject, "podium.session.") {
@@ -160,24 +163,24 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 			})
 		})
 		return
-	case crashBefore:
+	case CrashBefore:
 		f.crashed.Store(true)
 		done(bus.Ack{}, temporary("publish"))
 		return
-	case crashAfter:
+	case CrashAfter:
 		f.Core.Publish(message, expect, func(bus.Ack, error) {})
 		f.crashed.Store(true)
 		done(bus.Ack{}, temporary("publish"))
 		return
-	case full:
+	case Full:
 		f.watch.stuck[message.Subject] = f.watch.clock
 		f.arrive(func() { done(bus.Ack{}, bus.ErrFull) })
 		return
-	case unanswered:
+	case Unanswered:
 		f.Core.Publish(message, expect, func(bus.Ack, error) {})
-	case adrift:
+	case Adrift:
 		*f.limbo = append(*f.limbo, func() { f.Core.Publish(message, expect, func(bus.Ack, error) {}) })
-	case refused, flaws:
+	case Refused, flaws:
 	}
 	lost()
 }

@@ -52,7 +52,7 @@ func (w *World) start(shard int) {
 		CheckpointEvery: time.Second, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
-		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []flaw{crashBefore, crashAfter}[w.rand.IntN(2)]}
+		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []Flaw{CrashBefore, CrashAfter}[w.rand.IntN(2)]}
 	}
 	w.watch.tick()
 	err := p.owner.Open(context.Background(), p.now(w))
@@ -61,7 +61,7 @@ func (w *World) start(shard int) {
 		p.view.rate = w.shape.rate
 	}
 	switch {
-	case errors.Is(err, supervisor.ErrNotOwner) || bus.Temporary(err) || p.view.crashed.Load():
+	case errors.Is(err, supervisor.ErrNotOwner) || errors.Is(err, bus.ErrFull) || bus.Temporary(err) || p.view.crashed.Load():
 	case err != nil:
 		w.violate(Itself, "open: %v", err)
 	default:

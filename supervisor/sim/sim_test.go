@@ -102,3 +102,25 @@ func TestSameSeedSameLedger(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryEffect puts every flaw at every effect of some small worlds, one at a
+// time, until there are no more effects.
+func TestEveryEffect(t *testing.T) {
+	t.Parallel()
+	library := sim.NewLibrary()
+	for seed := range uint64(struckWorlds) {
+		for _, flaw := range sim.Flaws() {
+			for n, effects := int64(1), int64(1); n <= effects; n++ {
+				world := sim.New(seed, library)
+				world.Strike(n, flaw)
+				for _, violation := range world.Run() {
+					t.Errorf("seed %d, flaw %d at effect %d: %s: %s", seed, flaw, n, violation.Invariant, violation.Detail)
+				}
+				effects = world.Effects()
+			}
+		}
+	}
+}
+
+// struckWorlds is how many worlds are struck at every effect.
+const struckWorlds = 3

@@ -100,6 +100,17 @@ func (w *World) edition() *supervisor.Profiles { return pick(w.rand, w.editions.
 
 func (w *World) poolSize(agent string) int { return w.pools[agent] }
 
+// Strike makes one flaw at the n-th effect of all owners, counted from 1, the only
+// thing that goes wrong with them, in a small world. It comes before Run.
+func (w *World) Strike(n int64, flaw Flaw) {
+	w.strike = &strike{at: n, flaw: flaw}
+	w.shape.steps, w.shape.trouble, w.shape.skew = min(w.shape.steps, 16), 0, 0
+}
+
+// Effects counts the effects of all owners, once Run has ended and if Strike came
+// before it.
+func (w *World) Effects() int64 { return w.strike.count.Load() }
+
 // Run simulates and returns what was violated: nothing, if all is well.
 func (w *World) Run() []Violation {
 	for range w.shape.steps {
