@@ -323,12 +323,7 @@ func TestBreakerProbeIsNotLost_M28(t *testing.T) {
 	d.say(first, first, "do it")
 	d.must(d.work(o))
 	asked := len(d.requests("worker"))
-	id, _ := d.session(first)
-	body, err := schemas.Marshal(schemas.Control{Action: schemas.ControlCancel, Run: schemas.RunID(id, 1), By: "test"})
-	d.must(err)
-	d.put(bus.ControlSubject(0), &schemas.Event{
-		ID: "cancel", Source: "/desk", Type: schemas.TypeControl, Time: d.now, DataContentType: schemas.MediaTypeJSON, Data: body,
-	})
+	d.cancel(first)
 	d.must(d.work(o))
 	d.say(second, second, "do it")
 	d.must(d.work(o))
@@ -341,6 +336,141 @@ func TestBreakerProbeIsNotLost_M28(t *testing.T) {
 	d.must(d.work(o))
 	if b := d.breaker("worker"); b.State != schemas.BreakerClosed {
 		t.Errorf("the probe of a former owner has succeeded, and the breaker is %+v", b)
+	}
+	d.clean()
+}
+
+// cancel asks for the end of a thread's first run.
+func (d *desk) cancel(thread string) {
+	d.tb.Helper()
+	id, shard := d.session(thread)
+	body, err := schemas.Marshal(schemas.Control{Action: schemas.ControlCancel, Run: schemas.RunID(id, 1), By: "test"})
+	d.must(err)
+	d.put(bus.ControlSubject(shard), &schemas.Event{
+		ID: "cancel-" + thread, Source: "/desk", Type: schemas.TypeControl, Time: d.now, DataContentType: schemas.MediaTypeJSON, Data: body,
+	})
+}
+
+// TestBreakerProbeThatNeverGoes: who has claimed to be the probe, or is about to,
+// and is cancelled before it goes, leaves that to somebody else.
+func TestBreakerProbeThatNeverGoes_M28(t *testing.T) {
+	t.Parallel()
+	for name, inTime := range map[string]bool{"BeforeItIsSettled": true, "BeforeItGoes": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			d.use(once)
+			slow := false
+			var late []func()
+			o := d.openAs("one", d.ledger, 0, func(config *supervisor.Config) {
+				breaking(config)
+				config.Go = func(operation func()) {
+					if slow {
+						late = append(late, operation)
+						return
+					}
+					operation()
+				}
+			})
+			for number := range 3 {
+				d.fails(o, 0, number)
+			}
+			d.now = d.now.Add(time.Minute)
+			asked := len(d.requests("worker"))
+			slow = true
+			first, second := d.threadOf(0, 10), d.threadOf(0, 11)
+			d.say(first, first, "do it")
+			d.must(d.work(o))
+			slow = false
+			d.cancel(first)
+			if inTime {
+				d.must(d.work(o))
+			}
+			for _, operation := range late {
+				operation()
+			}
+			d.must(d.work(o))
+			if len(d.requests("worker")) != asked {
+				t.Fatal("what is cancelled went out")
+			}
+			d.say(second, second, "do it")
+			d.must(d.work(o))
+			if len(d.requests("worker")) != asked+1 {
+				t.Errorf("nobody may be the probe: the breaker is %+v", d.breaker("worker"))
+			}
+			d.clean()
+		})
+	}
+}
+
+// TestBreakerCountsWhatWasAsked: an answer that stands in for another one says
+// nothing about how the agent is now (M-29).
+func TestBreakerCountsWhatWasAsked_M28_M29(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	d.use(func(profile *schemas.Profile) {
+		once(profile)
+		profile.Agents[0].Reuse = schemas.Duration(time.Hour)
+		profile.Planner = &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{
+			{Name: "any", Tasks: []schemas.TemplateTask{{Task: "t1", Description: "do it", Agent: "worker"}}},
+		}}
+	})
+	o := d.openAs("one", d.ledger, 0, breaking)
+	say := func(number int, words string) {
+		t.Helper()
+		thread := d.threadOf(0, number)
+		d.now = d.now.Add(10 * time.Millisecond)
+		d.say(thread, thread, words)
+		d.must(d.work(o))
+	}
+	say(1, "known")
+	d.answerNewest("worker", "done")
+	d.must(d.work(o))
+	d.fails(o, 0, 2)
+	d.fails(o, 0, 3)
+	asked := len(d.requests("worker"))
+	say(4, "known")
+	if len(d.requests("worker")) != asked || d.conversation(d.threadOf(0, 4)).Run(1).Tasks[0].Reused == 0 {
+		t.Fatal("the answer is not used again")
+	}
+	if b := d.breaker("worker"); len(b.Failures) != 2 {
+		t.Errorf("the breaker is %+v", b)
+	}
+	d.clean()
+}
+
+// TestBreakerLeavesDeliveriesInLine: a delivery that no breaker refuses still waits
+// for its agent to have room.
+func TestBreakerLeavesDeliveriesInLine_M28_M31(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	o := d.openAs("one", d.ledger, 0, func(config *supervisor.Config) {
+		breaking(config)
+		config.PoolSize = func(agent string) int { return map[string]int{"chat": 1}[agent] } // and two more
+	})
+	conclude := func(number int) {
+		t.Helper()
+		thread := d.threadOf(0, number)
+		d.say(thread, thread, "do it")
+		d.must(d.work(o))
+		d.answerNewest("worker", "done")
+		d.must(d.work(o))
+	}
+	for number := range 3 {
+		conclude(number)
+	}
+	for _, request := range d.requests("chat") {
+		d.refuse("chat", &request)
+	}
+	d.must(d.work(o))
+	if b := d.breaker("chat"); b.State != schemas.BreakerOpen {
+		t.Fatalf("the breaker is %+v", b)
+	}
+	for number := range 6 {
+		conclude(10 + number)
+	}
+	if out := len(d.requests("chat")) - 3; out != 3 {
+		t.Errorf("%d deliveries are under way with room for 3", out)
 	}
 	d.clean()
 }

@@ -237,9 +237,24 @@ func TestLeaseIsKept_M19(t *testing.T) {
 			d.expect(first)
 		}
 	}
+	until := func() time.Time {
+		t.Helper()
+		keys, err := d.ledger.Store(bus.LeaseBucket).Keys(t.Context())
+		d.must(err)
+		body, _, err := d.ledger.Store(bus.LeaseBucket).Get(t.Context(), keys[0])
+		d.must(err)
+		var lease struct {
+			Until time.Time `json:"until"`
+		}
+		d.must(schemas.Unmarshal(body, &lease))
+		return lease.Until
+	}
 	pass(5 * time.Minute)
 	zero = d.open("successor", d.ledger, 0)
 	pass(5 * time.Minute)
+	if left := until().Sub(d.now); left < 30*time.Second {
+		t.Errorf("the lease of work under way ends in %s", left)
+	}
 
 	// Nobody is there to renew it; the ledger says that the work goes on.
 	away := zero
@@ -310,12 +325,7 @@ func TestLeaseOfACancelledTask_M19(t *testing.T) {
 	second := d.ask(o, 0, 2, "copy")
 	third := d.ask(o, 0, 3, "scan")
 	d.expect(first)
-	id, _ := d.session(second)
-	body, err := schemas.Marshal(schemas.Control{Action: schemas.ControlCancel, Run: schemas.RunID(id, 1), By: "test"})
-	d.must(err)
-	d.put(bus.ControlSubject(0), &schemas.Event{
-		ID: "cancel", Source: "/desk", Type: schemas.TypeControl, Time: d.now, DataContentType: schemas.MediaTypeJSON, Data: body,
-	})
+	d.cancel(second)
 	d.must(d.work(o))
 	d.expect(first, third)
 	d.finish(first)
@@ -425,6 +435,79 @@ func TestLeaseIsNotGivenBackLate_M19(t *testing.T) {
 	d.settle(successor)
 	d.now = d.now.Add(500 * time.Millisecond)
 	d.settle(one)
+	d.expect(second)
+	d.clean()
+}
+
+// TestLeaseOfAFormerOwner: one that does not know yet that it is one uses nothing
+// that its successor has given back, however much of that it has missed.
+func TestLeaseOfAFormerOwner_M19(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 2)
+	d.use(sharing)
+	unaware := false
+	zero := d.open("zero", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+		if unaware && message.Subject == bus.ShardSubject(0) {
+			return silent // by its checkpoint it would learn that it is a former one
+		}
+		return stored
+	}}, 0)
+	one := d.open("one", d.ledger, 1)
+	first := d.ask(zero, 0, 1, "copy")
+	second := d.ask(one, 1, 2, "print")
+	d.expect(first)
+	unaware = true
+	successor := d.open("successor", d.ledger, 0)
+	d.must(d.work(successor))
+	d.refuse("worker", d.last("worker"))
+	d.must(d.work(successor))
+	d.now = d.now.Add(500 * time.Millisecond)
+	d.must(d.work(one))
+	d.expect(second)
+	d.now = d.now.Add(time.Second)
+	d.must(d.work(successor)) // the second attempt is ready
+	for range 4 {
+		d.now = d.now.Add(500 * time.Millisecond)
+		d.must(d.work(zero))
+		d.expect(second)
+	}
+	d.clean()
+}
+
+// TestLeaseOfADeadSuccessor: what a successor has taken and not used is free again
+// when it has lapsed, for the owner before it as well, which may be all that is left.
+func TestLeaseOfADeadSuccessor_M19(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 2)
+	d.use(sharing)
+	one := d.open("one", d.ledger, 1)
+	zero := d.openAs("zero", d.ledger, 0, func(config *supervisor.Config) {
+		config.CheckpointEvery = time.Hour // by its checkpoint it would learn that it is a former one
+	})
+	first := d.ask(one, 1, 1, "print")
+	second := d.ask(zero, 0, 2, "print")
+	d.expect(first)
+	id, _ := d.session(second)
+	dying := false
+	successor := d.open("successor", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+		if dying && message.Subject == bus.SessionSubject(id, 2) {
+			return silent
+		}
+		return stored
+	}}, 0)
+	d.must(d.work(successor))
+	d.finish(first)
+	d.must(d.work(one))
+	dying = true
+	d.now = d.now.Add(500 * time.Millisecond)
+	d.must(d.work(successor)) // takes the lease; its record comes to nothing, and it dies
+	for range 50 {
+		d.now = d.now.Add(time.Second)
+		d.must(d.work(zero))
+		d.expect()
+	}
+	d.now = d.now.Add(11 * time.Second)
+	d.must(d.work(zero))
 	d.expect(second)
 	d.clean()
 }
