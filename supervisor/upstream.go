@@ -11,10 +11,11 @@ import (
 )
 
 // Whoever asked for a run hears how far it is: once soon, so that its work
-// deadline begins; after a change, though not at every one; and at least every
-// ten seconds, so that silence means something (M-36, M-54).
+// deadline begins, unless the answer comes sooner; after a change, though not at
+// every one; and at least every ten seconds, so that silence means something
+// (M-36, M-54).
 const (
-	firstWord   = 100 * time.Millisecond
+	firstWord   = 500 * time.Millisecond
 	nextChange  = time.Second
 	nextAnyways = 10 * time.Second
 	// wordSpacing bounds the words of a shard to 200 a second, so that with

@@ -22,6 +22,7 @@ type benchCommand struct {
 	InFlight   int           `help:"Runs at a time; 64 when none are named, 8 for w2." placeholder:"N"`
 	Rounds     int           `help:"Rounds of Podium and of the bare bus, in turn; the medians count." default:"3" placeholder:"N"`
 	Round      time.Duration `help:"Length of a round." default:"4s" placeholder:"TIME"`
+	Shards     int           `help:"Shards of Podium's ledger; as many as podium up makes when none are named." placeholder:"N"`
 	Open       int           `help:"Runs that stay open in w3." default:"10000" placeholder:"N"`
 	Profile    string        `help:"Do one more round and write where the processors' time goes, a file for each process." type:"existingdir" placeholder:"DIR"`
 	Keep       bool          `help:"Keep the ledgers and print where they are."`
@@ -30,8 +31,9 @@ type benchCommand struct {
 // Help is shown by --help.
 func (benchCommand) Help() string {
 	return `Does as many runs as it can, then does the publishes, pulls and acks of the same number of runs
-with the NATS client library alone: the same streams, the same messages but for the session's
-records, agents in a process of their own on both sides. The ratio of the two holds on any machine.
+with the NATS client library alone: one stream for all messages, the same ones but for the
+session's records, agents in a process of their own on both sides. The ratio of the two holds on
+any machine.
 
   single  a chat message, one task, the delivery of its answer
   w1      a plan of four tasks: A, then B and C, then D
@@ -47,8 +49,8 @@ p50_ms and p99_ms are of one run at a time; loaded_p50_ms and loaded_p99_ms of -
 
 // Run implements the verb.
 func (c *benchCommand) Run(env *environment) (err error) {
-	if c.InFlight < 0 || c.Rounds < 1 || c.Round <= 0 || c.Open < 1 {
-		return &exitError{code: exitUsage, err: errors.New("--in-flight, --rounds, --round and --open are greater than 0")}
+	if c.InFlight < 0 || c.Shards < 0 || c.Rounds < 1 || c.Round <= 0 || c.Open < 1 {
+		return &exitError{code: exitUsage, err: errors.New("--in-flight and --shards are not negative; --rounds, --round and --open are greater than 0")}
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -65,7 +67,7 @@ func (c *benchCommand) Run(env *environment) (err error) {
 	}
 	result, err := c.measure(env.ctx, bench.Config{
 		Workload: c.Workload, Durability: embedded.Durability(c.Durability), InFlight: c.InFlight,
-		Rounds: c.Rounds, Round: c.Round, Open: c.Open, Profile: c.Profile,
+		Rounds: c.Rounds, Round: c.Round, Shards: c.Shards, Open: c.Open, Profile: c.Profile,
 		Dir: dir, Process: []string{program, "bench-child"}, Stderr: env.stderr, Log: env.log,
 	})
 	if err != nil {

@@ -181,7 +181,7 @@ func readChat(chat *schemas.ChatReceived) Message {
 		Channel: schemas.ChannelChat, Words: strings.TrimSpace(chat.Text), Language: chat.Language,
 		Reply: schemas.Reply{
 			Agent: ChatAgent, Provider: chat.Provider, Tenant: chat.Tenant,
-			Channel: chat.Channel, Thread: chat.Thread, InReplyTo: chat.MessageID,
+			Channel: chat.Channel, Thread: chat.Thread, InReplyTo: chat.MessageID, ReplyRef: chat.ReplyRef,
 		},
 	}
 }

@@ -49,7 +49,7 @@ type story struct {
 //
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
-//	chat id=c1 [thread=…] [padding=5000]
+//	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [data|payload] [bare] [padding=5000]
 //	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [bare]
@@ -81,6 +81,7 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	case "chat":
 		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
 			Provider: "webhook", Channel: "web", Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
+			ReplyRef: text(d, "reply_ref", ""),
 		}), ""))
 	case "request":
 		return s.tell(s.take(tb, s.upstream(tb, d), ""))

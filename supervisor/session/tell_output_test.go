@@ -48,6 +48,7 @@ func (s *story) output(o *session.Output) string {
 	var delivery schemas.DeliveryArguments
 	if task.TaskID == plan.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
+		line(delivery.ReplyRef != "", "reply_ref %s", delivery.ReplyRef)
 	} else {
 		line(len(task.Context.Arguments) > 0, "arguments %s", task.Context.Arguments)
 	}

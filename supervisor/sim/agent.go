@@ -18,6 +18,9 @@ type agent struct {
 	wait   time.Duration // of the bus, for a sign of life
 	held   []held
 	nested map[string]schemas.Event // a tower's requests, as it passed them on
+
+	external  bool                 // it asks before it acts
+	questions map[string]*question // by permit
 }
 
 // held is something an agent does later.
@@ -33,10 +36,15 @@ type asked struct {
 	event    schemas.Event
 	request  schemas.ExecutionRequest
 	task     *schemas.Task
+	permit   string // the leave to act that it has; empty is none
+	acted    bool
 }
 
 func (w *World) agent(name string, size int) *agent {
-	a := &agent{world: w, name: name, worker: w.ledger.Worker(name), wait: 30 * time.Second}
+	a := &agent{
+		world: w, name: name, worker: w.ledger.Worker(name), wait: w.shape.wait,
+		external: w.shape.permits && w.external(name), questions: map[string]*question{},
+	}
 	w.must(w.ledger.Declare(context.Background(), name, bus.Pool{Size: size, AckWait: a.wait}))
 	if name == tower {
 		a.nested = map[string]schemas.Event{}
@@ -53,7 +61,7 @@ func (a *agent) step() bool {
 			return true
 		}
 	}
-	if a.nested != nil && a.forgo() {
+	if a.nested != nil && a.forgo() || a.hear() {
 		return true
 	}
 	deliveries := a.worker.TryFetch(1)
@@ -88,7 +96,7 @@ func (a *agent) take(delivery bus.Delivery) {
 		a.passOn(asked)
 		return
 	}
-	asked.behave()
+	asked.seek()
 }
 
 func (q *asked) ack() { q.agent.world.must(q.delivery.Ack(context.Background())) }

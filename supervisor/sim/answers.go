@@ -95,11 +95,14 @@ func (q *asked) nonsense() schemas.ResponsePayload {
 
 // fail ends the attempt. Resolution says whether another one can help.
 func (q *asked) fail(status schemas.ResponseStatus, resolution schemas.Resolution) {
+	if q.doubtful() {
+		status = schemas.StatusFailed
+	}
 	q.respond(schemas.ResponsePayload{
 		Status: status, PlanID: q.request.Payload.PlanID,
 		IssuesEncountered: []schemas.Issue{{
 			IssueID: "1", TaskID: q.task.TaskID, Agent: q.agent.name, Severity: "high",
-			Description: "it does not work", Resolution: resolution,
+			Description: "it does not work", Resolution: resolution, EffectUnknown: q.doubtful(),
 		}},
 	})
 }

@@ -42,6 +42,8 @@ func (h *history) judge(session *sessionHistory, m *moment) {
 	h.poolsHold(m)
 	h.urgentFirst(session, m)
 	h.reuseProven(m)
+	h.permittedOnce(m)
+	h.leaveIsAskedFor(m)
 }
 
 func (h *history) nothingAfterTheEnd(m *moment) {

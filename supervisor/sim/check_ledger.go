@@ -31,7 +31,12 @@ const (
 // Invariants lists all of them.
 func Invariants() []string {
 	return []string{
-		NothingAfterTheEnd, DependenciesFirst, LevelsInOrder, AttemptsInOrder, AnswersFit, DeadlinesInTime, PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined, AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest, Itself,
+		NothingAfterTheEnd, DependenciesFirst, LevelsInOrder, AttemptsInOrder, AnswersFit, DeadlinesInTime,
+		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason,
+		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
+		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
+		PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
+		Itself,
 	}
 }
 
@@ -50,6 +55,8 @@ func (w *World) check() {
 	h.answersAreTaken()
 	h.decidedIsSent()
 	h.upstreamIsAnswered()
+	h.leavesHold()
+	h.actsArePermitted()
 	h.decidedAgain()
 }
 

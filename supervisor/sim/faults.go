@@ -244,10 +244,27 @@ func (f *faults) Get(ctx context.Context, stream string, sequence uint64) (messa
 
 // Signal loses hints.
 func (f *faults) Signal(subject string, body []byte) error {
-	if f.crashed.Load() || f.rate > 0 && f.rand.IntN(4) == 0 {
+	if f.crashed.Load() {
+		return nil
+	}
+	f.overhear(subject, body)
+	if f.rate > 0 && f.rand.IntN(4) == 0 {
 		return nil
 	}
 	return f.Core.Signal(subject, body)
+}
+
+// overhear notes who is told that it may act.
+func (f *faults) overhear(subject string, body []byte) {
+	parsed, err := bus.ParseSubject(subject)
+	var answer schemas.PermitAnswer
+	if err != nil || string(parsed.Kind) != bus.SignalPermitted || schemas.Unmarshal(body, &answer) != nil || !answer.Granted {
+		return
+	}
+	state, err := f.Core.State(context.Background(), bus.ShardStream(f.shard))
+	if err == nil {
+		f.watch.told = append(f.watch.told, told{answer.Permit, f.shard, state.Last, f.watch.newest[f.shard] == f})
+	}
 }
 
 // Artifacts returns the object store as the process sees it.

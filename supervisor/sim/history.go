@@ -19,7 +19,7 @@ type history struct {
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
 	requests map[string]*attempt // by id
-	profiles map[string]*schemas.Profile
+	leaves   map[string]*leave   // by permit
 }
 
 type shardHistory struct {
@@ -76,6 +76,7 @@ type task struct {
 	base     int // attempts of other agents
 	retryAt  time.Time
 	result   *schemas.TaskCompleted
+	leave    *leave // to act, that may have been used
 }
 
 // An attempt is one request.
@@ -121,7 +122,7 @@ type moment struct {
 
 func newHistory(w *World) *history {
 	return &history{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, profiles: map[string]*schemas.Profile{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{},
 	}
 }
 
@@ -318,6 +319,8 @@ func (h *history) applyTask(m *moment) {
 		m.leave(t, taskCancelled)
 	case f.TaskFailed != nil:
 		m.fail(t, f.TaskFailed)
+	case f.PermitGranted != nil:
+		h.grant(m, f.PermitGranted.Permit, t.agent, f.PermitGranted.Again)
 	}
 }
 
@@ -334,11 +337,15 @@ func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	}
 	h.requests[f.Request] = t.attempt
 	m.enlist(t)
+	if f.Permitted {
+		h.grant(m, schemas.PermitID(f.Request), f.Agent, false)
+	}
 }
 
 // leave ends a task, or its attempt.
 func (m *moment) leave(t *task, state taskState) {
 	m.delist(t)
+	t.close(m)
 	if t.attempt != nil && t.attempt.at == m.at {
 		t.attempt.dropped = true
 	}
@@ -347,6 +354,9 @@ func (m *moment) leave(t *task, state taskState) {
 
 func (m *moment) fail(t *task, f *schemas.TaskFailed) {
 	m.leave(t, taskFailed)
+	if saysUndone(f) {
+		t.leave = nil
+	}
 	switch {
 	case !f.RetryAt.IsZero():
 		t.state, t.retryAt = taskWaiting, f.RetryAt
@@ -355,4 +365,10 @@ func (m *moment) fail(t *task, f *schemas.TaskFailed) {
 	case f.Action == schemas.RecoverySkip:
 		t.state = taskSkipped
 	}
+}
+
+// saysUndone reports whether the agent says that the attempt came to nothing.
+func saysUndone(f *schemas.TaskFailed) bool {
+	said := f.Cause == schemas.FailureAgent || f.Cause == schemas.FailurePermanent || f.Cause == schemas.FailureBlocked
+	return said && !f.EffectUnknown
 }

@@ -54,6 +54,7 @@ func (w *World) start(shard int) {
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
 		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []Flaw{CrashBefore, CrashAfter}[w.rand.IntN(2)]}
 	}
+	w.watch.newest[shard] = p.view
 	w.watch.tick()
 	err := p.owner.Open(context.Background(), p.now(w))
 	p.view.fuse = w.strike

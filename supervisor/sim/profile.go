@@ -48,7 +48,8 @@ func NewLibrary() *Library {
 	for i := range l.sets {
 		l.sets[i] = sync.OnceValue(func() *supervisor.Profiles {
 			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279)) //nolint:gosec // a simulation repeats
-			profiles, err := supervisor.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r))
+			traits := rand.New(rand.NewPCG(uint64(i), 0x747261697473)) //nolint:gosec // a simulation repeats
+			profiles, err := supervisor.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r, traits))
 			if err != nil {
 				panic(err) // the profiles of the simulation do not depend on anything
 			}
@@ -61,8 +62,11 @@ func NewLibrary() *Library {
 func (l *Library) get(w *World) *supervisor.Profiles { return l.sets[w.rand.IntN(shelves)]() }
 
 // sources are the profiles of a world: ways to handle the same words.
-func sources(r *rand.Rand) []schemas.Profile {
-	d := &drafts{r}
+func sources(r, traits *rand.Rand) []schemas.Profile {
+	d := &drafts{rand: r, traits: traits, external: map[string]bool{}}
+	for _, name := range workers {
+		d.external[name] = !once(traits, 3)
+	}
 	return []schemas.Profile{d.profile(outer), d.profile(inner)}
 }
 
@@ -77,7 +81,11 @@ func edited(sources []schemas.Profile) []schemas.Profile {
 }
 
 // drafts writes profiles by chance.
-type drafts struct{ rand *rand.Rand }
+type drafts struct {
+	rand     *rand.Rand
+	traits   *rand.Rand
+	external map[string]bool // who has effects outside, whoever asks
+}
 
 func seconds(n int) schemas.Duration { return schemas.Duration(time.Duration(n) * time.Second) }
 
@@ -127,12 +135,18 @@ func (d *drafts) uses(profile string) []schemas.AgentUse {
 		case 4:
 			use.Work = seconds(5)
 		}
+		if d.external[use.Name] {
+			use.SideEffects, use.OnUnknown = schemas.SideEffectsExternal, pick(d.traits, "", schemas.OnUnknownResend, schemas.OnUnknownAsk)
+		}
 	}
 	if once(d.rand, 10) {
 		uses[2].InputSchema = []byte(`{"type":"object","required":["number"]}`)
 	}
 	if profile == outer {
 		uses = append(uses, schemas.AgentUse{Name: tower, Description: "the rest"})
+	}
+	if once(d.traits, 6) {
+		uses = append(uses, schemas.AgentUse{Name: session.ChatAgent, SideEffects: schemas.SideEffectsExternal, OnUnknown: schemas.OnUnknownAsk})
 	}
 	return uses
 }
@@ -221,6 +235,18 @@ func (d *drafts) templates() []schemas.Template {
 			{Task: "d", Description: "both with beta", Dependencies: []string{"b", "c"}, Seconds: 2},
 		},
 	}}
+}
+
+// external reports whether an agent has effects outside: those that deliver answers
+// do, and those of which a profile says so.
+func (w *World) external(name string) bool {
+	if name == session.ChatAgent || name == session.MailAgent {
+		return true
+	}
+	uses := w.editions[0].Current(outer).Agents
+	return slices.ContainsFunc(uses, func(use schemas.AgentUse) bool {
+		return use.Name == name && use.SideEffects == schemas.SideEffectsExternal
+	})
 }
 
 // hire gives every agent a queue and a pool. Small pools make credit matter.

@@ -21,6 +21,9 @@ type shape struct {
 	bulk     bulk
 	edited   bool       // somebody edits the profiles meanwhile
 	demand   [doors]int // how often each door is used
+
+	permits bool          // agents with effects outside ask before they act
+	wait    time.Duration // of the bus, for an agent's sign of life
 }
 
 // bulk is how large the words of people and agents may become.
@@ -32,7 +35,9 @@ const (
 	bulkClaimed // larger than a message may be
 )
 
-func newShape(r *rand.Rand) shape {
+// newShape draws what a world has always had from one source, and its traits from
+// another, so that a new one leaves the worlds without it as they are.
+func newShape(r, traits *rand.Rand) shape {
 	s := shape{
 		shards: 1, steps: 12 + r.IntN(40), threads: 1 + r.IntN(3),
 		rate: []float64{0, 0.02, 0.05, 0.05, 0.12}[r.IntN(5)], unruly: []int{0, 30, 55, 80}[r.IntN(4)],
@@ -64,5 +69,9 @@ func newShape(r *rand.Rand) shape {
 		s.demand[door] = r.IntN(4)
 	}
 	s.demand[doorChat]++
+	s.permits, s.wait = once(traits, 3), 30*time.Second
+	if s.permits && once(traits, 3) {
+		s.wait = 6 * time.Second
+	}
 	return s
 }

@@ -7,6 +7,17 @@ type watch struct {
 	began uint64 // when the tick under way began
 	seen  map[place]sighting
 	stuck map[string]uint64 // when an append to a subject last went wrong
+
+	newest map[int]*faults // who took a shard over last
+	told   []told
+}
+
+// told is the word of an owner that an agent may act.
+type told struct {
+	permit string
+	shard  int
+	after  uint64 // the newest message of the shard then
+	newest bool   // it came from who had taken the shard over last
 }
 
 // A place is a message of a shard.
@@ -24,7 +35,7 @@ type sighting struct {
 }
 
 func newWatch() watch {
-	return watch{seen: map[place]sighting{}, stuck: map[string]uint64{}}
+	return watch{seen: map[place]sighting{}, stuck: map[string]uint64{}, newest: map[int]*faults{}}
 }
 
 func (w *watch) tick() {

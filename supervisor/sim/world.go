@@ -36,6 +36,7 @@ type World struct {
 	serial    int // of ids
 
 	sent       []sent
+	acts       []act
 	violations []Violation
 }
 
@@ -55,10 +56,11 @@ func New(seed uint64, library *Library) *World {
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		watch: newWatch(),
 	}
-	w.shape = newShape(w.rand)
+	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
+	w.shape = newShape(w.rand, traits)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	if w.shape.edited {
-		sources := sources(w.rand)
+		sources := sources(w.rand, traits)
 		w.editions = []*supervisor.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*supervisor.Profiles{library.get(w)}

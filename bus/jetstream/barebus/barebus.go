@@ -71,6 +71,30 @@ func connect(url, seedFile, api string, options ...nats.Option) (*Client, error)
 	return &Client{connection: connection, js: js}, nil
 }
 
+// Merge deletes streams and has another one take their subjects, so that every
+// message is in one log.
+func (c *Client) Merge(ctx context.Context, into string, streams ...string) error {
+	whole, err := c.js.Stream(ctx, into)
+	if err != nil {
+		return fmt.Errorf("merge into %s: %w", into, err)
+	}
+	config := whole.CachedInfo().Config
+	for _, name := range streams {
+		part, err := c.js.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("merge %s: %w", name, err)
+		}
+		config.Subjects = append(config.Subjects, part.CachedInfo().Config.Subjects...)
+		if err := c.js.DeleteStream(ctx, name); err != nil {
+			return fmt.Errorf("merge %s: %w", name, err)
+		}
+	}
+	if _, err := c.js.UpdateStream(ctx, config); err != nil {
+		return fmt.Errorf("merge into %s: %w", into, err)
+	}
+	return nil
+}
+
 // Publish sends a message; the headers and the body are shared with it.
 func (c *Client) Publish(message bus.Message) (Publish, error) {
 	future, err := c.js.PublishMsgAsync(&nats.Msg{Subject: message.Subject, Header: nats.Header(message.Header), Data: message.Body})

@@ -41,7 +41,7 @@ func startApart(ctx context.Context, config Config, work workload) (_ *apart, er
 	if a.keys, err = embedded.Credentials(filepath.Join(a.dir, "credentials"), work.agentNames()); err != nil {
 		return nil, err
 	}
-	if err = a.conduct(ctx, assignment{URL: a.url, Seed: a.keys.Core.SeedFile}); err != nil {
+	if err = a.conduct(ctx, assignment{URL: a.url, Seed: a.keys.Core.SeedFile, Shards: config.Shards}); err != nil {
 		return nil, err
 	}
 	return a, a.join(ctx)

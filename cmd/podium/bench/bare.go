@@ -10,12 +10,11 @@ import (
 
 	"podium/bus"
 	"podium/bus/jetstream/barebus"
-	"podium/schemas"
 )
 
-// bare is the bus alone: the publishes, pulls and acks of a run without anybody
-// who decides or remembers. It honors the order of the work: a request is sent
-// when the last response that it waits for is in.
+// bare is the bus alone: the publishes, pulls and acks of a run, on one stream,
+// without anybody who decides or remembers. It honors the order of the work: a
+// request is sent when the last response that it waits for is in.
 type bare struct {
 	numbers
 	sample *sample
@@ -28,9 +27,8 @@ type bare struct {
 	runs map[string]*bareRun
 }
 
-// A bareRun is touched by the reader of its shard only, but for its channels.
+// A bareRun is touched by the reader of the stream only, but for its channels.
 type bareRun struct {
-	shard     int
 	open      []int // by exchange, the responses that its request waits for
 	left      int   // responses to come
 	absent    bool  // it is to stay open
@@ -46,7 +44,7 @@ func startBare(ctx context.Context, config Config, work workload, taken *sample)
 			b.behind[before] = append(b.behind[before], i)
 		}
 	}
-	if b.ledger, err = openLedger(ctx, config, "bare", work); err != nil {
+	if b.ledger, err = openLedger(ctx, config, "bare", work, 1); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -57,10 +55,11 @@ func startBare(ctx context.Context, config Config, work workload, taken *sample)
 	if b.client, err = barebus.Connect(b.ledger.url, b.ledger.keys.Core.SeedFile); err != nil {
 		return nil, err
 	}
-	for shard := range b.ledger.core.Shards() {
-		if err = b.client.Read(ctx, bus.ShardStream(shard), b.receive, bus.InputSubjects(shard)...); err != nil {
-			return nil, err
-		}
+	if err = b.client.Merge(ctx, bus.WorkStream, bus.ShardStream(0)); err != nil {
+		return nil, err
+	}
+	if err = b.client.Read(ctx, bus.WorkStream, b.receive, bus.InputSubjects(0)...); err != nil {
+		return nil, err
 	}
 	if taken.final.Subject != "" {
 		if err = b.client.Read(ctx, bus.WorkStream, b.receiveFinal, taken.final.Subject); err != nil {
@@ -137,7 +136,7 @@ func (b *bare) request(run *bareRun, number string, i int) error {
 	if run.absent {
 		request.Subject = bus.RequestSubject(absentAgent)
 	}
-	request.Header[replyHeader] = []string{bus.ResponseSubject(subject.Agent, run.shard)}
+	request.Header[replyHeader] = []string{bus.ResponseSubject(subject.Agent, 0)}
 	return b.publish(run, request)
 }
 
@@ -161,8 +160,7 @@ func (b *bare) receiveFinal(message bus.Message) {
 func (b *bare) begin(ctx context.Context, number uint64, absent bool) (*bareRun, error) {
 	name := strconv.FormatUint(number, 10)
 	run := &bareRun{
-		shard: schemas.ShardOf(sessionOf(number), b.ledger.core.Shards()),
-		open:  make([]int, len(b.sample.tasks)), left: len(b.sample.tasks), absent: absent,
+		open: make([]int, len(b.sample.tasks)), left: len(b.sample.tasks), absent: absent,
 		published: make(chan barebus.Publish, len(b.sample.tasks)+1), failed: make(chan error, 1), ended: make(chan struct{}),
 	}
 	for i := range b.sample.tasks {
@@ -175,7 +173,7 @@ func (b *bare) begin(ctx context.Context, number uint64, absent bool) (*bareRun,
 	if err != nil {
 		return nil, err
 	}
-	input, err := b.client.Publish(addressed(b.sample.input, bus.InSubject(subject.Door, run.shard), name, ""))
+	input, err := b.client.Publish(addressed(b.sample.input, bus.InSubject(subject.Door, 0), name, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +238,7 @@ func (b *bare) hold(ctx context.Context, number uint64) error {
 	return b.await(ctx, run)
 }
 
-func (b *bare) held(ctx context.Context) (held, error) { return holds(ctx, b.ledger.core) }
+func (b *bare) held(ctx context.Context) (held, error) { return holds(ctx, b.ledger.core, bus.WorkStream) }
 
 func (b *bare) processorTime() (time.Duration, error) { return busy(b.agents) }
 

@@ -62,7 +62,7 @@ type inProcess struct {
 }
 
 func startConducted(ctx context.Context, config Config, work workload) (*inProcess, error) {
-	l, err := openLedger(ctx, config, "podium", work)
+	l, err := openLedger(ctx, config, "podium", work, config.Shards)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (c *conducted) hold(ctx context.Context, number uint64) error {
 	return err
 }
 
-func (c *conducted) held(ctx context.Context) (held, error) { return holds(ctx, c.core) }
+func (c *conducted) held(ctx context.Context) (held, error) { return holds(ctx, c.core, streamsOf(c.core)...) }
 
 func (c *conducted) processorTime() (time.Duration, error) { return busy(c.processes...) }
 

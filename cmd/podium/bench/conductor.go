@@ -81,7 +81,9 @@ func openConductor(ctx context.Context, given assignment, work workload, log zer
 // coreOf connects to a ledger, or runs one in this process.
 func coreOf(ctx context.Context, given assignment, log zerolog.Logger) (core *jetstream.Core, url string, stop func() error, err error) {
 	if given.URL != "" {
-		core, err = jetstream.Connect(ctx, jetstream.Config{URL: given.URL, SeedFile: given.Seed, Name: "conductor", Logger: log})
+		core, err = jetstream.Connect(ctx, jetstream.Config{
+			URL: given.URL, SeedFile: given.Seed, Name: "conductor", Shards: given.Shards, Logger: log,
+		})
 		return core, given.URL, func() error { core.Close(); return nil }, err
 	}
 	server, err := startServer(ctx, given, log)

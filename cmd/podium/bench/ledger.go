@@ -24,9 +24,10 @@ type ledger struct {
 	keys   embedded.Keys
 }
 
-func openLedger(ctx context.Context, config Config, name string, work workload) (*ledger, error) {
+func openLedger(ctx context.Context, config Config, name string, work workload, shards int) (*ledger, error) {
 	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Agents: work.agentNames(), Logger: config.Log,
+		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Shards: shards,
+		Agents: work.agentNames(), Logger: config.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -76,9 +77,9 @@ func streamsOf(core bus.Core) []string {
 	return streams
 }
 
-func holds(ctx context.Context, core bus.Core) (held, error) {
+func holds(ctx context.Context, core bus.Core, streams ...string) (held, error) {
 	var sum held
-	for _, stream := range streamsOf(core) {
+	for _, stream := range streams {
 		state, err := core.State(ctx, stream)
 		if err != nil {
 			return sum, fmt.Errorf("measure %s: %w", stream, err)

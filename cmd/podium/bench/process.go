@@ -36,6 +36,7 @@ type assignment struct {
 	Responses   map[string]bus.Message `json:"responses,omitempty"`   // of the bare bus, by task
 	Dir         string                 `json:"dir,omitempty"`         // of the ledger
 	Durability  embedded.Durability    `json:"durability,omitempty"`
+	Shards      int                    `json:"shards,omitempty"`
 	Open        []int                  `json:"open,omitempty"` // by shard, the open runs that it must have loaded to be ready
 }
 

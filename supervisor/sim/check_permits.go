@@ -1,0 +1,130 @@
+package sim
+
+import (
+	"podium/schemas"
+)
+
+// The invariants that speak of effects in the world outside.
+const (
+	PermittedOnce     = "an effect is permitted once, and again only when nobody knows what became of it and the profile says so"
+	LeaveIsAskedFor   = "leave to act answers a question of the agent that works on the attempt"
+	LeaveHolds        = "an agent is told that it may act only while it may"
+	ActsArePermitted  = "an agent acts by a leave that is on record, once"
+	QuestionsAnswered = "a question for leave is answered"
+)
+
+// A leave is what permits an effect.
+type leave struct {
+	task    *task
+	agent   string
+	permit  string
+	effect  string
+	shard   int
+	granted uint64 // the record that says so
+	closed  uint64 // the record since which it holds no longer; 0 is none
+	again   bool
+}
+
+// permittedOnce: as long as an effect may have happened, it is permitted again
+// only where the profile of whoever was permitted lets it.
+func (h *history) permittedOnce(m *moment) {
+	f := m.fact.PermitGranted
+	if f == nil {
+		return
+	}
+	open := m.task != nil && m.task.leave != nil
+	switch {
+	case f.Again != open:
+		h.world.violate(PermittedOnce, "%s: permit %s is granted, again %t, though one is open: %t", m.id, f.Permit, f.Again, open)
+	case open && m.run.asksOnUnknown(m.task.leave.agent):
+		h.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
+			m.id, f.Permit, m.task.agent, m.task.leave.agent, m.task.leave.permit)
+	}
+	if h.leaves[f.Permit] != nil {
+		h.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
+	}
+}
+
+func (r *run) asksOnUnknown(agent string) bool {
+	for i := range r.profile.Agents {
+		if r.profile.Agents[i].Name == agent {
+			return r.profile.Agents[i].OnUnknown == schemas.OnUnknownAsk
+		}
+	}
+	return false
+}
+
+// leaveIsAskedFor: the cause of a permit is the question that it names, about the
+// attempt under way and in its time.
+func (h *history) leaveIsAskedFor(m *moment) {
+	f := m.fact.PermitGranted
+	if f == nil {
+		return
+	}
+	if m.task == nil || m.task.state != taskUnderWay || f.Attempt != m.task.attempt.number || !m.cause.Time.Before(m.task.attempt.fact.Expires) {
+		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
+		return
+	}
+	by, err := h.saidAt(m.shard, m.cause.Sequence)
+	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request || m.cause.ID != f.Permit ||
+		m.cause.Type != schemas.TypePermitRequest {
+		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted to agent %q, which asks for %q", m.id, f.Permit, by.agent, by.request)
+	}
+}
+
+// grant notes a leave that a fact gives; the one before it holds no longer.
+func (h *history) grant(m *moment, permit, agent string, again bool) {
+	t := m.task
+	t.close(m)
+	t.leave = &leave{
+		task: t, agent: agent, permit: permit, effect: schemas.EffectID(m.run.id(), t.id),
+		shard: m.at.shard, granted: m.at.sequence, again: again,
+	}
+	h.leaves[permit] = t.leave
+}
+
+// close ends what leave the task's agent has: it is not told of it from now on.
+func (t *task) close(m *moment) {
+	if t.leave != nil && t.leave.closed == 0 {
+		t.leave.closed = m.at.sequence
+	}
+}
+
+// leavesHold: what the owner of a shard tells an agent is what stands in the
+// ledger at that moment. A former owner may not know.
+func (h *history) leavesHold() {
+	for i := range h.world.watch.told {
+		told := &h.world.watch.told[i]
+		l := h.leaves[told.permit]
+		switch {
+		case l == nil || l.shard != told.shard || l.granted > told.after:
+			h.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
+		case l.closed > 0 && l.closed <= told.after && told.newest:
+			h.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
+		}
+	}
+}
+
+// actsArePermitted: whoever has acted had a leave of its own. An effect happens
+// once, but for those that were permitted again.
+func (h *history) actsArePermitted() {
+	again := map[string]int{}
+	for _, l := range h.leaves {
+		if l.again {
+			again[l.effect]++
+		}
+	}
+	used, acts := map[string]bool{}, map[string]int{}
+	for i := range h.world.acts {
+		did := &h.world.acts[i]
+		l := h.leaves[did.permit]
+		if l == nil || l.agent != did.agent || l.effect != did.effect || l.shard != did.shard || l.granted > did.after || used[did.permit] {
+			h.world.violate(ActsArePermitted, "agent %s acts for request %s by permit %s at %s", did.agent, did.request, did.permit, did.at)
+			continue
+		}
+		used[did.permit] = true
+		if acts[did.effect]++; acts[did.effect] > 1+again[did.effect] {
+			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, acts[did.effect])
+		}
+	}
+}
