@@ -45,11 +45,11 @@ cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 ##@ Work on it
 
 .PHONY: test
-test: dovecot ## Run every test; Dovecot is installed when it is missing
+test: dovecot chromium ## Run every test; Dovecot and Chromium are installed when they are missing
 	@$(GO) test -timeout $(TIMEOUT) ./...
 
 .PHONY: race
-race: dovecot ## Run the tests of everything concurrent under the race detector
+race: dovecot chromium ## Run the tests of everything concurrent under the race detector
 	@$(GO) test -race -timeout 30m $(RACE)
 
 .PHONY: race-fast
@@ -85,11 +85,15 @@ check: ## Everything that a change has to pass
 	@echo "check: passed"
 
 .PHONY: tools
-tools: dovecot $(LINT) ## Install what tests and lint need
+tools: dovecot chromium $(LINT) ## Install what tests and lint need
 
 .PHONY: dovecot
 dovecot:
 	@tools/dovecot
+
+.PHONY: chromium
+chromium:
+	@tools/chromium
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 	@echo "Building golangci-lint, once."

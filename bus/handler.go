@@ -34,6 +34,9 @@ type Request struct {
 	Run      string    // the run, when the request names it
 	// Artifacts opens attachments and keeps large results.
 	Artifacts Artifacts
+	// Deliveries is how often this attempt was handed out, as far as is known: from
+	// 2 on, another process may have worked on it. 0 is unknown.
+	Deliveries int
 
 	permit func(ctx context.Context) error
 }

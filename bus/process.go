@@ -233,7 +233,7 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 		server: s, request: e, deliveries: held.delivery.Deliveries(), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
-	request.permit = leave.ask
+	request.permit, request.Deliveries = leave.ask, leave.deliveries
 	result, err := s.call(ctx, held, request, progress.report, log)
 	progress.end()
 	switch cause := context.Cause(ctx); {

@@ -107,8 +107,12 @@ func TestServeDoesLostWorkAnew(t *testing.T) {
 			}}
 		}
 		var calls atomic.Int32
-		stop := s.serve(t, func(ctx context.Context, _ bus.Request, _ bus.Report) (schemas.Result, error) {
-			if calls.Add(1) == 1 {
+		stop := s.serve(t, func(ctx context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
+			call := calls.Add(1)
+			if r.Deliveries != int(call) || r.Attempt != 1 {
+				t.Errorf("attempt %d is said to be handed out for the %d. time, want %d", r.Attempt, r.Deliveries, call)
+			}
+			if call == 1 {
 				<-ctx.Done()
 				down.Store(false)
 				return schemas.Result{}, ctx.Err()

@@ -49,6 +49,9 @@ func InSubject(door string, shard int) string {
 	return "podium.in." + door + "." + strconv.Itoa(shard)
 }
 
+// SourceSubject is where a door says how it is, to whoever listens; nothing is stored.
+func SourceSubject(door string) string { return "podium.source." + door + ".status" }
+
 // RequestSubject is where the requests to an agent stand.
 func RequestSubject(agent string) string { return "podium.agent." + agent + ".request" }
 

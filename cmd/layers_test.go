@@ -43,7 +43,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing that runs in production imports them.
-var fixtures = []string{"bus/bustest", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot"}
+var fixtures = []string{"bus/bustest", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, and the suites.

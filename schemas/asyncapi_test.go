@@ -77,6 +77,7 @@ func TestAsyncAPIChannels(t *testing.T) {
 		"podium.in.{door}.{shard}",
 		"podium.session.{shard}.{session}",
 		"podium.shard.{shard}",
+		"podium.source.{door}.status",
 	}
 	if !slices.Equal(addresses, want) {
 		t.Errorf("channels\n%s\nwant\n%s", strings.Join(addresses, "\n"), strings.Join(want, "\n"))

@@ -28,7 +28,8 @@ var ErrGrammar = errors.New("against the grammar of sessions")
 // attempt under way, and once, unless the agent has said that the attempt which
 // was permitted failed, or the fact says that it is again; a permit may be refused
 // at any time. When the run is settled no task is under way and only the delivery
-// follows; after its end only late answers do.
+// follows, or that there is none; after its end only late answers and reports on
+// the delivery do.
 type Conversation struct {
 	Session  string            `json:"session"`
 	Records  uint64            `json:"records"` // number of the newest record
@@ -121,6 +122,9 @@ func (c *Conversation) fact(fact *Fact, now time.Time) error {
 		return nil
 	case fact.PermitRefused != nil:
 		run.PermitsRefused = append(run.PermitsRefused, *fact.PermitRefused)
+		return nil
+	case fact.DeliveryBounced != nil:
+		run.bounced(fact.DeliveryBounced)
 		return nil
 	case run.State == RunStateEnded:
 		return errors.New("the run has ended")

@@ -57,6 +57,10 @@ func parseFact(tb testing.TB, line string) Fact {
 		return Fact{RunSettled: &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}}
 	case "ended":
 		return Fact{RunEnded: &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}}
+	case "withheld":
+		return Fact{ReplyWithheld: &ReplyWithheld{Run: number(1), Reason: WithheldBudget, Until: testTime(59)}}
+	case "bounced":
+		return Fact{DeliveryBounced: &DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}}
 	case "nothing":
 		return Fact{}
 	case "both":

@@ -24,11 +24,25 @@ type EmailReceived struct {
 	Hidden      string    `json:"hidden,omitzero"`   // text that HTML hides from a reader
 	Language    string    `json:"language,omitzero"` // Content-Language, as its author says
 	Class       MailClass `json:"class"`
+	// Signals are the marks by which Class was decided, and others that machines
+	// leave: "auto-submitted", "list-id". Suppress says that the sender wants no
+	// automatic answer although a person may have written it.
+	Signals  []string `json:"signals,omitzero"`
+	Suppress bool     `json:"suppress_answer,omitzero"`
+	// Thread is the root of the conversation where References and In-Reply-To do
+	// not name it: the returned mail of a bounce or a signed address of ours does.
+	Thread     string          `json:"thread,omitzero"`
+	Auth       MailAuth        `json:"auth,omitzero"`
+	Suspicious []string        `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
+	Bounce     *Bounce         `json:"bounce,omitzero"`
+	Calendar   []CalendarEntry `json:"calendar,omitzero"`
+	// Signature is what a mail program puts below the words by itself.
+	Signature string `json:"signature,omitzero"`
 	// Parse says whether the mail was understood; Problems says what was not.
-	Parse       ParseState   `json:"parse"`
-	Problems    []string     `json:"problems,omitzero"`
-	Attachments []Attachment `json:"attachments,omitzero"`
-	Raw         Artifact     `json:"raw"`
+	Parse       ParseState       `json:"parse"`
+	Problems    []string         `json:"problems,omitzero"`
+	Attachments []MailAttachment `json:"attachments,omitzero"`
+	Raw         Artifact         `json:"raw"`
 }
 
 // An Address is one mailbox of an address list.
@@ -43,6 +57,93 @@ type Attachment struct {
 	MediaType string   `json:"media_type"`
 	ContentID string   `json:"content_id,omitzero"`
 	Artifact  Artifact `json:"artifact"`
+}
+
+// A MailAttachment is an attachment of a mail, with what its bytes say.
+type MailAttachment struct {
+	Attachment
+	// Sniffed is the media type that its first bytes show; empty when they show none.
+	Sniffed string `json:"sniffed_type,omitzero"`
+	// Entries are what an archive says that it holds, at most 100. Archives are
+	// never unpacked. Entry names are data, never paths.
+	Entries []ArchiveEntry `json:"entries,omitzero"`
+	// Messages are an attached mail and the ones inside it, in their order.
+	Messages []AttachedMail `json:"messages,omitzero"`
+}
+
+// An ArchiveEntry is a file in an archive, as the archive describes it.
+type ArchiveEntry struct {
+	Name      string `json:"name"`
+	Size      int64  `json:"size"` // bytes, unpacked
+	Encrypted bool   `json:"encrypted,omitzero"`
+}
+
+// An AttachedMail is a mail inside a mail, read to a depth of three. Nothing in
+// it was authenticated.
+type AttachedMail struct {
+	Depth       int            `json:"depth"` // 1 is attached to the mail itself
+	MessageID   string         `json:"message_id,omitzero"`
+	From        []Address      `json:"from,omitzero"`
+	Subject     string         `json:"subject,omitzero"`
+	Date        time.Time      `json:"date,omitzero"`
+	Text        string         `json:"text,omitzero"` // its beginning
+	Attachments []AttachedPart `json:"attachments,omitzero"`
+}
+
+// An AttachedPart is an attachment of an attached mail; its bytes are only in
+// the attached mail itself.
+type AttachedPart struct {
+	Name      string `json:"name,omitzero"`
+	MediaType string `json:"media_type"`
+	Size      int64  `json:"size"`
+}
+
+// A MailAuth says whether somebody trusted vouches for a mail's origin. Pass
+// without Aligned proves an origin, but not that of From.
+type MailAuth struct {
+	Verdict AuthVerdict `json:"verdict"`
+	Domain  string      `json:"domain,omitzero"` // that was authenticated, or failed to be
+	Method  string      `json:"method,omitzero"` // dmarc, dkim or spf
+	Aligned bool        `json:"aligned"`         // the domain stands for From (RFC 7489, section 3.1, relaxed)
+	Local   bool        `json:"local,omitzero"`  // found here, and not by the receiving server
+}
+
+// AuthVerdict is the outcome of authentication.
+type AuthVerdict string
+
+// The verdicts. None says that nobody trusted has said anything.
+const (
+	AuthPass AuthVerdict = "pass"
+	AuthFail AuthVerdict = "fail"
+	AuthNone AuthVerdict = "none"
+)
+
+// A Bounce is a report on a mail that was sent (RFC 3464, RFC 6533).
+type Bounce struct {
+	Delivery
+	MessageID  string     `json:"message_id,omitzero"`  // of the mail it reports on
+	EnvelopeID string     `json:"envelope_id,omitzero"` // Original-Envelope-Id (RFC 3461)
+	Others     []Delivery `json:"others,omitzero"`      // further recipients, at most 100
+}
+
+// A Delivery is what became of a mail for one recipient.
+type Delivery struct {
+	Recipient  string `json:"recipient,omitzero"`  // an address
+	Action     string `json:"action,omitzero"`     // failed, delayed, delivered, relayed or expanded
+	Status     string `json:"status,omitzero"`     // RFC 3463, "5.1.1"
+	Diagnostic string `json:"diagnostic,omitzero"` // of the server that refused it
+}
+
+// A CalendarEntry is what an invitation says (RFC 5545, RFC 5546). A time is a
+// date, "2026-01-31", a local time, "2026-01-31T12:00:00", or one in UTC, with Z.
+type CalendarEntry struct {
+	Method   string `json:"method,omitzero"` // REQUEST, REPLY, CANCEL, …
+	UID      string `json:"uid,omitzero"`
+	Sequence int    `json:"sequence,omitzero"`
+	Start    string `json:"start,omitzero"`
+	End      string `json:"end,omitzero"`
+	Zone     string `json:"zone,omitzero"` // TZID of Start
+	Summary  string `json:"summary,omitzero"`
 }
 
 // MailClass says who wrote a mail; only a human gets an automatic answer (RFC 3834).

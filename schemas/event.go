@@ -16,6 +16,7 @@ const (
 	TypeChatReceived      = "podium.chat.received.v1"
 	TypeControl           = "podium.control.v1"
 	TypeQuarantined       = "podium.quarantined.v1"
+	TypeSourceStatus      = "podium.source.status.v1"
 	TypeRecord            = "podium.record.v1"
 	TypeCheckpoint        = "podium.checkpoint.v1"
 )

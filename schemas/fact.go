@@ -29,6 +29,8 @@ type Fact struct {
 	EntityMismatched   *EntityMismatched   `json:"entity_mismatched,omitzero"`
 	PermitGranted      *PermitGranted      `json:"permit_granted,omitzero"`
 	PermitRefused      *PermitRefused      `json:"permit_refused,omitzero"`
+	ReplyWithheld      *ReplyWithheld      `json:"reply_withheld,omitzero"`
+	DeliveryBounced    *DeliveryBounced    `json:"delivery_bounced,omitzero"`
 	RunSettled         *RunSettled         `json:"run_settled,omitzero"`
 	RunEnded           *RunEnded           `json:"run_ended,omitzero"`
 }
@@ -119,6 +121,7 @@ type Reply struct {
 	Agent      string    `json:"agent,omitzero"`       // mail or chat; empty: nobody waits for an answer
 	Account    string    `json:"account,omitzero"`     // mail: which account sends
 	To         []Address `json:"to,omitzero"`          // mail
+	Cc         []Address `json:"cc,omitzero"`          // mail: who else the letter was for; the account says who gets a copy
 	Subject    string    `json:"subject,omitzero"`     // mail
 	InReplyTo  string    `json:"in_reply_to,omitzero"` // mail: Message-ID; chat: message id
 	References []string  `json:"references,omitzero"`  // mail, oldest first
@@ -126,6 +129,7 @@ type Reply struct {
 	Tenant     string    `json:"tenant,omitzero"`      // chat
 	Channel    string    `json:"channel,omitzero"`     // chat
 	Thread     string    `json:"thread,omitzero"`      // chat
+	ReplyRef   string    `json:"reply_ref,omitzero"`   // chat: sealed, see ChatRoute
 }
 
 // RunStarted begins a run.
@@ -167,13 +171,28 @@ type PlannedTask struct {
 	Task         string   `json:"task"` // its id inside the run
 	Description  Body     `json:"description"`
 	Dependencies []string `json:"dependencies,omitzero"`
-	Agent        string   `json:"agent,omitzero"`  // when the plan assigns it
-	Routed       bool     `json:"routed,omitzero"` // that settles who does it
+	Agent        string   `json:"agent,omitzero"` // when the plan assigns it
 	Priority     Priority `json:"priority,omitzero"`
-	Optional     bool     `json:"optional,omitzero"`  // the run can do without it
-	Seconds      int      `json:"seconds,omitzero"`   // estimate
-	Tokens       int      `json:"tokens,omitzero"`    // estimate
-	Resources    []string `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
+	Seconds      int      `json:"seconds,omitzero"`  // estimate
+	Tokens       int      `json:"tokens,omitzero"`   // estimate
+	Routed       bool     `json:"routed,omitzero"`   // Agent settles who does it
+	Optional     bool     `json:"optional,omitzero"` // the run can do without it
+	// Particulars are there when any of them is; read them by Particular.
+	*Particulars
+}
+
+// Particular returns what only some tasks have.
+func (t *PlannedTask) Particular() Particulars {
+	if t.Particulars == nil {
+		return Particulars{}
+	}
+	return *t.Particulars
+}
+
+// Particulars are what a plan says of some of its tasks. They are apart because
+// ten thousand open runs hold forty thousand tasks without any.
+type Particulars struct {
+	Resources []string `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
 	// Arguments and the rest are handed to the agent as the plan has them.
 	Arguments          jsontext.Value `json:"arguments,omitzero"`
 	Constraints        jsontext.Value `json:"constraints,omitzero"`
@@ -393,6 +412,31 @@ type PermitRefused struct {
 	Agent   string       `json:"agent"` // who has asked
 }
 
+// ReplyWithheld says that an answer is not delivered although its run is settled.
+// The answer stands in the run.
+type ReplyWithheld struct {
+	Run    int            `json:"run"`
+	Reason WithheldReason `json:"reason"`
+	Until  time.Time      `json:"until,omitzero"` // when the next answer may be delivered
+}
+
+// WithheldReason says why an answer is not delivered.
+type WithheldReason string
+
+// WithheldBudget says that the conversation has had as many answers as it may have in an
+// hour, so that two programs that answer each other come to an end.
+const WithheldBudget WithheldReason = "reply_budget"
+
+// DeliveryBounced says that a mail system has reported what became of an answer
+// that was sent. Whoever got the answer could have written such a report.
+type DeliveryBounced struct {
+	Run     int    `json:"run"`
+	Message string `json:"message"`         // id of the event that it came by
+	Action  string `json:"action,omitzero"` // RFC 3464: failed, delayed, delivered, relayed or expanded
+	Status  string `json:"status,omitzero"` // RFC 3463, such as 5.1.1
+	Failed  bool   `json:"failed,omitzero"` // for good: nobody has got the answer
+}
+
 // RunStatus is how a run ended.
 type RunStatus string
 
@@ -454,4 +498,6 @@ type RunEnded struct {
 type DeliveryArguments struct {
 	Reply
 	Text string `json:"text"`
+	// Attachments are files beside the words.
+	Attachments []Attachment `json:"attachments,omitzero"`
 }

@@ -79,6 +79,10 @@ func (f *Fact) asideKind() (name string, run int, task string) {
 		return "permit_granted", f.PermitGranted.Run, f.PermitGranted.Task
 	case f.PermitRefused != nil:
 		return "permit_refused", f.PermitRefused.Run, f.PermitRefused.Task
+	case f.ReplyWithheld != nil:
+		return "reply_withheld", f.ReplyWithheld.Run, ""
+	case f.DeliveryBounced != nil:
+		return "delivery_bounced", f.DeliveryBounced.Run, ""
 	}
 	return "", 0, ""
 }
@@ -91,7 +95,7 @@ func (f *Fact) variants() int {
 		f.TaskRouted != nil, f.TaskDispatched != nil, f.TaskStarted != nil, f.TaskProgressed != nil,
 		f.TaskCompleted != nil, f.TaskFailed != nil, f.TaskSkipped != nil, f.TaskCancelled != nil,
 		f.TaskReady != nil, f.PlanRefused != nil, f.TaskHeard != nil, f.TaskDelayed != nil, f.EntityMismatched != nil,
-		f.PermitGranted != nil, f.PermitRefused != nil, f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
+		f.PermitGranted != nil, f.PermitRefused != nil, f.ReplyWithheld != nil, f.DeliveryBounced != nil, f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
 	} {
 		if set {
 			count++

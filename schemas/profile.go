@@ -300,10 +300,20 @@ const (
 // what a session remembers.
 type Conversing struct {
 	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
+	// RepliesPerHour bounds the answers by mail to one conversation; 0 is
+	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
+	RepliesPerHour int `json:"replies_per_hour,omitzero"`
 	// Entities are kept for the conversation, handed to every agent, and checked
 	// in what they answer (G-29, G-30).
 	Entities []Entity `json:"entities,omitzero"`
 }
+
+// The bounds of Conversing.RepliesPerHour. Programs that answer programs do so
+// without an end, and not all of them say what they are (RFC 3834).
+const (
+	DefaultRepliesPerHour = 3
+	MaxRepliesPerHour     = 60
+)
 
 // WhileRunning says what becomes of a message that comes while a run is under way.
 type WhileRunning string
@@ -328,6 +338,9 @@ type Retry struct {
 	// TimeoutGrowth multiplies the work deadline with each attempt of a task
 	// (M-26); 0 is 1.
 	TimeoutGrowth float64 `json:"timeout_growth,omitzero"`
+	// OnUnknown is for the delivery: what happens when nobody knows whether an
+	// answer was delivered; resend when empty.
+	OnUnknown OnUnknown `json:"on_unknown,omitzero"`
 }
 
 // MaxRetryWait bounds the doubling of a retry's wait.

@@ -53,6 +53,10 @@ type Run struct {
 	Late     int          `json:"late,omitzero"`    // answers that came too late to count
 	// PermitsRefused are the effects that agents were kept from.
 	PermitsRefused []PermitRefused `json:"permits_refused,omitzero"`
+	// Withheld says why the answer is not delivered, Bounces what mail systems have
+	// reported of it.
+	Withheld *ReplyWithheld    `json:"withheld,omitzero"`
+	Bounces  []DeliveryBounced `json:"bounces,omitzero"`
 }
 
 // RunState is how far a run is.

@@ -24,6 +24,8 @@ func (r *Run) apply(fact *Fact, now time.Time) error {
 		return r.taskDispatched(fact.TaskDispatched, now)
 	case fact.RunSettled != nil:
 		return r.runSettled(fact.RunSettled, now)
+	case fact.ReplyWithheld != nil:
+		return r.replyWithheld(fact.ReplyWithheld)
 	case fact.RunEnded != nil:
 		return r.runEnded(fact.RunEnded, now)
 	}
@@ -74,7 +76,7 @@ func (r *Run) planCreated(f *PlanCreated, now time.Time) error {
 		tasks[i] = RunTask{
 			Task: planned.Task, Description: planned.Description.Text, Agent: planned.Agent,
 			Dependencies: slices.Clone(planned.Dependencies), State: TaskStatePending,
-			Priority: planned.Priority, Optional: planned.Optional, Resources: planned.Resources, routed: planned.Routed,
+			Priority: planned.Priority, Optional: planned.Optional, Resources: planned.Particular().Resources, routed: planned.Routed,
 		}
 	}
 	for i := range tasks {
@@ -161,6 +163,8 @@ func (r *Run) aside(id string, kind TaskKind) (*RunTask, error) {
 		return nil, errors.New("the run is not settled")
 	case id != DeliveryTask && r.State == RunStateReplying:
 		return nil, fmt.Errorf("task %q: the run is settled", id)
+	case r.Withheld != nil:
+		return nil, errors.New("its answer is withheld")
 	}
 	if task := r.Task(id); task != nil {
 		return task, nil
@@ -239,6 +243,28 @@ func (r *Run) runSettled(f *RunSettled, now time.Time) error {
 	r.State, r.Settled = RunStateReplying, now
 	r.Status, r.Reason, r.Answer, r.Error = f.Status, f.Reason, f.Answer, f.Error
 	return nil
+}
+
+// replyWithheld says that there is no delivery.
+func (r *Run) replyWithheld(f *ReplyWithheld) error {
+	switch {
+	case r.State != RunStateReplying:
+		return errors.New("the run is not settled")
+	case r.Delivery != nil || r.Withheld != nil:
+		return errors.New("its answer is being delivered, or withheld already")
+	}
+	withheld := *f
+	r.Withheld = &withheld
+	return nil
+}
+
+// bounced takes a report on the delivery, however late it comes. One that failed
+// for good makes the delivery a failed one, whatever its agent has said.
+func (r *Run) bounced(f *DeliveryBounced) {
+	r.Bounces = append(r.Bounces, *f)
+	if f.Failed && r.Delivery != nil && r.Delivery.State == TaskStateCompleted {
+		r.Delivery.State = TaskStateFailed
+	}
 }
 
 func (r *Run) runEnded(f *RunEnded, now time.Time) error {

@@ -37,6 +37,7 @@ func goTypes() map[string]reflect.Type {
 		"quarantined":         reflect.TypeFor[Quarantined](),
 		"record":              reflect.TypeFor[Record](),
 		"route_decision":      reflect.TypeFor[RouteDecision](),
+		"source_status":       reflect.TypeFor[SourceStatus](),
 		"task_plan":           reflect.TypeFor[TaskPlan](),
 	}
 }
@@ -375,9 +376,23 @@ func (f *filler) object(doc, schema node, value reflect.Value) {
 			if !ok {
 				f.tb.Fatalf("%s.%s is not in the schema", value.Type(), field.name)
 			}
-			f.fill(doc, property, value.FieldByIndex(field.index))
+			f.fill(doc, property, fieldOf(value, field.index))
 		}
 	}
+}
+
+// fieldOf returns a field, and makes the embedded structs that it is in.
+func fieldOf(value reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		if value.Kind() == reflect.Pointer {
+			if value.IsNil() {
+				value.Set(reflect.New(value.Type().Elem()))
+			}
+			value = value.Elem()
+		}
+		value = value.Field(i)
+	}
+	return value
 }
 
 // array makes one element, or one for each choice when an element is a choice.
@@ -392,7 +407,7 @@ func (f *filler) array(doc, schema node, value reflect.Value) {
 	}
 	for _, field := range goFields(value.Type().Elem()) {
 		element := reflect.New(value.Type().Elem()).Elem()
-		f.fill(doc, item["properties"].(node)[field.name].(node), element.FieldByIndex(field.index))
+		f.fill(doc, item["properties"].(node)[field.name].(node), fieldOf(element, field.index))
 		value.Set(reflect.Append(value, element))
 	}
 }

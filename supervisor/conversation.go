@@ -17,7 +17,7 @@ type conversation struct {
 	sequence uint64 // of the newest record; 0 when there is none
 	snap     uint64 // of the newest record with a snapshot
 	behind   behind
-	chain    string // SHA-256 (hex) of the newest record's body
+	chain    digest // of the newest record
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written

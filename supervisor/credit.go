@@ -178,7 +178,7 @@ func (o *Owner) release(c *conversation) {
 	for _, agent := range c.reserved {
 		o.freed(agent, func(p *pool) { p.reserved-- })
 	}
-	c.reserved = c.reserved[:0]
+	c.reserved = nil
 }
 
 // grant lets those who wait go on, as far as their agents have room and are not
@@ -234,6 +234,9 @@ func (o *Owner) hand(w *waiter) {
 
 // usable reports whether a grant is still what it was when it was given.
 func (o *Owner) usable(w *waiter) bool {
+	if !w.c.awaits(w) {
+		return false
+	}
 	switch o.passage(w.agent, w.request) {
 	case plan.PassageClosed:
 		return true // to be refused
@@ -252,7 +255,7 @@ func (o *Owner) granted(c *conversation) {
 	if w.reserved {
 		o.freed(w.agent, func(p *pool) { p.reserved-- })
 	}
-	if c.waits[w.grant] == w {
+	if c.awaits(w) {
 		o.enlist(w)
 	}
 }

@@ -33,6 +33,7 @@ type usage struct {
 
 	wanted   bool // its task waits or is under way
 	underWay bool
+	spent    bool      // what it has was an attempt's that has ended, and it waits again
 	known    bool      // the ledger may know of it
 	held     []string  // what it has of its resources
 	until    time.Time // at least
@@ -81,12 +82,13 @@ func resourcesOf(task *plan.Task) []string {
 // way that another owner has made are adopted.
 func (o *Owner) follow(c *conversation) {
 	for _, u := range c.usages {
+		u.spent = u.spent || u.underWay
 		u.wanted, u.underWay = false, false
 	}
 	for task := range c.state.UnderWay {
 		if len(task.Resources()) > 0 {
 			u := o.usage(c, schemas.Grant{Run: c.state.Active.Number, Task: task.ID}, task)
-			u.wanted, u.underWay, u.waiter = true, true, nil
+			u.wanted, u.underWay, u.spent, u.waiter = true, true, false, nil
 			o.leaveLine(u)
 			o.errand(u)
 		}
@@ -103,6 +105,9 @@ func (o *Owner) follow(c *conversation) {
 	for _, u := range c.usages {
 		if u.wanted {
 			kept = append(kept, u)
+			if u.spent {
+				o.errand(u) // it stands in line again, behind whom it would keep waiting
+			}
 			continue
 		}
 		o.leaveLine(u)
@@ -209,11 +214,11 @@ func (o *Owner) contend(ctx context.Context) bool {
 func (o *Owner) settleUsage(ctx context.Context, u *usage) {
 	switch {
 	case u.busy:
-	case !u.wanted && u.known:
+	case (!u.wanted || u.spent) && u.known:
 		o.giveUp(ctx, u)
 	case !u.wanted:
 		delete(o.leasing.usages, u.holder)
-	case u.underWay && len(u.held) == 0:
+	case u.underWay && len(u.held) == 0 && !o.now.Before(u.again):
 		o.adopt(ctx, u)
 	}
 }
@@ -275,6 +280,7 @@ func (o *Owner) acquire(ctx context.Context, u *usage) {
 // keep notes that a task has its leases, and sees that they are renewed.
 func (o *Owner) keep(u *usage, w *waiter, held []string, begun time.Time) {
 	u.held, u.heldFor, u.until = held, w, begun.Add(leaseTime)
+	u.spent = u.spent && w == nil
 	o.renewAt(begun.Add(leaseRenew))
 }
 
@@ -349,7 +355,8 @@ func (o *Owner) uses(ctx context.Context, holder string, now time.Time) (bool, e
 	return task != nil && task.State.UnderWay() && now.Before(task.Expires), nil
 }
 
-// adopt takes over the leases of a request that is under way already.
+// adopt takes over the leases of a request that is under way already. What another
+// one has by now is looked at again later, for as long as the request goes on.
 func (o *Owner) adopt(ctx context.Context, u *usage) {
 	place, resources, begun := u.place, u.resources, o.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
@@ -369,10 +376,15 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 			}
 		}
 		return nil
-	}, func(time.Time) {
+	}, func(now time.Time) {
 		if lost > 0 {
 			o.Log.Error().Str("session", u.c.id).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
+		}
+		if len(got) == 0 {
+			u.again = now.Add(leaseRenew)
+			o.alarms.add(u.again, func(time.Time) { o.errand(u) })
+			return
 		}
 		o.keep(u, nil, got, begun)
 	}, func() {})
@@ -380,7 +392,7 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 
 // giveUp ends all that a task has to do with its resources.
 func (o *Owner) giveUp(ctx context.Context, u *usage) {
-	u.held = nil
+	u.held, u.spent = nil, false
 	resources, place := u.resources, u.place
 	o.operateOn(u, func() error {
 		for _, resource := range resources {

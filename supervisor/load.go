@@ -18,7 +18,7 @@ type loaded struct {
 	sequence uint64
 	snap     uint64
 	behind   behind
-	chain    string
+	chain    digest
 	last     *schemas.Record // the newest record; nil when there is none
 }
 

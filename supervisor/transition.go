@@ -17,7 +17,7 @@ import (
 // append stores the record of a batch: step 2 of a transition.
 func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 	b.record = schemas.Record{
-		Session: c.id, Number: b.state.Records, Epoch: o.checkpoint.epoch, Chain: c.chain,
+		Session: c.id, Number: b.state.Records, Epoch: o.checkpoint.epoch, Chain: c.chain.String(),
 		Cause: b.transitions[0].Cause, Facts: b.transitions[0].Facts,
 	}
 	if len(b.transitions) > 1 {
@@ -114,9 +114,17 @@ func (c *conversation) adopt(b *batch, sequence uint64) {
 	c.behind = c.behind.with(len(b.body), len(b.record.Snapshot))
 }
 
-func hash(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
+// A digest is the SHA-256 of a record's body; zero before the first record.
+type digest [sha256.Size]byte
+
+func hash(body []byte) digest { return sha256.Sum256(body) }
+
+// String returns it in hexadecimal, as records have it; zero is empty.
+func (d digest) String() string {
+	if d == (digest{}) {
+		return ""
+	}
+	return hex.EncodeToString(d[:])
 }
 
 // doubt resolves an append whose outcome is unknown or a conflict: read again
@@ -188,7 +196,7 @@ func (o *Owner) leave(c *conversation, inputs []*input) {
 func (o *Owner) track(c *conversation) {
 	o.learn(c)
 	o.credit(c)
-	if len(c.grants) > 0 && !c.ready(c.grants[0].grant) {
+	if len(c.grants) > 0 && !c.awaits(c.grants[0]) {
 		o.granted(c)
 	}
 	for _, request := range c.requests {
@@ -200,15 +208,9 @@ func (o *Owner) track(c *conversation) {
 	}
 }
 
-// ready reports whether a grant still has something to be used for.
-func (c *conversation) ready(grant schemas.Grant) bool {
-	for waiting := range c.state.Waiting {
-		if waiting == grant {
-			return true
-		}
-	}
-	return false
-}
+// awaits reports whether a grant still has something to be used for: its task may
+// wait for another agent by now, whose grant it is not.
+func (c *conversation) awaits(w *waiter) bool { return c.waits[w.grant] == w }
 
 // emit publishes what the last transition of a record owes and calls done when
 // all of it is acknowledged.

@@ -72,7 +72,7 @@ type verifier struct {
 type verified struct {
 	state    session.State
 	sequence uint64
-	chain    string
+	chain    digest
 }
 
 func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
@@ -156,7 +156,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	report := func(what string) {
 		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
 	}
-	if record.Session != id || record.Number != s.state.Records+1 || stored.previous != s.sequence || record.Chain != s.chain {
+	if record.Session != id || record.Number != s.state.Records+1 || stored.previous != s.sequence || record.Chain != s.chain.String() {
 		report("the record does not follow from the one before it")
 	}
 	if s.state, err = v.transitions(s.state, record, report); err != nil {

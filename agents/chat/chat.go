@@ -1,10 +1,27 @@
-// Package chat delivers an answer to the chat channel that asked.
+// Package chat delivers an answer to the chat that asked.
 //
 // A channel with a callback gets a POST signed by Standard Webhooks 1.0, whose
 // webhook-id is the request's effect id: a receiver that remembers the ids it
 // has seen takes every answer once, however often an attempt is repeated. A
-// channel without one, or one that is not configured, is not called: whoever
-// asked reads the answer from the run.
+// channel of Slack, Mattermost or Telegram gets messages in the thread that asked,
+// by the provider's API; where they go is sealed in the reply_ref of the request,
+// which only this agent opens. Every other channel is not called: whoever asked
+// reads the answer from the run, or was given it by the door.
+//
+// # Twice or not at all
+//
+// Slack and Telegram have no means to recognize a repeated post: a call that broke
+// before its answer came is reported as unknown, and the profile's on_unknown
+// decides. Mattermost recognizes one for half a minute; the call is repeated at
+// once, and only if that breaks too it is unknown. An answer of several messages
+// goes on, at the next attempt, where it stopped; after a restart of the process it
+// begins anew.
+//
+// # Whom it calls
+//
+// slack.com, hooks.slack.com, api.telegram.org, the configured Mattermost server
+// and the configured callbacks. A URL that came with a message must be one of the
+// first ones, redirects are not followed, and proxies are those of the Transport.
 package chat
 
 import (
@@ -21,14 +38,18 @@ import (
 	"podium/schemas"
 )
 
-// DefaultTimeout bounds one delivery, from dialing to the end of the answer.
+// DefaultTimeout bounds one call, from dialing to the end of the answer.
 const DefaultTimeout = 15 * time.Second
 
 // A Config says where answers go.
 type Config struct {
 	// Channels are the channels by name.
 	Channels map[string]Channel
-	// Timeout bounds one delivery; 0 means DefaultTimeout.
+	// Opener opens what the doors have sealed; nil opens nothing.
+	Opener Opener
+	// SlackAPI, SlackHooks and TelegramAPI stand in for the providers' addresses.
+	SlackAPI, SlackHooks, TelegramAPI string
+	// Timeout bounds one call; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Transport carries the calls; nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -38,13 +59,23 @@ type Config struct {
 
 // A Channel is one way back to the people of a chat.
 type Channel struct {
-	Callback string // http or https URL that takes answers; empty when they are read from the run
-	Secret   string // base64, with or without "whsec_"; required with a callback
+	Provider string // ProviderWebhook when empty
+	Callback string // webhook: http or https URL that takes answers; empty when they are read from the run
+	Secret   string // webhook: base64, with or without "whsec_"; required with a callback
+	BotToken string // slack and telegram: required; mattermost: without one only commands are answered
+	URL      string // mattermost: base URL of the server; without one the door answers
+}
+
+// An Opener opens what a door has sealed.
+type Opener interface {
+	// Open returns what it takes to answer. It fails for text that was not sealed
+	// for the channel, that has expired, or that was changed.
+	Open(channel, ref string, now time.Time) (*schemas.ChatRoute, error)
 }
 
 // The ways that an answer gets to its asker, as the result's "delivered" says.
 const (
-	DeliveredPush = "push" // the callback has taken it
+	DeliveredPush = "push" // the callback or the provider has taken it
 	DeliveredPull = "pull" // it is read from the run
 )
 
@@ -57,6 +88,9 @@ type Receipt struct {
 // An Agent delivers answers. It is safe for use by several goroutines at once.
 type Agent struct {
 	callbacks map[string]callback
+	targets   map[string]*target
+	opener    Opener
+	answers   answers
 	client    *http.Client
 	now       func() time.Time
 	words     schemas.Sentences
@@ -73,6 +107,9 @@ func New(config Config) (*Agent, error) {
 	}
 	agent := &Agent{
 		callbacks: make(map[string]callback, len(config.Channels)),
+		targets:   make(map[string]*target, len(config.Channels)),
+		opener:    config.Opener,
+		answers:   answers{byRef: make(map[string]*answer)},
 		client: &http.Client{
 			Transport: config.Transport,
 			Timeout:   config.Timeout,
@@ -89,26 +126,45 @@ func New(config Config) (*Agent, error) {
 		agent.now = time.Now
 	}
 	for name, channel := range config.Channels {
-		if channel.Callback == "" {
-			continue
-		}
-		if agent.callbacks[name], err = newCallback(channel); err != nil {
+		if err := agent.add(&config, name, channel); err != nil {
 			return nil, fmt.Errorf("chat channel %q: %w", name, err)
 		}
 	}
 	return agent, nil
 }
 
+func (a *Agent) add(config *Config, name string, channel Channel) error {
+	if channel.Callback != "" {
+		made, err := newCallback(channel)
+		a.callbacks[name] = made
+		return err
+	}
+	made, err := config.newPoster(channel, a.client)
+	if err == nil && made != nil {
+		a.targets[name] = &target{poster: made}
+	}
+	return err
+}
+
 func newCallback(channel Channel) (callback, error) {
-	target, err := url.Parse(channel.Callback)
-	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
-		return callback{}, errors.New("the callback is not an http or https URL")
+	address, err := webAddress(channel.Callback)
+	if err != nil {
+		return callback{}, fmt.Errorf("the callback: %w", err)
 	}
 	key, err := parseSecret(channel.Secret)
 	if err != nil {
 		return callback{}, err
 	}
-	return callback{url: target.String(), key: key}, nil
+	return callback{url: address, key: key}, nil
+}
+
+// webAddress checks a URL and returns it without a slash at its end.
+func webAddress(text string) (string, error) {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return "", errors.New("not an http or https URL")
+	}
+	return parsed.String(), nil
 }
 
 // Description is the agent's entry in the registry, but for its name.
@@ -132,6 +188,7 @@ const inputSchema = `{
     "channel": {"type": "string", "minLength": 1},
     "thread": {"type": "string"},
     "in_reply_to": {"type": "string"},
+    "reply_ref": {"type": "string"},
     "text": {"type": "string"}
   }
 }`
@@ -142,9 +199,9 @@ type arguments struct {
 	Text string `json:"text"`
 }
 
-// Handle implements bus.Handler. It fails for good when the channel refuses the
-// answer (4xx but for 408, 425 and 429); every other failure may be tried again. It
-// asks for its permit right before it calls.
+// Handle implements bus.Handler. It fails for good when the other side refuses the
+// answer (4xx but for 408, 425 and 429, and what its API calls final); every other
+// failure may be tried again. It asks for its permit right before it calls.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
@@ -157,19 +214,15 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 		}
 	}
 	receipt := Receipt{ReplyID: replyID(&request), Delivered: DeliveredPull}
-	if target, push := a.callbacks[given.Channel]; push {
-		answer := Message{
-			Channel:   given.Channel,
-			Thread:    given.Thread,
-			InReplyTo: given.InReplyTo,
-			Text:      given.Text,
-			Run:       request.Run,
-			ReplyID:   receipt.ReplyID,
-		}
+	send, err := a.sender(&request, &given, receipt.ReplyID)
+	if err != nil {
+		return schemas.Result{}, a.failure(ctx, language, given.Channel, err)
+	}
+	if send != nil {
 		if err := request.Permit(ctx); err != nil {
 			return schemas.Result{}, err
 		}
-		if err := a.deliver(ctx, target, answer); err != nil {
+		if err := send(ctx); err != nil {
 			return schemas.Result{}, a.failure(ctx, language, given.Channel, err)
 		}
 		receipt.Delivered = DeliveredPush
@@ -179,6 +232,40 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 		return schemas.Result{}, err
 	}
 	return schemas.Result{Data: data}, nil
+}
+
+// sender returns what delivers the answer; nil when nobody is called.
+func (a *Agent) sender(request *bus.Request, given *arguments, id string) (func(context.Context) error, error) {
+	if to, push := a.callbacks[given.Channel]; push {
+		message := Message{
+			Channel: given.Channel, Thread: given.Thread, InReplyTo: given.InReplyTo, Text: given.Text, Run: request.Run, ReplyID: id,
+		}
+		return func(ctx context.Context) error { return a.deliver(ctx, to, message) }, nil
+	}
+	to := a.targets[given.Channel]
+	if to == nil || given.ReplyRef == "" {
+		return nil, nil //nolint:nilnil // nobody is to be called, and nothing is wrong
+	}
+	route, err := a.open(given.Channel, given.ReplyRef)
+	if err != nil {
+		return nil, err
+	}
+	language := request.Task().Context.Language()
+	return func(ctx context.Context) error {
+		return a.postAnswer(ctx, to, route, given.Text, language, given.ReplyRef, id)
+	}, nil
+}
+
+// open unseals a reply_ref. One that cannot be opened now never can be.
+func (a *Agent) open(channel, ref string) (*schemas.ChatRoute, error) {
+	if a.opener == nil {
+		return nil, &refusal{code: "reply_ref_sealed", final: true}
+	}
+	route, err := a.opener.Open(channel, ref, a.now())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", &refusal{code: "reply_ref_unusable", final: true}, err)
+	}
+	return route, nil
 }
 
 // replyID is the effect id, or what stands in for it when the request names none.
@@ -191,17 +278,19 @@ func replyID(request *bus.Request) string {
 
 // failure puts an error into words.
 func (a *Agent) failure(ctx context.Context, language, channel string, err error) error {
-	_, unknown := errors.AsType[*unknownError](err)
+	unknown := unclear(err)
 	if ctx.Err() != nil {
 		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))}
 	}
-	key, status, permanent := "unreachable", "", false
+	key, status, permanent := "unreachable", "", final(err)
 	if answered, ok := errors.AsType[*statusError](err); ok {
-		permanent = answered.permanent()
-		key, status = "unavailable", answered.String()
-		if permanent {
-			key = "refused"
-		}
+		key, status = "unavailable", "HTTP "+answered.String()
+	}
+	if told, ok := errors.AsType[*refusal](err); ok {
+		key, status = "unavailable", told.code
+	}
+	if permanent {
+		key = "refused"
 	}
 	return &bus.Failure{
 		Message:   a.words.Say(language, key, "{channel}", channel, "{status}", status),

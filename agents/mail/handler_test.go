@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
 	"podium/bus/bustest"
 	"podium/schemas"
@@ -17,7 +18,7 @@ func TestMailIsAHandler(t *testing.T) {
 	}
 	bustest.TestHandler(t, func(t *testing.T) bustest.HandlerSystem {
 		t.Helper()
-		agent := newAgent(t, startSink(t, smtpsink.Config{}))
+		agent := newAgent(t, startSink(t, smtpsink.Config{}), func(a *mail.Account) { a.Limits.PeerPerHour = 1000 })
 		return bustest.ServeHandler(t, "mail", agent, func(n int) schemas.Task {
 			return schemas.Task{
 				TaskID: fmt.Sprint("task-", n), Description: fmt.Sprint("say ", n), Dependencies: []string{},

@@ -1,7 +1,9 @@
 package mail
 
 import (
+	"bytes"
 	_ "embed"
+	"fmt"
 	"net/mail"
 	"slices"
 	"strings"
@@ -35,18 +37,43 @@ func loadPrefixes() ([]string, error) {
 
 // A letter is everything that a mail says.
 type letter struct {
-	from       *mail.Address
-	to         []*mail.Address
-	subject    string
-	messageID  string
-	inReplyTo  string
-	references []string
-	date       time.Time
-	text       string
+	from        *mail.Address
+	to, cc      []*mail.Address
+	subject     string
+	messageID   string
+	inReplyTo   string
+	references  []string
+	date        time.Time
+	text        string
+	html        string // the same words; empty: the letter is plain text
+	attachments []attachment
+	refused     []string // copies that the server has not taken
+	token       string   // that the newest attempt signs in with
 }
 
-// message writes the letter down.
-func (l *letter) message() *gomail.Msg {
+// peers are those whose budgets the letter counts in.
+func (l *letter) peers() []string {
+	peers := make([]string, len(l.to))
+	for i, recipient := range l.to {
+		peers[i] = strings.ToLower(recipient.Address)
+	}
+	return peers
+}
+
+// write returns the letter as it is sent and kept.
+func (l *letter) write() ([]byte, error) {
+	var raw bytes.Buffer
+	message, err := l.message()
+	if err != nil {
+		return nil, err
+	}
+	if _, err = message.WriteTo(&raw); err != nil {
+		return nil, fmt.Errorf("write a mail: %w", err)
+	}
+	return raw.Bytes(), nil
+}
+
+func (l *letter) message() (*gomail.Msg, error) {
 	message := gomail.NewMsg(
 		gomail.WithNoDefaultUserAgent(),
 		gomail.WithCharset(gomail.CharsetUTF8),
@@ -55,6 +82,9 @@ func (l *letter) message() *gomail.Msg {
 	message.EnvelopeFromMailAddress(l.from)
 	message.FromMailAddress(l.from)
 	message.SetAddrHeaderFromMailAddress(gomail.HeaderTo, l.to...)
+	if len(l.cc) > 0 {
+		message.SetAddrHeaderFromMailAddress(gomail.HeaderCc, l.cc...)
+	}
 	message.Subject(l.subject)
 	message.SetDateWithValue(l.date)
 	message.SetMessageIDWithValue(l.messageID)
@@ -66,8 +96,16 @@ func (l *letter) message() *gomail.Msg {
 	if thread := threadOf(l.references, parent); len(thread) > 0 {
 		message.SetGenHeader(gomail.HeaderReferences, "<"+strings.Join(thread, "> <")+">")
 	}
-	message.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(l.text, "\uFFFD"))
-	return message
+	message.SetBodyString(gomail.TypeTextPlain, l.text)
+	if l.html != "" {
+		message.AddAlternativeString(gomail.TypeTextHTML, l.html)
+	}
+	for i := range l.attachments {
+		if err := l.attachments[i].attachTo(message); err != nil {
+			return nil, err
+		}
+	}
+	return message, nil
 }
 
 // messageID is made of the effect id alone, so that it is the same for every attempt.

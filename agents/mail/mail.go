@@ -1,13 +1,19 @@
 // Package mail sends an answer as a threaded mail over SMTP.
 //
 // The Message-ID is made of the request's effect id, so every attempt of one
-// answer carries the same one: when a connection breaks after the last byte,
-// nobody knows whether the server took the mail, and the next attempt repeats
-// it recognizably. That case is reported as temporary and unknown.
+// answer carries the same one. When a connection breaks after the last byte,
+// nobody knows whether the server took the mail: then, and before every further
+// attempt, the folder of sent mail is asked. What it cannot say is reported as
+// temporary and unknown.
 //
-// An answer says Auto-Submitted: auto-replied (RFC 3834), names what it answers
-// (RFC 5322, section 3.6.4) and is plain text. Nothing that a requester wrote
-// can add a header, a recipient or an SMTP command.
+// An answer says Auto-Submitted: auto-replied (RFC 3834) and names what it answers
+// (RFC 5322, section 3.6.4). It goes to whoever the request names, never to an
+// address of the system's own or to a program, and in copy to those that the
+// account allows. Nothing that a requester wrote can add a header, a recipient or
+// an SMTP command, and the HTML beside the plain text loads nothing.
+//
+// Budgets bound the answers to one address and the letters of an account. They are
+// kept in memory: of the process, since its start.
 package mail
 
 import (
@@ -20,32 +26,43 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/rs/zerolog"
 
 	"podium/bus"
 	"podium/schemas"
 )
 
-// MaxRecipients bounds the recipients of one answer: a mail with a long
-// Reply-To must not make a mailing of it.
+// MaxRecipients bounds the recipients of one answer, copies included: a mail with
+// a long Reply-To must not make a mailing of it.
 const MaxRecipients = 10
 
 // A Config holds the accounts that may send.
 type Config struct {
 	// Accounts are the accounts by name.
 	Accounts map[string]Account
-	// Now is the clock of the Date header; nil means time.Now.
+	// Now is the clock of the Date header and of the budgets; nil means time.Now.
 	Now func() time.Time
+	Log zerolog.Logger
 }
 
 // A Receipt is the result's data.
 type Receipt struct {
 	MessageID string `json:"message_id"` // without angle brackets
+	// Resolved is "sent" when an earlier attempt, or this one without being told,
+	// had sent it, as the folder of sent mail says.
+	Resolved string   `json:"resolved,omitzero"`
+	Sent     string   `json:"sent,omitzero"`    // of the copy in the folder of sent mail: appended or append_failed
+	Copies   []string `json:"copies,omitzero"`  // who got a copy
+	Dropped  []string `json:"dropped,omitzero"` // who was named by the letter that is answered, and got none
+	Left     []string `json:"left,omitzero"`    // attachments that were left out
 }
 
 // An Agent sends answers. It is safe for use by several goroutines at once.
 type Agent struct {
 	accounts map[string]*sender
+	own      map[string]bool // the system's own addresses, in lower case
 	now      func() time.Time
+	log      zerolog.Logger
 	words    schemas.Sentences
 	prefixes []string
 }
@@ -65,7 +82,9 @@ func New(config Config) (*Agent, error) {
 	}
 	agent := &Agent{
 		accounts: make(map[string]*sender, len(config.Accounts)),
+		own:      map[string]bool{},
 		now:      config.Now,
+		log:      config.Log,
 		words:    loaded,
 		prefixes: prefixes,
 	}
@@ -73,8 +92,13 @@ func New(config Config) (*Agent, error) {
 		agent.now = time.Now
 	}
 	for name, account := range config.Accounts {
-		if agent.accounts[name], err = newSender(account); err != nil {
+		made, err := newSender(name, account)
+		if err != nil {
 			return nil, fmt.Errorf("mail account %q: %w", name, err)
+		}
+		agent.accounts[name] = made
+		for _, address := range append([]string{made.from.Address}, account.Own...) {
+			agent.own[strings.ToLower(address)] = true
 		}
 	}
 	return agent, nil
@@ -84,7 +108,7 @@ func New(config Config) (*Agent, error) {
 func (*Agent) Description() schemas.Agent {
 	return schemas.Agent{
 		Kind:        "mail",
-		Description: "Sends an answer as a threaded plain-text mail.",
+		Description: "Sends an answer as a threaded mail.",
 		InputSchema: jsontext.Value(inputSchema),
 		SideEffects: "external",
 	}
@@ -105,70 +129,129 @@ const inputSchema = `{
         "properties": {"name": {"type": "string"}, "address": {"type": "string"}}
       }
     },
+    "cc": {"type": "array", "items": {"type": "object", "required": ["address"]}},
     "subject": {"type": "string"},
     "in_reply_to": {"type": "string"},
     "references": {"type": "array", "items": {"type": "string"}},
-    "text": {"type": "string", "minLength": 1}
+    "text": {"type": "string", "minLength": 1},
+    "attachments": {"type": "array", "items": {"type": "object", "required": ["artifact"]}}
   }
 }`
 
-// arguments are a schemas.Reply and the words to send.
-type arguments struct {
-	schemas.Reply
-	Text string `json:"text"`
-}
-
 // Handle implements bus.Handler. It fails for good when the arguments are
-// unusable or the server answers 5xx; every other failure may be tried again. It
-// asks for its permit when the server has taken sender and recipients, right
-// before the letter itself.
+// unusable, the recipient's budget is used up or the server answers 5xx; every
+// other failure may be tried again. It asks for its permit when the server has
+// taken sender and recipients, right before the letter itself.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
-	task := request.Task()
-	language := task.Context.Language()
-	var given arguments
-	if err := schemas.Unmarshal(task.Context.Arguments, &given); err != nil {
-		return schemas.Result{}, a.refuse(language, "arguments")
-	}
-	account, known := a.accounts[given.Account]
-	if !known {
-		return schemas.Result{}, a.refuse(language, "account", "{account}", given.Account)
-	}
-	if strings.TrimSpace(given.Text) == "" {
-		return schemas.Result{}, a.refuse(language, "text")
-	}
-	if len(given.To) == 0 || len(given.To) > MaxRecipients {
-		return schemas.Result{}, a.refuse(language, "recipients", "{limit}", strconv.Itoa(MaxRecipients))
-	}
-	recipients, err := recipientsOf(given.To)
+	language := request.Task().Context.Language()
+	letter, account, receipt, err := a.compose(ctx, &request)
 	if err != nil {
-		return schemas.Result{}, a.refuse(language, "recipient")
+		return schemas.Result{}, err
 	}
-	letter := letter{
-		from:       account.from,
-		to:         recipients,
-		subject:    replySubject(given.Subject, a.prefixes),
-		messageID:  messageID(&request, account.domain),
-		inReplyTo:  given.InReplyTo,
-		references: given.References,
-		date:       a.now(),
-		text:       given.Text,
+	if request.Attempt > 1 || request.Deliveries > 1 {
+		if sent, err := account.look(ctx, letter.messageID); err == nil && sent {
+			receipt.Resolved = resolvedSent
+			return receipt.result()
+		}
+	}
+	giveBack, err := account.admit(ctx, a.now, letter.peers())
+	if err != nil {
+		return schemas.Result{}, a.failure(ctx, language, err)
 	}
 	var refused error
-	err = account.send(ctx, letter, func(ctx context.Context) error {
+	raw, err := account.send(ctx, letter, func(ctx context.Context) error {
 		refused = request.Permit(ctx)
 		return refused
 	})
+	_, unknown := errors.AsType[*unknownError](err)
+	if unknown && account.resolve(ctx, letter.messageID) {
+		receipt.Resolved, err = resolvedSent, nil
+	}
+	if err != nil && !unknown {
+		giveBack()
+	}
 	switch {
 	case refused != nil:
 		return schemas.Result{}, refused
 	case err != nil:
 		return schemas.Result{}, a.failure(ctx, language, err)
 	}
-	data, err := schemas.Marshal(Receipt{MessageID: letter.messageID})
-	if err != nil {
-		return schemas.Result{}, err
+	receipt.Dropped = append(receipt.Dropped, letter.refused...)
+	for _, recipient := range letter.cc {
+		receipt.Copies = append(receipt.Copies, recipient.Address)
 	}
-	return schemas.Result{Data: data}, nil
+	if receipt.Resolved == "" {
+		receipt.Sent = a.store(ctx, account, raw)
+	}
+	return receipt.result()
+}
+
+func (r *Receipt) result() (schemas.Result, error) {
+	data, err := schemas.Marshal(r)
+	return schemas.Result{Data: data}, err
+}
+
+// compose makes the letter that a request asks for, without touching anything but
+// the artifacts that it comes with.
+func (a *Agent) compose(ctx context.Context, request *bus.Request) (*letter, *sender, *Receipt, error) {
+	language := request.Task().Context.Language()
+	var given schemas.DeliveryArguments
+	if err := schemas.Unmarshal(request.Task().Context.Arguments, &given); err != nil {
+		return nil, nil, nil, a.refuse(language, "arguments")
+	}
+	account, known := a.accounts[given.Account]
+	if !known {
+		return nil, nil, nil, a.refuse(language, "account", "{account}", given.Account)
+	}
+	if strings.TrimSpace(given.Text) == "" {
+		return nil, nil, nil, a.refuse(language, "text")
+	}
+	recipients, err := a.recipients(language, given.To)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	receipt := &Receipt{MessageID: messageID(request, account.domain)}
+	made := &letter{
+		from:       account.from,
+		to:         recipients,
+		subject:    replySubject(given.Subject, a.prefixes),
+		messageID:  receipt.MessageID,
+		inReplyTo:  given.InReplyTo,
+		references: given.References,
+		date:       a.now(),
+	}
+	made.cc, receipt.Dropped = a.copiesOf(account, given.Cc, recipients)
+	made.attachments, receipt.Left, err = account.attachmentsOf(ctx, request.Artifacts, given.Attachments)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	answer := given.Text
+	if len(receipt.Left) > 0 {
+		answer += "\n\n" + a.words.Say(language, "left", "{names}", strings.Join(receipt.Left, ", "))
+	}
+	made.text = account.around(answer, language, recipients[0].Name, given.Subject, request.Run)
+	if !account.account.Plain {
+		made.html = htmlOf(made.text, language)
+	}
+	return made, account, receipt, nil
+}
+
+// recipients are those that a letter is for; none of them is the system itself or
+// a program.
+func (a *Agent) recipients(language string, to []schemas.Address) ([]*mail.Address, error) {
+	if len(to) == 0 || len(to) > MaxRecipients {
+		return nil, a.refuse(language, "recipients", "{limit}", strconv.Itoa(MaxRecipients))
+	}
+	recipients, err := recipientsOf(to)
+	if err != nil {
+		return nil, a.refuse(language, "recipient")
+	}
+	for _, recipient := range recipients {
+		if a.own[strings.ToLower(recipient.Address)] || isRobot(recipient.Address) {
+			return nil, a.refuse(language, "robot")
+		}
+	}
+	return recipients, nil
 }
 
 // refuse is the failure for arguments that no attempt can make right.
@@ -186,52 +269,21 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 	if ctx.Err() != nil {
 		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
 	}
-	key, code, permanent := "unreachable", "", false
+	failure := &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
+	key, code, seconds := "unreachable", "", ""
 	if answered, ok := errors.AsType[*replyError](err); ok {
-		code, permanent = strconv.Itoa(answered.code), answered.code >= 500
+		code, failure.Permanent = strconv.Itoa(answered.code), answered.code >= 500 && !answered.token
 		key = "later"
-		if permanent {
+		if failure.Permanent {
 			key = "refused"
 		}
 	}
-	return &bus.Failure{
-		Message:   a.words.Say(language, key, "{code}", code),
-		Permanent: permanent,
-		Unknown:   unknown,
-		Err:       fmt.Errorf("send a mail: %w", err),
-	}
-}
-
-// recipientsOf parses the addresses before anything else sees them, so that
-// none can hold a line break, a second address or a comment. Repeated addresses
-// count once.
-func recipientsOf(addresses []schemas.Address) ([]*mail.Address, error) {
-	var recipients []*mail.Address
-	seen := make(map[string]bool, len(addresses))
-	for _, given := range addresses {
-		parsed, err := parseAddress(given.Address)
-		if err != nil {
-			return nil, err
+	if limited, ok := errors.AsType[*limitError](err); ok {
+		key, seconds, failure.Permanent = "rate", strconv.Itoa(int(limited.wait.Seconds())+1), limited.peer
+		if limited.peer {
+			key = "budget"
 		}
-		if key := strings.ToLower(parsed.Address); seen[key] {
-			continue
-		} else {
-			seen[key] = true
-		}
-		parsed.Name = oneLine(given.Name, nameLimit)
-		recipients = append(recipients, parsed)
 	}
-	return recipients, nil
-}
-
-// errAddress reports an address that is not one mailbox (RFC 5321, section 4.1.2).
-var errAddress = errors.New("not the address of one mailbox")
-
-// parseAddress accepts "local@domain" and nothing around it.
-func parseAddress(text string) (*mail.Address, error) {
-	parsed, err := mail.ParseAddress(text)
-	if err != nil || parsed.Name != "" || parsed.Address != text || len(text) > 254 || strings.ContainsFunc(text, isUnsafe) {
-		return nil, errAddress
-	}
-	return parsed, nil
+	failure.Message = a.words.Say(language, key, "{code}", code, "{seconds}", seconds)
+	return failure
 }

@@ -38,7 +38,7 @@ func newAgent(t *testing.T, sink *smtpsink.Server, change ...func(*mail.Account)
 	t.Helper()
 	account := mail.Account{
 		Host: sink.Host(), Port: sink.Port(), TLS: mail.TLSNone,
-		From: "Praxis Grün <support@praxis.example>", Timeout: 10 * time.Second,
+		From: "Praxis Grün <support@praxis.example>", Timeout: 10 * time.Second, Settle: time.Millisecond,
 	}
 	for _, apply := range change {
 		apply(&account)
@@ -54,10 +54,7 @@ func newAgent(t *testing.T, sink *smtpsink.Server, change ...func(*mail.Account)
 }
 
 // An answer is the arguments of a request.
-type answer struct {
-	schemas.Reply
-	Text string `json:"text"`
-}
+type answer = schemas.DeliveryArguments
 
 func newAnswer() answer {
 	return answer{
@@ -114,7 +111,11 @@ func send(t *testing.T, given answer) smtpsink.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"message_id":"` + effect + `@praxis.example"}`; string(result.Data) != want || result.Text != "" {
+	var receipt mail.Receipt
+	if err := schemas.Unmarshal(result.Data, &receipt); err != nil {
+		t.Fatal(err)
+	}
+	if want := effect + "@praxis.example"; receipt.MessageID != want || receipt.Sent != "" || receipt.Resolved != "" || result.Text != "" {
 		t.Errorf("result %q %s, want %s", result.Text, result.Data, want)
 	}
 	received := sink.Messages()
@@ -139,8 +140,11 @@ func parse(t *testing.T, message smtpsink.Message) (header gomessage.Header, con
 	if err != nil {
 		t.Fatal(err)
 	}
+	if second, err := reader.NextPart(); err != nil || !strings.HasPrefix(second.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("the second part is not HTML: %v", err)
+	}
 	if _, err := reader.NextPart(); !errors.Is(err, io.EOF) {
-		t.Errorf("there is more than one part: %v", err)
+		t.Errorf("there are more than two parts: %v", err)
 	}
 	return reader.Header, part.Header.Get("Content-Type"), string(body)
 }
@@ -163,14 +167,13 @@ func TestThreadedReplyRoundTrip(t *testing.T) {
 		t.Errorf("subject %q, %v", subject, err)
 	}
 	for name, want := range map[string]string{
-		"Message-Id":                "<" + effect + "@praxis.example>",
-		"In-Reply-To":               "<parent@example.org>",
-		"References":                "<root@example.org> <parent@example.org>",
-		"Auto-Submitted":            "auto-replied",
-		"Date":                      "Mon, 21 Sep 2026 14:13:20 +0000",
-		"Content-Transfer-Encoding": "quoted-printable",
-		"X-Mailer":                  "",
-		"User-Agent":                "",
+		"Message-Id":     "<" + effect + "@praxis.example>",
+		"In-Reply-To":    "<parent@example.org>",
+		"References":     "<root@example.org> <parent@example.org>",
+		"Auto-Submitted": "auto-replied",
+		"Date":           "Mon, 21 Sep 2026 14:13:20 +0000",
+		"X-Mailer":       "",
+		"User-Agent":     "",
 	} {
 		if got := header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -217,7 +220,15 @@ func TestNothingCanBeInjected(t *testing.T) {
 			a.InReplyTo = "<parent@example.org>"
 			a.References = []string{"a@b" + evil, "root@example.org"}
 		},
-		"text":           func(a *answer) { a.Text = evil + "\r\n.\r\nMAIL FROM:<x@y>\r\n" },
+		"text":            func(a *answer) { a.Text = evil + "\r\n.\r\nMAIL FROM:<x@y>\r\n" },
+		"subject, NUL":    func(a *answer) { a.Subject += "\x00Bcc: victim@example.net\x00" },
+		"name, NUL":       func(a *answer) { a.To[0].Name += "\x00\r\nBcc: victim@example.net" },
+		"name, encoded":   func(a *answer) { a.To[0].Name = "=?utf-8?q?=0D=0ABcc:_victim@example.net?=" },
+		"text, NUL":       func(a *answer) { a.Text += "\x00\x01\x7f\u0085" },
+		"references, NUL": func(a *answer) { a.References = append(a.References, "a\x00@b", "a@b\r\n Bcc: c@d") },
+		"copies": func(a *answer) {
+			a.Cc = []schemas.Address{{Name: evil, Address: "x@y.example" + evil}, {Address: "victim@example.net"}}
+		},
 		"unicode breaks": func(a *answer) { a.Subject = "x\u2028Bcc: victim@example.net\u0085X-Evil: 1" },
 	}
 	for name, change := range tests {

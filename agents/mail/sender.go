@@ -3,7 +3,6 @@ package mail
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -11,96 +10,10 @@ import (
 	"net/textproto"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 )
-
-// DefaultTimeout bounds each step of sending: to connect, and then to send.
-const DefaultTimeout = 30 * time.Second
-
-// TLSMode says how a connection to the server is encrypted.
-type TLSMode string
-
-// The TLS modes.
-const (
-	TLSStart    TLSMode = "starttls" // STARTTLS before anything is said, or nothing is sent (RFC 3207); the default
-	TLSImplicit TLSMode = "implicit" // TLS from the first byte (RFC 8314)
-	TLSNone     TLSMode = "none"     // no encryption; a password goes to this machine only
-)
-
-// An Account is one way to send.
-type Account struct {
-	Host     string
-	Port     int // 0 means 587 for starttls, 465 for implicit and 25 for none
-	TLS      TLSMode
-	Username string // empty: no authentication
-	Password string
-	From     string // "Name <address>" or an address; its domain is also that of the Message-IDs
-	// Timeout bounds connecting, and then sending; 0 means DefaultTimeout.
-	Timeout time.Duration
-	// Roots are trusted instead of the system's certificate authorities, unless nil.
-	Roots *x509.CertPool
-}
-
-// A sender is a checked account.
-type sender struct {
-	account Account
-	from    *mail.Address
-	domain  string
-}
-
-func newSender(account Account) (*sender, error) {
-	if account.Host == "" || strings.ContainsAny(account.Host, " \r\n\t/") {
-		return nil, errors.New("smtp host is not a host name")
-	}
-	from, err := mail.ParseAddress(account.From)
-	if err != nil {
-		return nil, fmt.Errorf("from is not a mail address: %w", err)
-	}
-	if _, err := parseAddress(from.Address); err != nil {
-		return nil, fmt.Errorf("from: %w", err)
-	}
-	domain := from.Address[strings.LastIndexByte(from.Address, '@')+1:]
-	if strings.ContainsFunc(domain, func(r rune) bool { return r >= 0x80 }) {
-		return nil, errors.New("the domain of from is not ASCII; write its xn-- form")
-	}
-	if err := account.complete(); err != nil {
-		return nil, err
-	}
-	return &sender{account: account, from: from, domain: domain}, nil
-}
-
-// complete fills in what is not said and checks the rest.
-func (a *Account) complete() error {
-	ports := map[TLSMode]int{TLSStart: 587, TLSImplicit: 465, TLSNone: 25}
-	if a.TLS == "" {
-		a.TLS = TLSStart
-	}
-	port, known := ports[a.TLS]
-	if !known {
-		return fmt.Errorf("tls is %q; it must be starttls, implicit or none", a.TLS)
-	}
-	if a.Port == 0 {
-		a.Port = port
-	}
-	if a.Port < 1 || a.Port > 65535 {
-		return fmt.Errorf("port %d is not between 1 and 65535", a.Port)
-	}
-	if a.Timeout < 0 {
-		return errors.New("the timeout is negative")
-	}
-	if a.Timeout == 0 {
-		a.Timeout = DefaultTimeout
-	}
-	local := a.Host == "localhost" || a.Host == "127.0.0.1" || a.Host == "::1"
-	if a.TLS == TLSNone && a.Username != "" && !local {
-		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
-	}
-	return nil
-}
 
 // connecting is the stage before any address is said.
 const connecting = "connect"
@@ -110,6 +23,7 @@ const connecting = "connect"
 type replyError struct {
 	code  int // 400–599
 	stage string
+	token bool // it refuses a token, which may have lapsed
 }
 
 func (e *replyError) Error() string {
@@ -123,12 +37,32 @@ type unknownError struct{ error }
 // Unwrap returns the cause.
 func (e *unknownError) Unwrap() error { return e.error }
 
-// send delivers one letter, once it is permitted; it is asked when the server has
-// taken sender and recipients. A nil error means that the server has confirmed
-// it; a *replyError that it has refused it; an *unknownError that it may have it
-// or not. After any other error it has it not. An error of permit is returned as
-// it is.
-func (s *sender) send(ctx context.Context, letter letter, permit func(context.Context) error) error {
+// send delivers one letter, once it is permitted, and returns it as it was sent; it
+// is asked when the server has taken sender and recipients. A nil error means that
+// the server has confirmed it; a *replyError that it has refused it; an
+// *unknownError that it may have it or not. After any other error it has it not. An
+// error of permit is returned as it is.
+//
+// A token that the server refuses is asked for once more, before anybody is named.
+func (s *sender) send(ctx context.Context, letter *letter, permit func(context.Context) error) (raw []byte, err error) {
+	raw, err = s.sendOnce(ctx, letter, permit)
+	if refused, ok := errors.AsType[*replyError](err); ok && refused.token {
+		if s.account.Discard != nil {
+			s.account.Discard(letter.token)
+		}
+		return s.sendOnce(ctx, letter, permit)
+	}
+	return raw, err
+}
+
+// authenticationRefused is the answer to wrong credentials (RFC 4954, section 6).
+const authenticationRefused = 535
+
+func (s *sender) sendOnce(ctx context.Context, letter *letter, permit func(context.Context) error) ([]byte, error) {
+	options, err := s.options(ctx, letter)
+	if err != nil {
+		return nil, err
+	}
 	// The library closes the connection of a failed greeting no more than it
 	// looks at the context once connected: that is done here.
 	var connection net.Conn
@@ -147,31 +81,44 @@ func (s *sender) send(ctx context.Context, letter letter, permit func(context.Co
 		}
 		return opened, err
 	}
-	client, err := gomail.NewClient(s.account.Host, append(s.options(letter), gomail.WithDialContextFunc(dial))...)
+	client, err := gomail.NewClient(s.account.Host, append(options, gomail.WithDialContextFunc(dial))...)
 	if err != nil {
-		return fmt.Errorf("prepare: %w", err)
+		return nil, fmt.Errorf("prepare: %w", err)
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return classify(connecting, err)
+		return nil, s.unconnected(err)
 	}
 	if err = s.address(session, letter); err != nil {
-		return err
+		return nil, err
+	}
+	raw, err := letter.write()
+	if err != nil {
+		return nil, err
 	}
 	if err = permit(ctx); err != nil {
 		_ = session.Quit()
-		return err
+		return nil, err
 	}
-	if err = s.transmit(session, letter); err != nil {
-		return err
+	if err = s.transmit(session, raw); err != nil {
+		return nil, err
 	}
 	_ = session.Quit()
-	return nil
+	return raw, nil
 }
 
-// address names sender and recipients to the server. All of them, or nobody, get
-// the letter.
-func (s *sender) address(session *smtp.Client, letter letter) error {
+// unconnected classifies an error of connecting.
+func (s *sender) unconnected(err error) error {
+	err = classify(connecting, err)
+	if refused, ok := errors.AsType[*replyError](err); ok {
+		refused.token = s.account.Token != nil && refused.code == authenticationRefused
+	}
+	return err
+}
+
+// address names sender and recipients to the server. All of those that the letter
+// is for, or nobody, get it; a copy that is refused is left out.
+func (s *sender) address(session *smtp.Client, letter *letter) error {
 	if err := session.UpdateDeadline(s.account.Timeout); err != nil {
 		return classify(connecting, err)
 	}
@@ -183,11 +130,24 @@ func (s *sender) address(session *smtp.Client, letter letter) error {
 			return classify("recipient", err)
 		}
 	}
+	var taken []*mail.Address
+	for _, recipient := range letter.cc {
+		err := classify("copy", session.Rcpt("<"+recipient.Address+">"))
+		if _, refused := errors.AsType[*replyError](err); err != nil && !refused {
+			return err
+		}
+		if err == nil {
+			taken = append(taken, recipient)
+		} else {
+			letter.refused = append(letter.refused, recipient.Address)
+		}
+	}
+	letter.cc = taken
 	return nil
 }
 
 // transmit sends the letter itself.
-func (s *sender) transmit(session *smtp.Client, letter letter) error {
+func (s *sender) transmit(session *smtp.Client, raw []byte) error {
 	if err := session.UpdateDeadline(s.account.Timeout); err != nil {
 		return classify(connecting, err)
 	}
@@ -195,7 +155,7 @@ func (s *sender) transmit(session *smtp.Client, letter letter) error {
 	if err != nil {
 		return classify("data", err)
 	}
-	if _, err = letter.message().WriteTo(data); err != nil {
+	if _, err = data.Write(raw); err != nil {
 		return classify("data", err) // without its end no server takes it
 	}
 	err = classify("end of data", data.Close())
@@ -220,7 +180,7 @@ func (s *sender) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: s.account.Host, RootCAs: s.account.Roots, MinVersion: tls.VersionTLS12}
 }
 
-func (s *sender) options(letter letter) []gomail.Option {
+func (s *sender) options(ctx context.Context, letter *letter) ([]gomail.Option, error) {
 	options := []gomail.Option{
 		gomail.WithPort(s.account.Port),
 		gomail.WithTimeout(s.account.Timeout),
@@ -235,7 +195,16 @@ func (s *sender) options(letter letter) []gomail.Option {
 	case TLSStart:
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	}
-	if s.account.Username != "" {
+	switch {
+	case s.account.Token != nil:
+		token, err := s.account.Token(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("get a token: %w", err)
+		}
+		letter.token = token
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthXOAUTH2),
+			gomail.WithUsername(s.account.Username), gomail.WithPassword(token))
+	case s.account.Username != "":
 		options = append(options,
 			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin),
 			gomail.WithUsername(s.account.Username),
@@ -244,7 +213,7 @@ func (s *sender) options(letter letter) []gomail.Option {
 	if ascii(letter) {
 		options = append(options, gomail.WithoutSMTPUTF8())
 	}
-	return options
+	return options, nil
 }
 
 // classify tells a refusal from everything else, and keeps addresses and the
@@ -264,8 +233,8 @@ func classify(stage string, err error) error {
 }
 
 // ascii reports whether the addresses do without SMTPUTF8 (RFC 6531).
-func ascii(letter letter) bool {
-	for _, address := range append(slices.Clip(letter.to), letter.from) {
+func ascii(letter *letter) bool {
+	for _, address := range slices.Concat(letter.to, letter.cc, []*mail.Address{letter.from}) {
 		for i := range len(address.Address) {
 			if address.Address[i] >= 0x80 {
 				return false

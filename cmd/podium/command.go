@@ -22,7 +22,7 @@ const (
 	exitFailed   = 1 // it was tried and did not work
 	exitUsage    = 2 // the command line or the configuration is wrong
 	exitNotFound = 3 // there is no such run, message, agent or ledger
-	exitDiffers  = 4 // a verification found differences, or keywords in conflict
+	exitDiffers  = 4 // a verification found differences, keywords are in conflict, or mail is unaccounted for
 )
 
 // command is the whole command line.
@@ -39,6 +39,7 @@ type command struct {
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Agent      agentCommand      `cmd:"" help:"Run an agent."`
 	Agents     agentsCommand     `cmd:"" help:"List the agents."`
+	Mail       mailCommand       `cmd:"" help:"Show what the mail door makes of mail."`
 	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`
 	Check      checkCommand      `cmd:"" help:"Check a configuration."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
@@ -64,7 +65,7 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify found differences, or route --lint keywords in conflict`
+  4  replay --verify found differences, route --lint keywords in conflict, or mail audit gaps`
 }
 
 // environment is what every verb works with.

@@ -43,7 +43,7 @@ type webhook struct {
 
 // post makes one attempt.
 func (w webhook) post(ctx context.Context, address string) (status int, body []byte, err error) {
-	message, err := json.Marshal(chat.Message{Text: w.text, Thread: w.thread, MessageID: w.id})
+	message, err := json.Marshal(map[string]string{"text": w.text, "thread": w.thread, "message_id": w.id})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -190,7 +190,7 @@ func mailAccount(imapPort, smtpPort int) string {
       profile: desk
       since: all
       imap: {host: 127.0.0.1, port: %d, tls: none, username: agent, password: secret}
-      smtp: {host: 127.0.0.1, port: %d, tls: none, from: "Support <support@example.org>"}
+      smtp: {host: 127.0.0.1, port: %d, tls: none, from: "Support <support@example.org>", sent: none, limits: {peer_per_hour: 10000}}
 `, imapPort, smtpPort)
 }
 

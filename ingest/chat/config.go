@@ -1,12 +1,15 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"podium/schemas"
 )
 
 // MaxBody is the size limit of a POST in bytes.
@@ -37,21 +40,59 @@ type Config struct {
 	Receipts int
 	// Readers bounds how many requests may wait or follow events at once; 1024.
 	Readers int
+	// BodyTimeout bounds how long a body may take to arrive; 10 s.
+	BodyTimeout time.Duration
+	// Sealer seals what it takes to answer; without one only the providers that
+	// wait for an answer get one.
+	Sealer Sealer
+	// ReplyWithin is how long an answer can be sent after its message; 30 days.
+	ReplyWithin time.Duration
+	// Render writes an answer as a provider shows it, so that nothing in it pings
+	// or fetches anything; as it is.
+	Render func(provider Kind, text string) string
+	// Note shows a line about a run in the chat that its message came from, in the
+	// place of the line before; nil shows none.
+	Note func(ctx context.Context, channel, replyRef, text string) error
+	// NoteEvery is the least time before the first line and between two; 2 s.
+	NoteEvery time.Duration
 	// Now is the clock that signatures are checked against; time.Now.
 	Now func() time.Time
 }
 
-// A Channel is one webhook. It needs a secret, a token, or both; either will do
-// for a sender.
+// A Channel is one sender of messages and the profile that handles them.
 type Channel struct {
+	// Provider says which protocol the sender speaks; KindWebhook when empty.
+	Provider Kind
 	// Profile handles the messages.
 	Profile string
-	// Secrets sign requests by Standard Webhooks 1.0: "whsec_" and the base64 of
-	// 24 to 64 bytes. Two are allowed, so that one can replace the other.
+	// Secrets prove the sender, each one by itself. Two are allowed, so that one
+	// can replace the other. Webhook: "whsec_" and the base64 of 24 to 64 bytes, or
+	// "whpk_" and the base64 of an Ed25519 public key; none are needed with a Token.
+	// Slack: the app's signing secret. Mattermost: the token that the integration
+	// was given. Telegram: the secret_token of setWebhook. Teams: the security token.
 	Secrets []string
 	// Token is the bearer token of senders that cannot sign, at least 16
-	// characters. It also reads every run of the channel.
+	// characters. It also reads every run of the channel. Webhook only.
 	Token string
+	// OwnUser is the id or name of the account that answers are posted by: what it
+	// says itself is ignored. Mattermost only; the others mark their bots' words.
+	OwnUser string
+	// Bot says that answers can be posted with a token of the provider, and Links
+	// that the URLs are trusted which a message brings for its answer. Without the
+	// one that it takes, Mattermost's request is held for the answer.
+	Bot, Links bool
+	// Progress shows how far a run is by Config.Note.
+	Progress bool
+	// Language is that of the door's own words to those whose language nothing tells.
+	Language string
+}
+
+// A Sealer makes what only the agent that delivers answers can open.
+type Sealer interface {
+	// Seal returns text that says nothing to anybody else, and nothing to the agent
+	// from the moment expires on or for another channel. It is at most 4 KiB long
+	// when the route is at most 2 KiB.
+	Seal(channel string, route *schemas.ChatRoute, expires time.Time) (string, error)
 }
 
 // channelName keeps a channel's name a plain part of URLs and of event ids.
@@ -62,10 +103,16 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.PublishTimeout, 2*time.Second)
 	setDefault(&c.Heartbeat, 15*time.Second)
 	setDefault(&c.WriteTimeout, 30*time.Second)
+	setDefault(&c.BodyTimeout, 10*time.Second)
+	setDefault(&c.ReplyWithin, 30*24*time.Hour)
+	setDefault(&c.NoteEvery, 2*time.Second)
 	setDefault(&c.Receipts, 4096)
 	setDefault(&c.Readers, 1024)
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Render == nil {
+		c.Render = func(_ Kind, text string) string { return text }
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return c
@@ -78,11 +125,11 @@ func setDefault[T int | time.Duration](field *T, value T) {
 }
 
 // channels checks every channel and names all that is wrong with them.
-func (c Config) channels() (map[string]channel, error) {
+func (c Config) channels() (map[string]*channel, error) {
 	if len(c.CapabilityKey) < minCapabilityKey {
 		return nil, fmt.Errorf("the capability key has %d bytes: at least %d are needed", len(c.CapabilityKey), minCapabilityKey)
 	}
-	made := make(map[string]channel, len(c.Channels))
+	made := make(map[string]*channel, len(c.Channels))
 	var wrong []error
 	for name, configured := range c.Channels {
 		checked, err := configured.check()
@@ -99,13 +146,15 @@ func (c Config) channels() (map[string]channel, error) {
 	return made, errors.Join(wrong...)
 }
 
-func (c Channel) check() (channel, error) {
-	switch {
-	case c.Profile == "":
-		return channel{}, errors.New("it names no profile")
-	case len(c.Secrets) == 0 && c.Token == "":
-		return channel{}, errors.New("it has neither a secret nor a token, so that anybody could send")
+func (c Channel) check() (*channel, error) {
+	if c.Profile == "" {
+		return nil, errors.New("it names no profile")
 	}
-	verifier, err := newVerifier(c.Secrets, c.Token)
-	return channel{profile: c.Profile, verifier: verifier}, err
+	made := &channel{kind: c.Provider, profile: c.Profile, language: c.Language, progress: c.Progress}
+	if made.kind == "" {
+		made.kind = KindWebhook
+	}
+	var err error
+	made.provider, err = c.provider()
+	return made, err
 }

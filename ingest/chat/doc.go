@@ -1,5 +1,5 @@
-// Package chat is the door that chat messages come in by: a webhook that takes
-// one message a POST, and the pages on which its sender reads what became of it.
+// Package chat is the door that chat messages come in by: webhooks of several
+// providers, and the pages on which a sender reads what became of a message.
 //
 //	POST /v1/chat/{channel}      a message in; 202 with the run's URL, or the answer with "Prefer: wait=N"
 //	GET  /v1/runs/{ref}          the run, however far it is; 202 while nothing has looked at the message
@@ -13,9 +13,23 @@
 // and however long afterwards it comes. The door itself remembers recent ids,
 // which saves work; that it is right rests on the session's memory alone.
 //
-// A message is read after its sender is known and never before: by a signature
-// of Standard Webhooks 1.0 over the raw body, or by the channel's bearer token.
-// A channel that does not exist refuses exactly as one whose secret is wrong.
+// A message is read after its sender is known and never before, except for the
+// token that Mattermost puts into the body: by a signature over the raw body, by a
+// secret that the provider shows, or by the channel's bearer token, as the Provider
+// of the channel says. Two secrets hold at a time, so that one can replace the
+// other. A channel that does not exist refuses exactly as one whose secret is wrong.
+//
+// What bots say and what is no message is acknowledged, counted and goes no
+// further. What an authentic provider sends and nobody can read goes into
+// quarantine, with its bytes but without tokens, and is acknowledged; a sender of
+// the provider webhook, who can mend it, is told.
+//
+// # Answers
+//
+// What it takes to answer at the provider goes along as a reply_ref, which only
+// the agent that delivers answers can open. Teams, and Mattermost without a bot,
+// take an answer only in the response to their request: it is held as long as they
+// wait, and then says where the answer will be.
 //
 // # References and who may read them
 //
@@ -23,8 +37,8 @@
 // from the moment that the ledger holds it, and this name leads to the run that
 // the message began, also when the message was a repeat. Reading needs one of:
 //
-//   - the channel's token as "Authorization: Bearer …", which opens every run
-//     that came in by the channel;
+//   - the token of a webhook's channel as "Authorization: Bearer …", which opens
+//     every run that came in by the channel;
 //   - the key in the URL that the POST was answered with ("?key=…"), a keyed
 //     hash of the session, which opens this one conversation. It does not
 //     expire; whoever holds the URL may read, so it belongs in no public log.

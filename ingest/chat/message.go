@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"net/http"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -17,14 +18,15 @@ import (
 	"podium/schemas"
 )
 
-// Provider is what this door writes into ChatReceived.Provider.
-const Provider = "webhook"
-
 // maxName bounds ids and names, in bytes: they become attributes of the event.
 const maxName = 256
 
-// A Message is the body of a POST. Only Text is required.
-type Message struct {
+// maxBatch bounds the messages of one request.
+const maxBatch = 100
+
+// A Posted is one message in the body of a POST to a channel of the provider
+// webhook. Only Text is required.
+type Posted struct {
 	Text      string           `json:"text"`
 	MessageID string           `json:"message_id"` // the sender's id of the message, unique in the channel
 	Thread    string           `json:"thread"`     // the conversation; a message without one begins its own
@@ -33,14 +35,72 @@ type Message struct {
 	Language  string           `json:"language"` // BCP 47; guessed from the text when empty
 }
 
-// decodeMessage reads a body and says at which place it is wrong.
-func decodeMessage(body []byte) (Message, *ProblemPlace) {
-	var message Message
+// Handshake implements Provider: Standard Webhooks has none.
+func (*webhook) Handshake([]byte, http.Header) *Response { return nil }
+
+// Normalize implements Provider: the body is one message, or a list of them.
+func (*webhook) Normalize(body []byte, header http.Header) ([]Message, error) {
+	if !isJSON(header) {
+		return nil, problemMediaType()
+	}
+	delivery := header.Get(headerWebhookID)
+	if wrong := wrongName(delivery); wrong != "" {
+		return nil, problemWebhookID(wrong)
+	}
+	if jsontext.Value(body).Kind() == '[' {
+		return readBatch(body, delivery)
+	}
+	posted, place := decodePosted(body)
+	if place != nil {
+		return nil, problemBody(*place)
+	}
+	if delivery == "" {
+		delivery = posted.MessageID
+	}
+	return []Message{posted.message(delivery)}, nil
+}
+
+// readBatch reads a list of messages. One that is wrong takes no other one along.
+func readBatch(body []byte, delivery string) ([]Message, error) {
+	var batch []jsontext.Value
+	if err := schemas.Unmarshal(body, &batch); err != nil {
+		return nil, problemBody(*placeOf(err))
+	}
+	if len(batch) == 0 || len(batch) > maxBatch {
+		return nil, problemBody(ProblemPlace{Detail: "a list has 1 to " + strconv.Itoa(maxBatch) + " messages", Pointer: "#"})
+	}
+	messages := make([]Message, len(batch))
+	for i := range batch {
+		posted, place := decodePosted(batch[i])
+		if place != nil {
+			place.Pointer = "#/" + strconv.Itoa(i) + strings.TrimPrefix(place.Pointer, "#")
+			messages[i] = Message{Fault: place, inBatch: true}
+			continue
+		}
+		id := posted.MessageID
+		if id == "" && delivery != "" {
+			id = delivery + "/" + strconv.Itoa(i)
+		}
+		messages[i] = posted.message(id)
+		messages[i].inBatch = true
+	}
+	return messages, nil
+}
+
+func (p *Posted) message(delivery string) Message {
+	return Message{Delivery: delivery, ChatReceived: schemas.ChatReceived{
+		Tenant: p.Tenant, Thread: p.Thread, MessageID: p.MessageID, User: p.User, Text: p.Text, Language: p.Language,
+	}}
+}
+
+// decodePosted reads one message and says at which place it is wrong.
+func decodePosted(body []byte) (Posted, *ProblemPlace) {
+	var message Posted
 	if err := schemas.Unmarshal(body, &message); err != nil {
-		return Message{}, placeOf(err)
+		return Posted{}, placeOf(err)
 	}
 	if strings.TrimSpace(message.Text) == "" {
-		return Message{}, &ProblemPlace{Detail: "text is required and must not be blank", Pointer: "#/text"}
+		return Posted{}, &ProblemPlace{Detail: "text is required and must not be blank", Pointer: "#/text"}
 	}
 	for _, field := range [...]struct{ pointer, value string }{
 		{"#/message_id", message.MessageID},
@@ -51,7 +111,7 @@ func decodeMessage(body []byte) (Message, *ProblemPlace) {
 		{"#/language", message.Language},
 	} {
 		if wrong := wrongName(field.value); wrong != "" {
-			return Message{}, &ProblemPlace{Detail: wrong, Pointer: field.pointer}
+			return Posted{}, &ProblemPlace{Detail: wrong, Pointer: field.pointer}
 		}
 	}
 	return message, nil
@@ -96,11 +156,12 @@ func fragment(pointer jsontext.Pointer) string {
 // traceParent matches the version of the header that is defined (W3C Trace Context, section 3.2).
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
-// An envelope is what a request says about its message outside the body.
+// An envelope is what the door says about a message beyond its words.
 type envelope struct {
 	channel     string
+	kind        Kind
 	profile     string
-	id          string // the sender's id of the delivery; may be empty
+	replyRef    string
 	traceParent string
 	now         time.Time
 }
@@ -108,17 +169,12 @@ type envelope struct {
 // event turns a message into the event that the ledger keeps. Named reports
 // whether its id comes from the sender, so that a repeat has the same one.
 func (m *Message) event(from envelope) (event schemas.Event, named bool, err error) {
-	id := from.id
-	if id == "" {
-		id = m.MessageID
-	}
+	id := m.Delivery
 	if named = id != ""; !named {
 		id = uuid.NewString()
 	}
-	received := schemas.ChatReceived{
-		Provider: Provider, Tenant: m.Tenant, Channel: from.channel, Thread: m.Thread,
-		MessageID: m.MessageID, User: m.User, Text: m.Text, Language: m.Language,
-	}
+	received := m.ChatReceived
+	received.Provider, received.Channel, received.ReplyRef = string(from.kind), from.channel, from.replyRef
 	if received.MessageID == "" {
 		received.MessageID = id
 	}

@@ -37,7 +37,7 @@ func TestDecodeMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			message, place := decodeMessage([]byte(test.body))
+			message, place := decodePosted([]byte(test.body))
 			if test.pointer == "" {
 				if place != nil || message.Text != "hi" {
 					t.Fatalf("message %+v, place %+v", message, place)
@@ -61,7 +61,7 @@ func TestPartitionKey(t *testing.T) {
 	for _, tenant := range []string{"", "a", "a/b", "a%2Fb"} {
 		for _, channel := range []string{"b", "b/c"} {
 			for _, thread := range []string{"c", "b/c", "", "/"} {
-				received := schemas.ChatReceived{Provider: Provider, Tenant: tenant, Channel: channel, Thread: thread}
+				received := schemas.ChatReceived{Provider: string(KindWebhook), Tenant: tenant, Channel: channel, Thread: thread}
 				key := partitionKey(received)
 				if other, ok := seen[key]; ok {
 					t.Errorf("%+v and %+v share %q", received, other, key)
@@ -87,8 +87,12 @@ func TestEventIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			message := Message{Text: "hi", MessageID: test.messageID}
-			event, named, err := message.event(envelope{channel: "web", profile: "p", id: test.webhookID, now: time.Unix(1, 0)})
+			header := http.Header{"Content-Type": {"application/json"}, headerWebhookID: {test.webhookID}}
+			messages, err := decoy().Normalize([]byte(`{"text":"hi","message_id":"`+test.messageID+`"}`), header)
+			if err != nil || len(messages) != 1 {
+				t.Fatalf("%d messages, error %v", len(messages), err)
+			}
+			event, named, err := messages[0].event(envelope{channel: "web", kind: KindWebhook, profile: "p", now: time.Unix(1, 0)})
 			if err != nil || named != test.named {
 				t.Fatalf("named %v, error %v", named, err)
 			}
@@ -110,7 +114,7 @@ func TestTraceParent(t *testing.T) {
 	t.Parallel()
 	const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for given, want := range map[string]string{good: good, good + "\r\nx: y": "", "nonsense": ""} {
-		event, _, err := (&Message{Text: "hi"}).event(envelope{channel: "web", profile: "p", traceParent: given})
+		event, _, err := (&Message{}).event(envelope{channel: "web", profile: "p", traceParent: given})
 		if err != nil || event.TraceParent != want {
 			t.Errorf("%q becomes %q (%v)", given, event.TraceParent, err)
 		}
@@ -174,13 +178,14 @@ func FuzzDecodeMessage(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		message, place := decodeMessage(body)
+		posted, place := decodePosted(body)
 		if place != nil {
 			if place.Detail == "" || !strings.HasPrefix(place.Pointer, "#") {
 				t.Errorf("the place is not told: %+v", *place)
 			}
 			return
 		}
+		message := posted.message("")
 		event, _, err := message.event(envelope{channel: "web", profile: "p", now: time.Unix(1, 0)})
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)

@@ -19,11 +19,17 @@ type Problem struct {
 	retryAfter time.Duration
 }
 
+// Error implements error, for a Provider that has one for the sender.
+func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
+
 // A ProblemPlace is one thing wrong with a body.
 type ProblemPlace struct {
 	Detail  string `json:"detail"`
 	Pointer string `json:"pointer"` // a JSON Pointer as a URI fragment (RFC 6901, section 6); "#" is the whole body
 }
+
+// String is for whoever looks at the quarantine.
+func (p ProblemPlace) String() string { return p.Detail + " at " + p.Pointer }
 
 const (
 	mediaTypeProblem = "application/problem+json"
@@ -42,8 +48,9 @@ func problem(status int, name, title, detail string) *Problem {
 
 func problemUnauthentic() *Problem {
 	return problem(http.StatusUnauthorized, "unauthentic", "The sender is not known",
-		"Sign the request as Standard Webhooks 1.0 says, with the channel's secret and a clock that is right within five minutes, "+
-			"or send the channel's token as \"Authorization: Bearer …\". A channel that does not exist is answered alike.")
+		"Sign the request as the channel's provider does (Standard Webhooks 1.0 unless another one is configured), with the channel's "+
+			"secret and a clock that is right within five minutes, or send the channel's token as \"Authorization: Bearer …\". "+
+			"A channel that does not exist is answered alike.")
 }
 
 func problemUnauthorized() *Problem {
@@ -62,7 +69,7 @@ func problemTooLarge() *Problem {
 }
 
 func problemMediaType() *Problem {
-	return problem(http.StatusUnsupportedMediaType, "media-type", "The body is not JSON by its content type",
+	return problem(http.StatusUnsupportedMediaType, "media-type", "The body is not of a type that the channel takes",
 		"Send the header \"Content-Type: application/json\".")
 }
 
@@ -80,6 +87,10 @@ func problemWebhookID(wrong string) *Problem {
 
 func problemUnreadable() *Problem {
 	return problem(http.StatusBadRequest, "incomplete", "The body did not arrive whole", "Send it again.")
+}
+
+func problemSlow() *Problem {
+	return problem(http.StatusRequestTimeout, "slow", "The body took too long to arrive", "Send it again, all at once.")
 }
 
 func problemFull() *Problem {

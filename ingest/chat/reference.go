@@ -81,7 +81,7 @@ func (d *Door) access(r *http.Request, ref reference) (access, bool) {
 		granted.session = ref.session
 	}
 	for name, channel := range d.channels {
-		if channel.verifier.bears(r.Header) {
+		if channel.provider.Reads(r.Header) {
 			if granted.channels == nil {
 				granted.channels = make(map[string]bool)
 			}

@@ -19,6 +19,8 @@ type Document struct {
 	Status schemas.RunStatus `json:"status,omitzero"` // once the outcome is fixed
 	Reason string            `json:"reason,omitzero"` // machine-readable: why it ended, or why nothing came of it
 	Answer string            `json:"answer,omitzero"` // the words, once the outcome is fixed
+	// Language is that of the answer (BCP 47 primary tag), once there is a run.
+	Language string `json:"language,omitzero"`
 	// Details is everything known about the run, in its words on the ledger.
 	Details *schemas.Run `json:"details,omitzero"`
 }
@@ -61,6 +63,7 @@ func (w *watch) document(ctx context.Context) (*Document, error) {
 		made.State = StateQueued
 		return made, nil
 	}
+	made.Language = w.languages[number]
 	shown := *run
 	shown.Error = outward(run.Error)
 	made.State, made.Status, made.Reason, made.Details = State(run.State), run.Status, string(run.Reason), &shown

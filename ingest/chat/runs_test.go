@@ -94,7 +94,7 @@ func TestDispositions(t *testing.T) {
 	session.record(ignored)
 	session.record(refused)
 	for i, want := range []chat.Document{
-		{State: "executing", RunID: schemas.RunID(session.session, 1)},
+		{State: "executing", RunID: schemas.RunID(session.session, 1), Language: "en"},
 		{State: chat.StateQueued, RunID: schemas.RunID(session.session, 2)},
 		{State: chat.StateIgnored, Reason: "autoreply"},
 		{State: chat.StateRefused, Reason: "already_settled"},

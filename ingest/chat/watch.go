@@ -22,8 +22,9 @@ var (
 type watch struct {
 	door         *Door
 	ref          reference
-	input        string // id of the event that ref names, when it names a message
-	channel      string // the chat channel that the conversation came in by
+	input        string         // id of the event that ref names, when it names a message
+	channel      string         // the chat channel that the conversation came in by
+	languages    map[int]string // by run
 	conversation schemas.Conversation
 	past         []bus.StoredRecord // what open has read, without snapshots
 	last         uint64             // sequence of the newest record
@@ -33,7 +34,7 @@ type watch struct {
 // open reads what is known about a reference so far. It fails with errNoRun for
 // what is not there, and alike for what the reader may not see.
 func (d *Door) open(ctx context.Context, ref reference, granted access) (*watch, error) {
-	w := &watch{door: d, ref: ref}
+	w := &watch{door: d, ref: ref, languages: make(map[int]string)}
 	if ref.sequence > 0 {
 		if err := w.findInput(ctx); err != nil {
 			return nil, err
@@ -86,8 +87,11 @@ func (w *watch) take(record *bus.StoredRecord) error {
 	w.last = record.Sequence
 	record.Snapshot = nil
 	for fact := range record.AllFacts() {
-		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == Provider {
-			w.channel = reply.Channel
+		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == string(KindWebhook) {
+			w.channel = reply.Channel // of no other provider does a token open runs
+		}
+		if fact.RunStarted != nil {
+			w.languages[fact.RunStarted.Run] = fact.RunStarted.Message.Language
 		}
 	}
 	return nil
@@ -164,9 +168,28 @@ func (w *watch) facts(record *bus.StoredRecord) []schemas.Fact {
 			settled.Error = outward(settled.Error)
 			fact.RunSettled = &settled
 		}
-		facts = append(facts, fact)
+		facts = append(facts, withoutReplyRef(fact))
 	}
 	return facts
+}
+
+// withoutReplyRef returns a fact without what is sealed for another agent.
+func withoutReplyRef(fact schemas.Fact) schemas.Fact {
+	reply := replyOf(&fact)
+	if reply == nil || reply.ReplyRef == "" {
+		return fact
+	}
+	if fact.RunStarted != nil {
+		started := *fact.RunStarted
+		started.Message.Reply.ReplyRef = ""
+		fact.RunStarted = &started
+		return fact
+	}
+	received, message := *fact.MessageReceived, *fact.MessageReceived.Message
+	message.Reply.ReplyRef = ""
+	received.Message = &message
+	fact.MessageReceived = &received
+	return fact
 }
 
 // outward returns an error without what is meant for the log.

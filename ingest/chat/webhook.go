@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,14 +22,22 @@ const (
 	headerWebhookSignature = "Webhook-Signature"
 )
 
+// The forms of secrets and signatures (Standard Webhooks 1.0, "Signature scheme").
 const (
-	secretPrefix     = "whsec_"
-	signatureVersion = "v1,"
+	secretPrefix    = "whsec_" // a key that both sides have
+	publicKeyPrefix = "whpk_"  // the public half of the sender's key
+	symmetric       = "v1"     // HMAC-SHA256
+	asymmetric      = "v1a"    // Ed25519
+)
+
+const (
 	// skew is how far a sender's clock may be off, and how long a captured
 	// request can be offered again with a signature that still holds.
 	skew = 5 * time.Minute
-	// maxSignatures bounds the work that one request can ask for.
+	// maxSignatures bounds the work that one request can ask for, and
+	// maxAsymmetric the part of it that is a thousand times dearer.
 	maxSignatures = 16
+	maxAsymmetric = 4
 	// maxSecrets is the one in use and the one before or after it.
 	maxSecrets = 2
 )
@@ -42,31 +51,37 @@ const (
 // minToken is the shortest bearer token, in characters, that is not guessed.
 const minToken = 16
 
-var errUnauthentic = errors.New("neither a valid signature nor the channel's token")
+var errUnauthentic = errors.New("nothing proves that the request comes from the channel's sender")
 
-// A verifier knows who may send to one channel. It holds the same number of
-// keys whatever the channel has, random ones for those it has not, so that the
-// time it takes says nothing about the channel.
-type verifier struct {
-	keys  [maxSecrets][]byte
-	token [sha256.Size]byte // of the token
+// A webhook knows who may send to one channel by Standard Webhooks 1.0 or by a
+// bearer token. It holds the same number of keys whatever the channel has.
+type webhook struct {
+	keys   signingKeys
+	public [maxSecrets]ed25519.PublicKey
+	token  [sha256.Size]byte // of the token
 }
 
-// newVerifier reads the secrets of a channel. Errors never repeat a secret.
-func newVerifier(secrets []string, token string) (verifier, error) {
-	if len(secrets) > maxSecrets {
-		return verifier{}, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(secrets), maxSecrets)
-	}
+// newWebhook reads the secrets of a channel. Errors never repeat a secret.
+func newWebhook(secrets []string, token string) (*webhook, error) {
 	if token != "" && len(token) < minToken {
-		return verifier{}, fmt.Errorf("the token has %d characters: at least %d are needed", len(token), minToken)
+		return nil, fmt.Errorf("the token has %d characters: at least %d are needed", len(token), minToken)
+	}
+	if len(secrets) == 0 && token == "" {
+		return nil, errors.New("it has neither a secret nor a token, so that anybody could send")
 	}
 	made := decoy()
 	for i, secret := range secrets {
+		secret = strings.TrimSpace(secret)
 		key, err := parseSecret(secret)
-		if err != nil || len(key) < minKey || len(key) > maxKey {
-			return verifier{}, fmt.Errorf("secret %d must be %q and the base64 of %d to %d random bytes", i+1, secretPrefix, minKey, maxKey)
+		switch {
+		case err == nil && strings.HasPrefix(secret, publicKeyPrefix) && len(key) == ed25519.PublicKeySize:
+			made.public[i] = key
+		case err == nil && !strings.HasPrefix(secret, publicKeyPrefix) && len(key) >= minKey && len(key) <= maxKey:
+			made.keys[i] = key
+		default:
+			return nil, fmt.Errorf("secret %d must be %q and the base64 of %d to %d random bytes, or %q and the base64 of an Ed25519 public key",
+				i+1, secretPrefix, minKey, maxKey, publicKeyPrefix)
 		}
-		made.keys[i] = key
 	}
 	if token != "" {
 		made.token = sha256.Sum256([]byte(token))
@@ -77,33 +92,31 @@ func newVerifier(secrets []string, token string) (verifier, error) {
 // parseSecret reads a secret as the libraries of Standard Webhooks do: the
 // prefix and the padding may be missing.
 func parseSecret(secret string) ([]byte, error) {
-	encoded := strings.TrimPrefix(strings.TrimSpace(secret), secretPrefix)
+	encoded := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(secret), secretPrefix), publicKeyPrefix)
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
 }
 
-// decoy returns a verifier that nothing satisfies.
-func decoy() verifier {
-	var made verifier
-	for i := range made.keys {
-		made.keys[i] = make([]byte, minKey)
-		_, _ = rand.Read(made.keys[i]) // never fails
+// decoy returns a webhook that nothing satisfies.
+func decoy() *webhook {
+	made := &webhook{keys: decoyKeys()}
+	for i := range made.public {
+		made.public[i], _, _ = ed25519.GenerateKey(rand.Reader) // never fails
 	}
 	_, _ = rand.Read(made.token[:])
 	return made
 }
 
-// verify reports whether the request comes from someone who knows a secret or
-// the token. The error is the same whatever was wrong.
-func (v *verifier) verify(header http.Header, body []byte, now time.Time) error {
+// Verify implements Provider.
+func (v *webhook) Verify(body []byte, header http.Header, now time.Time) error {
 	signed := v.signed(header, body, now)
-	if v.bears(header) || signed {
+	if v.Reads(header) || signed {
 		return nil
 	}
 	return errUnauthentic
 }
 
-// bears reports whether the request bears the channel's token (RFC 6750, section 2.1).
-func (v *verifier) bears(header http.Header) bool {
+// Reads reports whether the request bears the channel's token (RFC 6750, section 2.1).
+func (v *webhook) Reads(header http.Header) bool {
 	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(token))
 	same := subtle.ConstantTimeCompare(sum[:], v.token[:]) == 1
@@ -112,17 +125,28 @@ func (v *verifier) bears(header http.Header) bool {
 
 // signed reports whether one of the signatures was made with one of the keys
 // over "id.timestamp.body", not longer ago than skew.
-func (v *verifier) signed(header http.Header, body []byte, now time.Time) bool {
+func (v *webhook) signed(header http.Header, body []byte, now time.Time) bool {
 	id, timestamp := header.Get(headerWebhookID), header.Get(headerWebhookTimestamp)
-	signatures := parseSignatures(header.Get(headerWebhookSignature))
-	if id == "" || len(signatures) == 0 || !fresh(timestamp, now) {
+	macs, signatures := parseSignatures(header.Get(headerWebhookSignature))
+	if id == "" || len(macs)+len(signatures) == 0 || !fresh(timestamp, now) {
 		return false
 	}
 	valid := false
 	for _, key := range v.keys {
 		want := sign(key, id, timestamp, body)
+		for _, mac := range macs {
+			if hmac.Equal(mac, want) {
+				valid = true
+			}
+		}
+	}
+	if len(signatures) == 0 {
+		return valid
+	}
+	content := signedContent(id, timestamp, body)
+	for _, key := range v.public {
 		for _, signature := range signatures {
-			if hmac.Equal(signature, want) {
+			if ed25519.Verify(key, content, signature) {
 				valid = true
 			}
 		}
@@ -137,24 +161,25 @@ func sign(key []byte, id, timestamp string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// parseSignatures returns the signatures of a known version in a list such as
-// "v1,<base64> v1a,<base64>"; what is of another version or not base64 is left out.
-func parseSignatures(list string) [][]byte {
-	var signatures [][]byte
+func signedContent(id, timestamp string, body []byte) []byte {
+	return append([]byte(id+"."+timestamp+"."), body...)
+}
+
+// parseSignatures returns the signatures of a list such as "v1,<base64>
+// v1a,<base64>" by their scheme; what is of another version or not base64 is left out.
+func parseSignatures(list string) (macs, signatures [][]byte) {
 	for word := range strings.FieldsSeq(list) {
-		encoded, ok := strings.CutPrefix(word, signatureVersion)
-		if !ok {
-			continue
-		}
-		signature, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil || len(signature) != sha256.Size {
-			continue
-		}
-		if signatures = append(signatures, signature); len(signatures) == maxSignatures {
-			break
+		version, encoded, _ := strings.Cut(word, ",")
+		decoded, err := base64.StdEncoding.DecodeString(encoded)
+		switch {
+		case err != nil:
+		case version == symmetric && len(decoded) == sha256.Size && len(macs) < maxSignatures:
+			macs = append(macs, decoded)
+		case version == asymmetric && len(decoded) == ed25519.SignatureSize && len(signatures) < maxAsymmetric:
+			signatures = append(signatures, decoded)
 		}
 	}
-	return signatures
+	return macs, signatures
 }
 
 // fresh reports whether a Unix timestamp in seconds lies within skew of now.

@@ -40,10 +40,10 @@ func TestGoldenSignatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := v.verify(header, []byte(vector.body), time.Unix(seconds, 0)); err != nil {
+			if err := v.Verify([]byte(vector.body), header, time.Unix(seconds, 0)); err != nil {
 				t.Errorf("the published signature is refused: %v", err)
 			}
-			if v.verify(header, []byte(vector.body+" "), time.Unix(seconds, 0)) == nil {
+			if v.Verify([]byte(vector.body+" "), header, time.Unix(seconds, 0)) == nil {
 				t.Error("a changed body is accepted")
 			}
 		})
@@ -70,7 +70,7 @@ func signatureBy(t *testing.T, secret, id, timestamp string, body []byte) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signatureVersion + base64.StdEncoding.EncodeToString(sign(key, id, timestamp, body))
+	return symmetric + "," + base64.StdEncoding.EncodeToString(sign(key, id, timestamp, body))
 }
 
 func TestVerify(t *testing.T) {
@@ -78,7 +78,7 @@ func TestVerify(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	at := func(offset time.Duration) string { return strconv.FormatInt(now.Add(offset).Unix(), 10) }
 	body := []byte(`{"text":"hello"}`)
-	v, err := newVerifier([]string{secretA, secretB}, longToken)
+	v, err := newWebhook([]string{secretA, secretB}, longToken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestVerify(t *testing.T) {
 		"another secret":           {signedHeader("m1", at(0), stranger), false},
 		"another version":          {signedHeader("m1", at(0), "v2"+byA[2:]), false},
 		"no version":               {signedHeader("m1", at(0), byA[3:]), false},
-		"truncated":                {signedHeader("m1", at(0), signatureVersion+byA[3:7]), false},
+		"truncated":                {signedHeader("m1", at(0), symmetric+","+byA[3:7]), false},
 		"another id":               {signedHeader("m2", at(0), byA), false},
 		"no id":                    {signedHeader("", at(0), signatureBy(t, secretA, "", at(0), body)), false},
 		"another timestamp":        {signedHeader("m1", at(time.Second), byA), false},
@@ -120,7 +120,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := v.verify(test.header, body, now) == nil; got != test.want {
+			if got := v.Verify(body, test.header, now) == nil; got != test.want {
 				t.Errorf("accepted = %v, want %v", got, test.want)
 			}
 		})
@@ -129,7 +129,7 @@ func TestVerify(t *testing.T) {
 
 func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 	t.Parallel()
-	v, err := newVerifier([]string{secretA}, "")
+	v, err := newWebhook([]string{secretA}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +138,8 @@ func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
-		header := signedHeader("m", "1700000000", signatureVersion+base64.StdEncoding.EncodeToString(bad))
-		if v.verify(header, body, now) == nil {
+		header := signedHeader("m", "1700000000", symmetric+","+base64.StdEncoding.EncodeToString(bad))
+		if v.Verify(body, header, now) == nil {
 			t.Errorf("a signature with another byte %d is accepted", i)
 		}
 	}
@@ -147,18 +147,18 @@ func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 
 func TestDecoySatisfiesNobody(t *testing.T) {
 	t.Parallel()
-	stranger := channel{verifier: decoy()}
+	stranger := channel{provider: decoy()}
 	for _, header := range []http.Header{
 		{},
 		{"Authorization": {"Bearer "}},
 		signedHeader("m", "1700000000", signatureBy(t, secretA, "m", "1700000000", nil)),
 	} {
-		if stranger.verifier.verify(header, nil, time.Unix(1_700_000_000, 0)) == nil {
+		if stranger.provider.Verify(nil, header, time.Unix(1_700_000_000, 0)) == nil {
 			t.Errorf("%v is accepted", header)
 		}
 	}
-	other := decoy()
-	if slices.Equal(stranger.verifier.keys[0], other.keys[0]) || stranger.verifier.token == other.token {
+	one, other := decoy(), decoy()
+	if slices.Equal(one.keys[0], other.keys[0]) || one.token == other.token || one.public[0].Equal(other.public[0]) {
 		t.Error("two decoys share a key")
 	}
 }
@@ -171,8 +171,8 @@ func TestSecretSpellings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{secretPrefix + padded, padded, strings.TrimRight(padded, "="), secretPrefix + padded + "\n"} {
-		if v, err := newVerifier([]string{secret}, ""); err != nil || !slices.Equal(v.keys[0], want) {
-			t.Errorf("%q is read as %x (%v)", secret, v.keys[0], err)
+		if v, err := newWebhook([]string{secret}, ""); err != nil || !slices.Equal(v.keys[0], want) {
+			t.Errorf("%q is not read as %x (%v)", secret, want, err)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestUnusableSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newVerifier(test.secrets, test.token)
+			_, err := Channel{Profile: "p", Secrets: test.secrets, Token: test.token}.check()
 			if err == nil {
 				t.Fatal("it is accepted")
 			}
@@ -208,8 +208,12 @@ func TestUnusableSecrets(t *testing.T) {
 // the first difference.
 func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()
-	guarded := map[string]bool{"bears": false, "signed": false, "access": false}
-	for _, file := range []string{"webhook.go", "reference.go"} {
+	safe := []string{"hmac.Equal", "subtle.ConstantTimeCompare", "provider.Reads", "tokens.known", "secrets.known"}
+	guarded := map[string]bool{
+		"webhook.go Reads": false, "webhook.go signed": false, "reference.go access": false, "provider.go known": false,
+		"slack.go Verify": false, "mattermost.go Verify": false, "telegram.go Verify": false, "teams.go Verify": false,
+	}
+	for _, file := range []string{"webhook.go", "reference.go", "provider.go", "slack.go", "mattermost.go", "telegram.go", "teams.go"} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -219,21 +223,21 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if _, guard := guarded[function.Name.Name]; !guard {
+			name := file + " " + function.Name.Name
+			if _, guard := guarded[name]; !guard {
 				continue
 			}
 			calls := callsOf(function)
-			guarded[function.Name.Name] = slices.Contains(calls, "hmac.Equal") ||
-				slices.Contains(calls, "subtle.ConstantTimeCompare") || slices.Contains(calls, "verifier.bears")
+			guarded[name] = guarded[name] || slices.ContainsFunc(calls, func(call string) bool { return slices.Contains(safe, call) })
 			for _, leaky := range []string{"bytes.Equal", "bytes.Compare", "slices.Equal", "strings.Compare", "reflect.DeepEqual"} {
 				if slices.Contains(calls, leaky) {
-					t.Errorf("%s calls %s", function.Name.Name, leaky)
+					t.Errorf("%s calls %s", name, leaky)
 				}
 			}
 		}
 	}
-	for name, safe := range guarded {
-		if !safe {
+	for name, compares := range guarded {
+		if !compares {
 			t.Errorf("%s is missing or does not compare in constant time", name)
 		}
 	}
@@ -262,25 +266,25 @@ func callsOf(function *ast.FuncDecl) []string {
 }
 
 func FuzzVerify(f *testing.F) {
-	v, err := newVerifier([]string{secretA}, longToken)
+	v, err := newWebhook([]string{secretA}, longToken)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add("m", "1700000000", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "Bearer x", []byte("{}"))
 	f.Add("", "", "v1, v1,= v1a,AAAA", "Bearer", []byte(nil))
 	f.Fuzz(func(t *testing.T, id, timestamp, signatures, authorization string, body []byte) {
-		parsed := parseSignatures(signatures)
-		if len(parsed) > maxSignatures {
-			t.Errorf("%d signatures are looked at", len(parsed))
+		macs, parsed := parseSignatures(signatures)
+		if len(macs) > maxSignatures || len(parsed) > maxAsymmetric {
+			t.Errorf("%d and %d signatures are looked at", len(macs), len(parsed))
 		}
-		for _, signature := range parsed {
-			if len(signature) != 32 {
-				t.Errorf("a signature of %d bytes is looked at", len(signature))
+		for _, mac := range macs {
+			if len(mac) != 32 {
+				t.Errorf("a signature of %d bytes is looked at", len(mac))
 			}
 		}
 		header := signedHeader(id, timestamp, signatures)
 		header.Set("Authorization", authorization)
-		if v.verify(header, body, time.Unix(1_700_000_000, 0)) == nil && !strings.Contains(authorization, longToken) {
+		if v.Verify(body, header, time.Unix(1_700_000_000, 0)) == nil && !strings.Contains(authorization, longToken) {
 			t.Errorf("accepted without the secret: %q %q %q", id, timestamp, signatures)
 		}
 	})

@@ -21,7 +21,7 @@ const (
 	keepAliveCount    = 4
 
 	chunkSize  = 8 << 20 // bytes of a large message that are fetched at once
-	maxResults = 1 << 20 // UIDs that one search may return
+	maxResults = 1 << 24 // UIDs that one search may return
 )
 
 // A client is the MailSource over go-imap v2. It asks for nothing but UID,
@@ -33,6 +33,8 @@ type client struct {
 	config    Config
 	announces bool
 	announced atomic.Uint64
+	heard     sniffer
+	renew     time.Time
 	wake      chan struct{} // has a value when something was announced since the last search
 }
 
@@ -65,6 +67,7 @@ func (c *client) greet(ctx context.Context) error {
 	options := &imapclient.Options{
 		UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: c.notice},
 		TLSConfig:             c.tlsConfig(),
+		DebugWriter:           &c.heard,
 	}
 	switch c.config.Security {
 	case SecurityTLS:
@@ -108,28 +111,6 @@ func (c *client) notice(change *imapclient.UnilateralDataMailbox) {
 	}
 }
 
-func (c *client) login(ctx context.Context) error {
-	if c.imap.State() != goimap.ConnStateNotAuthenticated {
-		return nil
-	}
-	password, err := c.config.Password(ctx)
-	if err != nil {
-		return fmt.Errorf("password of account %q: %w", c.config.Account, err)
-	}
-	err = c.run(ctx, "LOGIN", func() error {
-		if err := c.imap.Login(c.config.Username, password).Wait(); err != nil {
-			return err
-		}
-		c.announces = c.imap.Caps().Has(goimap.CapIdle)
-		return nil
-	})
-	var answer *RefusedError
-	if errors.As(err, &answer) && !unavailable(answer.Code) {
-		return fmt.Errorf("%w: %w", ErrAuthentication, err)
-	}
-	return err
-}
-
 // unavailable tells a server in trouble from one that refuses (RFC 5530).
 func unavailable(code string) bool {
 	switch goimap.ResponseCode(code) {
@@ -167,11 +148,13 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 func (c *client) Select(ctx context.Context) (Mailbox, error) {
 	var mailbox Mailbox
 	err := c.run(ctx, "SELECT", func() error {
-		data, err := c.imap.Select(c.config.Mailbox, nil).Wait()
+		c.heard.listen(true)
+		data, err := c.imap.Select(c.config.Mailbox, &goimap.SelectOptions{ReadOnly: c.config.ReadOnly}).Wait()
+		c.heard.listen(false)
 		if err != nil {
 			return err
 		}
-		mailbox = Mailbox{UIDValidity: data.UIDValidity, UIDNext: uint32(data.UIDNext), Announces: c.announces}
+		mailbox = Mailbox{UIDValidity: data.UIDValidity, UIDNext: uint32(data.UIDNext), Announces: c.announces, NotSticky: c.heard.notSticky()}
 		for _, flag := range data.PermanentFlags {
 			mailbox.Flags = append(mailbox.Flags, string(flag))
 		}
@@ -182,10 +165,12 @@ func (c *client) Select(ctx context.Context) (Mailbox, error) {
 
 // Search implements MailSource. A NOOP goes before it: some servers look for
 // new mail at no other command.
-func (c *client) Search(ctx context.Context, from uint32) ([]uint32, error) {
-	select {
-	case <-c.wake:
-	default:
+func (c *client) Search(ctx context.Context, from, last uint32) ([]uint32, error) {
+	if last == 0 { // it finds whatever was announced
+		select {
+		case <-c.wake:
+		default:
+		}
 	}
 	var uids []uint32
 	err := c.run(ctx, "SEARCH", func() error {
@@ -193,20 +178,23 @@ func (c *client) Search(ctx context.Context, from uint32) ([]uint32, error) {
 			return err
 		}
 		var set goimap.UIDSet
-		set.AddRange(goimap.UID(from), 0)
+		set.AddRange(goimap.UID(from), goimap.UID(last))
 		data, err := c.imap.UIDSearch(&goimap.SearchCriteria{UID: []goimap.UIDSet{set}}, nil).Wait()
 		if err != nil {
 			return err
 		}
-		uids, err = expand(data.All, from)
+		if last == 0 {
+			last = 1<<32 - 1
+		}
+		uids, err = expand(data.All, from, last)
 		return err
 	})
 	return uids, err
 }
 
-// expand lists a set of UIDs from one on. "n:*" also finds the last message when
+// expand lists the UIDs of a set between two. "n:*" also finds the last message when
 // its UID is below n (RFC 9051, section 6.4.8).
-func expand(found goimap.NumSet, from uint32) ([]uint32, error) {
+func expand(found goimap.NumSet, from, to uint32) ([]uint32, error) {
 	set, ok := found.(goimap.UIDSet)
 	if !ok {
 		return nil, nil
@@ -218,7 +206,7 @@ func expand(found goimap.NumSet, from uint32) ([]uint32, error) {
 			return nil, fmt.Errorf("a search found an impossible set of %d ranges", len(set))
 		}
 		for uid := uint64(first); uid <= uint64(last); uid++ {
-			if uid >= uint64(from) {
+			if uid >= uint64(from) && uid <= uint64(to) {
 				uids = append(uids, uint32(uid))
 			}
 		}
@@ -334,41 +322,6 @@ func (l *literal) Read(p []byte) (int, error) {
 		return n, ErrTruncated
 	}
 	return n, err
-}
-
-// Flag implements MailSource.
-func (c *client) Flag(ctx context.Context, uids []uint32, flag string) error {
-	return c.run(ctx, "STORE", func() error {
-		change := &goimap.StoreFlags{Op: goimap.StoreFlagsAdd, Silent: true, Flags: []goimap.Flag{goimap.Flag(flag)}}
-		return c.imap.Store(uidSet(uids), change, nil).Close()
-	})
-}
-
-// Wait implements MailSource.
-func (c *client) Wait(ctx context.Context, limit time.Duration) error {
-	var idle *imapclient.IdleCommand
-	if c.announces {
-		err := c.run(ctx, "IDLE", func() (err error) {
-			idle, err = c.imap.Idle()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-c.wake:
-	case <-timer.C:
-	case <-c.imap.Closed():
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if idle == nil {
-		return nil
-	}
-	return c.run(ctx, "IDLE", func() error { return errors.Join(idle.Close(), idle.Wait()) })
 }
 
 // Announcements implements MailSource.

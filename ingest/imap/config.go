@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"podium/ingest/imap/mailparse"
 )
 
 // Security says how a connection is protected.
@@ -36,7 +38,17 @@ type Config struct {
 
 	Username string
 	Password func(ctx context.Context) (string, error) // asked at every connection
-	Mailbox  string                                    // default INBOX
+	// Token, when it is set, stands in for Password: an access token of OAuth 2 and
+	// when it ends, before which the connection is replaced; zero is never. An error
+	// that is ErrAuthentication is the refusal to give one.
+	Token func(ctx context.Context) (token string, expires time.Time, err error)
+	// Discard is told a token that the server has refused; nil is nobody.
+	Discard func(token string)
+	Mailbox string // default INBOX
+	// ReadOnly opens the mailbox so that nothing can be changed in it (EXAMINE).
+	// A door needs it open for writing only to flag and to move.
+	ReadOnly bool
+	After    After // what is done with mail that was dealt with
 
 	// Since, at first contact, is how old mail may be to be taken, by its
 	// INTERNALDATE; the zero time takes nothing that is there already.
@@ -45,8 +57,24 @@ type Config struct {
 	// sent; such a mail is classed as an automatic one. Default: none is.
 	Own func(messageID string) bool
 
+	// CanaryEvery, when it is set, lets the door send itself a mail so often; it has
+	// to come in within CanaryWithin, default 5 min. CanaryKey marks it as ours.
+	CanaryEvery, CanaryWithin time.Duration
+	CanaryKey                 []byte
+
+	AlarmAfter  time.Duration // without a success before the alarm is raised; default 15 min
+	StatusEvery time.Duration // between reports of an unchanged status; default 1 min
+
+	// AuthServIDs are the names by which the server signs its
+	// Authentication-Results; DKIM verifies signatures here besides; Address tells
+	// which mail of ours an address stands for. See mailparse.Options.
+	AuthServIDs []string
+	DKIM        mailparse.DKIM
+	Address     func(address string) (messageID string, found bool)
+
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
 	IdleReissue     time.Duration // between looks with them; default 9 min (RFC 2177: below 29)
+	Heartbeat       time.Duration // between signs of life that are asked for while waiting; default 25 s
 	AnswerDeadline  time.Duration // without a byte while an answer is due; default 30 s
 	CommandDeadline time.Duration // for one command as a whole; default 10 min
 	RetryAfter      time.Duration // before a message that could not be fetched is tried again; default 1 min
@@ -56,6 +84,24 @@ type Config struct {
 	MaxMessage int64  // bytes; of a larger message only the first MiB is taken; default 50 MiB
 	Spool      string // folder for messages under way; default the system's
 	Clock      func() time.Time
+}
+
+// Processing is what is done with a mail that was dealt with.
+type Processing string
+
+// The kinds of processing.
+const (
+	ProcessingFlag Processing = "flag" // a keyword of ours, or \Seen where the server keeps none
+	ProcessingSeen Processing = "seen" // \Seen
+	ProcessingMove Processing = "move" // into another mailbox
+)
+
+// After says what is done with mail that was dealt with. It is done once the
+// ledger has the mail, and a server that refuses it changes nothing else.
+type After struct {
+	Processed Processing // default flag
+	Folder    string     // of ProcessingMove; default Processed
+	Failed    string     // where mail goes that could not be had in three tries; "" leaves it
 }
 
 // withDefaults returns a copy without zero values.
@@ -72,6 +118,12 @@ func (c Config) withDefaults() Config {
 	if c.Mailbox == "" {
 		c.Mailbox = "INBOX"
 	}
+	if c.After.Processed == "" {
+		c.After.Processed = ProcessingFlag
+	}
+	if c.After.Folder == "" {
+		c.After.Folder = "Processed"
+	}
 	if c.MaxMessage == 0 {
 		c.MaxMessage = 50 << 20
 	}
@@ -82,7 +134,11 @@ func (c Config) withDefaults() Config {
 		value    *time.Duration
 		standard time.Duration
 	}{
+		{&c.CanaryWithin, 5 * time.Minute},
+		{&c.AlarmAfter, 15 * time.Minute},
+		{&c.StatusEvery, time.Minute},
 		{&c.PollInterval, time.Minute},
+		{&c.Heartbeat, 25 * time.Second},
 		{&c.IdleReissue, 9 * time.Minute},
 		{&c.AnswerDeadline, 30 * time.Second},
 		{&c.CommandDeadline, 10 * time.Minute},
@@ -107,8 +163,19 @@ func (c Config) validate() error {
 			found = append(found, fmt.Errorf("%s is missing", required.name))
 		}
 	}
-	if c.Password == nil {
+	if c.Password == nil && c.Token == nil {
 		found = append(found, errors.New("password is missing"))
+	}
+	switch c.After.Processed {
+	case ProcessingFlag, ProcessingSeen, ProcessingMove:
+	default:
+		found = append(found, fmt.Errorf("after %q is none of flag, seen, move", c.After.Processed))
+	}
+	if c.After.Processed == ProcessingMove && c.After.Folder == c.Mailbox || c.After.Failed == c.Mailbox {
+		found = append(found, fmt.Errorf("mail that was dealt with would be moved to %q, where it is", c.Mailbox))
+	}
+	if c.CanaryEvery > 0 && len(c.CanaryKey) == 0 {
+		found = append(found, errors.New("a canary needs a key"))
 	}
 	if c.Port < 1 || c.Port > 65535 {
 		found = append(found, fmt.Errorf("port %d is not between 1 and 65535", c.Port))

@@ -5,16 +5,21 @@
 //
 //   - No mail is lost: a mail is dealt with only when its event was stored, and
 //     what was dealt with is kept in the mailbox ledger, not in the mailbox. The
-//     order is fetch, archive, publish, wait for the ack, ledger, flag; after a
-//     crash anywhere in it the same mail is published again under the same id,
-//     which the conversation knows. One that cannot be had in three tries is
-//     listed as failed, in the ledger and in the log.
+//     order is fetch, archive, publish, wait for the ack, ledger, flag or move;
+//     after a crash anywhere in it the same mail is published again under the
+//     same id, which the conversation knows. One that the server does not hand
+//     over in three tries, or at which the connection ends eight times over two
+//     hours, is listed as failed, in the ledger and in the log.
+//   - Every message is accounted for: the ledger keeps the fate of each UID, every
+//     cycle compares them with what the server has and takes what was missed, and
+//     Reconcile proves it against the events and the sessions' records.
 //   - No mail stops another: a mail that cannot be understood is archived and
 //     published as degraded or failed.
-//   - The mailbox is only read, but for one flag on mail that was dealt with.
-//     Nobody else's flags decide anything here.
-//   - A connection that has gone silent is noticed within Config.AnswerDeadline
-//     of a command, and a command is sent at the latest every Config.IdleReissue.
+//   - The mailbox is only read, but for a flag on mail that was dealt with, or its
+//     move where that is configured. A message leaves a mailbox only when the
+//     server has confirmed the copy. Nobody else's flags decide anything here.
+//   - A connection that has gone silent is noticed within 55 s: an answer is waited
+//     for as long as Config.AnswerDeadline, and asked for every Config.Heartbeat.
 //   - Being connected is never taken for being up to date: every cycle asks for
 //     new mail, whatever the server announced or did not.
 //

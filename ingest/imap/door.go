@@ -2,10 +2,12 @@ package imap
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +34,11 @@ type Dependencies struct {
 	Log       zerolog.Logger
 	// Dial opens a connection; nil is the one over TCP that Config describes.
 	Dial func(ctx context.Context) (MailSource, error)
+	Host *Host // shared by all doors to the same server; nil is one of its own
+	// Report is told the status now and then, and whenever health changes; nil is nobody.
+	Report func(Status)
+	// SendCanary sends a mail to the mailbox, with the mark as its CanaryHeader.
+	SendCanary func(ctx context.Context, mark string) error
 }
 
 // A Door watches one mailbox.
@@ -43,33 +50,13 @@ type Door struct {
 	// careful asks for messages one by one, since the connection failed among
 	// several. Only the goroutine of Run uses it.
 	careful bool
+	// checked is the UID up to which the mailbox was compared with the ledger.
+	checked uint32
+
+	read chan struct{} // closed when the mailbox was read to its end for the first time
 
 	mu     sync.Mutex
 	status Status
-}
-
-// Trust says how far a server's announcements of new mail are believed.
-type Trust string
-
-// The degrees of trust.
-const (
-	TrustNone     Trust = "poll"     // it announces nothing, or mail was found that it had not announced
-	TrustUnproven Trust = "unproven" // it has announced nothing yet
-	TrustPush     Trust = "push"     // it announced the mail that came
-)
-
-// Status says how a door is.
-type Status struct {
-	Account   string
-	Mailbox   string
-	Connected bool
-	// LastSuccess is when everything that the server had was last dealt with.
-	// It, not Connected, says that the door works.
-	LastSuccess time.Time
-	Lag         int // messages that are known of and not dealt with
-	Failed      int // messages passed over; they stand in the mailbox ledger
-	Trust       Trust
-	Problem     string // why the last connection ended, in English, without personal data
 }
 
 // New returns a door that does nothing before Run.
@@ -84,51 +71,85 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 	if dependencies.Dial == nil {
 		dependencies.Dial = func(ctx context.Context) (MailSource, error) { return dial(ctx, config) }
 	}
+	if dependencies.Host == nil {
+		dependencies.Host = NewHost()
+	}
+	if dependencies.Report == nil {
+		dependencies.Report = func(Status) {}
+	}
 	return &Door{
-		config: config, dependencies: dependencies,
-		log:    dependencies.Log.With().Str("door", doorName).Str("account", config.Account).Logger(),
+		config: config, dependencies: dependencies, read: make(chan struct{}),
+		log:    dependencies.Log.With().Str("door", doorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
 		status: Status{Account: config.Account, Mailbox: config.Mailbox, Trust: TrustUnproven},
 	}, nil
+}
+
+// mailboxTag names a mailbox where its name, which may be a person's, must not stand.
+func mailboxTag(mailbox string) string {
+	if strings.EqualFold(mailbox, "INBOX") {
+		return "INBOX"
+	}
+	sum := sha256.Sum256([]byte(mailbox))
+	return hex.EncodeToString(sum[:4])
 }
 
 // Run takes mail until the context ends, connecting anew whenever it must. It
 // returns nil.
 func (d *Door) Run(ctx context.Context) error {
-	failures := 0
-	for {
-		before := d.Status().LastSuccess
+	d.update(func(s *Status) { s.Started = d.config.Clock() })
+	var aside sync.WaitGroup
+	defer aside.Wait()
+	aside.Go(func() { d.watch(ctx) })
+	if d.dependencies.SendCanary != nil && d.config.CanaryEvery > 0 {
+		aside.Go(func() { d.sendCanaries(ctx) })
+	}
+	own := NewHost() // what is nobody's fault but this door's
+	for d.dependencies.Host.enter(ctx, d.config.Username, d.config.Clock) {
+		opened := d.config.Clock()
 		err := d.connection(ctx)
-		d.update(func(s *Status) { s.Connected, s.Problem = false, problem(err) })
-		if d.Status().LastSuccess.After(before) {
-			failures = 0
+		d.update(func(s *Status) { s.Connected = false })
+		if errors.Is(err, errRenew) {
+			continue
 		}
-		wait := d.backOff(failures, err)
-		failures++
+		d.update(func(s *Status) { s.Problem = problem(err) })
+		if d.Status().LastSuccess.After(opened) {
+			own.succeeded()
+		}
+		now := d.config.Clock()
+		var wait time.Duration
+		switch {
+		case errors.Is(err, ErrAuthentication):
+			wait = d.dependencies.Host.deny(d.config.Username, now, d.config.BackOffMax)
+		case ours(err):
+			wait = own.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
+		default:
+			wait = d.dependencies.Host.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
+		}
 		if ctx.Err() == nil {
 			d.log.Warn().Str("problem", problem(err)).Dur("retry_in", wait).Msg("the connection to the mailbox ended")
 		}
-		if !sleep(ctx, wait) {
+		if ours(err) && !sleep(ctx, wait) {
 			return nil
 		}
 	}
+	return nil
 }
 
-// Status returns how the door is now.
-func (d *Door) Status() Status {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.status
+// ours tells a failure that concerns this door from one of the server.
+func ours(err error) bool {
+	for _, kind := range [...]error{errLedger, errSpool, errUIDValidity, errNotSticky} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
-func (d *Door) update(change func(*Status)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	change(&d.status)
-}
-
-// connection is the life of one connection.
+// connection is the life of one connection. It leaves the host that the caller
+// has entered.
 func (d *Door) connection(ctx context.Context) (err error) {
 	source, err := d.dependencies.Dial(ctx)
+	d.dependencies.Host.leave()
 	if err != nil {
 		return err
 	}
@@ -139,40 +160,6 @@ func (d *Door) connection(ctx context.Context) (err error) {
 	}
 	d.log.Info().Uint32("uid_validity", s.mailbox.UIDValidity).Bool("announces", s.mailbox.Announces).Msg("watching the mailbox")
 	return s.run(ctx)
-}
-
-// backOff returns how long to wait before connection number failures+2: with
-// full jitter from a doubling limit, or long when the credentials were refused.
-func (d *Door) backOff(failures int, err error) time.Duration {
-	limit := d.config.BackOffMax
-	if errors.Is(err, ErrAuthentication) {
-		return limit/2 + jitter(limit/2)
-	}
-	if failures < 16 {
-		limit = min(limit, d.config.BackOffMin<<failures)
-	}
-	return jitter(limit)
-}
-
-// jitter returns a duration between zero and limit. Its randomness spreads the
-// reconnections of many doors and decides nothing else.
-func jitter(limit time.Duration) time.Duration {
-	return rand.N(limit + 1) //nolint:gosec // no secret depends on it
-}
-
-// sleep returns false when the context ends first.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // problem describes an error without anything that a server or a mail said.
@@ -200,6 +187,8 @@ func problem(err error) string {
 		return errSpool.Error()
 	case errors.Is(err, errUIDValidity):
 		return errUIDValidity.Error()
+	case errors.Is(err, errNotSticky):
+		return errNotSticky.Error()
 	case errors.As(err, &network):
 		return "network: " + network.Error()
 	}

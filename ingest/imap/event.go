@@ -34,8 +34,9 @@ func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[ui
 			continue
 		}
 		known, err := s.knows(ctx, uid, one)
+		err = errors.Join(err, s.isCanary(one))
 		group.Go(func() error {
-			if err == nil && !known {
+			if err == nil && !known && one.canary.IsZero() {
 				events[i], err = s.prepare(ctx, one)
 			}
 			return err
@@ -51,6 +52,17 @@ func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[ui
 		}
 	}
 	return prepared, nil
+}
+
+// isCanary looks for the mark of a mail that the door has sent to itself.
+func (s *session) isCanary(one *outcome) error {
+	content, err := one.content.open()
+	if err == nil {
+		if sent, ok := s.door.canarySent(content); ok {
+			one.canary = sent
+		}
+	}
+	return err
 }
 
 // knows tells whether a message was published under another UID.
@@ -107,8 +119,12 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 			mail, err = mailparse.Unparsed(), nil
 		}
 	}()
+	return s.config.parse(ctx, content, s.door.dependencies.Artifacts, truncated)
+}
+
+func (c Config) parse(ctx context.Context, content io.Reader, sink mailparse.Sink, truncated bool) (schemas.EmailReceived, error) {
 	return mailparse.Parse(ctx, content, mailparse.Options{
-		Sink: s.door.dependencies.Artifacts, Own: s.config.Own, Truncated: truncated,
+		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
 	})
 }
 

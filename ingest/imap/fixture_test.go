@@ -33,6 +33,8 @@ type fixture struct {
 	intake *intake
 	store  *store
 	log    *lines
+
+	sendCanary func(ctx context.Context, mark string) error
 }
 
 func newFixture() *fixture {
@@ -78,8 +80,9 @@ func (i *intake) Submit(ctx context.Context, door string, e schemas.Event) (bus.
 type store struct {
 	bus.Store
 
-	mu   sync.Mutex
-	lose bool
+	mu      sync.Mutex
+	lose    bool
+	largest int // bytes of an entry
 }
 
 var errLost = &bus.TemporaryError{Op: "update", Err: errors.New("lost")}
@@ -93,6 +96,7 @@ func (s *store) setLosing(lose bool) {
 func (s *store) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	s.mu.Lock()
 	lose := s.lose
+	s.largest = max(s.largest, len(value))
 	s.mu.Unlock()
 	if lose {
 		return 0, errLost
@@ -137,6 +141,7 @@ func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Conte
 	tb.Helper()
 	door, err := imap.New(config, imap.Dependencies{
 		Intake: f.intake, Artifacts: f.core.Artifacts(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,
+		SendCanary: f.sendCanary,
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -15,96 +15,27 @@ import (
 )
 
 const (
-	maxTries   = 3   // to fetch a message before it is passed over
-	prefixSize = 16  // bytes of a SHA-256 that are remembered of each message
-	chunkCount = 512 // messages remembered in one entry of the store
+	prefixSize     = 16      // bytes of a SHA-256 that are remembered of each message
+	chunkBytes     = 8 << 10 // of remembered messages in one entry of the store
+	fateChunkBytes = 4 << 10 // of fates in one entry of the store, at least
 )
 
-// A position is how far a mailbox has been dealt with: one entry of the store,
-// written with compare-and-set after each batch.
-type position struct {
-	Account     string `json:"account"`
-	Mailbox     string `json:"mailbox"`
-	UIDValidity uint32 `json:"uid_validity"`
-	// LowWater: every message up to this UID is dealt with, except those in Open.
-	LowWater uint32       `json:"low_water"`
-	Open     []openUID    `json:"open,omitzero"`   // to be tried again
-	Failed   []failedUID  `json:"failed,omitzero"` // passed over
-	Since    time.Time    `json:"since"`           // mail of the backlog that is older was never to be taken
-	Backlog  uint32       `json:"backlog"`         // messages below this UID were there at first contact, or when UIDVALIDITY changed
-	Chunks   int          `json:"chunks,omitzero"` // full entries of remembered messages
-	Recent   []byte       `json:"recent,omitzero"` // remembered messages that fill no entry yet
-	Counts   outcomeCount `json:"counts"`
-}
-
-// An openUID is a message that could not be had yet.
-type openUID struct {
-	UID   uint32    `json:"uid"`
-	Tries int       `json:"tries"`
-	Due   time.Time `json:"due"` // not to be tried again before
-}
-
-// A failedUID is a message that was passed over.
-type failedUID struct {
-	UID    uint32    `json:"uid"`
-	Tries  int       `json:"tries"`
-	Reason string    `json:"reason"`
-	Time   time.Time `json:"time"`
-}
-
-// outcomeCount counts what became of messages, over the life of the mailbox.
-type outcomeCount struct {
-	Published uint64 `json:"published"`
-	Known     uint64 `json:"known"`    // passed over after UIDVALIDITY changed
-	Old       uint64 `json:"old"`      // older than Since
-	Vanished  uint64 `json:"vanished"` // removed by someone before they could be had
-}
-
-// settle notes that a message is dealt with.
-func (p *position) settle(uid uint32) {
-	p.LowWater = max(p.LowWater, uid)
-	p.Open = slices.DeleteFunc(p.Open, func(o openUID) bool { return o.UID == uid })
-}
-
-// fail notes that a message could not be had. It returns true when it is
-// passed over from now on.
-func (p *position) fail(uid uint32, reason string, now time.Time, retry time.Duration) bool {
-	tries := 1
-	for _, known := range p.Open {
-		if known.UID == uid {
-			tries += known.Tries
-		}
-	}
-	p.settle(uid)
-	if tries >= maxTries {
-		p.Failed = append(p.Failed, failedUID{UID: uid, Tries: tries, Reason: reason, Time: now})
-		return true
-	}
-	p.Open = append(p.Open, openUID{UID: uid, Tries: tries, Due: now.Add(retry)})
-	return false
-}
-
-// due returns the open messages whose time has come, and when the next one's comes.
-func (p *position) due(now time.Time) (uids []uint32, next time.Time) {
-	for _, one := range p.Open {
-		if !one.Due.After(now) {
-			uids = append(uids, one.UID)
-		} else if next.IsZero() || one.Due.Before(next) {
-			next = one.Due
-		}
-	}
-	slices.Sort(uids)
-	return uids, next
-}
-
-// A mailboxLedger keeps a position in the store, and the bytes' hashes of every
-// message that was published, which tell known mail after UIDVALIDITY changed.
+// A mailboxLedger keeps a position in the store, the fate of every message, and
+// the bytes' hashes of every message that was published, which tell known mail
+// after UIDVALIDITY changed.
 type mailboxLedger struct {
 	store    bus.Store
 	key      string
 	revision uint64
 	position position
 	known    map[[prefixSize]byte]bool // loaded when they are needed
+
+	fates fates  // of every message
+	log   []span // of those that fill no entry yet, in the order of their noting
+
+	// What stood in the store at the last commit, in bytes and spans. Only that
+	// becomes an entry of its own: two doors that race then write the same bytes.
+	storedRecent, storedLog int
 }
 
 func mailboxKey(account, mailbox string) string {
@@ -112,51 +43,186 @@ func mailboxKey(account, mailbox string) string {
 	return "mailbox." + hex.EncodeToString(sum[:12])
 }
 
-// openLedger reads the position of a mailbox; found is false at first contact.
+// openLedger reads the ledger of a mailbox; found is false at first contact.
 func openLedger(ctx context.Context, store bus.Store, account, mailbox string) (ledger *mailboxLedger, found bool, err error) {
 	ledger = &mailboxLedger{store: store, key: mailboxKey(account, mailbox)}
 	value, revision, err := store.Get(ctx, ledger.key)
 	if errors.Is(err, bus.ErrNotFound) {
-		ledger.position = position{Account: account, Mailbox: mailbox}
+		ledger.position = position{Version: positionVersion, Account: account, Mailbox: mailbox}
 		return ledger, false, nil
 	}
 	if err == nil {
 		err = schemas.Unmarshal(value, &ledger.position)
 	}
+	if err == nil {
+		err = ledger.loadFates(ctx)
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read mailbox ledger: %w", err)
 	}
-	ledger.revision = revision
+	ledger.revision, ledger.storedRecent, ledger.storedLog = revision, len(ledger.position.Recent), len(ledger.log)
 	return ledger, true, nil
 }
 
-// commit writes the position. It fails with bus.ErrConflict when someone else
-// reads the same mailbox: then the position must be read anew.
-func (l *mailboxLedger) commit(ctx context.Context) error {
-	for len(l.position.Recent) >= chunkCount*prefixSize {
-		// The entry goes before the position that counts it; written again after
-		// a crash in between, it is the same.
-		chunk := l.position.Recent[:chunkCount*prefixSize]
-		if _, err := l.store.Put(ctx, l.chunkKey(l.position.Chunks), chunk); err != nil {
-			return fmt.Errorf("write mailbox ledger: %w", err)
+// loadFates reads the fate of every message.
+func (l *mailboxLedger) loadFates(ctx context.Context) error {
+	p := &l.position
+	for number := range p.FateChunks {
+		chunk, _, err := l.store.Get(ctx, l.fateKey(number))
+		if err != nil {
+			return err
 		}
-		l.position.Chunks++
-		l.position.Recent = bytes.Clone(l.position.Recent[len(chunk):])
+		if err := l.addFates(chunk, nil); err != nil {
+			return err
+		}
 	}
-	value, err := schemas.Marshal(l.position)
-	if err != nil {
+	if err := l.addFates(p.Fates, &l.log); err != nil {
 		return err
+	}
+	if p.Version < positionVersion {
+		l.adoptEarlier()
+	}
+	return nil
+}
+
+// adoptEarlier gives a fate to what was dealt with before fates were kept.
+func (l *mailboxLedger) adoptEarlier() {
+	p := &l.position
+	p.Version, p.Passed = positionVersion, uint64(len(p.Failed))
+	open := make([]uint32, len(p.Open))
+	for i, one := range p.Open {
+		open[i] = one.UID
+	}
+	slices.Sort(open)
+	next := uint32(1)
+	for _, uid := range append(open, p.LowWater+1) {
+		if uid > next {
+			l.note(span{first: next, last: uid - 1, fate: fateEarlier})
+		}
+		next = uid + 1
+	}
+	for _, one := range p.Failed {
+		l.note(span{first: one.UID, last: one.UID, fate: fateFailed})
+	}
+}
+
+func (l *mailboxLedger) addFates(packed []byte, log *[]span) error {
+	spans, err := decodeSpans(packed)
+	for _, s := range spans {
+		l.fates = l.fates.set(s)
+	}
+	if log != nil {
+		*log = spans
+	}
+	return err
+}
+
+// note keeps the fate of messages.
+func (l *mailboxLedger) note(s span) {
+	l.fates, l.log = l.fates.set(s), appendFate(l.log, s)
+}
+
+// settle notes that a message is dealt with.
+func (l *mailboxLedger) settle(uid uint32, kind fate) {
+	l.position.close(uid)
+	l.position.Counts.count(kind, 1)
+	l.note(span{first: uid, last: uid, fate: kind})
+}
+
+// fail notes that a message could not be had; broke says that the connection
+// ended, and then each wait is twice the one before it. It returns true when the
+// message is passed over from now on.
+func (l *mailboxLedger) fail(uid uint32, reason string, broke bool, now time.Time, retry time.Duration) bool {
+	p := &l.position
+	one := p.close(uid)
+	one.Tries++
+	if broke {
+		one.Breaks++
+		retry <<= one.Breaks - 1
+	}
+	if one.Tries-one.Breaks < maxTries && one.Breaks < maxBreaks {
+		one.Due = now.Add(retry)
+		p.Open = append(p.Open, one)
+		return false
+	}
+	l.note(span{first: uid, last: uid, fate: fateFailed})
+	p.Passed++
+	p.Failed = append(p.Failed, failedUID{UID: uid, Tries: one.Tries, Reason: reason, Time: now})
+	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
+	return true
+}
+
+// restart forgets every UID, which a new UIDVALIDITY has voided. Hashes stay.
+func (l *mailboxLedger) restart(uidValidity, next uint32) {
+	p := &l.position
+	p.UIDValidity, p.Backlog, p.LowWater, p.Passed = uidValidity, next, 0, 0
+	p.Open, p.Failed, p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil, nil, nil
+	p.FateChunks, l.fates, l.log, l.storedLog = 0, nil, nil, 0
+}
+
+// commit writes the ledger. It fails with bus.ErrConflict when someone else
+// reads the same mailbox: then the ledger must be read anew.
+func (l *mailboxLedger) commit(ctx context.Context) error {
+	err := l.seal(ctx)
+	l.position.Fates = encodeSpans(l.log)
+	var value []byte
+	if err == nil {
+		value, err = schemas.Marshal(l.position)
+	}
+	if err != nil {
+		return fmt.Errorf("write mailbox ledger: %w", err)
 	}
 	revision, err := l.store.Update(ctx, l.key, value, l.revision)
 	if err != nil {
 		return fmt.Errorf("write mailbox ledger: %w", err)
 	}
-	l.revision = revision
+	l.revision, l.storedRecent, l.storedLog = revision, len(l.position.Recent), len(l.log)
 	return nil
+}
+
+// seal moves what is many into entries of its own. They go before the position
+// that counts them; written again after a crash in between, they are the same.
+func (l *mailboxLedger) seal(ctx context.Context) error {
+	p := &l.position
+	for l.storedRecent >= chunkBytes {
+		if _, err := l.store.Put(ctx, l.chunkKey(p.Chunks), p.Recent[:chunkBytes]); err != nil {
+			return err
+		}
+		p.Chunks++
+		p.Recent, l.storedRecent = bytes.Clone(p.Recent[chunkBytes:]), l.storedRecent-chunkBytes
+	}
+	for {
+		packed, spans := l.fullFates()
+		if spans == 0 {
+			return nil
+		}
+		if _, err := l.store.Put(ctx, l.fateKey(p.FateChunks), packed); err != nil {
+			return err
+		}
+		p.FateChunks++
+		l.log, l.storedLog = slices.Clone(l.log[spans:]), l.storedLog-spans
+	}
+}
+
+// fullFates returns the first spans of the log that fill an entry; the newest
+// stored one may still grow.
+func (l *mailboxLedger) fullFates() (packed []byte, spans int) {
+	previous := uint32(0)
+	for _, s := range l.log[:max(0, l.storedLog-1)] {
+		packed, previous = appendSpan(packed, previous, s), s.last
+		if spans++; len(packed) >= fateChunkBytes {
+			return packed, spans
+		}
+	}
+	return nil, 0
 }
 
 func (l *mailboxLedger) chunkKey(number int) string {
 	return fmt.Sprintf("%s.known.%06d", l.key, number)
+}
+
+func (l *mailboxLedger) fateKey(number int) string {
+	return fmt.Sprintf("%s.fate.%d.%06d", l.key, l.position.UIDValidity, number)
 }
 
 // remember adds a message to those that are known.

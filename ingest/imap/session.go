@@ -12,11 +12,17 @@ import (
 // Nothing here is decided by it.
 const keyword = "$PodiumIngested"
 
-const commitDeadline = 5 * time.Second
+const (
+	commitDeadline = 5 * time.Second
+	searchWindow   = 50_000 // UIDs that are compared with the ledger at once
+	contactWindow  = 20_000 // UIDs that are passed over at once: half as many fates at most
+)
 
 var (
 	errLedger      = errors.New("the ledger does not take the mail")
 	errUIDValidity = errors.New("the server does not name the UIDVALIDITY of the mailbox")
+	errNotSticky   = errors.New("the server gives messages of this mailbox new UIDs at every connection (UIDNOTSTICKY), so that nobody can tell which were taken; use another mailbox or server")
+	errRenew       = errors.New("the token that the connection was opened with ends")
 )
 
 // A session is one connection at work on one mailbox. It is for one goroutine.
@@ -28,6 +34,12 @@ type session struct {
 	ledger  *mailboxLedger
 	flag    string // set on mail that was dealt with; "" is none
 	trust   Trust
+	// How many changes were announced before the newest search, and after it.
+	announced, heard uint64
+	// behind is how many messages there are at most beyond the window under way.
+	behind int
+	// stuck names mailboxes that took no mail on this connection.
+	stuck map[string]bool
 }
 
 // openSession opens the mailbox and brings its ledger in line with it.
@@ -39,13 +51,16 @@ func openSession(ctx context.Context, door *Door, source MailSource) (*session, 
 	if mailbox.UIDValidity == 0 {
 		return nil, errUIDValidity
 	}
+	if mailbox.NotSticky {
+		return nil, errNotSticky
+	}
 	ledger, found, err := openLedger(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
 	}
 	s := &session{
 		door: door, config: door.config, source: source, mailbox: mailbox, ledger: ledger,
-		flag: chooseFlag(mailbox.Flags), trust: door.Status().Trust,
+		flag: chooseFlag(mailbox.Flags, door.config.After.Processed), trust: door.Status().Trust, stuck: map[string]bool{},
 	}
 	if !mailbox.Announces {
 		s.trust = TrustNone
@@ -66,9 +81,10 @@ func openSession(ctx context.Context, door *Door, source MailSource) (*session, 
 }
 
 // chooseFlag prefers our own keyword; a server that keeps no new keywords gets \Seen.
-func chooseFlag(permanent []string) string {
+func chooseFlag(permanent []string, processing Processing) string {
+	custom := slices.Contains(permanent, `\*`) || slices.Contains(permanent, keyword)
 	switch {
-	case slices.Contains(permanent, `\*`), slices.Contains(permanent, keyword):
+	case custom && processing != ProcessingSeen:
 		return keyword
 	case slices.Contains(permanent, `\Seen`):
 		return `\Seen`
@@ -82,12 +98,35 @@ func (s *session) firstContact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.ledger.restart(s.mailbox.UIDValidity, next)
 	p := &s.ledger.position
-	p.UIDValidity, p.Backlog, p.Since = s.mailbox.UIDValidity, next, s.config.Since
-	if p.Since.IsZero() {
-		p.Since, p.LowWater = s.config.Clock().UTC(), next-1
+	if p.Since = s.config.Since; p.Since.IsZero() {
+		p.Since = s.config.Clock().UTC()
+		if err := s.passOver(ctx, next); err != nil {
+			return err
+		}
+		p.LowWater = next - 1
 	}
 	return s.commit(ctx)
+}
+
+// passOver notes every message below a UID as older than was asked for. It names
+// them one by one: another that a server puts among them later is new mail.
+func (s *session) passOver(ctx context.Context, next uint32) error {
+	for from := uint64(1); from < uint64(next); from += contactWindow {
+		uids, err := s.source.Search(ctx, uint32(from), uint32(min(from+contactWindow-1, uint64(next)-1))) //nolint:gosec // below next
+		if err != nil {
+			return err
+		}
+		for _, uid := range uids {
+			s.ledger.settle(uid, fateOld)
+		}
+		// Should it end here, the rest is told from new mail by its age.
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renumber begins anew after the server has changed every UID.
@@ -96,10 +135,10 @@ func (s *session) renumber(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &s.ledger.position
-	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", p.UIDValidity).
+	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
-	p.UIDValidity, p.Backlog, p.LowWater, p.Open, p.Failed = s.mailbox.UIDValidity, next, 0, nil, nil
+	s.ledger.restart(s.mailbox.UIDValidity, next)
+	s.door.checked = 0
 	return s.commit(ctx)
 }
 
@@ -108,7 +147,7 @@ func (s *session) nextUID(ctx context.Context) (uint32, error) {
 	if s.mailbox.UIDNext > 0 {
 		return s.mailbox.UIDNext, nil
 	}
-	uids, err := s.source.Search(ctx, 1)
+	uids, err := s.source.Search(ctx, 1, 0)
 	if err != nil || len(uids) == 0 {
 		return 1, err
 	}
@@ -117,22 +156,38 @@ func (s *session) nextUID(ctx context.Context) (uint32, error) {
 
 // run deals with what is there and waits for more, until the connection ends.
 func (s *session) run(ctx context.Context) error {
-	announced := s.source.Announcements()
 	for first := true; ; first = false {
-		found, err := s.catchUp(ctx)
+		announced := s.announced
+		found, all, err := s.catchUp(ctx)
+		if err == nil {
+			err = s.check(ctx)
+		}
 		if err != nil {
 			return err
 		}
 		if !first { // what came before the connection was not to be announced on it
-			s.learn(found, s.source.Announcements() != announced)
+			s.learn(found, s.heard != announced)
 		}
-		announced = s.source.Announcements()
-		now := s.config.Clock()
-		s.door.update(func(status *Status) { status.Trust, status.LastSuccess = s.trust, now })
+		s.door.update(func(status *Status) { status.Trust = s.trust })
+		if all {
+			s.door.succeeded(s.config.Clock())
+		}
 		if err := s.source.Wait(ctx, s.patience()); err != nil {
 			return err
 		}
+		if s.timeLeft() <= 0 {
+			return errRenew
+		}
 	}
+}
+
+// timeLeft is how long the connection may still be used.
+func (s *session) timeLeft() time.Duration {
+	renew := s.source.Renew()
+	if renew.IsZero() {
+		return 1<<63 - 1
+	}
+	return renew.Sub(s.config.Clock())
 }
 
 // learn compares what was found with what was announced.
@@ -157,48 +212,126 @@ func (s *session) patience() time.Duration {
 	if _, next := s.ledger.position.due(now); !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
-	return max(wait, 0)
+	return max(min(wait, s.timeLeft()), 0)
 }
 
 // catchUp deals with everything that the server has, and returns how many new
-// messages there were.
-func (s *session) catchUp(ctx context.Context) (int, error) {
-	again, _ := s.ledger.position.due(s.config.Clock())
+// messages there were, and whether all of them were dealt with.
+func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) {
+	if err := s.mark(ctx); err != nil {
+		return 0, false, err
+	}
+	p := &s.ledger.position
+	again, _ := p.due(s.config.Clock())
 	for _, uid := range again {
 		if err := s.take(ctx, []uint32{uid}); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
-	low := s.ledger.position.LowWater
-	if low == 1<<32-1 {
-		return 0, nil
+	if p.LowWater == 1<<32-1 {
+		return 0, true, nil
 	}
-	fresh, err := s.source.Search(ctx, low+1)
+	if found, all, err = s.takeBacklog(ctx); err != nil || !all {
+		return found, all, err
+	}
+	s.announced = s.source.Announcements()
+	fresh, err := s.source.Search(ctx, p.LowWater+1, 0)
+	s.heard = s.source.Announcements()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	left := len(fresh)
-	s.lag(left)
-	size := batchCount
-	if s.door.careful {
-		size = 1
-	}
-	for batch := range slices.Chunk(fresh, size) {
-		if err := s.take(ctx, batch); err != nil {
-			return 0, err
+	all, err = s.takeAll(ctx, fresh)
+	return found + len(fresh), all, err
+}
+
+// takeBacklog deals with a large part of a mailbox in windows, so that no answer
+// to a search lists millions.
+func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
+	p := &s.ledger.position
+	for uint64(p.LowWater)+searchWindow < uint64(s.mailbox.UIDNext) {
+		last := p.LowWater + searchWindow
+		uids, err := s.source.Search(ctx, p.LowWater+1, last)
+		if err != nil {
+			return found, false, err
 		}
-		left -= len(batch)
-		s.lag(left)
+		s.behind = int(s.mailbox.UIDNext - 1 - last)
+		found += len(uids)
+		if all, err := s.takeAll(ctx, uids); err != nil || !all {
+			return found, false, err
+		}
+		p.LowWater = max(p.LowWater, last) // below UIDNEXT nothing can come any more
+	}
+	s.behind = 0
+	return found, true, nil
+}
+
+// takeAll deals with messages in batches. It returns false when it has stopped
+// because too many wait for another try.
+func (s *session) takeAll(ctx context.Context, uids []uint32) (all bool, err error) {
+	s.lag(len(uids))
+	for len(uids) > 0 {
+		room := maxOpen - len(s.ledger.position.Open)
+		if room <= 0 {
+			return false, nil
+		}
+		size := min(batchCount, room, len(uids))
+		if s.door.careful {
+			size = 1
+		}
+		if err := s.take(ctx, uids[:size]); err != nil {
+			return false, err
+		}
+		uids = uids[size:]
+		s.lag(len(uids))
 	}
 	s.door.careful = false
-	return len(fresh), nil
+	return true, nil
 }
 
 func (s *session) lag(fresh int) {
 	p := &s.ledger.position
 	s.door.update(func(status *Status) {
-		status.Lag, status.Failed = fresh+len(p.Open), len(p.Failed)
+		status.Lag, status.Failed = fresh+s.behind+len(p.Open), int(p.Passed) //nolint:gosec // far below
+		status.Published, status.Recovered = p.Counts.Published, p.Counts.Recovered
 	})
+}
+
+// check compares what the server has with what the ledger accounts for: of a
+// large mailbox a window at a time. A message below the low water mark without a
+// fate, or one that had vanished and is there again, is a gap; it is taken now.
+func (s *session) check(ctx context.Context) error {
+	low := s.ledger.position.LowWater
+	if s.door.checked >= low {
+		s.door.checked = 0
+	}
+	if low == 0 {
+		return nil
+	}
+	from := s.door.checked + 1
+	last := uint32(min(uint64(low), uint64(from)+searchWindow-1)) //nolint:gosec // at most low
+	uids, err := s.source.Search(ctx, from, last)
+	if err != nil {
+		return err
+	}
+	gaps := slices.DeleteFunc(uids, func(uid uint32) bool { return s.accounted(uid) })
+	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
+	if len(gaps) > 0 {
+		s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
+			Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
+		s.ledger.position.Counts.Recovered += uint64(len(gaps))
+		if all, err := s.takeAll(ctx, gaps); err != nil || !all {
+			return err
+		}
+		s.door.update(func(status *Status) { status.Gaps = 0 })
+	}
+	s.door.checked = last
+	return nil
+}
+
+// accounted tells whether the ledger says what became of a message that is there.
+func (s *session) accounted(uid uint32) bool {
+	kind := s.ledger.fates.of(uid)
+	return kind != fateNone && kind != fateVanished || s.ledger.position.isOpen(uid)
 }
 
 // commit writes the ledger, also when the door is being stopped: what was

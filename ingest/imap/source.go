@@ -14,8 +14,9 @@ import (
 type MailSource interface {
 	// Select opens the mailbox. It is called once, before all others.
 	Select(ctx context.Context) (Mailbox, error)
-	// Search returns the UIDs from one on, ascending.
-	Search(ctx context.Context, from uint32) ([]uint32, error)
+	// Search returns the UIDs between two, both included, ascending; a last one
+	// of 0 is no limit.
+	Search(ctx context.Context, from, last uint32) ([]uint32, error)
 	// Describe returns what the server knows of messages, in no order. Messages
 	// that are gone are left out.
 	Describe(ctx context.Context, uids []uint32) ([]Summary, error)
@@ -27,10 +28,21 @@ type MailSource interface {
 	FetchLarge(ctx context.Context, uid uint32, limit int64, w io.Writer) error
 	// Flag adds a flag or keyword to messages.
 	Flag(ctx context.Context, uids []uint32, flag string) error
+	// Move puts messages into another mailbox. It takes away only what the server
+	// has confirmed to be there; after a *RefusedError all are where they were.
+	Move(ctx context.Context, uids []uint32, folder string) error
+	// Create makes a mailbox.
+	Create(ctx context.Context, folder string) error
+	// Remove deletes messages, and no others. A server that cannot delete single
+	// messages (UIDPLUS) keeps them, flagged \Deleted.
+	Remove(ctx context.Context, uids []uint32) error
 	// Wait returns when the server announces a change, or after a while.
 	Wait(ctx context.Context, limit time.Duration) error
 	// Announcements counts the changes that the server has announced so far.
 	Announcements() uint64
+	// Renew is when the connection is to be replaced by another, because what it
+	// was authenticated with ends; zero is never.
+	Renew() time.Time
 	// Close ends the connection. It may be called more than once.
 	Close() error
 }
@@ -40,6 +52,7 @@ type Mailbox struct {
 	UIDValidity uint32
 	UIDNext     uint32 // 0 when the server does not say
 	Announces   bool   // the server announces new mail while the client waits (IDLE)
+	NotSticky   bool   // UIDs do not outlive the connection (RFC 4315, UIDNOTSTICKY)
 	Flags       []string
 }
 

@@ -26,6 +26,7 @@ type outcome struct {
 	summary   Summary
 	content   *spool
 	truncated bool
+	canary    time.Time // when the door sent it to itself; zero for any other mail
 }
 
 type outcomeKind int
@@ -50,14 +51,13 @@ func (s *session) take(ctx context.Context, uids []uint32) error {
 			}
 		}
 	}()
-	settled, err := s.publish(ctx, uids, outcomes)
-	if err != nil {
+	if err := s.publish(ctx, uids, outcomes); err != nil {
 		return errors.Join(err, s.commit(ctx))
 	}
 	if fetchErr != nil && ctx.Err() == nil && !errors.Is(fetchErr, errSpool) {
 		s.door.careful = true
 		if len(uids) == 1 && outcomes[uids[0]] == nil {
-			s.fail(uids[0], "the connection ended while it was fetched")
+			s.fail(uids[0], "the connection ended while it was fetched", true)
 		}
 	}
 	if err := s.commit(ctx); err != nil {
@@ -66,26 +66,15 @@ func (s *session) take(ctx context.Context, uids []uint32) error {
 	if fetchErr != nil {
 		return fetchErr
 	}
-	return s.mark(ctx, settled)
-}
-
-// mark sets the flag. It is a courtesy: a refusal changes nothing.
-func (s *session) mark(ctx context.Context, uids []uint32) error {
-	if s.flag == "" || len(uids) == 0 {
-		return nil
-	}
-	err := s.source.Flag(ctx, uids, s.flag)
-	if refused(err) {
-		s.door.log.Warn().Str("problem", problem(err)).Msg("the server does not keep our flag")
-		s.flag = ""
-		return nil
-	}
-	return err
+	return s.mark(ctx)
 }
 
 // fail counts a try.
-func (s *session) fail(uid uint32, reason string) {
-	passedOver := s.ledger.position.fail(uid, reason, s.config.Clock().UTC(), s.config.RetryAfter)
+func (s *session) fail(uid uint32, reason string, broke bool) {
+	passedOver := s.ledger.fail(uid, reason, broke, s.config.Clock().UTC(), s.config.RetryAfter)
+	if passedOver && s.config.After.Failed != "" {
+		s.ledger.position.UnmarkedFailed = append(s.ledger.position.UnmarkedFailed, uid)
+	}
 	s.door.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
 		Bool("passed_over", passedOver).Msg("a message could not be taken")
 }
@@ -159,7 +148,7 @@ func (s *session) tooOld(summary Summary) bool {
 // missing decides about a message that the server found and then did not hand
 // over: when it does not find it any more, someone has removed it.
 func (s *session) missing(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
-	uids, err := s.source.Search(ctx, uid)
+	uids, err := s.source.Search(ctx, uid, uid)
 	if err != nil {
 		return err
 	}
@@ -237,15 +226,12 @@ func (s *session) fetchLarge(ctx context.Context, summary Summary, outcomes map[
 }
 
 // publish deals with outcomes in the order of UIDs, so that the mails of one
-// conversation keep their order, and ends before the first that is missing. It
-// returns the UIDs of messages that were published.
-func (s *session) publish(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) ([]uint32, error) {
+// conversation keep their order, and ends before the first that is missing.
+func (s *session) publish(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) error {
 	prepared, err := s.prepareAll(ctx, uids, outcomes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var published []uint32
-	counts := &s.ledger.position.Counts
 	for _, uid := range uids {
 		one := outcomes[uid]
 		if one == nil {
@@ -253,33 +239,45 @@ func (s *session) publish(ctx context.Context, uids []uint32, outcomes map[uint3
 		}
 		switch one.kind {
 		case outcomeVanished:
-			counts.Vanished++
+			s.ledger.settle(uid, fateVanished)
 		case outcomeOld:
-			counts.Old++
+			s.ledger.settle(uid, fateOld)
 		case outcomeFailed:
-			s.fail(uid, one.reason)
-			continue
+			s.fail(uid, one.reason, false)
 		case outcomeFetched:
-			event := prepared[uid]
-			if event == nil {
-				counts.Known++
-				break
+			if err := s.publishOne(ctx, uid, one, prepared[uid]); err != nil {
+				return err
 			}
-			_, err := s.door.dependencies.Intake.Submit(ctx, doorName, *event)
-			if errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent) {
-				s.fail(uid, "the ledger refuses its event")
-				continue
-			}
-			if err != nil {
-				return published, fmt.Errorf("%w: %w", errLedger, err)
-			}
-			s.ledger.remember(one.content.sha256())
-			published = append(published, uid)
-			counts.Published++
 		}
-		s.ledger.position.settle(uid)
 	}
-	return published, nil
+	return nil
+}
+
+// publishOne puts the event of one message on the ledger, if it has one.
+func (s *session) publishOne(ctx context.Context, uid uint32, one *outcome, event *schemas.Event) error {
+	p := &s.ledger.position
+	switch {
+	case !one.canary.IsZero():
+		s.ledger.settle(uid, fateCanary)
+		p.Canaries = append(p.Canaries, uid)
+		s.door.canaryArrived(one.canary)
+		return nil
+	case event == nil:
+		s.ledger.settle(uid, fateKnown)
+	default:
+		_, err := s.door.dependencies.Intake.Submit(ctx, doorName, *event)
+		if errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent) {
+			s.fail(uid, "the ledger refuses its event", false)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errLedger, err)
+		}
+		s.ledger.remember(one.content.sha256())
+		s.ledger.settle(uid, fatePublished)
+	}
+	p.Unmarked = append(p.Unmarked, uid)
+	return nil
 }
 
 // received returns when a message came in, as the server says, or now.

@@ -146,6 +146,19 @@ type hostileServer struct {
 
 	mu       sync.Mutex
 	accepted int
+	commands []string // without their tags, in the order of their coming
+}
+
+// heard tells how often a command came that begins so.
+func (h *hostileServer) heard(prefix string) (times int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, command := range h.commands {
+		if strings.HasPrefix(command, prefix) {
+			times++
+		}
+	}
+	return times
 }
 
 func (h *hostileServer) start(tb testing.TB) (port int) {
@@ -162,7 +175,7 @@ func (h *hostileServer) start(tb testing.TB) (port int) {
 			answers := h.answers[min(h.accepted, len(h.answers)-1)]
 			h.accepted++
 			h.mu.Unlock()
-			serving.Go(func() { serve(conn, answers) })
+			serving.Go(func() { h.serve(conn, answers) })
 		}
 	})
 	tb.Cleanup(func() {
@@ -176,15 +189,23 @@ func (h *hostileServer) start(tb testing.TB) (port int) {
 	return address.Port
 }
 
-func serve(conn net.Conn, answers map[string]string) {
+func (h *hostileServer) serve(conn net.Conn, answers map[string]string) {
 	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte(answers[""])); err != nil {
 		return
 	}
 	commands := bufio.NewScanner(conn)
+	last := ""
 	for commands.Scan() {
 		tag, rest, _ := strings.Cut(commands.Text(), " ")
+		if rest == "" { // it continues the command before it
+			tag, rest = last, "+ "+tag
+		}
+		last = tag
 		command := strings.ToUpper(strings.TrimPrefix(rest, "UID "))
+		h.mu.Lock()
+		h.commands = append(h.commands, rest)
+		h.mu.Unlock()
 		answer, known := "", false
 		for name, text := range answers {
 			if name != "" && strings.HasPrefix(command, name) {
@@ -221,24 +242,29 @@ func sane() map[string]string {
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
 	body := "FETCH 1 (UID B"
+	wrongSize := "* 1 FETCH (UID 1 FLAGS () INTERNALDATE \"05-Jan-2026 09:00:00 +0000\" RFC822.SIZE 49999999)\r\nTAG OK done\r\n"
 	tests := map[string]map[string]string{
-		"greets with BYE":          {"": "* BYE go away\r\n"},
-		"greets with nothing":      {"": ""},
-		"greets with garbage":      {"": "220 smtp.example.org ESMTP\r\n"},
-		"is unavailable":           {"LOGIN": "TAG NO [UNAVAILABLE] later\r\n"},
-		"BYE at SELECT":            {"SELECT": "* BYE see you\r\n"},
-		"no tagged answer":         {"SEARCH": "* SEARCH 1\r\n"},
-		"unknown response":         {"SEARCH": "* WHATEVER 1\r\nTAG OK done\r\n"},
-		"VANISHED":                 {"SEARCH": "* VANISHED (EARLIER) 1:5\r\nTAG OK done\r\n"},
-		"impossible search":        {"SEARCH": "* ESEARCH (TAG \"TAG\") UID ALL 1:4294967295\r\nTAG OK done\r\n"},
-		"open-ended search":        {"SEARCH": "* ESEARCH (TAG \"TAG\") UID ALL 1:*\r\nTAG OK done\r\n"},
-		"truncated literal":        {body: "* 1 FETCH (UID 1 BODY[] {5000}\r\nshort* BYE"},
-		"stalled literal":          {body: "* 1 FETCH (UID 1 BODY[] {5000}\r\nshort"},
-		"gigantic literal":         {body: "* 1 FETCH (UID 1 BODY[] {99999999999999}\r\nshort"},
-		"ENVELOPE garbage":         {body: "* 1 FETCH (UID 1 ENVELOPE (((((NIL) BODY[] {1}\r\nx)\r\nTAG OK done\r\n"},
-		"nothing for BODY":         {body: "* 1 FETCH (UID 1 BODY[] NIL)\r\nTAG OK done\r\n"},
-		"another message":          {body: "* 9 FETCH (UID 9 BODY[] {1}\r\nx)\r\nTAG OK done\r\n"},
-		"UID behind the literal":   {body: "* 1 FETCH (BODY[] {1}\r\nx UID 1)\r\nTAG OK done\r\n"},
+		"greets with BYE":        {"": "* BYE go away\r\n"},
+		"greets with nothing":    {"": ""},
+		"greets with garbage":    {"": "220 smtp.example.org ESMTP\r\n"},
+		"is unavailable":         {"LOGIN": "TAG NO [UNAVAILABLE] later\r\n"},
+		"BYE at SELECT":          {"SELECT": "* BYE see you\r\n"},
+		"no tagged answer":       {"SEARCH": "* SEARCH 1\r\n"},
+		"unknown response":       {"SEARCH": "* WHATEVER 1\r\nTAG OK done\r\n"},
+		"VANISHED":               {"SEARCH": "* VANISHED (EARLIER) 1:5\r\nTAG OK done\r\n"},
+		"impossible search":      {"SEARCH": "* ESEARCH (TAG \"TAG\") UID ALL 1:4294967295\r\nTAG OK done\r\n"},
+		"open-ended search":      {"SEARCH": "* ESEARCH (TAG \"TAG\") UID ALL 1:*\r\nTAG OK done\r\n"},
+		"truncated literal":      {body: "* 1 FETCH (UID 1 BODY[] {5000}\r\nshort* BYE"},
+		"stalled literal":        {body: "* 1 FETCH (UID 1 BODY[] {5000}\r\nshort"},
+		"gigantic literal":       {body: "* 1 FETCH (UID 1 BODY[] {99999999999999}\r\nshort"},
+		"ENVELOPE garbage":       {body: "* 1 FETCH (UID 1 ENVELOPE (((((NIL) BODY[] {1}\r\nx)\r\nTAG OK done\r\n"},
+		"nothing for BODY":       {body: "* 1 FETCH (UID 1 BODY[] NIL)\r\nTAG OK done\r\n"},
+		"another message":        {body: "* 9 FETCH (UID 9 BODY[] {1}\r\nx)\r\nTAG OK done\r\n"},
+		"UID behind the literal": {body: "* 1 FETCH (BODY[] {1}\r\nx UID 1)\r\nTAG OK done\r\n"},
+		"wrong size": {
+			"FETCH 1 (UID F": wrongSize, "FETCH 1 (UID R": wrongSize, "FETCH 1 (UID I": wrongSize,
+			body: fmt.Sprintf("* 1 FETCH (UID 1 BODY[]<0> {%d}\r\n%s)\r\nTAG OK done\r\n", len(message(1)), message(1)),
+		},
 		"refused FETCH":            {body: "TAG NO [SERVERBUG] sorry\r\n"},
 		"no UIDVALIDITY":           {"SELECT": "* 1 EXISTS\r\nTAG OK done\r\n"},
 		"SELECT refused":           {"SELECT": "TAG NO [NONEXISTENT] what\r\n"},

@@ -133,18 +133,19 @@ func checkValues(task *schemas.PlannedTask, fault func(format string, arguments 
 	if task.Tokens < 0 || task.Tokens > maxTokens {
 		fault("an estimate of %d tokens is not between 0 and %d", task.Tokens, maxTokens)
 	}
-	if len(task.Resources) > maxResources {
-		fault("it needs %d resources, more than the %d that are allowed", len(task.Resources), maxResources)
+	more := task.Particular()
+	if len(more.Resources) > maxResources {
+		fault("it needs %d resources, more than the %d that are allowed", len(more.Resources), maxResources)
 	}
-	for _, resource := range task.Resources {
+	for _, resource := range more.Resources {
 		if resource == "" || len(resource) > maxTaskID {
 			fault("a resource has a name of 1 to %d bytes", maxTaskID)
 		}
 	}
-	if len(task.Arguments) > 0 && task.Arguments.Kind() != '{' {
+	if len(more.Arguments) > 0 && more.Arguments.Kind() != '{' {
 		fault("its arguments are no object")
 	}
-	if len(task.Constraints) > 0 && task.Constraints.Kind() != '{' {
+	if len(more.Constraints) > 0 && more.Constraints.Kind() != '{' {
 		fault("its constraints are no object")
 	}
 }

@@ -46,13 +46,16 @@ func (t *Turn) objection(task *Task, attempt int, permit string, known bool) sch
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case task.Permit != "" && t.asksOnUnknown(task.Agent):
-		return schemas.PermitUnknown
+	case task.Permit != "" && (t.asksOnUnknown(task.Agent) || task.Former != "" && t.asksOnUnknown(task.Former)):
+		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
 }
 
 func (t *Turn) asksOnUnknown(agent string) bool {
+	if agent == t.Run.Message.Reply.Agent && t.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
+		return true
+	}
 	use := t.Profile.use(agent)
 	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
 }

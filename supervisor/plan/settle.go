@@ -76,6 +76,10 @@ func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, fai
 	}
 	t.Emit(schemas.Fact{RunSettled: &settled})
 	agent := t.Run.Message.Reply.Agent
+	if agent != "" && t.Withheld != nil {
+		t.Emit(schemas.Fact{ReplyWithheld: t.Withheld})
+		agent = ""
+	}
 	if agent == "" {
 		t.end(reason, "")
 		return

@@ -110,13 +110,24 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 		plan[i] = schemas.PlannedTask{
 			Task: task.TaskID, Description: text(task.Description), Dependencies: some(task.Dependencies),
 			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional,
-			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens, Resources: some(task.Resources),
-			Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
-			Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
-			FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
+			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens,
+			Particulars: particulars(schemas.Particulars{
+				Resources: some(task.Resources), Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
+				Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
+				FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
+			}),
 		}
 	}
 	return plan
+}
+
+// particulars are nil when there are none.
+func particulars(p schemas.Particulars) *schemas.Particulars {
+	if p.Resources == nil && p.Arguments == nil && p.Constraints == nil && p.Deliverables == nil &&
+		p.ValidationCriteria == nil && p.FilesToModify == nil && p.References == nil {
+		return nil
+	}
+	return &p
 }
 
 // some is a list, or nil for an empty one, which takes no room in a record.

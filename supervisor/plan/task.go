@@ -110,7 +110,7 @@ func (t *Task) Resources() []string {
 	if t.Plan == nil {
 		return nil
 	}
-	return t.Plan.Resources
+	return t.Plan.Particular().Resources
 }
 
 func (t *Task) dependencies() []string {

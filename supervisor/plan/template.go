@@ -93,7 +93,8 @@ func (t *template) fill(values []string) ([]schemas.PlannedTask, error) {
 		tasks[i] = schemas.PlannedTask{
 			Task: source.Task, Description: text(replacer.Replace(source.Description)), Dependencies: source.Dependencies,
 			Agent: source.Agent, Priority: source.Priority, Optional: source.Optional,
-			Seconds: source.Seconds, Tokens: source.Tokens, Resources: source.Resources, Arguments: arguments,
+			Seconds: source.Seconds, Tokens: source.Tokens,
+			Particulars: particulars(schemas.Particulars{Resources: source.Resources, Arguments: arguments}),
 		}
 	}
 	return tasks, nil

@@ -67,8 +67,8 @@ func TestTemplates(t *testing.T) {
 			t.Parallel()
 			made := created(t, profile, test.text)
 			task := &made.Tasks[0]
-			if made.Source != schemas.PlannerTemplate || made.Template != test.template || task.Description.Text != test.description || string(task.Arguments) != test.arguments {
-				t.Errorf("got %s %q %s", made.Template, task.Description.Text, task.Arguments)
+			if made.Source != schemas.PlannerTemplate || made.Template != test.template || task.Description.Text != test.description || string(task.Particular().Arguments) != test.arguments {
+				t.Errorf("got %s %q %s", made.Template, task.Description.Text, task.Particular().Arguments)
 			}
 		})
 	}
@@ -97,12 +97,12 @@ func TestTemplateTakesWordsAsTheyAre(t *testing.T) {
 		turn.Begin(schemas.Result{Text: text})
 		task := run.Tasks[0].Plan
 		var arguments map[string]any
-		if err := schemas.Unmarshal(task.Arguments, &arguments); err != nil {
-			t.Fatalf("%v: %s", err, task.Arguments)
+		if err := schemas.Unmarshal(task.Particular().Arguments, &arguments); err != nil {
+			t.Fatalf("%v: %s", err, task.Particular().Arguments)
 		}
 		list, _ := arguments["a"].([]any)
 		if len(arguments) != 2 || len(list) != 1 || list[0] != text || arguments["{request}"] != "x" || task.Description.Text != "<"+text+">" {
-			t.Fatalf("%q became %s and %q", text, task.Arguments, task.Description.Text)
+			t.Fatalf("%q became %s and %q", text, task.Particular().Arguments, task.Description.Text)
 		}
 	})
 }

@@ -18,6 +18,8 @@ type Turn struct {
 	// Read returns what a Body that points into the ledger stands for.
 	Read func(schemas.Body) schemas.Result
 	Bus  Bus
+	// Withheld, unless nil, says why no answer is delivered now.
+	Withheld *schemas.ReplyWithheld
 }
 
 // A Bus is what a decision knows of the agents. Whoever decides again gives the
@@ -215,7 +217,7 @@ func (t *Turn) argumentFault(task *Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := check.Validate(task.Plan.Arguments); err != nil {
+	if err := check.Validate(task.Plan.Particular().Arguments); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""

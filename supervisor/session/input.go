@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,8 +33,9 @@ type Message struct {
 	Channel  string
 	Subject  string
 	Words    string
-	Language string // as the writer says
-	Ignore   string // why nothing answers it; empty for a person's message
+	Language string  // as the writer says
+	Ignore   string  // why nothing answers it; empty for a person's message
+	Report   *Report // on an answer that was sent; nothing answers it
 	Reply    schemas.Reply
 	// Upstream, Tasks and Entities are those of an execution_request.
 	Upstream *schemas.Upstream
@@ -120,17 +122,20 @@ func readMail(mail *schemas.EmailReceived) Message {
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
 	}
-	to := mail.ReplyTo
-	if len(to) == 0 {
-		to = mail.From
+	if mail.Class == schemas.MailBounce && mail.Bounce != nil {
+		message.Report = &Report{MessageID: mail.Bounce.MessageID, Action: mail.Bounce.Action, Status: mail.Bounce.Status}
 	}
-	if len(to) == 0 || len(to[0].Address) > maxLine {
+	recipient, ok := recipientOf(mail)
+	switch {
+	case !ok || mail.Suppress:
+		return message
+	case fromProgram(recipient.Address):
+		message.Ignore = cmp.Or(message.Ignore, string(schemas.MailBounce))
 		return message
 	}
-	recipient := schemas.Address{Name: cut(to[0].Name, maxLine), Address: to[0].Address}
 	message.Reply = schemas.Reply{
-		Agent: MailAgent, Account: mail.Account, To: []schemas.Address{recipient}, Subject: message.Subject, InReplyTo: identifier(mail.MessageID),
-		References: thread(mail.References, mail.MessageID),
+		Agent: MailAgent, Account: mail.Account, To: []schemas.Address{recipient}, Cc: others(mail, recipient.Address),
+		Subject: message.Subject, InReplyTo: identifier(mail.MessageID), References: thread(ancestors(mail), mail.MessageID),
 	}
 	return message
 }
@@ -159,6 +164,15 @@ func identifier(id string) string {
 		return ""
 	}
 	return id
+}
+
+// ancestors are the ids that a mail says it follows, the root of its conversation
+// first, so that an answer to our answer finds the way back (RFC 5322, section 3.6.4).
+func ancestors(mail *schemas.EmailReceived) []string {
+	if root := cmp.Or(mail.InReplyTo, mail.Thread); len(mail.References) == 0 && root != "" {
+		return []string{root}
+	}
+	return mail.References
 }
 
 // thread lists the ids of a thread for an answer: of a long one, the root and

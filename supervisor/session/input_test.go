@@ -38,7 +38,14 @@ func TestReadMail_X01(t *testing.T) {
 		},
 		"only a subject": {
 			func(m *schemas.EmailReceived) { m.InReplyTo, m.Text = "m0", " \n" }, "Dose", "",
-			schemas.Reply{Agent: "mail", Account: "support", To: []schemas.Address{ana}, Subject: "Dose", InReplyTo: "m1", References: []string{"m1"}},
+			schemas.Reply{Agent: "mail", Account: "support", To: []schemas.Address{ana}, Subject: "Dose", InReplyTo: "m1", References: []string{"m0", "m1"}},
+		},
+		"one whose conversation a signed address names": {
+			func(m *schemas.EmailReceived) { m.Thread = "r" }, "Dose\n\nhow much?", "",
+			schemas.Reply{Agent: "mail", Account: "support", To: []schemas.Address{ana}, Subject: "Dose", InReplyTo: "m1", References: []string{"r", "m1"}},
+		},
+		"one that wants no automatic answer": {
+			func(m *schemas.EmailReceived) { m.Suppress = true }, "Dose\n\nhow much?", "", schemas.Reply{},
 		},
 		"no subject": {
 			func(m *schemas.EmailReceived) { m.Subject = "" }, "how much?", "",

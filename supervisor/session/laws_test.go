@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -140,6 +141,7 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 		}
 		if before.Active != nil {
 			s.permits(tb, before.Active, fact)
+			s.budget(tb, before.Active, fact)
 		}
 	}
 }
@@ -191,8 +193,8 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 	if f.Attempt != task.Attempt+1 || task.State.UnderWay() || task.State.Ended() {
 		tb.Fatalf("attempt %d of task %s, which is %s after attempt %d", f.Attempt, f.Task, task.State, task.Attempt)
 	}
-	if len(task.Plan.Resources) > 0 && record.Cause.Grant == nil {
-		tb.Fatalf("task %s takes %q without a grant", f.Task, task.Plan.Resources)
+	if len(task.Resources()) > 0 && record.Cause.Grant == nil {
+		tb.Fatalf("task %s takes %q without a grant", f.Task, task.Resources())
 	}
 	levels := s.profiles[run.ProfileHash].Execution.Schedule == schemas.ScheduleLevels
 	for _, other := range run.Tasks {
@@ -228,6 +230,31 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 		s.effects[effect] = granted.Permit
 	case fact.TaskFailed != nil && fact.TaskFailed.Undone():
 		delete(s.effects, effect)
+	}
+}
+
+// budget: within any hour a conversation has as many answers by mail as its profile
+// allows, and none is withheld while there is room (I20).
+func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
+	tb.Helper()
+	recent := 0
+	for _, moment := range s.mailed {
+		if s.now.Sub(moment) < time.Hour {
+			recent++
+		}
+	}
+	limit := s.profiles[run.ProfileHash].Conversation.RepliesPerHour
+	if limit == 0 {
+		limit = schemas.DefaultRepliesPerHour
+	}
+	switch sent := fact.TaskDispatched; {
+	case fact.ReplyWithheld != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
+		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
+	case sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case recent >= limit:
+		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
+	default:
+		s.mailed = append(s.mailed, s.now)
 	}
 }
 

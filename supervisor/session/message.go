@@ -18,6 +18,10 @@ func (d *decision) message(message *Message) {
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence}
+	if message.Report != nil {
+		d.bounced(received, message.Report)
+		return
+	}
 	if message.Ignore != "" {
 		received.Disposition, received.Reason = schemas.DispositionIgnored, message.Ignore
 		d.emit(schemas.Fact{MessageReceived: &received})

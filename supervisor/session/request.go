@@ -23,7 +23,11 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Task == plan.DeliveryTask {
 		task.Description = "Deliver the answer."
-		arguments, err := schemas.Marshal(schemas.DeliveryArguments{Reply: run.Message.Reply, Text: env.answerWords(run)})
+		delivery := schemas.DeliveryArguments{Reply: run.Message.Reply, Text: env.answerWords(run)}
+		if run.Message.Channel == schemas.ChannelEmail {
+			delivery.Attachments = env.attachments(run)
+		}
+		arguments, err := schemas.Marshal(delivery)
 		task.Context.Arguments = arguments
 		return task, err
 	}
@@ -56,12 +60,13 @@ func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
 	task.Dependencies = planned.Dependencies
 	task.Priority = cmp.Or(planned.Priority, schemas.PriorityMedium)
 	task.EstimatedTimeSeconds, task.EstimatedTokens = planned.Seconds, planned.Tokens
-	task.Deliverables, task.ValidationCriteria = planned.Deliverables, planned.ValidationCriteria
-	task.Resources = planned.Resources
-	task.Context.FilesToModify, task.Context.References = planned.FilesToModify, planned.References
-	task.Context.Arguments = planned.Arguments
-	if len(planned.Constraints) > 0 {
-		task.Context.Constraints = planned.Constraints
+	more := planned.Particular()
+	task.Deliverables, task.ValidationCriteria = more.Deliverables, more.ValidationCriteria
+	task.Resources = more.Resources
+	task.Context.FilesToModify, task.Context.References = more.FilesToModify, more.References
+	task.Context.Arguments = more.Arguments
+	if len(more.Constraints) > 0 {
+		task.Context.Constraints = more.Constraints
 	}
 	task.Context.Inputs = env.inputs(run, planned.Dependencies)
 }

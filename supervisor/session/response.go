@@ -109,7 +109,7 @@ func (d *decision) past(request string) (number int, task string, attempt int, p
 
 // ended counts the runs that are over; what the one under way has asked is known.
 func (d *decision) ended() int {
-	begun := d.state.Runs - len(d.state.Queue)
+	begun := d.state.begun()
 	if d.state.Active != nil {
 		begun--
 	}

@@ -247,12 +247,19 @@ func (s *script) message(tb judge) {
 		Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
 		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}
-	switch s.next() % 4 {
+	switch s.next() % 5 {
 	case 0:
 		mail.Class = schemas.MailAutoReply
+	case 4:
+		mail.Class = schemas.MailBounce
+		mail.Bounce = &schemas.Bounce{
+			MessageID: schemas.EffectID(schemas.RunID(s.state.Session, s.number()), "reply") + "@example.org",
+			Delivery:  schemas.Delivery{Action: s.pick("failed", "delayed"), Status: s.pick("5.1.1", "4.4.1", "")},
+		}
 	case 1: // nobody to answer
 	default:
 		mail.From = []schemas.Address{{Address: "ana@example.org"}}
+		mail.Cc = []schemas.Address{{Address: s.pick("bob@example.org", "Ana@example.org")}}
 	}
 	s.put(tb, s.event(tb, id, schemas.TypeEmailReceived, mail), "")
 }

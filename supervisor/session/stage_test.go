@@ -41,6 +41,7 @@ type stage struct {
 	answered     map[int]string    // by run: the response to whoever asked upstream
 	facts        map[string]int    // how many there are, by name
 	effects      map[string]string // permits whose outcome is not known, by run and task
+	mailed       []time.Time       // when answers by mail went out
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {

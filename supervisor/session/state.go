@@ -31,6 +31,8 @@ type State struct {
 	// what the conversation is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
+	// Replies are when the answers by mail of the last hour went out, oldest first.
+	Replies []time.Time `json:"replies,omitzero"`
 
 	now time.Time // of the record that is applied
 }
@@ -157,6 +159,7 @@ func (s *State) Apply(f *schemas.Fact) {
 		if s.Active != nil {
 			s.Active.Apply(f, s.now)
 			s.remember(f)
+			s.replied(f)
 		}
 		s.answered(f)
 	}
@@ -225,6 +228,9 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 }
+
+// begun counts the runs that wait no more.
+func (s *State) begun() int { return s.Runs - len(s.Queue) }
 
 // see remembers that an id was taken.
 func (s *State) see(id string, run int) { s.Seen = s.Seen.with(id, run) }

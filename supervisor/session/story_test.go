@@ -49,6 +49,8 @@ type story struct {
 //
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
+//	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
+//	     [bounce-of=1 [action=failed] [status=5.1.1]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [data|payload] [bare] [padding=5000]
@@ -238,11 +240,38 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	if from := text(d, "from", ""); from != "" {
 		mail.From = []schemas.Address{{Address: from}}
 	}
+	if answer := text(d, "answer-to", ""); answer != "" {
+		mail.ReplyTo = []schemas.Address{{Address: answer}}
+	}
+	mail.To, mail.Cc, mail.Suppress = addresses(d, "to"), addresses(d, "cc"), d.HasArg("suppress")
+	if d.HasArg("aligned") {
+		mail.Auth = schemas.MailAuth{Verdict: schemas.AuthPass, Aligned: true, Domain: "example.org", Method: "dmarc"}
+	}
+	if of := text(d, "bounce-of", ""); of != "" {
+		sent := schemas.EffectID(schemas.RunID(s.state.Session, 0), "reply")
+		if number, err := strconv.Atoi(of); err == nil {
+			sent = schemas.EffectID(schemas.RunID(s.state.Session, number), "reply")
+		}
+		mail.Class = schemas.MailBounce
+		mail.Bounce = &schemas.Bounce{MessageID: sent + "@support.example", Delivery: schemas.Delivery{
+			Action: text(d, "action", ""), Status: text(d, "status", ""),
+		}}
+	}
 	if earlier := text(d, "reply-to", ""); earlier != "" {
 		mail.InReplyTo = earlier + "@example.org"
 		mail.References = []string{mail.InReplyTo}
 	}
 	return mail
+}
+
+func addresses(d *datadriven.TestData, key string) []schemas.Address {
+	var list []schemas.Address
+	if arg, ok := d.Arg(key); ok {
+		for _, address := range arg.Vals {
+			list = append(list, schemas.Address{Address: strings.TrimSpace(address)})
+		}
+	}
+	return list
 }
 
 func (s *story) answer(tb testing.TB, d *datadriven.TestData) (event schemas.Event, agent string) {

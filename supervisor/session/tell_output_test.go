@@ -48,6 +48,13 @@ func (s *story) output(o *session.Output) string {
 	var delivery schemas.DeliveryArguments
 	if task.TaskID == plan.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
+		for i := range delivery.Attachments {
+			file := &delivery.Attachments[i]
+			line(true, "attached %q %s, %d bytes, %.8s…", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256)
+		}
+		for _, other := range delivery.Cc {
+			line(true, "besides %s", other.Address)
+		}
 		line(delivery.ReplyRef != "", "reply_ref %s", delivery.ReplyRef)
 	} else {
 		line(len(task.Context.Arguments) > 0, "arguments %s", task.Context.Arguments)

@@ -68,6 +68,11 @@ func (s *story) fact(f *schemas.Fact) string {
 		return settled(f.RunSettled)
 	case f.RunEnded != nil:
 		return strings.TrimSpace(fmt.Sprintf("run %d ends: %s (%s) %s", f.RunEnded.Run, f.RunEnded.Status, f.RunEnded.Reason, f.RunEnded.Replied))
+	case f.ReplyWithheld != nil:
+		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.ReplyWithheld.Run, f.ReplyWithheld.Reason, s.clock(f.ReplyWithheld.Until))
+	case f.DeliveryBounced != nil:
+		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.DeliveryBounced.Run,
+			s.called(f.DeliveryBounced.Message), f.DeliveryBounced.Action, f.DeliveryBounced.Status, f.DeliveryBounced.Failed)
 	}
 	return fmt.Sprintf("run %d %s %s", f.Run(), f.Task(), s.task(f))
 }
@@ -269,8 +274,9 @@ func details(task *schemas.PlannedTask) string {
 	add(task.Optional, "optional")
 	add(task.Seconds > 0, fmt.Sprintf("%d s", task.Seconds))
 	add(task.Tokens > 0, fmt.Sprintf("%d tokens", task.Tokens))
-	add(len(task.Resources) > 0, "takes "+strings.Join(task.Resources, ", "))
-	add(len(task.Arguments) > 0, string(task.Arguments))
+	more := task.Particular()
+	add(len(more.Resources) > 0, "takes "+strings.Join(more.Resources, ", "))
+	add(len(more.Arguments) > 0, string(more.Arguments))
 	if len(told) == 0 {
 		return ""
 	}

@@ -104,6 +104,13 @@ func (q *asked) ack() { q.agent.world.must(q.delivery.Ack(context.Background()))
 // behave picks what the agent does with a request.
 func (q *asked) behave() {
 	w := q.agent.world
+	if !w.calm && w.now.Before(w.down[q.agent.name]) {
+		if !w.once(4) { // else it says nothing
+			q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		}
+		q.ack()
+		return
+	}
 	if w.calm || w.rand.IntN(100) >= w.shape.unruly {
 		q.answer()
 		q.ack()

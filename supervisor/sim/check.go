@@ -44,6 +44,7 @@ func (h *history) judge(session *sessionHistory, m *moment) {
 	h.reuseProven(m)
 	h.permittedOnce(m)
 	h.leaveIsAskedFor(m)
+	h.breakersHold(m)
 }
 
 func (h *history) nothingAfterTheEnd(m *moment) {
@@ -219,6 +220,9 @@ func (h *history) urgentFirst(session *sessionHistory, m *moment) {
 	if !known {
 		return
 	}
+	if h.world.shape.breaker.Failures > 0 && f.Task == schemas.DeliveryTask && f.Attempt == 1 {
+		return // no breaker refuses it, as it may those before it
+	}
 	since, waited := mine.asked, mine.asked
 	if m.cause.Grant != nil && m.task != nil {
 		became, known := h.world.watch.seen[m.task.ready]
@@ -268,7 +272,7 @@ func (t *task) resources() []string {
 	if t.planned == nil {
 		return nil
 	}
-	return t.planned.Resources
+	return t.planned.Particular().Resources
 }
 
 // priority ranks a task: smaller goes first; deliveries and questions go before all work (M-17).

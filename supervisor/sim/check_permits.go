@@ -90,8 +90,9 @@ func (t *task) close(m *moment) {
 	}
 }
 
-// leavesHold: what the owner of a shard tells an agent is what stands in the
-// ledger at that moment. A former owner may not know.
+// leavesHold: what the owner of a shard tells an agent is on record, and holds as
+// far as the owner can know: by what it has written itself, and by what stood in
+// the ledger when it took the shard over. A former owner may not know.
 func (h *history) leavesHold() {
 	for i := range h.world.watch.told {
 		told := &h.world.watch.told[i]
@@ -99,7 +100,7 @@ func (h *history) leavesHold() {
 		switch {
 		case l == nil || l.shard != told.shard || l.granted > told.after:
 			h.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
-		case l.closed > 0 && l.closed <= told.after && told.newest:
+		case told.newest && l.closed > 0 && l.closed <= told.after && (l.closed <= told.by.since || h.world.watch.seen[place{l.shard, l.closed}].process == told.by):
 			h.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
 		}
 	}

@@ -18,7 +18,7 @@ func defects() []defect {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/transition.go",
-			`Chain: c.chain,`, `Chain: either("a record names no predecessor", "", c.chain),`,
+			`Chain: c.chain.String(),`, `Chain: either("a record names no predecessor", "", c.chain.String()),`,
 		}},
 	}, {
 		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
@@ -65,6 +65,15 @@ func defects() []defect {
 			}
 			break
 `,
+		}},
+	}, {
+		name: "whoever is forgotten takes its successor along", seed: 6204, invariant: sim.RequestsEndOnce,
+		edits: []edit{{
+			"supervisor/conversation.go",
+			`!c.state.Idle() || o.sessions[c.id] != c:
+	case`,
+			`!c.state.Idle() || o.sessions[c.id] != c && !planted("whoever is forgotten takes its successor along"):
+	case`,
 		}},
 	}, {
 		name: "a snapshot forgets the queue", seed: 1, invariant: sim.DecidedAgain,
@@ -191,6 +200,79 @@ func defects() []defect {
 			"supervisor/plan/settle.go",
 			`task.State == TaskCompleted && t.tells(task) {`,
 			`task.State == TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+		}},
+	}, {
+		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`	case task.Permit != "" && (t.asksOnUnknown(`,
+			`	case task.Permit != "" && !planted("whoever asks is permitted") && (t.asksOnUnknown(`,
+		}},
+	}, {
+		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`	switch {
+	case task.State == TaskCancelled:`,
+			`	switch {
+	case task.Permit == permit && planted("a request that has failed keeps its leave"):
+		return ""
+	case task.State == TaskCancelled:`,
+		}},
+	}, {
+		name: "every copy of a request brings its permit", seed: 23, invariant: sim.ActsArePermitted,
+		edits: []edit{{
+			"supervisor/permit.go",
+			`		if !fresh {`, `		if !fresh && !planted("every copy of a request brings its permit") {`,
+		}},
+	}, {
+		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`task.Former != "" && t.asksOnUnknown(task.Former)`,
+			`task.Former != "" && t.asksOnUnknown(task.Former) && !planted("a fallback is permitted whatever its predecessor was")`,
+		}},
+	}, {
+		name: "a resource is free for everybody", seed: 1, invariant: sim.ResourcesHold,
+		edits: []edit{{
+			"supervisor/lease.go",
+			`	case l.Holder != "" && now.Before(l.Until):
+		return leaseHeld`,
+			`	case l.Holder != "" && now.Before(l.Until):
+		if planted("a resource is free for everybody") {
+			return leaseFree
+		}
+		return leaseHeld`,
+		}},
+	}, {
+		name: "an attempt that has ended keeps what its fallback waits for", seed: 4085, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/leasing.go",
+			`			if u.spent {
+				o.errand(u)`,
+			`			if u.spent && !planted("an attempt that has ended keeps what its fallback waits for") {
+				o.errand(u)`,
+		}},
+	}, {
+		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
+		edits: []edit{{
+			"supervisor/transition.go",
+			`return c.waits[w.grant] == w }`,
+			`return c.waits[w.grant] == w || c.waits[w.grant] != nil && planted("a grant is for whomever the task waits for") }`,
+		}},
+	}, {
+		name: "everybody is the probe", seed: 45, invariant: sim.BreakersHold,
+		edits: []edit{{
+			"supervisor/plan/breaker.go",
+			`request != "" && request == b.Probe &&`,
+			`(request != "" && request == b.Probe || planted("everybody is the probe")) &&`,
+		}},
+	}, {
+		name: "a probe is given away twice", seed: 185, invariant: sim.BreakersMove,
+		edits: []edit{{
+			"supervisor/plan/breaker.go",
+			`e.Kind != BreakerClaimed || e.At.Before(b.Until) {`,
+			`e.Kind != BreakerClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
 		}},
 	}}
 }

@@ -3,8 +3,11 @@
 // every effect, lost and late acknowledgments, duplicates, delays, a full
 // ledger, a second owner, clocks that jump, and agents that answer late, twice,
 // wrongly, with garbage or never, whatever they are asked: work, an assessment
-// of themselves, a route or a plan. After that it lets the system settle and
-// checks what must hold of the ledger.
+// of themselves, a route or a plan. In some worlds agents act outside, and ask
+// before they do, over a bus that loses, doubles and delays their questions and
+// the answers; in some they fail in a row and their breakers open; in some many
+// tasks need the same few resources, in several shards. After that it lets the
+// system settle and checks what must hold of the ledger, and of what was done.
 //
 // The seed chooses everything: the shape of the world, the profiles, the
 // messages, the faults and their order. The same seed gives the same ledger,
@@ -20,6 +23,6 @@
 // # The teeth
 //
 // A simulation that finds nothing proves nothing unless it would have found
-// something. Package sim/teeth plants bugs and shows for each that a known seed
-// catches it, and which invariant does.
+// something. TestTeeth plants bugs and shows for each that a known seed catches
+// it, and which invariant does.
 package sim

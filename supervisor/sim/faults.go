@@ -17,6 +17,7 @@ import (
 type faults struct {
 	bus.Core
 	shard   int
+	since   uint64 // the newest message of the shard before it was taken over
 	now     func() time.Time
 	rand    *rand.Rand
 	rate    float64     // of a flaw for each effect; 0 is a healthy process
@@ -154,9 +155,9 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 	}
 	switch f.flaw() {
 	case FlawNone:
-		f.Core.Publish(message, expect, func(ack bus.Ack, err error) {
+		f.store(message, expect, func(ack bus.Ack, err error) {
 			f.arrive(func() {
-				if err == nil && strings.HasPrefix(message.Subject, "podium.session.") {
+				if err == nil && strings.HasPrefix(message.Subject, sessions) {
 					f.watch.learn(f, ack.Sequence, asked)
 				}
 				done(ack, err)
@@ -168,7 +169,7 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		done(bus.Ack{}, temporary("publish"))
 		return
 	case CrashAfter:
-		f.Core.Publish(message, expect, func(bus.Ack, error) {})
+		f.store(message, expect, func(bus.Ack, error) {})
 		f.crashed.Store(true)
 		done(bus.Ack{}, temporary("publish"))
 		return
@@ -177,13 +178,32 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		f.arrive(func() { done(bus.Ack{}, bus.ErrFull) })
 		return
 	case Unanswered:
-		f.Core.Publish(message, expect, func(bus.Ack, error) {})
+		f.store(message, expect, func(bus.Ack, error) {})
 	case Adrift:
-		*f.limbo = append(*f.limbo, func() { f.Core.Publish(message, expect, func(bus.Ack, error) {}) })
+		sent := f.now()
+		*f.limbo = append(*f.limbo, func() {
+			f.store(message, expect, func(ack bus.Ack, err error) {
+				f.watch.adrift[place{f.shard, ack.Sequence}] = err == nil && f.now().Sub(sent) > margin
+			})
+		})
 	case Refused, flaws:
 	}
 	lost()
 }
+
+// store has the ledger take a message, and notes the order of records over all
+// shards.
+func (f *faults) store(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
+	f.Core.Publish(message, expect, func(ack bus.Ack, err error) {
+		if err == nil && strings.HasPrefix(message.Subject, sessions) {
+			f.watch.order(place{f.shard, ack.Sequence})
+		}
+		done(ack, err)
+	})
+}
+
+// sessions begins the subjects of records.
+const sessions = "podium.session."
 
 // arrive hands something to the process now or later.
 func (f *faults) arrive(deliver func()) {
@@ -263,7 +283,7 @@ func (f *faults) overhear(subject string, body []byte) {
 	}
 	state, err := f.Core.State(context.Background(), bus.ShardStream(f.shard))
 	if err == nil {
-		f.watch.told = append(f.watch.told, told{answer.Permit, f.shard, state.Last, f.watch.newest[f.shard] == f})
+		f.watch.told = append(f.watch.told, told{answer.Permit, f.shard, state.Last, f, f.watch.newest[f.shard] == f})
 	}
 }
 
@@ -288,55 +308,6 @@ func (a *flakyArtifacts) Get(ctx context.Context, sha256 string) (r io.ReadClose
 		return err
 	})
 	return r, err
-}
-
-// Store returns a table as the process sees it.
-func (f *faults) Store(bucket string) bus.Store { return &flakyStore{f, f.Core.Store(bucket)} }
-
-type flakyStore struct {
-	faults *faults
-	store  bus.Store
-}
-
-// Get fails now and then.
-func (s *flakyStore) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
-	err = s.faults.look("get a key", func() (err error) {
-		value, revision, err = s.store.Get(ctx, key)
-		return err
-	})
-	return value, revision, err
-}
-
-// Put fails now and then, before or after it has stored.
-func (s *flakyStore) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
-	err = s.faults.effect("put a key", func() (err error) {
-		revision, err = s.store.Put(ctx, key, value)
-		return err
-	})
-	return revision, err
-}
-
-// Update fails now and then, before or after it has stored.
-func (s *flakyStore) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
-	err = s.faults.effect("update a key", func() (err error) {
-		next, err = s.store.Update(ctx, key, value, revision)
-		return err
-	})
-	return next, err
-}
-
-// Delete fails now and then, before or after it has deleted.
-func (s *flakyStore) Delete(ctx context.Context, key string) error {
-	return s.faults.effect("delete a key", func() error { return s.store.Delete(ctx, key) })
-}
-
-// Keys fails now and then.
-func (s *flakyStore) Keys(ctx context.Context) (keys []string, err error) {
-	err = s.faults.look("list keys", func() (err error) {
-		keys, err = s.store.Keys(ctx)
-		return err
-	})
-	return keys, err
 }
 
 // Read opens a reader that breaks now and then.

@@ -18,14 +18,18 @@ type history struct {
 	shards   []*shardHistory
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
-	requests map[string]*attempt // by id
-	leaves   map[string]*leave   // by permit
+	requests map[string]*attempt    // by id
+	leaves   map[string]*leave      // by permit
+	uses     []*use                 // of resources
+	failures map[string][]time.Time // by agent
 }
 
 type shardHistory struct {
 	epochs []epoch
 	tasks  map[string]map[*task]bool // under way or ready, by agent
 	inputs map[uint64]bus.Message
+	said   map[uint64]saying    // of inputs
+	former uint64               // the newest record of an owner whose shard had been taken over
 	taken  map[uint64]time.Time // when a record took an input
 	dead   map[uint64]schemas.Quarantined
 }
@@ -77,6 +81,7 @@ type task struct {
 	retryAt  time.Time
 	result   *schemas.TaskCompleted
 	leave    *leave // to act, that may have been used
+	use      *use   // of its resources, under way
 }
 
 // An attempt is one request.
@@ -85,12 +90,16 @@ type attempt struct {
 	number   int
 	agent    string
 	at       place // of the record that decided it
+	decided  time.Time
 	epoch    uint64
 	fact     *schemas.TaskDispatched
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
 	inputs   []string // the completed tasks that it builds on
 	dropped  bool     // in the record that decided it
+
+	completed bool      // by an answer to it
+	over      time.Time // when it ended; zero is never
 }
 
 type taskState int
@@ -122,13 +131,13 @@ type moment struct {
 
 func newHistory(w *World) *history {
 	return &history{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, failures: map[string][]time.Time{},
 	}
 }
 
 // read folds a shard and holds every fact against the invariants.
 func (h *history) read(shard int) {
-	s := &shardHistory{tasks: map[string]map[*task]bool{}, inputs: map[uint64]bus.Message{}, taken: map[uint64]time.Time{}, dead: map[uint64]schemas.Quarantined{}}
+	s := &shardHistory{tasks: map[string]map[*task]bool{}, inputs: map[uint64]bus.Message{}, said: map[uint64]saying{}, taken: map[uint64]time.Time{}, dead: map[uint64]schemas.Quarantined{}}
 	h.shards = append(h.shards, s)
 	for message, err := range h.world.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
 		h.world.must(err)
@@ -190,6 +199,9 @@ func (h *history) record(s *shardHistory, at place, message bus.Message, id stri
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
+	if n := len(s.epochs); n > 0 && record.Epoch < s.epochs[n-1].number {
+		s.former = at.sequence
+	}
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
 	for transition := range record.Transitions() {
@@ -311,14 +323,17 @@ func (h *history) applyTask(m *moment) {
 	case f.TaskHeard != nil && t.attempt != nil:
 		t.attempt.silence = f.TaskHeard.Silence
 	case f.TaskCompleted != nil:
-		m.leave(t, taskCompleted)
+		if t.state == taskUnderWay {
+			t.attempt.completed = true
+		}
+		h.leave(m, t, taskCompleted)
 		t.result = f.TaskCompleted
 	case f.TaskSkipped != nil:
-		m.leave(t, taskSkipped)
+		h.leave(m, t, taskSkipped)
 	case f.TaskCancelled != nil:
-		m.leave(t, taskCancelled)
+		h.leave(m, t, taskCancelled)
 	case f.TaskFailed != nil:
-		m.fail(t, f.TaskFailed)
+		h.fail(m, t, f.TaskFailed)
 	case f.PermitGranted != nil:
 		h.grant(m, f.PermitGranted.Permit, t.agent, f.PermitGranted.Again)
 	}
@@ -327,7 +342,9 @@ func (h *history) applyTask(m *moment) {
 func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	m.delist(t)
 	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
-	t.attempt = &attempt{task: t, number: f.Attempt, agent: f.Agent, at: m.at, epoch: m.record.Epoch, fact: f}
+	t.attempt = &attempt{
+		task: t, number: f.Attempt, agent: f.Agent, at: m.at, decided: m.cause.Time, epoch: m.record.Epoch, fact: f,
+	}
 	if t.planned != nil {
 		for _, id := range t.planned.Dependencies {
 			if before := t.run.task(id); before != nil && before.state == taskCompleted {
@@ -337,23 +354,29 @@ func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	}
 	h.requests[f.Request] = t.attempt
 	m.enlist(t)
+	h.holds(m, t)
 	if f.Permitted {
 		h.grant(m, schemas.PermitID(f.Request), f.Agent, false)
 	}
 }
 
 // leave ends a task, or its attempt.
-func (m *moment) leave(t *task, state taskState) {
+func (h *history) leave(m *moment, t *task, state taskState) {
 	m.delist(t)
+	h.frees(m, t)
 	t.close(m)
+	if t.attempt != nil && t.attempt.over.IsZero() {
+		t.attempt.over = m.cause.Time
+	}
 	if t.attempt != nil && t.attempt.at == m.at {
 		t.attempt.dropped = true
 	}
 	t.state = state
 }
 
-func (m *moment) fail(t *task, f *schemas.TaskFailed) {
-	m.leave(t, taskFailed)
+func (h *history) fail(m *moment, t *task, f *schemas.TaskFailed) {
+	h.fails(m, t, f)
+	h.leave(m, t, taskFailed)
 	if saysUndone(f) {
 		t.leave = nil
 	}

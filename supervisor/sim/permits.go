@@ -189,12 +189,9 @@ func (q *asked) allowed(permit string) {
 
 func (w *World) act(q *asked) {
 	q.acted = true
-	shard := q.shard()
-	state, err := w.ledger.State(context.Background(), bus.ShardStream(shard))
-	w.must(err)
 	w.acts = append(w.acts, act{
 		agent: q.agent.name, request: q.event.ID, effect: q.event.EffectID, permit: q.permit,
-		shard: shard, after: state.Last, at: w.now,
+		shard: q.shard(), after: w.last(q.shard()), at: w.now,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/supervisor"
+	"podium/supervisor/plan"
 )
 
 // process is one owner of one shard, with its own view of the ledger and its
@@ -35,6 +36,22 @@ func (w *World) ownerless() []int {
 	return shards
 }
 
+// breaker returns the policies of the world; nil when it has none.
+func (w *World) breaker() func(string) plan.BreakerPolicy {
+	if w.shape.breaker.Failures == 0 {
+		return nil
+	}
+	return func(string) plan.BreakerPolicy { return w.shape.breaker }
+}
+
+// neighborhood returns the owners that a new one shares its process with.
+func (w *World) neighborhood() *supervisor.Neighbors {
+	if w.shape.houses == 0 {
+		return nil
+	}
+	return w.houses[w.epochs%w.shape.houses]
+}
+
 // start lets a new process take a shard over, whoever owns it.
 func (w *World) start(shard int) {
 	w.epochs++
@@ -48,13 +65,13 @@ func (w *World) start(shard int) {
 	}
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
-		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize,
-		CheckpointEvery: time.Second, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
+		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Breaker: w.breaker(), Neighbors: w.neighborhood(),
+		CheckpointEvery: time.Second, CatchUp: w.shape.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
 		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []Flaw{CrashBefore, CrashAfter}[w.rand.IntN(2)]}
 	}
-	w.watch.newest[shard] = p.view
+	w.watch.newest[shard], p.view.since = p.view, w.last(shard)
 	w.watch.tick()
 	err := p.owner.Open(context.Background(), p.now(w))
 	p.view.fuse = w.strike

@@ -47,7 +47,7 @@ func NewLibrary() *Library {
 	l := &Library{}
 	for i := range l.sets {
 		l.sets[i] = sync.OnceValue(func() *supervisor.Profiles {
-			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279)) //nolint:gosec // a simulation repeats
+			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279))    //nolint:gosec // a simulation repeats
 			traits := rand.New(rand.NewPCG(uint64(i), 0x747261697473)) //nolint:gosec // a simulation repeats
 			profiles, err := supervisor.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r, traits))
 			if err != nil {
@@ -106,6 +106,9 @@ func (d *drafts) profile(name string) schemas.Profile {
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Texts: texts},
 			{Tag: "de", Markers: []string{"und", "bitte", "der"}, Texts: texts},
 		},
+	}
+	if once(d.traits, 4) { // longer than a lease lasts that nobody renews
+		p.Deadlines.Work = seconds(150)
 	}
 	if once(d.rand, 3) {
 		p.Deadlines.Run = seconds(40 + d.rand.IntN(80))

@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"podium/supervisor/plan"
 )
 
 // A shape is what a seed chooses for the whole of its world. Most worlds are
@@ -24,6 +26,11 @@ type shape struct {
 
 	permits bool          // agents with effects outside ask before they act
 	wait    time.Duration // of the bus, for an agent's sign of life
+	shared  bool          // many tasks need what others need too
+	houses  int           // processes of several owners that tell each other; 0 is none
+	catchUp time.Duration // that a new owner waits for what is on its way; 0 is the default
+	hurry   time.Duration // the longest time in which nothing happens
+	breaker plan.BreakerPolicy
 }
 
 // bulk is how large the words of people and agents may become.
@@ -72,6 +79,23 @@ func newShape(r, traits *rand.Rand) shape {
 	s.permits, s.wait = once(traits, 3), 30*time.Second
 	if s.permits && once(traits, 3) {
 		s.wait = 6 * time.Second
+	}
+	if s.shared = once(traits, 4); s.shared {
+		s.houses = traits.IntN(3)
+		if once(traits, 2) {
+			s.shards = 2 + traits.IntN(2)
+		}
+	}
+	s.hurry = 4 * time.Second
+	if once(traits, 5) { // a few messages close upon each other, and owners that look long
+		s.hurry, s.catchUp, s.threads = 300*time.Millisecond, 8*time.Second, 1
+		s.idle, s.pool, s.unruly, s.rate = 0, 4, pick(traits, 30, 55), pick(traits, 0, 0.02)
+		s.trouble, s.steps = 3, min(2*s.steps, 120)
+	}
+	if once(traits, 4) {
+		s.breaker = plan.BreakerPolicy{
+			Failures: 2 + traits.IntN(2), Within: 30 * time.Second, Open: pick(traits, 5*time.Second, 20*time.Second),
+		}
 	}
 	return s
 }

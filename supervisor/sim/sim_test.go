@@ -26,9 +26,10 @@ var (
 //go:embed testdata/seeds.txt
 var regressions string
 
-// TestMain lets the heap grow: worlds are short-lived.
+// TestMain lets the heap grow up to a limit: worlds are short-lived.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(512 << 20)
 	os.Exit(m.Run())
 }
 

@@ -1,5 +1,11 @@
 package sim
 
+import (
+	"slices"
+
+	"podium/schemas"
+)
+
 // A watch notes which process knew of which record when: no ledger says it, and
 // an owner can only be held to what it knew.
 type watch struct {
@@ -10,6 +16,60 @@ type watch struct {
 
 	newest map[int]*faults // who took a shard over last
 	told   []told
+
+	ordinals map[place]uint64 // the order of records, over all shards
+	adrift   map[place]bool   // records that came later than anybody reckons with
+	breakers map[string][]schemas.Breaker
+	views    map[view][]knowledge
+}
+
+// A view is one process's, of the breaker of an agent.
+type view struct {
+	process *faults
+	agent   string
+}
+
+// knowledge is what a process knew of a breaker from a moment on.
+type knowledge struct {
+	from    uint64
+	breaker schemas.Breaker
+}
+
+// order notes that a record is the newest of all.
+func (w *watch) order(at place) {
+	w.clock++
+	w.ordinals[at] = w.clock
+}
+
+// change notes what the ledger says of a breaker from now on.
+func (w *watch) change(agent string, b *schemas.Breaker) {
+	w.breakers[agent] = append(w.breakers[agent], *b)
+}
+
+// read notes that a process has learned what a breaker is.
+func (w *watch) read(process *faults, agent string, b *schemas.Breaker) {
+	w.clock++
+	key := view{process, agent}
+	w.views[key] = append(w.views[key], knowledge{w.clock, *b})
+}
+
+// write notes that a process is about to change what it has just read: it goes by
+// that only if it succeeds.
+func (w *watch) write(process *faults, agent string) {
+	key := view{process, agent}
+	if known := w.views[key]; len(known) > 0 {
+		w.views[key] = known[:len(known)-1]
+	}
+}
+
+// known returns what a process knew of a breaker at a moment; false is nothing.
+func (w *watch) known(process *faults, agent string, at uint64) (schemas.Breaker, bool) {
+	for _, known := range slices.Backward(w.views[view{process, agent}]) {
+		if known.from < at {
+			return known.breaker, true
+		}
+	}
+	return schemas.Breaker{}, false
 }
 
 // told is the word of an owner that an agent may act.
@@ -17,7 +77,8 @@ type told struct {
 	permit string
 	shard  int
 	after  uint64 // the newest message of the shard then
-	newest bool   // it came from who had taken the shard over last
+	by     *faults
+	newest bool // it had taken the shard over last
 }
 
 // A place is a message of a shard.
@@ -35,7 +96,10 @@ type sighting struct {
 }
 
 func newWatch() watch {
-	return watch{seen: map[place]sighting{}, stuck: map[string]uint64{}, newest: map[int]*faults{}}
+	return watch{
+		seen: map[place]sighting{}, stuck: map[string]uint64{}, newest: map[int]*faults{},
+		ordinals: map[place]uint64{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
+	}
 }
 
 func (w *watch) tick() {

@@ -48,8 +48,11 @@ func (w *World) graph() []schemas.Task {
 				tasks[i].Dependencies = append(tasks[i].Dependencies, tasks[j].TaskID)
 			}
 		}
-		if w.once(6) {
+		if w.once(6) || w.shape.shared && w.once(2) {
 			tasks[i].Resources = []string{pick(w.rand, "disk", "printer")}
+			if w.shape.shared && w.once(3) {
+				tasks[i].Resources = []string{"printer", "disk"}
+			}
 		}
 	}
 	return tasks

@@ -37,6 +37,8 @@ type World struct {
 
 	sent       []sent
 	acts       []act
+	houses     []*supervisor.Neighbors
+	down       map[string]time.Time // until when an agent does nothing right
 	violations []Violation
 }
 
@@ -54,7 +56,7 @@ func New(seed uint64, library *Library) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		watch: newWatch(),
+		watch: newWatch(), down: map[string]time.Time{},
 	}
 	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
 	w.shape = newShape(w.rand, traits)
@@ -64,6 +66,9 @@ func New(seed uint64, library *Library) *World {
 		w.editions = []*supervisor.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*supervisor.Profiles{library.get(w)}
+	}
+	for range w.shape.houses {
+		w.houses = append(w.houses, &supervisor.Neighbors{})
 	}
 	w.hire()
 	return w
@@ -126,8 +131,15 @@ func (w *World) Run() []Violation {
 
 // disturb does one thing that may happen at any time.
 func (w *World) disturb() {
+	if w.shape.breaker.Failures > 0 && w.once(10) {
+		w.down[pick(w.rand, workers[:]...)] = w.now.Add(10*time.Second + w.span(40*time.Second))
+	}
 	if w.rand.IntN(16) < w.shape.trouble {
 		w.trouble()
+		return
+	}
+	if w.shape.catchUp > 0 && w.once(2) {
+		w.pass()
 		return
 	}
 	switch w.rand.IntN(15) {
@@ -154,6 +166,9 @@ func (w *World) disturb() {
 func (w *World) trouble() {
 	switch w.rand.IntN(8) {
 	case 0, 1:
+		if w.shape.catchUp > 0 {
+			w.now = w.now.Add(w.span(20 * time.Second)) // its deadlines have passed
+		}
 		w.start(w.rand.IntN(w.shape.shards))
 	case 2, 3:
 		if len(w.processes) > 0 {
@@ -165,7 +180,10 @@ func (w *World) trouble() {
 			until: w.now.Add(2*time.Second + w.span(15*time.Second)),
 		}
 	case 7:
-		if w.once(4) {
+		switch {
+		case w.shape.shared:
+			w.now = w.now.Add(w.span(2 * time.Minute))
+		case w.once(4):
 			w.now = w.now.Add(w.span(3 * time.Hour))
 		}
 	}
@@ -177,7 +195,7 @@ func (w *World) pass() {
 		w.now = next
 		return
 	}
-	w.now = w.now.Add(w.span(4 * time.Second))
+	w.now = w.now.Add(w.span(w.shape.hurry))
 }
 
 // advance lets everybody who can do something do a little of it.
@@ -213,9 +231,10 @@ func (w *World) settle() {
 	for _, p := range w.processes {
 		p.view.rate = 0
 	}
-	const enough = 20_000
 	for range enough {
-		w.advanceAll()
+		if !w.advanceAll() {
+			break
+		}
 		if w.quiet() {
 			return
 		}
@@ -274,23 +293,36 @@ func (w *World) next() (time.Time, bool) {
 	return next, true
 }
 
-func (w *World) advanceAll() {
+// enough is how many moments a world has to come to rest, and how often everybody
+// may do something at one moment.
+const enough = 20_000
+
+// advanceAll lets everybody do all that there is to do now, and reports whether
+// that comes to an end.
+func (w *World) advanceAll() bool {
 	for _, shard := range w.ownerless() {
 		w.start(shard)
 	}
+	left := enough
 	for again := true; again; {
 		again = false
 		for i := range slices.Backward(w.processes) {
-			for i < len(w.processes) && w.tick(i) {
+			for i < len(w.processes) && w.tick(i) && left > 0 {
 				again = true
+				left--
 			}
 		}
 		for _, a := range w.agents {
-			for a.step() {
+			for a.step() && left > 0 {
 				again = true
+				left--
 			}
 		}
+		if left <= 0 {
+			return false
+		}
 	}
+	return true
 }
 
 // quiet reports whether every input is dealt with and nobody waits for anything.
@@ -314,11 +346,16 @@ func (w *World) quiet() bool {
 	return true
 }
 
-// lastInput returns the sequence of the newest input of a shard; 0 is none.
-func (w *World) lastInput(shard int) uint64 {
+// last returns the sequence of the newest message of a shard; 0 is none.
+func (w *World) last(shard int) uint64 {
 	state, err := w.ledger.State(context.Background(), bus.ShardStream(shard))
 	w.must(err)
-	for sequence := state.Last; sequence > 0; sequence-- {
+	return state.Last
+}
+
+// lastInput returns the sequence of the newest input of a shard; 0 is none.
+func (w *World) lastInput(shard int) uint64 {
+	for sequence := w.last(shard); sequence > 0; sequence-- {
 		message, err := w.ledger.Get(context.Background(), bus.ShardStream(shard), sequence)
 		w.must(err)
 		if bus.MatchAny(bus.InputSubjects(shard), message.Subject) {

@@ -67,12 +67,17 @@ type Config struct {
 	Address string
 	// Username and Password, when set, are required before a mail is taken.
 	Username, Password string
+	// Token, when set, offers XOAUTH2 instead of PLAIN and judges the token of
+	// Username. It is called from several goroutines at once.
+	Token func(token string) bool
 	// TLS offers STARTTLS, or with Implicit speaks TLS from the first byte.
 	TLS      *tls.Config
 	Implicit bool
-	// OnRecipient is asked for each recipient, OnMessage for each message before
+	// OnSender is asked for the sender of each envelope, OnRecipient for each
+	// recipient, OnMessage for each message before
 	// it is kept. They are called from several goroutines at once and may be nil.
 	// An error other than those of this package is a refusal with 554.
+	OnSender    func(address string) error
 	OnRecipient func(address string) error
 	OnMessage   func(message *Message) error
 	// OnKept is told of each message right after it was kept, in order; it must
@@ -184,11 +189,17 @@ func (s *session) AuthMechanisms() []string {
 	if s.sink.config.Username == "" {
 		return nil
 	}
+	if s.sink.config.Token != nil {
+		return []string{xoauth2}
+	}
 	return []string{sasl.Plain}
 }
 
 // Auth implements smtp.AuthSession.
 func (s *session) Auth(string) (sasl.Server, error) {
+	if s.sink.config.Token != nil {
+		return &tokenServer{session: s}, nil
+	}
 	return sasl.NewPlainServer(func(_, username, password string) error {
 		if username != s.sink.config.Username || password != s.sink.config.Password {
 			return smtp.ErrAuthFailed
@@ -202,6 +213,11 @@ func (s *session) Auth(string) (sasl.Server, error) {
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	if s.sink.config.Username != "" && s.user == "" {
 		return smtp.ErrAuthRequired
+	}
+	if s.sink.config.OnSender != nil {
+		if err := s.sink.config.OnSender(from); err != nil {
+			return answer(err)
+		}
 	}
 	s.from, s.to = from, nil
 	return nil

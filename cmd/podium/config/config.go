@@ -12,7 +12,7 @@ import (
 // A Config is one podium.yaml.
 type Config struct {
 	Ledger   Ledger             `yaml:"ledger" doc:"Where the state is kept."`
-	HTTP     HTTP               `yaml:"http" doc:"The listener of chat doors and console."`
+	HTTP     HTTP               `yaml:"http" doc:"The listener of chat doors and event sources."`
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
 	Chat     Chat               `yaml:"chat" doc:"Chat channels that post to the webhook."`
 	Agents   map[string]Agent   `yaml:"agents" doc:"Who can be given work, by name."`
@@ -46,70 +46,6 @@ const (
 type NATS struct {
 	URL         string `yaml:"url" required:"true" doc:"nats://, tls://, ws:// or wss://; several separated by commas."`
 	Credentials string `yaml:"credentials" doc:"Path of the credentials file of the core account."`
-}
-
-// HTTP is the listener of chat doors and console.
-type HTTP struct {
-	Listen string `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
-}
-
-// Mail holds the mail accounts.
-type Mail struct {
-	Accounts []Account `yaml:"accounts" doc:"Mailboxes, each with the server that sends its answers."`
-}
-
-// An Account is one mailbox and the server that sends its answers.
-type Account struct {
-	Name    string `yaml:"name" required:"true" doc:"Short name: a-z, 0-9, _ and -, at most 63."`
-	Profile string `yaml:"profile" required:"true" doc:"The profile that handles its mail."`
-	IMAP    IMAP   `yaml:"imap" required:"true" doc:"Where mail comes in."`
-	SMTP    SMTP   `yaml:"smtp" required:"true" doc:"Where answers go out."`
-	Since   Since  `yaml:"since" default:"now" doc:"What of an existing mailbox is answered: now (only mail that arrives from now on), all, or a date such as 2026-01-31."`
-}
-
-// Encryption says how a connection to a mail server is protected.
-type Encryption string
-
-// The encryptions (RFC 8314 prefers implicit).
-const (
-	EncryptionImplicit Encryption = "implicit" // TLS from the first byte
-	EncryptionStartTLS Encryption = "starttls" // TLS after a greeting; refused when the server does not offer it
-	EncryptionNone     Encryption = "none"     // only to this machine
-)
-
-// IMAP is where mail comes in.
-type IMAP struct {
-	Host     string           `yaml:"host" required:"true" doc:"Name or address of the server."`
-	Port     int              `yaml:"port" min:"1" max:"65535" doc:"Default: 993 with implicit TLS, else 143."`
-	TLS      Encryption       `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
-	Username string           `yaml:"username" required:"true"`
-	Password Secret           `yaml:"password" required:"true"`
-	Mailbox  string           `yaml:"mailbox" default:"INBOX"`
-	Poll     schemas.Duration `yaml:"poll" default:"1m" doc:"Between looks at the mailbox, as long as its announcements of new mail have not proved trustworthy."`
-}
-
-// SMTP is where answers go out.
-type SMTP struct {
-	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
-	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 465 with implicit TLS, 587 with starttls, else 25."`
-	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
-	Username string     `yaml:"username" doc:"Absent: the server asks for none."`
-	Password Secret     `yaml:"password"`
-	From     string     `yaml:"from" required:"true" doc:"The address that answers come from, such as: Support <support@example.org>."`
-}
-
-// Chat holds the chat channels.
-type Chat struct {
-	Channels map[string]Channel `yaml:"channels" doc:"Channels by name; each posts to /v1/chat/<name>."`
-}
-
-// A Channel is one sender of chat messages. It proves itself by a signature
-// (Standard Webhooks) or by a bearer token.
-type Channel struct {
-	Profile  string  `yaml:"profile" required:"true" doc:"The profile that handles its messages."`
-	Secrets  Secrets `yaml:"secret" min:"1" doc:"Signing secret, or a list while one replaces the other; every one of them is accepted."`
-	Token    Secret  `yaml:"token" doc:"Bearer token for a sender that cannot sign."`
-	Callback string  `yaml:"callback" doc:"URL that answers are posted to. Without it the sender waits or asks."`
 }
 
 // AgentKind is what an agent is made of.

@@ -293,7 +293,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("%v %+v %#v %s %s", *config, *config, *config, config.Chat.Channels, marshaled)
+	text := fmt.Sprintf("%v %+v %#v %v %s", *config, *config, *config, config.Chat.Channels, marshaled)
 	for _, secret := range []string{webSecret, nextSecret, "0123456789abcdef", "not: yaml"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%q is shown", secret)

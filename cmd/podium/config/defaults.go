@@ -41,6 +41,9 @@ func (c *Config) WithDefaults() Config {
 		complete.Mail.Accounts[i].fill()
 	}
 	complete.Chat.Channels = maps.Clone(c.Chat.Channels)
+	for name, channel := range complete.Chat.Channels {
+		complete.Chat.Channels[name] = channel.withDefaults()
+	}
 	complete.Agents = make(map[string]Agent, len(c.Agents)+2)
 	for name, agent := range c.Agents {
 		complete.Agents[name] = agent.withDefaults()
@@ -66,11 +69,20 @@ func (l Ledger) withDefaults() Ledger {
 
 func (a *Account) fill() {
 	a.IMAP.TLS = or(a.IMAP.TLS, EncryptionImplicit)
-	a.IMAP.Mailbox = or(a.IMAP.Mailbox, "INBOX")
+	a.IMAP.Mailboxes = a.IMAP.watched()
+	a.IMAP.Mailbox = a.IMAP.Mailboxes[0]
+	a.IMAP.After.Processed = or(a.IMAP.After.Processed, ProcessingFlag)
+	a.IMAP.Alarm = or(a.IMAP.Alarm, defaultAlarm)
+	if a.IMAP.After.Processed == ProcessingMove {
+		a.IMAP.After.Folder = or(a.IMAP.After.Folder, defaultFolder)
+	}
+	if a.IMAP.Canary != nil {
+		canary := a.IMAP.Canary.withDefaults()
+		a.IMAP.Canary = &canary
+	}
 	a.IMAP.Poll = or(a.IMAP.Poll, defaultPoll)
 	a.IMAP.Port = or(a.IMAP.Port, portOf(a.IMAP.TLS, 993, 143, 143))
-	a.SMTP.TLS = or(a.SMTP.TLS, EncryptionImplicit)
-	a.SMTP.Port = or(a.SMTP.Port, portOf(a.SMTP.TLS, 465, 587, 25))
+	a.SMTP.fill()
 }
 
 func portOf(encryption Encryption, implicit, startTLS, none int) int {
@@ -156,7 +168,7 @@ func (r Router) keywordsWithDefaults() Router {
 }
 
 func (r Retry) or(attempts int, wait schemas.Duration) Retry {
-	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait), TimeoutGrowth: r.TimeoutGrowth}
+	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait), TimeoutGrowth: r.TimeoutGrowth, OnUnknown: r.OnUnknown}
 }
 
 func (p Planner) withDefaults() Planner {

@@ -33,4 +33,6 @@ func bound(tag reflect.StructTag, name string) (int, bool) {
 }
 
 // allowsSingle reports whether a list may be written as its only entry.
-func allowsSingle(list reflect.Type) bool { return list == reflect.TypeFor[Secrets]() }
+func allowsSingle(list reflect.Type) bool {
+	return list == reflect.TypeFor[Secrets]() || list == reflect.TypeFor[Pointers]()
+}

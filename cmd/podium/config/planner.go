@@ -47,8 +47,9 @@ type TemplateTask struct {
 
 // Conversation says what a message means that comes while a run is under way.
 type Conversation struct {
-	WhileRunning schemas.WhileRunning `yaml:"while_running" enum:"queue merge supersede" default:"queue" doc:"queue: a run of its own, after this one. merge: all that wait become one run. supersede: it ends the run under way and takes its place."`
-	Entities     []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
+	WhileRunning   schemas.WhileRunning `yaml:"while_running" enum:"queue merge supersede" default:"queue" doc:"queue: a run of its own, after this one. merge: all that wait become one run. supersede: it ends the run under way and takes its place."`
+	RepliesPerHour int                  `yaml:"replies_per_hour" min:"1" max:"60" default:"3" doc:"Answers by mail to one conversation in an hour; what is beyond is withheld, so that programs which answer each other come to an end."`
+	Entities       []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
 }
 
 // An Entity is something that a conversation is about.
@@ -87,7 +88,7 @@ func (t *Template) build() schemas.Template {
 }
 
 func (c *Conversation) build() schemas.Conversing {
-	conversing := schemas.Conversing{WhileRunning: c.WhileRunning}
+	conversing := schemas.Conversing{WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour}
 	for _, entity := range c.Entities {
 		conversing.Entities = append(conversing.Entities, schemas.Entity(entity))
 	}

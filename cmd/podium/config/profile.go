@@ -126,9 +126,10 @@ type Execution struct {
 
 // Retry says what happens when an attempt fails (G-32).
 type Retry struct {
-	Attempts      int              `yaml:"attempts" min:"1" max:"20" doc:"1 means no retry."`
-	Wait          schemas.Duration `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
-	TimeoutGrowth float64          `yaml:"timeout_growth" doc:"Multiplies the work deadline with each attempt. Default: 1.5."`
+	Attempts      int               `yaml:"attempts" min:"1" max:"20" doc:"1 means no retry."`
+	Wait          schemas.Duration  `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
+	TimeoutGrowth float64           `yaml:"timeout_growth" doc:"Multiplies the work deadline with each attempt. Default: 1.5."`
+	OnUnknown     schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"delivery: when nobody knows whether an answer was delivered. resend (default): again, under the same id. ask: the run ends and tells a person."`
 }
 
 // Deadlines bounds the waits of a task.

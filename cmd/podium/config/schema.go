@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -80,7 +81,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	case reflect.Map:
 		return object{
 			"type": "object", "additionalProperties": w.value(kind.Elem(), ""),
-			"propertyNames": object{"pattern": namePattern},
+			"propertyNames": object{"pattern": cmp.Or(tag.Get("keys"), namePattern)},
 		}
 	case reflect.Slice:
 		list := object{"type": "array", "items": w.value(kind.Elem(), "")}
@@ -141,6 +142,9 @@ func orVariable(forms ...object) object {
 }
 
 func defaultOf(kind reflect.Type, value string) any {
+	if kind == reflect.TypeFor[*bool]() {
+		return value == "true"
+	}
 	if kind.Kind() == reflect.Int {
 		number, _ := bound(reflect.StructTag(`default:"`+value+`"`), "default")
 		return number

@@ -1,11 +1,8 @@
 package config
 
 import (
-	"encoding/base64"
 	"fmt"
 	"maps"
-	"net"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -20,6 +17,7 @@ func (c *Config) Validate() error {
 	v := &validator{config: c, languages: Languages()}
 	v.ledger()
 	v.listen()
+	v.sources()
 	v.mail()
 	v.chat()
 	v.agents()
@@ -55,88 +53,6 @@ func (v *validator) ledger() {
 				v.problem("ledger.nats.url", "it is not a list of addresses such as nats://host:4222")
 			}
 		}
-	}
-}
-
-func (v *validator) listen() {
-	if listen := v.config.HTTP.Listen; listen != "" {
-		if _, port, err := net.SplitHostPort(listen); err != nil || port == "" {
-			v.problem("http.listen", "%q is not an address with a port, such as 127.0.0.1:8080", listen)
-		}
-	}
-}
-
-func (v *validator) mail() {
-	seen := map[string]bool{}
-	for i := range v.config.Mail.Accounts {
-		account := &v.config.Mail.Accounts[i]
-		path := fmt.Sprintf("mail.accounts[%d]", i)
-		v.name(path+".name", account.Name)
-		if seen[account.Name] {
-			v.problem(path+".name", "there are two accounts %q", account.Name)
-		}
-		seen[account.Name] = true
-		v.profileExists(path+".profile", account.Profile)
-		v.encryption(path+".imap.tls", account.IMAP.TLS, account.IMAP.Host)
-		v.encryption(path+".smtp.tls", account.SMTP.TLS, account.SMTP.Host)
-		if (account.SMTP.Username == "") != (account.SMTP.Password == "") {
-			v.problem(path+".smtp", "username and password go together")
-		}
-		if _, err := mail.ParseAddress(account.SMTP.From); err != nil {
-			v.problem(path+".smtp.from", "it is not an address such as Support <support@example.org>")
-		}
-	}
-}
-
-func (v *validator) encryption(path string, encryption Encryption, host string) {
-	if encryption == EncryptionNone && !isLoopback(host) {
-		v.problem(path, "none would send mail and password readable over the network; it is for a server on this machine only")
-	}
-}
-
-// The bounds of Standard Webhooks 1.0, and what makes a token hard to guess.
-const (
-	secretPrefix = "whsec_"
-	minKey       = 24 // bytes
-	maxKey       = 64 // bytes
-	maxSecrets   = 2
-	minToken     = 16 // characters
-)
-
-func (v *validator) chat() {
-	for _, name := range slices.Sorted(maps.Keys(v.config.Chat.Channels)) {
-		channel, path := v.config.Chat.Channels[name], "chat.channels."+name
-		v.name(path, name)
-		v.profileExists(path+".profile", channel.Profile)
-		if len(channel.Secrets) == 0 && channel.Token == "" {
-			v.problem(path, "nobody could prove to be this channel: it needs a secret or a token")
-		}
-		if len(channel.Secrets) > maxSecrets {
-			v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(channel.Secrets), maxSecrets)
-		}
-		for i, secret := range channel.Secrets {
-			encoded, prefixed := strings.CutPrefix(string(secret), secretPrefix)
-			key, err := base64.StdEncoding.DecodeString(encoded)
-			if !prefixed || err != nil || len(key) < minKey || len(key) > maxKey {
-				v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "a secret is %q and the base64 of %d to %d random bytes", secretPrefix, minKey, maxKey)
-			}
-		}
-		if n := len(channel.Token); n > 0 && n < minToken {
-			v.problem(path+".token", "it has %d characters; at least %d are needed", n, minToken)
-		}
-		v.callback(path, &channel)
-	}
-}
-
-func (v *validator) callback(path string, channel *Channel) {
-	if channel.Callback == "" {
-		return
-	}
-	if !isURL(channel.Callback, "https", "http") {
-		v.problem(path+".callback", "it is not a URL such as https://example.org/answers")
-	}
-	if len(channel.Secrets) == 0 {
-		v.problem(path+".callback", "answers to a callback are signed: it needs a secret")
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 	"podium/agents/chat"
 	"podium/agents/echo"
 	"podium/agents/exec"
-	"podium/agents/mail"
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/oauth"
 	"podium/schemas"
 )
 
@@ -46,9 +46,13 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 			Description: agent.Description, SideEffects: agent.SideEffects,
 		})
 	case config.KindMail:
-		return mail.New(mail.Config{Accounts: mailAccounts(settings)})
+		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
+			return tokenSource(settings.Ledger.Data, account)
+		}, zerolog.Nop())
 	case config.KindChat:
-		return chat.New(chat.Config{Channels: chatChannels(settings)})
+		return chat.New(chat.Config{
+			Channels: chatChannels(settings), Opener: replySealer(settings),
+		})
 	case config.KindExternal, config.KindSupervisor:
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
@@ -67,26 +71,13 @@ func CheckAgents(settings *config.Config) error {
 	return errors.Join(failed...)
 }
 
-func mailAccounts(settings *config.Config) map[string]mail.Account {
-	accounts := make(map[string]mail.Account, len(settings.Mail.Accounts))
-	for i := range settings.Mail.Accounts {
-		account := &settings.Mail.Accounts[i]
-		accounts[account.Name] = mail.Account{
-			Host: account.SMTP.Host, Port: account.SMTP.Port, TLS: mail.TLSMode(account.SMTP.TLS),
-			Username: account.SMTP.Username, Password: string(account.SMTP.Password), From: account.SMTP.From,
-		}
-	}
-	return accounts
-}
-
 func chatChannels(settings *config.Config) map[string]chat.Channel {
 	channels := make(map[string]chat.Channel, len(settings.Chat.Channels))
 	for name, channel := range settings.Chat.Channels {
-		made := chat.Channel{Callback: channel.Callback}
-		if len(channel.Secrets) > 0 {
-			made.Secret = string(channel.Secrets[0])
+		channels[name] = chat.Channel{
+			Provider: string(channel.Provider), Callback: channel.Callback, Secret: channel.SigningSecret(),
+			BotToken: string(channel.BotToken), URL: channel.URL,
 		}
-		channels[name] = made
 	}
 	return channels
 }

@@ -18,6 +18,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/schemas"
 	"podium/supervisor"
@@ -40,6 +41,7 @@ type Service struct {
 	log       zerolog.Logger
 	listener  net.Listener
 	handlers  map[string]described
+	sources   map[string]*oauth.Source // of access tokens, by mail account
 	doors     []*imap.Door
 	http      *webServer
 }
@@ -53,7 +55,7 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ 
 	} else if running && instance.PID != os.Getpid() {
 		return nil, fmt.Errorf("process %d already runs on %s; stop it first, or choose another --data", instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, log: log, handlers: map[string]described{}}
+	s := &Service{settings: settings, log: log, handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -103,7 +105,7 @@ func (s *Service) profiles() []schemas.Profile {
 
 func (s *Service) prepare(ctx context.Context, name string) error {
 	agent := s.settings.Agents[name]
-	made, err := handler(s.settings, agent)
+	made, err := s.handler(agent)
 	if err != nil {
 		return err
 	}
@@ -111,39 +113,6 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 		s.handlers[name] = made
 	}
 	return s.Ledger.Core.Declare(ctx, name, bus.Pool{Size: agent.Concurrency, AckWait: AckWait})
-}
-
-func (s *Service) openDoors() error {
-	intake := bus.NewIntake(s.Ledger.Core)
-	for i := range s.settings.Mail.Accounts {
-		account := &s.settings.Mail.Accounts[i]
-		door, err := imap.New(imap.Config{
-			Account: account.Name, Profile: account.Profile,
-			Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS),
-			Username: account.IMAP.Username, Mailbox: account.IMAP.Mailbox,
-			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
-			Since:    since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
-			Own: ownMail(s.settings),
-		}, imap.Dependencies{
-			Intake: intake, Artifacts: s.Ledger.Core.Artifacts(), Store: s.Ledger.Core.Store(bus.MailboxBucket), Log: s.log,
-		})
-		if err != nil {
-			return err
-		}
-		s.doors = append(s.doors, door)
-	}
-	return nil
-}
-
-func security(encryption config.Encryption) imap.Security {
-	switch encryption {
-	case config.EncryptionImplicit:
-		return imap.SecurityTLS
-	case config.EncryptionStartTLS:
-		return imap.SecurityStartTLS
-	case config.EncryptionNone:
-	}
-	return imap.SecurityNone
 }
 
 // Run works until ctx ends and everything under way is finished, or until a
@@ -235,12 +204,4 @@ func (s *Service) Close() error {
 		failed = errors.Join(failed, err)
 	}
 	return errors.Join(failed, s.Ledger.Close())
-}
-
-// since is the INTERNALDATE from which on mail is taken at first contact.
-func since(s config.Since) time.Time {
-	if s.All {
-		return time.Unix(0, 0)
-	}
-	return s.Date
 }

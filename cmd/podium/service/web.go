@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,86 +10,42 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"podium/ingest/chat"
 )
 
 // webServer serves the chat door and the health page.
 type webServer struct {
 	server *http.Server
+	wait   func() // until nothing of the doors works any more
 }
 
-// capabilityKeyBytes is the size of the key that signs run URLs.
-const capabilityKeyBytes = 32
+// keyBytes is the size of the keys that sign run URLs and seal reply_refs.
+const keyBytes = 32
 
 func (s *Service) openWeb() (*webServer, error) {
-	key, err := capabilityKey(CredentialsDir(s.settings.Ledger.Data))
-	if err != nil {
-		return nil, err
-	}
-	channels := make(map[string]chat.Channel, len(s.settings.Chat.Channels))
-	for name, channel := range s.settings.Chat.Channels {
-		made := chat.Channel{Profile: channel.Profile, Token: string(channel.Token)}
-		for _, secret := range channel.Secrets {
-			made.Secrets = append(made.Secrets, string(secret))
-		}
-		channels[name] = made
-	}
-	door, err := chat.New(chat.Config{Channels: channels, CapabilityKey: key}, s.Ledger.Core, s.log)
+	door, err := s.openChat()
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", door.Handler())
+	counters, err := s.mountDoors(mux, door)
+	if err != nil {
+		return nil, err
+	}
 	mux.HandleFunc("GET /healthz", s.health)
+	mux.Handle("GET /metrics", s.metrics(door, counters...))
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
 	}
 	server.RegisterOnShutdown(door.Close)
-	return &webServer{server: server}, nil
-}
-
-// health answers 200 when the ledger answers and every mailbox was looked at
-// lately, else 503, with the parts (G-35).
-func (s *Service) health(w http.ResponseWriter, r *http.Request) {
-	type mailbox struct {
-		Account     string    `json:"account"`
-		Connected   bool      `json:"connected"`
-		LastSuccess time.Time `json:"last_success"`
-		Lag         int       `json:"lag"`
-		Problem     string    `json:"problem,omitempty"`
-	}
-	report := struct {
-		OK        bool      `json:"ok"`
-		Ledger    string    `json:"ledger"`
-		Mailboxes []mailbox `json:"mailboxes"`
-	}{OK: true, Ledger: "ok", Mailboxes: []mailbox{}}
-	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
-	defer stop()
-	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {
-		report.OK, report.Ledger = false, "does not answer"
-	}
-	for _, door := range s.doors {
-		status := door.Status()
-		report.OK = report.OK && status.Connected
-		report.Mailboxes = append(report.Mailboxes, mailbox{
-			Account: status.Account, Connected: status.Connected,
-			LastSuccess: status.LastSuccess, Lag: status.Lag, Problem: status.Problem,
-		})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if !report.OK {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		s.log.Debug().Err(err).Msg("health report not delivered")
-	}
+	return &webServer{server: server, wait: func() { door.Close(); door.Wait() }}, nil
 }
 
 // serve answers until ctx ends, then ends the event streams and waits for
 // answers under way.
 func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
+	defer w.wait()
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	w.server.BaseContext = func(net.Listener) context.Context { return base }
@@ -109,22 +64,27 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 
 // capabilityKey reads the key that signs run URLs, and makes it the first time.
 func capabilityKey(dir string) ([]byte, error) {
-	file := filepath.Join(dir, "capability.key")
+	return keptKey(filepath.Join(dir, "capability.key"), "run URLs given out before will not open any more")
+}
+
+// keptKey reads a key, and makes it the first time. The loss is what removing a
+// damaged one means.
+func keptKey(file, loss string) ([]byte, error) {
 	key, err := os.ReadFile(file)
-	if err == nil && len(key) == capabilityKeyBytes {
+	if err == nil && len(key) == keyBytes {
 		return key, nil
 	}
 	if err == nil {
-		return nil, fmt.Errorf("%s is damaged: remove it to make a new one; run URLs given out before will not open any more", file)
+		return nil, fmt.Errorf("%s is damaged: remove it to make a new one; %s", file, loss)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	key = make([]byte, capabilityKeyBytes)
+	key = make([]byte, keyBytes)
 	if _, err = rand.Read(key); err != nil {
 		return nil, err
 	}
-	if err = os.MkdirAll(dir, 0o700); err != nil {
+	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
 	return key, os.WriteFile(file, key, 0o600)

@@ -43,6 +43,10 @@ func factLine(f *schemas.Fact, now time.Time) string {
 		return routeLine(f.TaskRouted)
 	case f.RunSettled != nil:
 		return "settled: " + because(f.RunSettled.Status, f.RunSettled.Reason)
+	case f.ReplyWithheld != nil:
+		return "answer withheld: " + spoken(f.ReplyWithheld.Reason)
+	case f.DeliveryBounced != nil:
+		return "report: " + bounce(f.DeliveryBounced)
 	case f.RunEnded != nil:
 		if f.RunEnded.Replied != "" {
 			return fmt.Sprintf("ended: %s, answered as %s", f.RunEnded.Status, f.RunEnded.Replied)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -44,13 +45,31 @@ func Run(run *schemas.Run, answer string) string {
 	if run.Delivery != nil {
 		task(line, run.Delivery, nil)
 	}
+	if run.Withheld != nil {
+		line("withheld  %s; the next answer may go out at %s", spoken(run.Withheld.Reason), run.Withheld.Until.Local().Format(time.DateTime))
+	}
 	if run.Replied != "" {
 		line("answered as %s", run.Replied)
+	}
+	for i := range run.Bounces {
+		line("reported  %s", bounce(&run.Bounces[i]))
 	}
 	if answer != "" {
 		line("\n%s", answer)
 	}
 	return b.String()
+}
+
+// bounce tells what a mail system has reported of an answer.
+func bounce(f *schemas.DeliveryBounced) string {
+	told := "delivery " + short(cmp.Or(f.Action, "returned"))
+	if f.Status != "" {
+		told += " (" + short(f.Status) + ")"
+	}
+	if f.Failed {
+		told += ", it has not arrived"
+	}
+	return told
 }
 
 // Asked is what a run was asked, in at most forty characters.

@@ -9,19 +9,43 @@ import (
 
 // addresses reads the address lists of every field of a name (RFC 5322, section
 // 3.4). A malformed list gives what can be recognized in it.
-func addresses(h header, name string, limits Limits, found *problems) []schemas.Address {
+func addresses(h header, name string, left *int, found *problems) []schemas.Address {
 	var list []schemas.Address
 	for i := range h {
-		if h[i].name == name && h[i].value != "" {
-			list = append(list, addressList(h[i].value, found)...)
+		if h[i].name != name || h[i].value == "" {
+			continue
+		}
+		value, whole := beginning(h[i].value, *left-len(list))
+		list = append(list, addressList(value, found)...)
+		if !whole || len(list) > *left {
+			found.add(problemAddresses)
 		}
 	}
-	if len(list) > limits.Addresses {
-		found.add(problemAddresses)
-		list = list[:limits.Addresses]
-	}
+	list = list[:min(len(list), *left)]
+	*left -= len(list)
 	return list
 }
+
+// beginning returns at most so many members of a list, and whether that is all.
+func beginning(value string, members int) (string, bool) {
+	quoted := false
+	for i := range len(value) {
+		switch value[i] {
+		case '"':
+			quoted = !quoted && strings.IndexByte(value[i+1:min(len(value), i+maxQuoted)], '"') >= 0
+		case ',', ';':
+			if quoted {
+				continue
+			}
+			if members--; members <= 0 {
+				return value[:i], false
+			}
+		}
+	}
+	return value, true
+}
+
+const maxQuoted = 1024 // bytes of a name; a longer one has lost its closing quote
 
 // mask hides encoded words from net/mail, which cannot join characters that were
 // split over two of them nor read every character set.

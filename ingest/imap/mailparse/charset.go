@@ -12,18 +12,18 @@ import (
 )
 
 // toUTF8 decodes bytes of a declared character set; "" is none declared. What
-// does not fit is read as windows-1252, which the unlabelled mail of half of
-// the world is, and never fails.
+// does not fit is tried as UTF-8, as the set that it looks like, and as
+// windows-1252, which the unlabelled mail of half of the world is. It never fails.
 func toUTF8(data []byte, label string, found *problems) string {
 	label = cleanLabel(label)
 	if label == "" || label == "utf-8" || label == "us-ascii" {
-		if utf8.Valid(data) {
+		if plain(data) {
 			return clean(string(data))
 		}
 		if label != "" {
 			found.add(problemCharacters)
 		}
-		return clean(latin(data))
+		return clean(guess(data))
 	}
 	text, known := decodeLabel(data, label)
 	switch {
@@ -34,13 +34,27 @@ func toUTF8(data []byte, label string, found *problems) string {
 	default:
 		found.add(problemCharset)
 	}
-	if utf8.Valid(data) {
+	if plain(data) {
 		return clean(string(data))
 	}
-	if known {
-		return clean(text)
+	if known && strings.Count(text, "\uFFFD")*20 < len(text) {
+		return clean(text) // a character or two are damaged
 	}
-	return clean(latin(data))
+	return clean(guess(data))
+}
+
+// plain tells whether bytes are UTF-8 and no escapes of ISO-2022-JP, which are
+// ASCII as well.
+func plain(data []byte) bool { return utf8.Valid(data) && !escaped(data) }
+
+// guess reads bytes whose character set nobody tells.
+func guess(data []byte) string {
+	if found := detect(data); found != nil {
+		if text, err := found.NewDecoder().Bytes(data); err == nil {
+			return string(text)
+		}
+	}
+	return latin(data)
 }
 
 // decodeLabel decodes by the labels of the web first, where iso-8859-1 means

@@ -7,47 +7,133 @@ import (
 	"podium/schemas"
 )
 
-// classify says who wrote a mail, from its header and the kind of report that
-// it is. X-Auto-Response-Suppress is no sign: people's mail carries it too.
-func classify(h header, report string, own bool) schemas.MailClass {
-	senderless := strings.ReplaceAll(h.first("return-path"), " ", "") == "<>"
-	switch report {
-	case "delivery-status":
-		return schemas.MailBounce
-	case "disposition-notification", "feedback-report":
-		return schemas.MailAutoReply
-	}
-	if senderless && h.has("x-failed-recipients") {
-		return schemas.MailBounce
-	}
-	precedence := strings.ToLower(h.first("precedence"))
-	submitted, _, _ := strings.Cut(strings.ToLower(h.first("auto-submitted")), ";")
-	submitted = stripComment(strings.TrimSpace(submitted))
-	switch {
-	case own,
-		submitted != "" && submitted != "no", // RFC 3834, section 2
-		senderless,                           // RFC 3834, section 2: nobody may answer it
-		precedence == "auto_reply", precedence == "auto-reply",
-		h.has("x-autoreply"), h.has("x-autorespond"):
-		return schemas.MailAutoReply
-	}
-	if fromList(h) {
-		return schemas.MailList
-	}
-	switch precedence {
-	case "list", "bulk", "junk":
-		return schemas.MailList
-	}
-	return schemas.MailHuman
+// An envelope is what a mail is classed by.
+type envelope struct {
+	header  header
+	report  string // kind of multipart/report; "" is none
+	own     bool   // its Message-ID is one of ours
+	from    string // local part of the first author, lower case
+	subject string // folded
 }
 
-// fromList looks for the fields that only list servers write (RFC 2369, RFC 2919).
-func fromList(h header) bool {
-	return slices.ContainsFunc(h, func(f field) bool {
-		switch f.name {
-		case "list-id", "list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive":
-			return true
+// senderless tells whether nobody may answer the mail (RFC 3834, section 2).
+func (e *envelope) senderless() bool {
+	return strings.ReplaceAll(e.header.first("return-path"), " ", "") == "<>"
+}
+
+// says tells whether a field stands there with anything but a no.
+func (e *envelope) says(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		if !e.header.has(name) {
+			return false
 		}
-		return false
+		switch strings.ToLower(e.header.first(name)) {
+		case "no", "false", "0":
+			return false
+		}
+		return true
 	})
+}
+
+// words returns the words of every field of a name, in lower case, without comments.
+func (e *envelope) words(name string) []string {
+	var all []string
+	for i := range e.header {
+		if e.header[i].name == name {
+			value := strings.ToLower(withoutComments(e.header[i].value))
+			all = append(all, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == '\t' })...)
+		}
+	}
+	return all
+}
+
+func (e *envelope) has(name string, words ...string) bool {
+	return slices.ContainsFunc(e.words(name), func(word string) bool { return slices.Contains(words, word) })
+}
+
+// daemon tells whether a mail system is the author.
+func (e *envelope) daemon() bool {
+	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless() && (e.from == "postmaster" || e.from == "mail-daemon")
+}
+
+// A mark is one sign of who wrote a mail. One whose class is MailHuman decides
+// nothing and is only reported.
+type mark struct {
+	code  string
+	class schemas.MailClass
+	found func(*envelope) bool
+}
+
+// marks are all signs, in the order in which they are reported. Where several
+// apply, a bounce comes before an automatic mail, and that before a list.
+func marks() []mark {
+	return []mark{
+		{"delivery-report", schemas.MailBounce, func(e *envelope) bool { return e.report == "delivery-status" }},
+		{"failed-recipients", schemas.MailBounce, func(e *envelope) bool {
+			return (e.senderless() || e.daemon()) && e.header.has("x-failed-recipients")
+		}},
+		{"bounce-subject", schemas.MailBounce, func(e *envelope) bool {
+			return (e.senderless() || e.daemon()) && beginsAny(e.subject, loadMarkers().Bounces)
+		}},
+		{"own-message-id", schemas.MailAutoReply, func(e *envelope) bool { return e.own }},
+		{"report", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.report == "disposition-notification" || e.report == "feedback-report"
+		}},
+		{"auto-submitted", schemas.MailAutoReply, func(e *envelope) bool { // RFC 3834, section 5
+			words := e.words("auto-submitted")
+			return len(words) > 0 && words[0] != "no"
+		}},
+		{"null-return-path", schemas.MailAutoReply, (*envelope).senderless},
+		{"mailer-daemon", schemas.MailAutoReply, (*envelope).daemon},
+		{"precedence-auto-reply", schemas.MailAutoReply, func(e *envelope) bool { return e.has("precedence", "auto_reply", "auto-reply") }},
+		{"x-autoreply", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.says("x-autoreply", "x-autorespond", "x-autoresponder", "x-auto-reply", "x-autoreply-from", "x-mail-autoreply", "x-vacation")
+		}},
+		{"x-autogenerated", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.says("x-autogenerated", "x-auto-generated", "x-fc-machinegenerated", "x-ms-exchange-inbox-rules-loop", "x-cron-env")
+		}},
+		{"autoreply-subject", schemas.MailAutoReply, func(e *envelope) bool { return beginsAny(e.subject, loadMarkers().AutoReplies) }},
+		{"list-id", schemas.MailList, func(e *envelope) bool { return e.header.has("list-id") }}, // RFC 2919
+		{"list-fields", schemas.MailList, func(e *envelope) bool { // RFC 2369
+			return slices.ContainsFunc([]string{"list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive"}, e.header.has)
+		}},
+		{"list-program", schemas.MailList, func(e *envelope) bool {
+			return e.says("x-mailing-list", "x-beenthere", "x-mailman-version", "mailing-list")
+		}},
+		{"precedence-bulk", schemas.MailList, func(e *envelope) bool { return e.has("precedence", "list", "bulk", "junk") }},
+		{"x-loop", schemas.MailList, func(e *envelope) bool { return e.header.has("x-loop") }},
+		{"auto-response-suppress", schemas.MailHuman, func(e *envelope) bool { return e.header.has("x-auto-response-suppress") }},
+		{"no-reply-address", schemas.MailHuman, func(e *envelope) bool {
+			return slices.Contains([]string{"noreply", "no-reply", "no_reply", "donotreply", "do-not-reply", "do_not_reply"}, e.from)
+		}},
+	}
+}
+
+// classify says who wrote a mail, and by which signs.
+func classify(e *envelope) (schemas.MailClass, []string) {
+	class := schemas.MailHuman
+	var codes []string
+	for _, one := range marks() {
+		if one.found(e) {
+			codes = append(codes, one.code)
+			if weight(one.class) > weight(class) {
+				class = one.class
+			}
+		}
+	}
+	return class, codes
+}
+
+func weight(class schemas.MailClass) int {
+	return slices.Index([]schemas.MailClass{schemas.MailHuman, schemas.MailList, schemas.MailAutoReply, schemas.MailBounce}, class)
+}
+
+// suppressed tells whether the sender wants no automatic answer. It says nothing
+// about who wrote the mail: that of people carries the field too.
+func suppressed(e *envelope) bool {
+	return e.has("x-auto-response-suppress", "all", "autoreply")
+}
+
+func beginsAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
 }

@@ -2,11 +2,13 @@ package mailparse_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"podium/ingest/imap/mailparse"
+	"podium/schemas"
 )
 
 // FuzzParse proves that no bytes break the parser, and that what it says can be
@@ -43,6 +45,31 @@ func FuzzParse(f *testing.F) {
 		}
 		if key := mailparse.PartitionKey(&mail); key != mail.Raw.SHA256 && key == "" {
 			t.Fatal("the mail belongs to no conversation")
+		}
+	})
+}
+
+// FuzzDKIM proves that no signature and no key record break the verification,
+// that it leaves the mail at its beginning, and that nothing made up passes.
+func FuzzDKIM(f *testing.F) {
+	signature := "DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/simple; d=example.com; s=k; h=From; bh=frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN/XKdLCPjaYaY=; b=AAAA\r\n"
+	f.Add([]byte(signature+"From: a@example.com\r\n\r\nx"), "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ==")
+	f.Add([]byte(signature+signature+"From: a@example.com\r\n\r\nx\r\n"), "k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")
+	f.Add([]byte("From: a@b.c\n"+signature+"\n"), "p=")
+	f.Add([]byte(signature), "")
+	f.Fuzz(func(t *testing.T, raw []byte, record string) {
+		reader := bytes.NewReader(raw)
+		options := mailparse.Options{Sink: kept{}, DKIM: mailparse.DKIM{LookupTXT: func(context.Context, string) ([]string, error) { return []string{record}, nil }}}
+		mail, err := mailparse.Parse(t.Context(), reader, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mail.Auth.Verdict == schemas.AuthPass {
+			t.Fatalf("a signature that nobody made passes: %+v", mail.Auth)
+		}
+		plain, err := mailparse.Parse(t.Context(), bytes.NewReader(raw), mailparse.Options{Sink: kept{}})
+		if err != nil || plain.Text != mail.Text || plain.Subject != mail.Subject {
+			t.Fatalf("verification changed the mail: %q, %q (%v)", plain.Text, mail.Text, err)
 		}
 	})
 }

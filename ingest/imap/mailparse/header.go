@@ -90,8 +90,8 @@ func (r *headerReader) line(line []byte) bool {
 		r.extend(line)
 		return true
 	}
-	name := fieldName(line)
-	if name == "" {
+	colon := fieldColon(line)
+	if colon == 0 {
 		return r.garbage(line)
 	}
 	r.finish()
@@ -100,10 +100,9 @@ func (r *headerReader) line(line []byte) bool {
 		r.limit = 0
 		return true
 	}
-	r.fields = append(r.fields, field{name: name})
+	r.fields = append(r.fields, field{name: fieldName(line)})
 	r.value = &strings.Builder{}
-	_, rest, _ := bytes.Cut(line, []byte{':'})
-	r.keep(bytes.TrimLeft(rest, " \t"), len(line))
+	r.keep(bytes.TrimLeft(line[colon+1:], " \t"), len(line))
 	return true
 }
 
@@ -137,10 +136,14 @@ func (r *headerReader) keep(value []byte, cost int) {
 	if r.limit < cost {
 		r.problems.add(problemHeaderLarge)
 		r.limit = 0
+		r.finish()
 		return
 	}
 	r.limit -= cost
-	r.value.Write(bytes.TrimRight(value, "\r\n"))
+	for len(value) > 0 && (value[len(value)-1] == '\n' || value[len(value)-1] == '\r') {
+		value = value[:len(value)-1]
+	}
+	r.value.Write(value)
 }
 
 func (r *headerReader) finish() {
@@ -153,21 +156,39 @@ func (r *headerReader) finish() {
 // fieldName returns the lower-case name of a field line, or "" for any other
 // line. Blanks before the colon are tolerated.
 func fieldName(line []byte) string {
-	name, _, found := bytes.Cut(line, []byte{':'})
-	name = bytes.TrimRight(name, " \t")
-	if !found || len(name) == 0 || len(name) > maxFieldName {
-		return ""
-	}
-	for _, c := range name {
-		if c <= ' ' || c >= 0x7f {
-			return ""
-		}
-	}
-	return strings.ToLower(string(name))
+	return strings.ToLower(string(bytes.TrimRight(line[:fieldColon(line)], " \t")))
 }
 
+// fieldColon returns where the name of a field line ends, or 0 for any other line.
+func fieldColon(line []byte) int {
+	colon := bytes.IndexByte(line, ':')
+	end := colon
+	for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t') {
+		end--
+	}
+	if end <= 0 || end > maxFieldName {
+		return 0
+	}
+	for _, c := range line[:end] {
+		if c <= ' ' || c >= 0x7f {
+			return 0
+		}
+	}
+	return colon
+}
+
+// blank tells whether a line is nothing but its newline.
 func blank(line []byte) bool {
-	return len(line) > 0 && line[len(line)-1] == '\n' && len(bytes.Trim(line, "\r\n")) == 0
+	end := len(line) - 1
+	if end < 0 || line[end] != '\n' {
+		return false
+	}
+	for _, c := range line[:end] {
+		if c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
 }
 
 // firstLine returns the first line of some bytes, with its newline if it is there.

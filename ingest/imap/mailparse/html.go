@@ -9,10 +9,10 @@ import (
 // htmlToText returns the words of a page as a reader sees them, and apart from
 // them the words that the page hides: hidden words are a sign of an attempt to
 // speak to a program behind the reader's back. Quotations (blockquote) get "> "
-// before their lines. Scripts, styles and comments are dropped. Only the style
-// of an element itself is read, not style sheets.
+// before their lines. Scripts, styles and comments are dropped. The style of an
+// element itself is read, and of style sheets the rules for one class or one id.
 func htmlToText(page string) (visible, hidden string) {
-	c := htmlConverter{page: page}
+	c := htmlConverter{page: page, sheet: readSheets(page)}
 	c.visible.breaks, c.hidden.breaks = 2, 2
 	for c.position < len(c.page) {
 		c.step()
@@ -28,6 +28,7 @@ type htmlConverter struct {
 	dropped         nesting // inside an element that is no text
 	concealed       nesting // inside an element that a reader does not see
 	open            []openElement
+	sheet           sheet
 	link            string
 	linkStart       int
 }
@@ -157,6 +158,7 @@ func (c *htmlConverter) startTag(name string, attributes map[string]string) {
 // conceal notes the background and the visibility of an element.
 func (c *htmlConverter) conceal(name string, attributes map[string]string, kind elementKind) {
 	style := parseStyle(attributes)
+	c.sheet.apply(style, attributes)
 	if c.concealed.depth > 0 && c.concealed.name == name && kind == kindParagraph {
 		c.concealed = nesting{} // a paragraph ends where the next one begins
 	}

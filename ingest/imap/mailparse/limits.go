@@ -5,20 +5,21 @@ import "slices"
 // Limits bounds what one mail may cost. What is beyond a limit stays in the raw
 // mail and is named in Problems.
 type Limits struct {
-	Header     int // bytes of one header block
-	Depth      int // multiparts inside each other
-	Parts      int // parts of the whole mail
-	Addresses  int // of one address field
-	References int // ids kept: the oldest and the newest ones
-	Text       int // bytes of the new text, and as many of the quoted text
-	Hidden     int // bytes of hidden text
-	Name       int // bytes of an attachment's name
+	Message    int64 // bytes; of a larger mail only the beginning is read
+	Header     int   // bytes of one header block
+	Depth      int   // multiparts inside each other
+	Parts      int   // parts of the whole mail
+	Addresses  int   // of all address fields together
+	References int   // ids kept: the oldest and the newest ones
+	Text       int   // bytes of the new text, and as many of the quoted text
+	Hidden     int   // bytes of hidden text
+	Name       int   // bytes of an attachment's name
 }
 
 // DefaultLimits are the limits in production.
 func DefaultLimits() Limits {
 	return Limits{
-		Header: 1 << 20, Depth: 32, Parts: 1000, Addresses: 1000, References: 100,
+		Message: 50 << 20, Header: 1 << 20, Depth: 32, Parts: 1000, Addresses: 1000, References: 100,
 		Text: 256 << 10, Hidden: 16 << 10, Name: 255,
 	}
 }
@@ -35,7 +36,8 @@ const (
 
 // The problems of a mail. They name no content, so that they may be logged.
 const (
-	problemEmpty        = "the mail has no header"
+	problemEmpty        = "there is nothing in the mail"
+	problemHeader       = "the mail has no header"
 	problemHeaderLarge  = "the header is too large; the rest of it was left out"
 	problemHeaderLine   = "a header line is no field"
 	problemHeaderEnd    = "the blank line after the header is missing"
@@ -53,6 +55,7 @@ const (
 	problemTransfer     = "a transfer encoding is unknown"
 	problemBase64       = "base64 data is malformed"
 	problemQuoted       = "quoted-printable data is malformed"
+	problemUUEncode     = "uuencoded data is malformed"
 	problemCharset      = "a character set is unknown"
 	problemCharacters   = "characters do not fit the declared character set"
 	problemText         = "the text is too long; the rest was left out"

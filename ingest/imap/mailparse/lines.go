@@ -27,7 +27,36 @@ type lineReader struct {
 }
 
 func newLineReader(raw io.Reader) *lineReader {
-	return &lineReader{reader: bufio.NewReaderSize(raw, lineBuffer)}
+	size := lineBuffer
+	if held, ok := raw.(*bytes.Reader); ok {
+		size = max(min(size, held.Len()), 4*lookAhead)
+	}
+	return &lineReader{reader: bufio.NewReaderSize(raw, size)}
+}
+
+// begin passes over a byte-order mark, and reads a mail whose lines end in
+// carriage returns alone as if they were newlines.
+func (l *lineReader) begin() {
+	if bytes.HasPrefix(l.peek(3), []byte("\xef\xbb\xbf")) {
+		_, _ = l.reader.Discard(3) // they were peeked at
+	}
+	if ahead := l.peek(4 * lookAhead); bytes.IndexByte(ahead, '\r') >= 0 && bytes.IndexByte(ahead, '\n') < 0 {
+		l.reader = bufio.NewReaderSize(returnReader{l.reader}, lineBuffer)
+	}
+}
+
+// A returnReader makes newlines of carriage returns.
+type returnReader struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (c returnReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for i := range p[:n] {
+		if p[i] == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // next returns the next line with its newline, or a piece of a line longer than
@@ -114,7 +143,10 @@ func (b *body) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		case starts && b.lines.delimiter(chunk):
 		default:
-			content := bytes.TrimRight(chunk, "\r\n")
+			content := chunk
+			for len(content) > 0 && (content[len(content)-1] == '\n' || content[len(content)-1] == '\r') {
+				content = content[:len(content)-1]
+			}
 			b.buffer = append(append(b.buffer[:0], b.newline...), content...)
 			b.newline = append(b.newline[:0], chunk[len(content):]...)
 			b.pending = b.buffer

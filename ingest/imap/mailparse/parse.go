@@ -27,6 +27,16 @@ type Options struct {
 	Own func(messageID string) bool
 	// Truncated says that raw is only the beginning of the mail.
 	Truncated bool
+	// AuthServIDs are the names by which the receiving server signs its
+	// Authentication-Results (RFC 8601). Without any, nobody's are believed. The
+	// server has to remove such fields from what it receives (section 5).
+	AuthServIDs []string
+	// DKIM verifies signatures here, when raw can be read again (io.ReadSeeker).
+	DKIM DKIM
+	// Address returns the Message-ID that an address of ours stands for, such as a
+	// signed reply address or the envelope sender of a mail that was sent; nil
+	// knows none.
+	Address func(address string) (messageID string, found bool)
 }
 
 // Parse reads one mail. It fills everything that the mail itself says; where
@@ -36,47 +46,87 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	if options.Limits == (Limits{}) {
 		options.Limits = DefaultLimits()
 	}
+	outcomes, err := options.DKIM.verify(ctx, raw, options.Limits.Header)
+	if err != nil {
+		return schemas.EmailReceived{}, fmt.Errorf("parse mail: %w", err)
+	}
 	found := &problems{}
-	lines := newLineReader(contextReader{ctx: ctx, r: raw})
+	bounded := &boundedReader{r: contextReader{ctx: ctx, r: raw}, left: options.Limits.Message}
+	lines := newLineReader(bounded)
+	lines.begin()
 	w := &walker{
 		sink: options.Sink, limits: options.Limits, lines: lines, problems: found,
-		budget: 2*options.Limits.Text + options.Limits.Hidden,
-	}
-	if options.Truncated {
-		found.add(problemTruncated)
+		budget: 2*options.Limits.Text + options.Limits.Hidden, allowance: fullAllowance(),
 	}
 	mail := schemas.EmailReceived{From: []schemas.Address{}, Class: schemas.MailHuman}
 	h := readHeader(lines, options.Limits, found)
-	if len(h) == 0 {
-		found.list = []string{problemEmpty}
-	}
 	if err := w.part(ctx, h, place{defaultType: "text/plain"}); err != nil && !errors.Is(err, errEnough) {
 		return mail, fmt.Errorf("parse mail: %w", err)
 	}
 	if lines.failure != nil {
 		return mail, fmt.Errorf("parse mail: %w", lines.failure)
 	}
+	if options.Truncated || bounded.passed {
+		found.add(problemTruncated)
+	}
 	readFields(&mail, h, options.Limits, found)
 	fillText(&mail, w, options.Limits)
-	mail.Attachments = w.attachments
-	mail.Class = classify(h, w.report, options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID))
-	mail.Problems = found.list
-	switch {
-	case len(h) == 0:
-		mail.Parse, mail.Class = schemas.ParseFailed, schemas.MailAutoReply
-	case len(found.list) > 0:
-		mail.Parse = schemas.ParseDegraded
-	default:
-		mail.Parse = schemas.ParseOK
-	}
+	mail.Attachments, mail.Calendar = w.attachments, w.calendar
+	judgeSender(&mail, h, w, outcomes, &options)
+	state(&mail, h, found)
 	return mail, nil
+}
+
+// judgeSender fills what says who sent a mail and whether to believe it.
+func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []signed, options *Options) {
+	author, from := "", ""
+	if len(mail.From) > 0 {
+		author, _, _ = strings.Cut(strings.ToLower(mail.From[0].Address), "@")
+	}
+	if len(mail.From) == 1 && h.count("from") == 1 {
+		from = domainOf(mail.From[0].Address)
+	}
+	e := &envelope{
+		header: h, report: w.report, from: author, subject: fold(mail.Subject),
+		own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
+	}
+	mail.Class, mail.Signals = classify(e)
+	mail.Suppress = suppressed(e)
+	switch {
+	case mail.Class == schemas.MailBounce:
+		fillBounce(mail, h, w, options)
+	case len(mail.References) == 0 && mail.InReplyTo == "":
+		mail.Thread = ownAddress(mail, h, options)
+	}
+	results, _ := authResults(h, options.AuthServIDs)
+	auth, disagrees := secondOpinion(judge(results, from), outcomes, from)
+	mail.Auth, mail.Suspicious = auth, suspicions(mail, h)
+	if disagrees {
+		mail.Suspicious = append(mail.Suspicious, suspiciousDKIM)
+	}
+}
+
+// state says how well a mail was understood. Without a header its class is one
+// that nothing answers: nobody has sent it.
+func state(mail *schemas.EmailReceived, h header, found *problems) {
+	mail.Parse, mail.Problems = schemas.ParseOK, found.list
+	if len(found.list) > 0 {
+		mail.Parse = schemas.ParseDegraded
+	}
+	if len(h) > 0 {
+		return
+	}
+	mail.Class, mail.Parse, mail.Problems = schemas.MailAutoReply, schemas.ParseDegraded, []string{problemHeader}
+	if mail.Text == "" && mail.Quoted == "" && mail.Hidden == "" && len(mail.Attachments) == 0 {
+		mail.Parse, mail.Problems = schemas.ParseFailed, []string{problemEmpty}
+	}
 }
 
 // Unparsed is the event of a mail on which the parser itself failed. Nobody
 // answers it by itself.
 func Unparsed() schemas.EmailReceived {
 	return schemas.EmailReceived{
-		From: []schemas.Address{}, Class: schemas.MailAutoReply,
+		From: []schemas.Address{}, Class: schemas.MailAutoReply, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
 		Parse: schemas.ParseFailed, Problems: []string{problemInternal},
 	}
 }
@@ -91,10 +141,11 @@ func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *pro
 	mail.MessageID = firstID(h.first("message-id"))
 	mail.InReplyTo = firstID(h.first("in-reply-to"))
 	mail.References = references(h.first("references"), limits, found)
-	mail.From = slices.Concat([]schemas.Address{}, addresses(h, "from", limits, found))
-	mail.ReplyTo = addresses(h, "reply-to", limits, found)
-	mail.To = addresses(h, "to", limits, found)
-	mail.Cc = addresses(h, "cc", limits, found)
+	left := limits.Addresses
+	mail.From = slices.Concat([]schemas.Address{}, addresses(h, "from", &left, found))
+	mail.ReplyTo = addresses(h, "reply-to", &left, found)
+	mail.To = addresses(h, "to", &left, found)
+	mail.Cc = addresses(h, "cc", &left, found)
 	if len(mail.From) == 0 && len(h) > 0 {
 		found.add(problemFrom)
 	}
@@ -112,6 +163,7 @@ func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *pro
 func fillText(mail *schemas.EmailReceived, w *walker, limits Limits) {
 	text, hidden := w.allText()
 	mail.Text, mail.Quoted = splitText(text)
+	mail.Text, mail.Signature = splitSignature(mail.Text)
 	mail.Hidden = truncate(hidden, limits.Hidden)
 	if len(mail.Text) > limits.Text || len(mail.Quoted) > limits.Text {
 		w.problems.add(problemText)
@@ -145,6 +197,28 @@ func language(value string) string {
 		}
 	}
 	return truncate(tag, 35)
+}
+
+// A boundedReader ends before its limit is passed, and notes that it did.
+type boundedReader struct {
+	r      io.Reader
+	left   int64
+	passed bool
+}
+
+// Read implements io.Reader.
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		var more [1]byte
+		n, err := b.r.Read(more[:])
+		if b.passed = b.passed || n > 0; b.passed || errors.Is(err, io.EOF) {
+			return 0, io.EOF
+		}
+		return 0, err
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 // A contextReader ends with its context.

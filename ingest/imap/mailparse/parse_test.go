@@ -135,9 +135,11 @@ func TestHeaderRepair(t *testing.T) {
 		"folded":              {"From: a@b.c\nSubject: one\n two\n\tthree\n\nt", "one two three", "t", schemas.ParseOK},
 		"no body":             {"From: a@b.c\nSubject: s", "s", "", schemas.ParseOK},
 		"nothing at all":      {"", "", "", schemas.ParseFailed},
-		"only words":          {"Hello\nWorld\n", "", "Hello\nWorld", schemas.ParseFailed},
-		"binary":              {"\x00\x01\x02\xff\xfe", "", "ÿþ", schemas.ParseFailed},
+		"only words":          {"Hello\nWorld\n", "", "Hello\nWorld", schemas.ParseDegraded},
+		"binary":              {"\x00\x01\x02\xff\xfe", "", "ÿþ", schemas.ParseDegraded},
 		"carriage returns":    {"From: a@b.c\r\nSubject: s\r\n\r\none\rtwo", "s", "one\ntwo", schemas.ParseOK},
+		"byte-order mark":     {"\xef\xbb\xbfFrom: a@b.c\r\nSubject: s\r\n\r\nt", "s", "t", schemas.ParseOK},
+		"returns only":        {"From: a@b.c\rSubject: s\r\rone\rtwo", "s", "one\ntwo", schemas.ParseOK},
 		"two subjects":        {"From: a@b.c\nSubject: s\nSubject: r\n\nt", "s", "t", schemas.ParseDegraded},
 		"no author":           {"Subject: s\n\nt", "s", "t", schemas.ParseDegraded},
 		"empty name":          {"From: a@b.c\n: x\nSubject: s\n\nt", "s", "t", schemas.ParseDegraded},
@@ -155,7 +157,7 @@ func TestHeaderRepair(t *testing.T) {
 	}
 }
 
-func TestEncodedWords(t *testing.T) {
+func TestEncodedWords_I18(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"=?utf-8?Q?Gr=C3=BC=C3=9Fe?=":           "Grüße",
@@ -257,7 +259,7 @@ func TestTooManyReferencesKeepTheOldest(t *testing.T) {
 	}
 }
 
-func TestClass(t *testing.T) {
+func TestClass_I20(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		header []string
@@ -343,7 +345,7 @@ func TestTransferEncodings(t *testing.T) {
 	}
 }
 
-func TestCharsets(t *testing.T) {
+func TestCharsets_I18(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		label, body, want string
@@ -402,6 +404,12 @@ func TestMultiparts(t *testing.T) {
 		"alternative is a stub":    {[]string{"Content-Type: multipart/alternative; boundary=b", "", "--b", "", "Your program does not support HTML.", "--b", "Content-Type: text/html", "", "<p>html", "--b--"}, "html", 0, false},
 		"alternative with related": {[]string{"Content-Type: multipart/alternative; boundary=b", "", "--b", "", "plain", "--b", "Content-Type: multipart/related; boundary=c", "", "--c", "Content-Type: text/html", "", "<p>html", "--c", "Content-Type: image/png", "Content-ID: <1@x>", "", "x", "--c--", "--b--"}, "plain", 1, false},
 		"text as attachment":       {[]string{"Content-Type: multipart/mixed; boundary=b", "", "--b", "", "one", "--b", "Content-Type: text/plain; name=a.txt", "", "two", "--b--"}, "one", 1, false},
+		"only text has a name":     {[]string{"Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: text/plain", "Content-Disposition: inline; filename=a.txt", "", "one", "--b", "Content-Type: text/plain; name=b.txt", "", "two", "--b--"}, "one", 2, false},
+		"only part has a name":     {[]string{"Content-Type: text/html; name=a.html", "", "<p>one"}, "one", 1, false},
+		"only text is to be saved": {[]string{"Content-Type: text/plain", "Content-Disposition: attachment; filename=a.txt", "", "one"}, "", 1, false},
+		"named text is a picture":  {[]string{"Content-Type: text/plain; name=a.txt", "", "\x89PNG\r\n\x1a\n"}, "", 1, false},
+		"plain, said to be base64": {[]string{"Content-Type: text/plain", "Content-Transfer-Encoding: base64", "", "Hello you, how are you?"}, "Hello you, how are you?", 0, true},
+		"base64 with a flaw":       {[]string{"Content-Type: text/plain", "Content-Transfer-Encoding: base64", "", "SGVsbG8gV29ybGQhSGVsbG8gV29ybGQh*"}, "Hello World!Hello World!", 0, true},
 		"mail as attachment":       {[]string{"Content-Type: multipart/mixed; boundary=b", "", "--b", "", "one", "--b", "Content-Type: message/rfc822", "", "Subject: x", "", "inner", "--b--"}, "one", 1, false},
 		"digest":                   {[]string{"Content-Type: multipart/digest; boundary=b", "", "--b", "", "Subject: x", "", "inner", "--b--"}, "", 1, false},
 		"type is nonsense":         {[]string{"Content-Type: text", "", "one"}, "one", 0, true},

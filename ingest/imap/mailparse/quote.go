@@ -24,14 +24,17 @@ type markers struct {
 	From         []string      `json:"from"`         // the first field of a quoted header
 	Fields       []string      `json:"fields"`       // the others
 	Stubs        []string      `json:"stubs"`        // texts that only say that there is an HTML part
+	Signatures   []attribution `json:"signatures"`   // lines that mail programs add by themselves
+	Bounces      []string      `json:"bounces"`      // beginnings of the subjects of bounces
+	AutoReplies  []string      `json:"auto_replies"` // beginnings of the subjects of automatic replies
 }
 
-// An attribution is a line that says who wrote what follows. It must also hold
-// a digit, as every date does.
+// An attribution is a line that says who wrote what follows, and then must hold
+// a digit as well, as every date does; or how the words above were sent.
 type attribution struct {
 	Starts   string `json:"starts,omitzero"`
-	Contains string `json:"contains"`
-	Ends     string `json:"ends"`
+	Contains string `json:"contains,omitzero"`
+	Ends     string `json:"ends,omitzero"`
 }
 
 var loadMarkers = sync.OnceValue(func() markers { //nolint:gochecknoglobals // embedded words, read once and never changed
@@ -52,6 +55,9 @@ var loadMarkers = sync.OnceValue(func() markers { //nolint:gochecknoglobals // e
 		all.From = append(all.From, one.From...)
 		all.Fields = append(all.Fields, one.Fields...)
 		all.Stubs = append(all.Stubs, one.Stubs...)
+		all.Signatures = append(all.Signatures, one.Signatures...)
+		all.Bounces = append(all.Bounces, one.Bounces...)
+		all.AutoReplies = append(all.AutoReplies, one.AutoReplies...)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("embedded quotation markers: %v", err)) // a test reads them
@@ -156,18 +162,26 @@ func (m *markers) attribution(lines []string, i int) int {
 }
 
 // quotedHeader tells whether a line begins a header that was copied into the
-// text: "From:" with at least two more fields right below.
+// text: a field, and right below it two more, one of the three being From.
 func (m *markers) quotedHeader(folded string, below []string) bool {
-	if !m.beginsWith(folded, m.From) {
+	from := m.beginsWith(folded, m.From)
+	if !from && !m.beginsWith(folded, m.Fields) {
 		return false
 	}
 	found := 0
 	for _, line := range below[:min(len(below), 6)] {
-		if len(line) <= maxMarkerLine && m.beginsWith(fold(line), m.Fields) {
+		if len(line) > maxMarkerLine {
+			break
+		}
+		switch line = fold(line); {
+		case m.beginsWith(line, m.Fields):
+			found++
+		case m.beginsWith(line, m.From) && !from:
+			from = true
 			found++
 		}
 	}
-	return found >= 2
+	return from && found >= 2
 }
 
 func (m *markers) beginsWith(line string, names []string) bool {
@@ -183,11 +197,41 @@ func (m *markers) stub(text string) bool {
 	return slices.ContainsFunc(m.Stubs, func(words string) bool { return strings.Contains(folded, words) })
 }
 
-// fold makes lines comparable: form NFC, lower case, without blanks, asterisks
-// and quotation marks around.
+// splitSignature takes the line that a mail program puts at the end by itself,
+// such as "Sent from my iPhone" below an empty line, off a text. A person's own signature stays:
+// it says who writes and how to reach them.
+func splitSignature(text string) (words, signature string) {
+	above, last, found := cutLast(strings.TrimRight(text, "\n"), "\n\n")
+	if !found || len(last) > maxSignature {
+		return text, ""
+	}
+	line := strings.TrimLeft(fold(last), "-_<[ ")
+	for _, known := range loadMarkers().Signatures {
+		if strings.HasPrefix(line, known.Starts) && strings.Contains(line, known.Contains) && strings.HasSuffix(line, known.Ends) {
+			return strings.TrimSpace(above), strings.TrimSpace(last)
+		}
+	}
+	return text, ""
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	if at := strings.LastIndex(text, separator); at >= 0 {
+		return text[:at], text[at+len(separator):], true
+	}
+	return text, "", false
+}
+
+const maxSignature = 100 // bytes of a line that a program adds
+
+// fold makes lines comparable: form NFC, lower case, plain spaces, without
+// blanks, asterisks and quotation marks around, and without blanks before a colon.
 func fold(line string) string {
 	folded := strings.ToLower(norm.NFC.String(line))
-	return strings.ReplaceAll(strings.Trim(folded, " \t*\u00a0"), ":*", ":")
+	if !isASCII(folded) {
+		folded = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2019", "'").Replace(folded)
+	}
+	folded = strings.ReplaceAll(strings.Trim(folded, " \t*"), ":*", ":")
+	return strings.ReplaceAll(strings.ReplaceAll(folded, "*:", ":"), " :", ":")
 }
 
 // tidy joins lines, with at most one empty line in a row and none around.

@@ -105,12 +105,7 @@ func parseStyle(attributes map[string]string) style {
 		return nil
 	}
 	declared := style{}
-	for declaration := range strings.SplitSeq(html.UnescapeString(attributes["style"]), ";") {
-		if name, value, found := strings.Cut(declaration, ":"); found {
-			value = strings.ToLower(strings.Join(strings.Fields(value), ""))
-			declared[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSuffix(value, "!important")
-		}
-	}
+	declared.declare(html.UnescapeString(attributes["style"]))
 	if _, hidden := attributes["hidden"]; hidden {
 		declared["display"] = "none"
 	}
@@ -122,6 +117,19 @@ func parseStyle(attributes map[string]string) style {
 	}
 	return declared
 }
+
+// declare adds declarations such as "color: white; font-size: 0"; the last of a
+// name wins.
+func (s style) declare(declarations string) {
+	for declaration := range strings.SplitSeq(declarations, ";") {
+		if name, value, found := strings.Cut(declaration, ":"); found && len(s) < maxDeclarations {
+			value = strings.ToLower(strings.Join(strings.Fields(value), ""))
+			s[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSuffix(value, "!important")
+		}
+	}
+}
+
+const maxDeclarations = 100
 
 func (s style) backgroundColor() string {
 	if color := s["background-color"]; color != "" {
@@ -148,7 +156,10 @@ func (s style) conceals(onBackground bool) bool {
 		return true
 	case s["overflow"] == "hidden" && min(s.length("height"), s.length("max-height"), s.length("width"), s.length("max-width")) <= 1:
 		return true
-	case s.length("text-indent") <= -500, s.length("left") <= -500, s.length("top") <= -500, s.length("margin-left") <= -500:
+	case s.length("text-indent") <= -500, s.length("left") <= -500, s.length("top") <= -500, s.length("margin-left") <= -500,
+		s.length("right") <= -500, s.length("margin-top") <= -500:
+		return true
+	case strings.HasPrefix(s["clip"], "rect(0"), strings.HasPrefix(s["clip-path"], "inset(100%"), strings.Contains(s["transform"], "scale(0)"):
 		return true
 	}
 	color, behind := s["color"], s.backgroundColor()
@@ -177,12 +188,40 @@ func (s style) length(name string) float64 {
 	return number
 }
 
+// white tells whether a color cannot be told from a white background.
 func white(color string) bool {
-	switch strings.ToLower(color) {
-	case "white", "#fff", "#ffffff", "fff", "ffffff", "#fefefe", "rgb(255,255,255)", "rgba(255,255,255,1)":
+	switch color = strings.ToLower(color); color {
+	case "white", "snow", "ivory", "ghostwhite", "floralwhite", "whitesmoke", "mintcream", "azure":
 		return true
 	}
-	return false
+	if numbers, found := strings.CutPrefix(color, "rgb"); found {
+		channels := strings.Split(strings.Trim(strings.TrimPrefix(numbers, "a"), "()"), ",")
+		if len(channels) < 3 {
+			return false
+		}
+		for _, channel := range channels[:3] {
+			if n, err := strconv.Atoi(channel); err != nil || n < nearWhite {
+				return false
+			}
+		}
+		return true
+	}
+	digits := strings.TrimPrefix(color, "#")
+	switch len(digits) {
+	case 3:
+		digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+	case 6:
+	default:
+		return false
+	}
+	for i := 0; i < 6; i += 2 {
+		if n, err := strconv.ParseUint(digits[i:i+2], 16, 8); err != nil || n < nearWhite {
+			return false
+		}
+	}
+	return true
 }
+
+const nearWhite = 0xf5 // of 255, in each channel
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -8,14 +8,19 @@ import (
 )
 
 // PartitionKey names the conversation that a mail belongs to, from the mail
-// alone: the oldest id of References, else In-Reply-To, else its own
-// Message-ID, else the SHA-256 of its bytes.
+// alone: the oldest id of References, else In-Reply-To, else what a signed
+// address of ours stands for, else its own Message-ID, else the SHA-256 of its
+// bytes. A bounce belongs to the conversation of the mail that it reports on.
 func PartitionKey(mail *schemas.EmailReceived) string {
 	switch {
+	case mail.Class == schemas.MailBounce && mail.Thread != "":
+		return mail.Thread
 	case len(mail.References) > 0:
 		return mail.References[0]
 	case mail.InReplyTo != "":
 		return mail.InReplyTo
+	case mail.Thread != "":
+		return mail.Thread
 	case mail.MessageID != "":
 		return mail.MessageID
 	default:

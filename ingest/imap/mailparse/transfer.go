@@ -19,6 +19,8 @@ func decodeTransfer(encoding string, r io.Reader, found *problems) io.Reader {
 		return &base64Reader{r: r, found: found}
 	case "quoted-printable":
 		return &quotedReader{r: bufio.NewReaderSize(r, 4096), found: found}
+	case "x-uuencode", "uuencode", "x-uue", "uue":
+		return &uuReader{r: bufio.NewReaderSize(r, 4096), found: found}
 	default:
 		found.add(problemTransfer)
 		return r

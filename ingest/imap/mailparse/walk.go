@@ -24,9 +24,16 @@ type walker struct {
 
 	parts       int
 	segments    []segment
-	attachments []schemas.Attachment
+	attachments []schemas.MailAttachment
 	report      string // the kind of report that the mail is; "" is none
 	budget      int    // bytes of text that are still kept
+	allowance   *allowance
+	nested      int             // mails around this one
+	returned    header          // of the mail that a bounce returns
+	deliveries  *schemas.Bounce // what a delivery report says
+	fallback    *leafPart       // the first inline text that has a file's name
+	fallen      []byte          // its beginning
+	calendar    []schemas.CalendarEntry
 }
 
 // A segment is a stretch of the mail's text, in one or two forms.
@@ -151,12 +158,20 @@ func (w *walker) leaf(ctx context.Context, h header, mediaType string, parameter
 	if name == "" {
 		name = parameters["name"]
 	}
-	content := decodeTransfer(h.first("content-transfer-encoding"), w.lines.body(), w.problems)
-	isText := mediaType == "text/plain" || mediaType == "text/html"
-	if isText && disposition.value != "attachment" && name == "" {
+	encoding := h.first("content-transfer-encoding")
+	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.value != "attachment"
+	if isText && w.mislabeled(encoding) {
+		w.problems.add(problemBase64)
+		encoding = ""
+	}
+	content := decodeTransfer(encoding, w.lines.body(), w.problems)
+	if isText && name == "" {
 		return w.text(content, mediaType, parameters["charset"], at)
 	}
-	return w.attachment(ctx, content, mediaType, name, h.first("content-id"))
+	return w.attachment(ctx, content, &leafPart{
+		mediaType: mediaType, name: baseName(name, w.limits.Name), contentID: firstID(h.first("content-id")), charset: parameters["charset"],
+		inline: isText,
+	})
 }
 
 func (w *walker) text(content io.Reader, mediaType, label string, at place) error {
@@ -173,7 +188,12 @@ func (w *walker) text(content io.Reader, mediaType, label string, at place) erro
 	if label == "" && mediaType == "text/html" {
 		label = htmlCharset(data)
 	}
-	text := toUTF8(data, label, w.problems)
+	w.add(toUTF8(data, label, w.problems), mediaType, at)
+	return nil
+}
+
+// add puts words behind those of the same alternative, or behind all others.
+func (w *walker) add(text, mediaType string, at place) {
 	last := len(w.segments) - 1
 	if at.alternative == 0 || last < 0 || w.segments[last].alternative != at.alternative {
 		w.segments = append(w.segments, segment{alternative: at.alternative})
@@ -184,7 +204,6 @@ func (w *walker) text(content io.Reader, mediaType, label string, at place) erro
 	} else {
 		w.segments[last].plain += text
 	}
-	return nil
 }
 
 // read returns at most limit bytes.
@@ -194,25 +213,45 @@ func (w *walker) read(content io.Reader, limit int) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-func (w *walker) attachment(ctx context.Context, content io.Reader, mediaType, name, contentID string) error {
-	artifact, err := w.sink.Put(ctx, content, mediaType)
+func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPart) error {
+	seen := w.inspection(part)
+	artifact, err := w.sink.Put(ctx, io.TeeReader(content, seen), part.mediaType)
 	if err != nil {
 		return fmt.Errorf("keep attachment %d: %w", len(w.attachments)+1, err)
 	}
 	if w.lines.failure != nil {
 		return w.lines.failure
 	}
-	name = baseName(name, w.limits.Name)
-	if mediaType == "application/ms-tnef" || strings.EqualFold(name, "winmail.dat") {
+	attachment := schemas.MailAttachment{Attachment: schemas.Attachment{
+		Name: part.name, MediaType: part.mediaType, ContentID: part.contentID, Artifact: artifact,
+	}}
+	w.understand(ctx, part, seen, &attachment)
+	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
 		w.problems.add(problemTNEF)
 	}
-	if mediaType == "message/delivery-status" && w.report == "" {
+	if part.isDeliveryReport() && w.report == "" {
 		w.report = "delivery-status"
 	}
-	w.attachments = append(w.attachments, schemas.Attachment{
-		Name: name, MediaType: mediaType, ContentID: firstID(contentID), Artifact: artifact,
-	})
+	w.attachments = append(w.attachments, attachment)
 	return nil
+}
+
+// mislabeled tells whether a text that is said to be base64 is written in plain.
+func (w *walker) mislabeled(encoding string) bool {
+	if !strings.EqualFold(strings.Trim(encoding, " \t\"'"), "base64") {
+		return false
+	}
+	ahead, _, _ := bytes.Cut(w.lines.peek(lookAhead), []byte("\n--"))
+	all, foreign := 0, 0
+	for line := range bytes.Lines(ahead) {
+		for _, c := range bytes.TrimSpace(line) {
+			all++
+			if sextet(c) == 64 && c != '=' {
+				foreign++ // blanks between words too
+			}
+		}
+	}
+	return foreign*20 > all
 }
 
 // baseName returns what a person would call an attachment: its last path
@@ -236,8 +275,12 @@ func guessBoundary(ahead []byte) string {
 }
 
 // allText returns the words of all segments, of each in its better form, and the
-// hidden words of all of them.
+// hidden words of all of them. Where there is nothing else, the first text that
+// came inline as a file is what the mail says; it stays an attachment as well.
 func (w *walker) allText() (text, hidden string) {
+	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one segment) bool { return strings.TrimSpace(one.plain+one.html) != "" }) {
+		w.add(toUTF8(w.fallen, w.fallback.charset, w.problems), w.fallback.mediaType, place{})
+	}
 	words := loadMarkers()
 	var visible, concealed []string
 	for _, one := range w.segments {

@@ -94,9 +94,12 @@ func decodeQ(payload string) []byte {
 	return out.Bytes()
 }
 
+// maxEncoded bounds what is decoded to give maxWords bytes, in bytes.
+const maxEncoded = 16 * maxWords
+
 // words decodes a field that people read: one line, at most maxWords bytes.
 func words(value string, found *problems) string {
-	text := strings.Join(strings.Fields(decodeWords(value, found)), " ")
+	text := strings.Join(strings.Fields(decodeWords(value[:min(len(value), maxEncoded)], found)), " ")
 	return truncate(strings.Map(visible, text), maxWords)
 }
 

@@ -38,11 +38,13 @@ type Server struct {
 	served   error
 }
 
-// Start serves an empty INBOX of one user on a free port of 127.0.0.1, with IDLE.
+// Start serves an empty INBOX and an empty folder Sent of one user on a free port of 127.0.0.1, with IDLE.
 func Start(ctx context.Context, username, password string) (*Server, error) {
 	user := imapmemserver.NewUser(username, password)
-	if err := user.Create(inbox, nil); err != nil {
-		return nil, fmt.Errorf("create mailbox: %w", err)
+	for _, folder := range [...]string{inbox, "Sent"} {
+		if err := user.Create(folder, nil); err != nil {
+			return nil, fmt.Errorf("create mailbox: %w", err)
+		}
 	}
 	accounts := imapmemserver.New()
 	accounts.AddUser(user)

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// Mail holds the mail accounts.
+type Mail struct {
+	Accounts []Account `yaml:"accounts" doc:"Mailboxes, each with the server that sends its answers."`
+}
+
+// An Account is one mailbox and the server that sends its answers.
+type Account struct {
+	Name    string `yaml:"name" required:"true" doc:"Short name: a-z, 0-9, _ and -, at most 63."`
+	Profile string `yaml:"profile" required:"true" doc:"The profile that handles its mail."`
+	IMAP    IMAP   `yaml:"imap" required:"true" doc:"Where mail comes in."`
+	SMTP    SMTP   `yaml:"smtp" required:"true" doc:"Where answers go out."`
+	Since   Since  `yaml:"since" default:"now" doc:"What of an existing mailbox is answered: now (only mail that arrives from now on), all, or a date such as 2026-01-31."`
+}
+
+// Encryption says how a connection to a mail server is protected.
+type Encryption string
+
+// The encryptions (RFC 8314 prefers implicit).
+const (
+	EncryptionImplicit Encryption = "implicit" // TLS from the first byte
+	EncryptionStartTLS Encryption = "starttls" // TLS after a greeting; refused when the server does not offer it
+	EncryptionNone     Encryption = "none"     // only to this machine
+)
+
+// IMAP is where mail comes in.
+type IMAP struct {
+	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
+	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 993 with implicit TLS, else 143."`
+	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
+	Username string     `yaml:"username" required:"true"`
+	Password Secret     `yaml:"password" doc:"Either this or oauth."`
+	OAuth    *OAuth     `yaml:"oauth" doc:"OAuth 2 instead of a password. Answers are sent with it too, unless smtp has a password."`
+	Mailbox  string     `yaml:"mailbox" default:"INBOX"`
+	// Mailboxes are read besides Mailbox; after WithDefaults they are all that are read.
+	Mailboxes []string         `yaml:"mailboxes" min:"1" doc:"The mailboxes that are read, such as [INBOX, Orders]; mailbox is one more."`
+	Poll      schemas.Duration `yaml:"poll" default:"1m" doc:"Between looks at the mailbox, as long as its announcements of new mail have not proved trustworthy."`
+	After     After            `yaml:"after" doc:"What is done with mail that was dealt with."`
+	// AuthServIDs and DKIM say whose word counts for where a mail comes from.
+	AuthServIDs []string         `yaml:"authserv_ids" min:"1" doc:"The names by which this server signs its Authentication-Results, such as [mx.example.org]. Absent: nobody's are believed."`
+	DKIM        bool             `yaml:"dkim" doc:"true: signatures of mail (DKIM) are also verified here, which asks the DNS."`
+	Alarm       schemas.Duration `yaml:"alarm" default:"15m" doc:"Without a successful look for so long, the health page, the status and the log say so."`
+	Canary      *Canary          `yaml:"canary" doc:"A mail to the account itself now and then, which proves the whole path."`
+}
+
+// Processing is what is done with a mail that was dealt with.
+type Processing string
+
+// The kinds of processing.
+const (
+	ProcessingFlag Processing = "flag" // a keyword of ours, or \Seen where the server keeps none
+	ProcessingSeen Processing = "seen"
+	ProcessingMove Processing = "move"
+)
+
+// After says what is done with mail that was dealt with.
+type After struct {
+	Processed Processing `yaml:"processed" enum:"flag seen move" default:"flag" doc:"flag: the keyword $PodiumIngested. seen: as if a person had read it. move: into folder. Nothing is decided by any of them."`
+	Folder    string     `yaml:"folder" default:"Processed" doc:"The mailbox that move puts it into; it is made if need be."`
+	Failed    string     `yaml:"failed" doc:"The mailbox for mail that could not be had in three tries, such as Failed. Absent: it stays."`
+}
+
+// Canary is a mail that an account sends to itself.
+type Canary struct {
+	Every  schemas.Duration `yaml:"every" required:"true" doc:"How often, such as 1h."`
+	Within schemas.Duration `yaml:"within" default:"5m" doc:"When it has to be back."`
+}
+
+// OAuthProvider is whose OAuth 2 it is.
+type OAuthProvider string
+
+// The providers.
+const (
+	OAuthMicrosoft OAuthProvider = "microsoft" // Microsoft 365
+	OAuthGoogle    OAuthProvider = "google"    // Gmail and Google Workspace
+	OAuthCustom    OAuthProvider = "custom"
+)
+
+// OAuth says where access tokens come from. With a refresh token they are those
+// of a person who has agreed; without one, of the application itself.
+type OAuth struct {
+	Provider     OAuthProvider `yaml:"provider" required:"true" enum:"microsoft google custom"`
+	Tenant       string        `yaml:"tenant" doc:"microsoft: the directory, by its id or domain."`
+	ClientID     string        `yaml:"client_id" required:"true"`
+	ClientSecret Secret        `yaml:"client_secret"`
+	RefreshToken Secret        `yaml:"refresh_token" doc:"The first one. Those that the provider gives in its place are kept in the directory of the ledger. Absent: the application's own access (client_credentials)."`
+	TokenURL     string        `yaml:"token_url" doc:"custom: where tokens are asked for."`
+	Scopes       []string      `yaml:"scopes" min:"1" doc:"Default: what mail needs with this provider."`
+}
+
+// SMTP is where answers go out.
+type SMTP struct {
+	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
+	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 465 with implicit TLS, 587 with starttls, else 25."`
+	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
+	Username string     `yaml:"username" doc:"Absent: the server asks for none."`
+	Password Secret     `yaml:"password"`
+	From     string     `yaml:"from" required:"true" doc:"The address that answers come from, such as: Support <support@example.org>."`
+	Copies   []string   `yaml:"copies" min:"1" doc:"Who may get a copy of an answer when the mail that is answered named them too: addresses, or domains such as @example.org. Absent: nobody but its sender."`
+	HTML     *bool      `yaml:"html" default:"true" doc:"Whether answers have an HTML form beside the plain text. It loads nothing."`
+	// Templates stand around answers.
+	Templates       map[string]MailTemplate `yaml:"templates" doc:"What stands around an answer, by its language, such as de; default is for all others."`
+	AttachmentLimit int                     `yaml:"attachment_limit" min:"1" max:"104857600" default:"10485760" doc:"Bytes that are attached to one answer at most; what is beyond is named in it."`
+	Limits          MailLimits              `yaml:"limits" doc:"What is sent at most."`
+	Sent            SentMail                `yaml:"sent" enum:"append server none" doc:"How an answer comes into the folder of sent mail. append: it is put there by IMAP. server: the server does it by itself; then the folder can tell that an answer was sent whose confirmation was lost. Default: server for Gmail and Microsoft 365, else append."`
+	SentFolder      string                  `yaml:"sent_folder" doc:"The folder of sent mail; it is made when it is missing. Default: the one that the server marks as such."`
+}
+
+// The defaults of mail in.
+const (
+	defaultMailbox      = "INBOX"
+	defaultFolder       = "Processed"
+	defaultAlarm        = schemas.Duration(15 * time.Minute)
+	defaultCanaryWithin = schemas.Duration(5 * time.Minute)
+)
+
+// watched lists the mailboxes that are read, each once. The one of Mailbox is the
+// first; without any name it is INBOX.
+func (i *IMAP) watched() []string {
+	first := i.Mailbox
+	if first == "" && len(i.Mailboxes) == 0 {
+		first = defaultMailbox
+	}
+	var names []string
+	for _, name := range append([]string{first}, i.Mailboxes...) {
+		if name != "" && !slices.ContainsFunc(names, func(other string) bool { return sameMailbox(other, name) }) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{defaultMailbox} // after a problem
+	}
+	return names
+}
+
+func (c Canary) withDefaults() Canary {
+	c.Within = or(c.Within, defaultCanaryWithin)
+	return c
+}

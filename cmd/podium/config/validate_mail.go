@@ -1,0 +1,103 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+func (v *validator) mail() {
+	seen := map[string]bool{}
+	for i := range v.config.Mail.Accounts {
+		account := &v.config.Mail.Accounts[i]
+		path := fmt.Sprintf("mail.accounts[%d]", i)
+		v.name(path+".name", account.Name)
+		if seen[account.Name] {
+			v.problem(path+".name", "there are two accounts %q", account.Name)
+		}
+		seen[account.Name] = true
+		v.profileExists(path+".profile", account.Profile)
+		v.encryption(path+".imap.tls", account.IMAP.TLS, account.IMAP.Host)
+		v.imap(path+".imap", &account.IMAP)
+		token := account.IMAP.OAuth != nil && account.SMTP.Password == ""
+		if !token && (account.SMTP.Username == "") != (account.SMTP.Password == "") {
+			v.problem(path+".smtp", "username and password go together")
+		}
+		v.smtp(path+".smtp", &account.SMTP)
+	}
+}
+
+func (v *validator) encryption(path string, encryption Encryption, host string) {
+	if encryption == EncryptionNone && !isLoopback(host) {
+		v.problem(path, "none would send mail and password readable over the network; it is for a server on this machine only")
+	}
+}
+
+func (v *validator) imap(path string, imap *IMAP) {
+	switch {
+	case imap.Password == "" && imap.OAuth == nil:
+		v.problem(path, "it needs a password or oauth")
+	case imap.Password != "" && imap.OAuth != nil:
+		v.problem(path+".oauth", "there is a password already; leave one of them out")
+	case imap.OAuth != nil:
+		v.oauth(path+".oauth", imap.OAuth)
+	}
+	watched := imap.watched()
+	for i, name := range imap.Mailboxes {
+		at := fmt.Sprintf("%s.mailboxes[%d]", path, i)
+		if name == "" {
+			v.problem(at, "the name of a mailbox is empty")
+		}
+		if slices.ContainsFunc(imap.Mailboxes[:i], func(other string) bool { return sameMailbox(other, name) }) {
+			v.problem(at, "%q is named twice", name)
+		}
+	}
+	folder := ""
+	if imap.After.Processed == ProcessingMove {
+		folder = or(imap.After.Folder, defaultFolder)
+	} else if imap.After.Folder != "" {
+		v.problem(path+".after.folder", "mail goes there only with processed: move")
+	}
+	for key, name := range map[string]string{"folder": folder, "failed": imap.After.Failed} {
+		if name != "" && slices.ContainsFunc(watched, func(other string) bool { return sameMailbox(other, name) }) {
+			v.problem(path+".after."+key, "mail that is moved to %q would come in again from there: it is one of the mailboxes that are read", name)
+		}
+	}
+	if imap.Canary != nil && imap.Canary.Every <= imap.Canary.withDefaults().Within {
+		v.problem(path+".canary.every", "the next would be sent before the one before it has to be back; it is to be longer than within")
+	}
+}
+
+// sameMailbox compares names: only that of INBOX is the same in any case (RFC 9051).
+func sameMailbox(a, b string) bool {
+	return a == b || strings.EqualFold(a, defaultMailbox) && strings.EqualFold(b, defaultMailbox)
+}
+
+func (v *validator) oauth(path string, oauth *OAuth) {
+	switch oauth.Provider {
+	case OAuthMicrosoft:
+		if oauth.Tenant == "" || strings.ContainsAny(oauth.Tenant, "/?# ") {
+			v.problem(path, "microsoft needs the tenant: the directory's id or its domain")
+		}
+	case OAuthGoogle:
+		if oauth.RefreshToken == "" {
+			v.problem(path, "google needs a refresh_token: mailboxes there have no access by the application alone")
+		}
+	case OAuthCustom:
+		if !isURL(oauth.TokenURL, "https") && !isLoopbackURL(oauth.TokenURL) {
+			v.problem(path, "custom needs a token_url such as https://example.org/token")
+		}
+	}
+	if oauth.Provider != OAuthCustom && oauth.TokenURL != "" {
+		v.problem(path+".token_url", "only provider custom has it")
+	}
+	if oauth.RefreshToken == "" && oauth.ClientSecret == "" {
+		v.problem(path, "it needs a refresh_token, or a client_secret for the application's own access")
+	}
+}
+
+func isLoopbackURL(text string) bool {
+	parsed, err := url.Parse(text)
+	return err == nil && parsed.Scheme == "http" && isLoopback(parsed.Hostname())
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/service"
+	"podium/ingest/imap"
+)
+
+// mailAuditCommand accounts for every message of the mailboxes.
+type mailAuditCommand struct {
+	Account string `arg:"" optional:"" help:"Only this account."`
+	Config  string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Offline bool   `help:"Leave the mail server out: compare the mailbox ledger with the events and the runs only."`
+}
+
+// Help is shown by --help.
+func (mailAuditCommand) Help() string {
+	return `Compares what the mail server has with the mailbox ledger, and that with the events and the runs. Every
+message is accounted for once: as a run, as ignored with its reason, as quarantined, as failed (it could
+not be had in several tries) or as pending. Anything else is a gap. The mailbox is opened for reading only,
+and nothing is written. It works while podium up runs, and on the ledger at rest in --data.
+
+  podium mail audit
+  podium mail audit support -o json     # one mailbox a line
+  podium mail audit --offline
+
+Exit codes:
+  0  every message is accounted for
+  1  a mailbox could not be audited
+  2  the command line or the configuration is wrong
+  3  there is no such account, file or ledger
+  4  there are gaps; each is listed with what to do`
+}
+
+// audited is one line of -o json.
+type audited struct {
+	*imap.Audit
+	Clean bool   `json:"clean"`
+	Error string `json:"error,omitempty"` // why it could not be audited
+}
+
+// Run implements the verb.
+func (c *mailAuditCommand) Run(env *environment) error {
+	settings, err := loadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	accounts, err := chooseAccounts(settings, c.Account)
+	if err != nil {
+		return err
+	}
+	env.useData(settings)
+	return env.withLedger(func(ledger *service.Ledger) error {
+		var lines []audited
+		for _, account := range accounts {
+			for _, mailbox := range account.IMAP.Mailboxes {
+				lines = append(lines, c.audit(env, ledger, settings, account, mailbox))
+			}
+		}
+		return c.print(env, lines)
+	})
+}
+
+// useData takes the directory of the configuration, unless the command line names one.
+func (e *environment) useData(settings *config.Config) {
+	if !e.dataGiven() {
+		e.data = settings.Ledger.Data
+	}
+}
+
+func chooseAccounts(settings *config.Config, name string) ([]*config.Account, error) {
+	var chosen []*config.Account
+	var names []string
+	for i := range settings.Mail.Accounts {
+		account := &settings.Mail.Accounts[i]
+		names = append(names, account.Name)
+		if name == "" || account.Name == name {
+			chosen = append(chosen, account)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, notFound("the configuration has no mail account")
+	case len(chosen) == 0:
+		return nil, notFound("there is no mail account %q; there are: %s", name, strings.Join(names, ", "))
+	}
+	return chosen, nil
+}
+
+func (c *mailAuditCommand) audit(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) audited {
+	report, err := c.reconcile(env, ledger, settings, account, mailbox)
+	if err != nil {
+		return audited{Audit: &imap.Audit{Account: account.Name, Mailbox: mailbox, Present: -1}, Error: err.Error()}
+	}
+	return audited{Audit: report, Clean: report.Clean()}
+}
+
+func (c *mailAuditCommand) reconcile(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) (*imap.Audit, error) {
+	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
+	if err != nil {
+		return nil, err
+	}
+	about.ReadOnly = true
+	if c.Offline {
+		return imap.Reconcile(env.ctx, about, ledger.Core, nil)
+	}
+	source, err := imap.Connect(env.ctx, about)
+	if err != nil {
+		return nil, fmt.Errorf("%w; --offline leaves the mail server out", err)
+	}
+	report, err := imap.Reconcile(env.ctx, about, ledger.Core, source)
+	return report, errors.Join(err, source.Close())
+}
+
+func (c *mailAuditCommand) print(env *environment, lines []audited) error {
+	if env.json {
+		encoder := json.NewEncoder(env.stdout)
+		for _, line := range lines {
+			if err := encoder.Encode(line); err != nil {
+				return err
+			}
+		}
+	} else if err := printAudits(env, lines); err != nil {
+		return err
+	}
+	failed, gaps := 0, uint64(0)
+	for _, line := range lines {
+		if line.Error != "" {
+			failed++
+		}
+		for _, gap := range line.Gaps {
+			gaps += gap.Messages()
+		}
+	}
+	switch {
+	case gaps > 0:
+		return &exitError{code: exitDiffers, err: fmt.Errorf("%d messages are not accounted for", gaps)}
+	case failed > 0:
+		return &exitError{code: exitFailed, err: fmt.Errorf("%d mailboxes could not be audited", failed)}
+	}
+	return nil
+}
+
+func printAudits(env *environment, lines []audited) error {
+	table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ACCOUNT\tMAILBOX\tMESSAGES\tON SERVER\tRUN\tIGNORED\tQUARANTINED\tFAILED\tPENDING\tGAPS")
+	for _, line := range lines {
+		gaps := uint64(0)
+		for _, gap := range line.Gaps {
+			gaps += gap.Messages()
+		}
+		present := "not asked"
+		if line.Present >= 0 {
+			present = strconv.Itoa(line.Present)
+		}
+		if line.Error != "" {
+			_, _ = fmt.Fprintf(table, "%s\t%s\tnot audited\n", line.Account, line.Mailbox)
+			continue
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", line.Account, line.Mailbox, line.Messages, present,
+			line.Count(imap.OutcomeRun), line.Count(imap.OutcomeIgnored), line.Count(imap.OutcomeQuarantined),
+			line.Count(imap.OutcomeFailed), line.Count(imap.OutcomePending), gaps)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if line.Error != "" {
+			_, _ = fmt.Fprintf(env.stdout, "\n%s %s: %s\n", line.Account, line.Mailbox, line.Error)
+		}
+		for _, tally := range line.Tallies {
+			if tally.Outcome != imap.OutcomeRun && tally.Outcome != imap.OutcomeFailed {
+				_, _ = fmt.Fprintf(env.stdout, "%s %s: %d %s: %s\n", line.Account, line.Mailbox, tally.Messages, tally.Outcome, tally.Reason)
+			}
+		}
+		for _, gap := range line.Gaps {
+			_, _ = fmt.Fprintf(env.stdout, "%s %s: GAP %s: UIDs %d to %d\n  %s\n", line.Account, line.Mailbox, gap.Kind, gap.First, gap.Last, gap.Advice)
+		}
+	}
+	return nil
+}

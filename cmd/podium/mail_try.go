@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/service"
+	"podium/ingest/imap"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// mailTryCommand shows what real mail would become.
+type mailTryCommand struct {
+	Account string `required:"" help:"The mail account." placeholder:"NAME"`
+	Config  string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Mailbox string `help:"Another mailbox than the account's first." placeholder:"NAME"`
+	Last    int    `help:"How many of the newest messages." default:"50"`
+}
+
+// Help is shown by --help.
+func (mailTryCommand) Help() string {
+	return `Connects to the mailbox for reading only, and shows what each of its newest messages would become and
+where it would be routed. Nothing is changed on the server, not even a flag, and nothing is written to the
+ledger; no instance and no ledger are needed.
+
+  podium mail try --account support
+  podium mail try --account support --last 10 -o json    # one message a line`
+}
+
+// The lengths, in characters, to which what a person wrote is cut for a terminal.
+const (
+	triedSubject = 60
+	triedText    = 200
+)
+
+// tried is one line of -o json.
+type tried struct {
+	UID     uint32       `json:"uid"`
+	Problem string       `json:"problem,omitempty"` // why it could not be had
+	Mail    *triedMail   `json:"mail,omitempty"`
+	Route   *explanation `json:"route,omitempty"` // absent when nothing would answer it
+}
+
+type triedMail struct {
+	Session     string                   `json:"session"`
+	Class       schemas.MailClass        `json:"class"`
+	Ignored     string                   `json:"ignored,omitempty"` // why no run would begin
+	Parse       schemas.ParseState       `json:"parse"`
+	Problems    []string                 `json:"problems,omitzero"`
+	Auth        schemas.MailAuth         `json:"auth,omitzero"`
+	From        []schemas.Address        `json:"from"`
+	Subject     string                   `json:"subject"`
+	Text        string                   `json:"text"`
+	Attachments []schemas.MailAttachment `json:"attachments,omitzero"`
+}
+
+// Run implements the verb.
+func (c *mailTryCommand) Run(env *environment) error {
+	if c.Last < 1 {
+		return usage(errors.New("--last is at least 1"))
+	}
+	settings, err := loadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	chosen, err := chooseAccounts(settings, c.Account)
+	if err != nil {
+		return err
+	}
+	profile, err := plan.Compile(settings.Profile(chosen[0].Profile))
+	if err != nil {
+		return err
+	}
+	env.useData(settings)
+	return c.look(env, settings, chosen[0], profile)
+}
+
+func (c *mailTryCommand) look(env *environment, settings *config.Config, account *config.Account, profile *plan.Profile) error {
+	mailbox := c.Mailbox
+	if mailbox == "" {
+		mailbox = account.IMAP.Mailbox
+	}
+	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
+	if err != nil {
+		return err
+	}
+	about.ReadOnly = true
+	source, err := imap.Connect(env.ctx, about)
+	if err != nil {
+		return err
+	}
+	seen := 0
+	err = imap.LookAt(env.ctx, about, source, c.Last, func(preview imap.Preview) error {
+		seen++
+		return env.printTried(tryMail(profile, &preview))
+	})
+	if err == nil && seen == 0 && !env.json {
+		_, err = fmt.Fprintf(env.stdout, "%s is empty\n", mailbox)
+	}
+	return errors.Join(err, source.Close())
+}
+
+func tryMail(profile *plan.Profile, preview *imap.Preview) tried {
+	line := tried{UID: preview.UID, Problem: preview.Problem}
+	mail := preview.Mail
+	if mail == nil {
+		return line
+	}
+	message, err := messageOf(mail)
+	if err != nil {
+		line.Problem = err.Error()
+		return line
+	}
+	line.Mail = &triedMail{
+		Session: schemas.SessionID(profile.Name, preview.PartitionKey), Class: mail.Class, Ignored: message.Ignore,
+		Parse: mail.Parse, Problems: mail.Problems, Auth: mail.Auth, From: mail.From, Subject: mail.Subject, Text: mail.Text,
+		Attachments: mail.Attachments,
+	}
+	if message.Ignore == "" {
+		explained := explain(profile, message.Words)
+		line.Route = &explained
+	}
+	return line
+}
+
+// messageOf reads a mail as its session would.
+func messageOf(mail *schemas.EmailReceived) (*session.Message, error) {
+	body, err := schemas.Marshal(mail)
+	if err != nil {
+		return nil, err
+	}
+	input, err := session.Read(schemas.Event{Type: schemas.TypeEmailReceived, Data: body}, "", 1)
+	if err != nil {
+		return nil, fmt.Errorf("its event could not be used: %w", err)
+	}
+	return input.Message, nil
+}
+
+func (e *environment) printTried(line tried) error {
+	if e.json {
+		body, err := schemas.Marshal(line)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
+	}
+	var b strings.Builder
+	if line.Mail == nil {
+		_, _ = fmt.Fprintf(&b, "UID %d: %s\n\n", line.UID, line.Problem)
+		_, err := fmt.Fprint(e.stdout, b.String())
+		return err
+	}
+	mail := line.Mail
+	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, shorten(mail.Subject, triedSubject))
+	_, _ = fmt.Fprintf(&b, "  text     %s\n", shorten(mail.Text, triedText))
+	if mail.Parse != schemas.ParseOK {
+		_, _ = fmt.Fprintf(&b, "  parse    %s: %s\n", mail.Parse, strings.Join(mail.Problems, "; "))
+	}
+	if mail.Auth.Verdict != "" {
+		_, _ = fmt.Fprintf(&b, "  auth     %s %s\n", mail.Auth.Verdict, mail.Auth.Domain)
+	}
+	for i := range mail.Attachments {
+		attachment := &mail.Attachments[i]
+		_, _ = fmt.Fprintf(&b, "  attached %s, %d bytes\n", attachment.MediaType, attachment.Artifact.Size)
+	}
+	if line.Route == nil {
+		_, _ = fmt.Fprintf(&b, "  → nobody: it is ignored (%s)\n", mail.Ignored)
+	} else {
+		for _, step := range line.Route.Steps {
+			_, _ = fmt.Fprintf(&b, "  → %s: %s\n", cmp.Or(step.Decision.NextAgent, "nobody"), step.Decision.Reasoning)
+		}
+	}
+	_, err := fmt.Fprintln(e.stdout, b.String())
+	return err
+}
+
+// shorten cuts a text to some characters on one line, without anything that
+// would change the terminal.
+func shorten(text string, limit int) string {
+	words := strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return ' '
+		}
+		return r
+	}, text))
+	runes := []rune(strings.Join(words, " "))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	return string(runes[:limit-1]) + "…"
+}

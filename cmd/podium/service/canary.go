@@ -1,0 +1,107 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/mail"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+	"github.com/google/uuid"
+
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/oauth"
+	"podium/ingest/imap"
+)
+
+func (s *Service) canaryKey() ([]byte, error) {
+	for i := range s.settings.Mail.Accounts {
+		if s.settings.Mail.Accounts[i].IMAP.Canary != nil {
+			return keptKey(filepath.Join(CredentialsDir(s.settings.Ledger.Data), "canary.key"), "a canary under way will be taken for a person's mail")
+		}
+	}
+	return nil, nil
+}
+
+// canarySender sends a mail from an account to itself, through the server that
+// its answers go out by. The mail says that nobody is to answer it (RFC 3834).
+func canarySender(account *config.Account, source *oauth.Source) func(ctx context.Context, mark string) error {
+	return func(ctx context.Context, mark string) error {
+		from, err := mail.ParseAddress(account.SMTP.From)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		domain := from.Address[strings.LastIndexByte(from.Address, '@')+1:]
+		letter := strings.Join([]string{
+			"From: <" + from.Address + ">", "To: <" + from.Address + ">", "Subject: Podium canary",
+			"Date: " + now.Format(time.RFC1123Z), "Message-ID: <canary-" + uuid.NewString() + "@" + domain + ">",
+			"Auto-Submitted: auto-generated", imap.CanaryHeader + ": " + mark, "MIME-Version: 1.0",
+			"Content-Type: text/plain; charset=us-ascii", "", "This mail proves that mail comes in. It removes itself.", "",
+		}, "\r\n")
+		return sendCanary(ctx, account, source, from.Address, letter)
+	}
+}
+
+func sendCanary(ctx context.Context, account *config.Account, source *oauth.Source, address, letter string) (err error) {
+	client, err := dialSMTP(ctx, &account.SMTP)
+	if err != nil {
+		return fmt.Errorf("connect to send the canary: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer stop()
+	defer func() { _ = client.Close() }()
+	authentication, err := smtpAuthentication(ctx, account, source)
+	if err == nil && authentication != nil {
+		err = client.Auth(authentication)
+	}
+	if err == nil {
+		err = client.SendMail(address, []string{address}, strings.NewReader(letter))
+	}
+	if err == nil {
+		err = client.Quit()
+	}
+	if err != nil {
+		return fmt.Errorf("send the canary: %w", err)
+	}
+	return nil
+}
+
+func dialSMTP(ctx context.Context, server *config.SMTP) (*smtp.Client, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port)))
+	if err != nil {
+		return nil, err
+	}
+	protection := &tls.Config{ServerName: server.Host, MinVersion: tls.VersionTLS12}
+	switch server.TLS {
+	case config.EncryptionImplicit:
+		return smtp.NewClient(tls.Client(conn, protection)), nil
+	case config.EncryptionStartTLS:
+		return smtp.NewClientStartTLS(conn, protection)
+	case config.EncryptionNone:
+	}
+	return smtp.NewClient(conn), nil
+}
+
+// smtpAuthentication is how the account proves itself; nil when its server asks for nothing.
+func smtpAuthentication(ctx context.Context, account *config.Account, source *oauth.Source) (sasl.Client, error) {
+	switch {
+	case account.SMTP.Password != "":
+		return sasl.NewPlainClient("", account.SMTP.Username, string(account.SMTP.Password)), nil
+	case source != nil:
+		token, err := source.Token(ctx)
+		username := account.SMTP.Username
+		if username == "" {
+			username = account.IMAP.Username
+		}
+		return oauth.XOAUTH2(username, token), err
+	}
+	return nil, nil //nolint:nilnil // there is nothing to say and nothing wrong
+}

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	agent "podium/agents/chat"
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/replyref"
+	"podium/ingest/chat"
+	"podium/schemas"
+)
+
+// openChat opens the door of the chat channels, which shares the key of reply_refs
+// and the way to show progress with the agent that delivers answers.
+func (s *Service) openChat() (*chat.Door, error) {
+	key, err := capabilityKey(CredentialsDir(s.settings.Ledger.Data))
+	if err != nil {
+		return nil, err
+	}
+	sealer := replySealer(s.settings)
+	if err = sealer.Check(); err != nil {
+		return nil, err
+	}
+	return chat.New(chat.Config{
+		Channels: s.chatDoors(), CapabilityKey: key, BaseURL: s.settings.Chat.URL, Sealer: sealer,
+		Render: func(provider chat.Kind, text string) string { return agent.Render(string(provider), text) },
+		Note:   s.note(),
+	}, s.Ledger.Core, s.log)
+}
+
+// replySealer has the key of reply_refs, and makes it the first time that it is used.
+func replySealer(settings *config.Config) *replyref.Sealer {
+	file := filepath.Join(CredentialsDir(settings.Ledger.Data), "reply.key")
+	return replyref.New(func() ([]byte, error) {
+		return keptKey(file, "messages that came before will not be answered in their chat any more")
+	})
+}
+
+// note is how progress is shown; nil when the chat agent runs elsewhere.
+func (s *Service) note() func(ctx context.Context, channel, ref, text string) error {
+	if notes, ok := s.handlers[config.ChatAgent].(*agent.Agent); ok {
+		return notes.Note
+	}
+	return nil
+}
+
+func (s *Service) chatDoors() map[string]chat.Channel {
+	channels := make(map[string]chat.Channel, len(s.settings.Chat.Channels))
+	for name, channel := range s.settings.Chat.Channels {
+		made := chat.Channel{
+			Provider: chat.Kind(channel.Provider), Profile: channel.Profile, Token: string(channel.Token),
+			OwnUser: channel.BotUser, Bot: channel.BotToken != "", Links: channel.URL != "",
+			Progress: channel.Progress == config.ProgressEdit,
+		}
+		if language := s.settings.Profiles[channel.Profile].Language; language != schemas.LanguageOfWriter {
+			made.Language = language
+		}
+		for _, secret := range channel.Secrets {
+			made.Secrets = append(made.Secrets, string(secret))
+		}
+		channels[name] = made
+	}
+	return channels
+}
+
+// chatMetrics reads the chat door when it is asked.
+type chatMetrics struct{ door *chat.Door }
+
+func (*chatMetrics) description() *prometheus.Desc {
+	return prometheus.NewDesc("podium_chat_messages_total",
+		"What came of the messages of a chat channel; without a channel: requests to channels that do not exist.",
+		[]string{"channel", "provider", "outcome"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (m *chatMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
+
+// Collect implements prometheus.Collector.
+func (m *chatMetrics) Collect(out chan<- prometheus.Metric) {
+	for _, tally := range m.door.Tallies() {
+		for outcome, count := range map[string]uint64{
+			"accepted": tally.Accepted, "repeated": tally.Repeated, "ignored": tally.Ignored,
+			"quarantined": tally.Quarantined, "refused": tally.Refused, "failed": tally.Failed,
+		} {
+			out <- prometheus.MustNewConstMetric(m.description(), prometheus.CounterValue, float64(count), tally.Channel, string(tally.Provider), outcome)
+		}
+	}
+}

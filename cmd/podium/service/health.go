@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"podium/ingest/chat"
+	"podium/ingest/imap"
+)
+
+// mailboxHealth is a mailbox on the health page.
+type mailboxHealth struct {
+	Account     string     `json:"account"`
+	Mailbox     string     `json:"mailbox"`
+	Healthy     bool       `json:"healthy"`
+	Connected   bool       `json:"connected"` // it proves nothing
+	LastSuccess *time.Time `json:"last_success,omitempty"`
+	Silent      bool       `json:"silent"`
+	Lag         int        `json:"lag"`
+	Gaps        int        `json:"gaps"`
+	Failed      int        `json:"failed"`
+	Trust       imap.Trust `json:"trust,omitempty"`
+	Problem     string     `json:"problem,omitempty"`
+	// CanarySeconds is how long the newest canary was under way; CanaryOverdue
+	// says that one has not come in.
+	CanarySeconds float64 `json:"canary_seconds,omitempty"`
+	CanaryOverdue bool    `json:"canary_overdue,omitempty"`
+}
+
+// health answers 200 when the ledger answers and every mailbox was read to its end
+// lately, without gaps, else 503, with the parts (G-35).
+func (s *Service) health(w http.ResponseWriter, r *http.Request) {
+	report := struct {
+		OK        bool            `json:"ok"`
+		Ledger    string          `json:"ledger"`
+		Mailboxes []mailboxHealth `json:"mailboxes"`
+	}{OK: true, Ledger: "ok", Mailboxes: []mailboxHealth{}}
+	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
+	defer stop()
+	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {
+		report.OK, report.Ledger = false, "does not answer"
+	}
+	for _, door := range s.doors {
+		status := door.Status()
+		mailbox := healthOf(&status)
+		report.OK = report.OK && mailbox.Healthy
+		report.Mailboxes = append(report.Mailboxes, mailbox)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if !report.OK {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	if err := json.NewEncoder(w).Encode(report); err != nil {
+		s.log.Debug().Err(err).Msg("health report not delivered")
+	}
+}
+
+func healthOf(status *imap.Status) mailboxHealth {
+	mailbox := mailboxHealth{
+		Account: status.Account, Mailbox: status.Mailbox,
+		// A mailbox that was never read yet is not well, however young the door is.
+		Healthy:   status.Healthy() && !status.LastSuccess.IsZero(),
+		Connected: status.Connected, Silent: status.Silent, Lag: status.Lag, Gaps: status.Gaps, Failed: status.Failed,
+		Trust: status.Trust, Problem: status.Problem,
+		CanarySeconds: status.Canary.RoundTrip.Seconds(), CanaryOverdue: status.Canary.Overdue,
+	}
+	if !status.LastSuccess.IsZero() {
+		mailbox.LastSuccess = &status.LastSuccess
+	}
+	return mailbox
+}
+
+// metrics serves what the doors count, in the text format of Prometheus.
+func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats})
+	registry.MustRegister(more...)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+// mailMetrics reads the doors when it is asked.
+type mailMetrics struct{ doors func() []*imap.Door }
+
+type mailMetric struct {
+	name, help string
+	kind       prometheus.ValueType
+	value      func(*imap.Status) float64
+}
+
+func (m *mailMetrics) all() []mailMetric {
+	return []mailMetric{
+		{"podium_mail_lag", "Messages that are known of and not dealt with.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Lag) }},
+		{"podium_mail_gaps", "Messages that the server has and nothing accounts for.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Gaps) }},
+		{"podium_mail_failed", "Messages that could not be had.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Failed) }},
+		{"podium_mail_healthy", "1 when mail that comes now would be dealt with.", prometheus.GaugeValue, func(s *imap.Status) float64 { return truth(healthOf(s).Healthy) }},
+		{"podium_mail_last_success_seconds", "When everything was last dealt with, in seconds since 1970; 0 is never.", prometheus.GaugeValue, func(s *imap.Status) float64 { return seconds(s.LastSuccess) }},
+		{"podium_mail_canary_round_trip_seconds", "How long the newest canary was under way.", prometheus.GaugeValue, func(s *imap.Status) float64 { return s.Canary.RoundTrip.Seconds() }},
+		{"podium_mail_published_total", "Events over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Published) }},
+		{"podium_mail_recovered_total", "Gaps that were closed over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Recovered) }},
+	}
+}
+
+func truth(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+func seconds(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}
+
+func (m mailMetric) description() *prometheus.Desc {
+	return prometheus.NewDesc(m.name, m.help, []string{"account", "mailbox"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (m *mailMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, metric := range m.all() {
+		out <- metric.description()
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *mailMetrics) Collect(out chan<- prometheus.Metric) {
+	for _, door := range m.doors() {
+		status := door.Status()
+		for _, metric := range m.all() {
+			out <- prometheus.MustNewConstMetric(metric.description(), metric.kind, metric.value(&status), status.Account, status.Mailbox)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package service
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"podium/agents/mail"
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/oauth"
+	"podium/ingest/imap"
+)
+
+// source returns where the access tokens of an account come from: one for its doors
+// and its sender, so that they are asked for once. Nil when it has a password.
+func (s *Service) source(account *config.Account) (*oauth.Source, error) {
+	if known, made := s.sources[account.Name]; made {
+		return known, nil
+	}
+	source, err := tokenSource(s.settings.Ledger.Data, account)
+	if err == nil {
+		s.sources[account.Name] = source
+	}
+	return source, err
+}
+
+// handler makes an agent; the one for mail works with the service's tokens and log.
+func (s *Service) handler(agent config.Agent) (described, error) {
+	if agent.Kind == config.KindMail {
+		return mailAgent(s.settings, s.source, s.log)
+	}
+	return handler(s.settings, agent)
+}
+
+func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Source, error), log zerolog.Logger) (*mail.Agent, error) {
+	accounts := make(map[string]mail.Account, len(settings.Mail.Accounts))
+	for i := range settings.Mail.Accounts {
+		account := &settings.Mail.Accounts[i]
+		tokens, err := source(account)
+		if err != nil {
+			return nil, err
+		}
+		accounts[account.Name] = mailAccount(settings, account, tokens)
+	}
+	return mail.New(mail.Config{Accounts: accounts, Log: log.With().Str("agent", config.MailAgent).Logger()})
+}
+
+func mailAccount(settings *config.Config, account *config.Account, tokens *oauth.Source) mail.Account {
+	smtp := &account.SMTP
+	made := mail.Account{
+		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS),
+		Username: smtp.Username, Password: string(smtp.Password), From: smtp.From,
+		Copies: smtp.Copies, Plain: smtp.PlainOnly(), AttachmentLimit: int64(smtp.AttachmentLimit),
+		Limits: mail.Limits(smtp.Limits), Sent: mail.Sent(smtp.Sent),
+		Templates: make(map[string]mail.Template, len(smtp.Templates)),
+	}
+	for language, template := range smtp.Templates {
+		made.Templates[language] = mail.Template(template)
+	}
+	if strings.Contains(account.IMAP.Username, "@") {
+		made.Own = []string{account.IMAP.Username}
+	}
+	if tokens != nil && smtp.Password == "" {
+		made.Username = cmp.Or(smtp.Username, account.IMAP.Username)
+		made.Token, made.Discard = tokens.Token, tokens.Discard
+	}
+	if smtp.Sent != config.SentNone {
+		made.Outbox = imap.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens), smtp.SentFolder)
+	}
+	return made
+}

@@ -1,0 +1,40 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+// What became of an answer beside its delivery is told, and what a stranger has
+// written of it stays on one line.
+func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
+	told := view.Run(&schemas.Run{
+		ID: "run-1", State: schemas.RunStateEnded, Status: schemas.RunCompleted, Reason: schemas.StopCompleted,
+		Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: until},
+		Bounces: []schemas.DeliveryBounced{
+			{Run: 1, Action: "delayed", Status: "4.4.1"}, {Run: 1, Status: "5.1.1\nstate completed", Failed: true},
+		},
+	}, "42")
+	for _, line := range []string{
+		"withheld  reply budget; the next answer may go out at 2026-01-01 13:00:00",
+		"reported  delivery delayed (4.4.1)",
+		"reported  delivery returned (5.1.1 state completed), it has not arrived",
+	} {
+		if !strings.Contains(told, line+"\n") {
+			t.Errorf("%q is not in\n%s", line, told)
+		}
+	}
+	record := schemas.Record{Facts: []schemas.Fact{
+		{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget}},
+		{DeliveryBounced: &schemas.DeliveryBounced{Run: 1, Action: "failed", Failed: true}},
+	}}
+	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: reply budget" || lines[1] != "report: delivery failed, it has not arrived" {
+		t.Errorf("%q", lines)
+	}
+}

@@ -1,0 +1,171 @@
+package chat_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/ingest/chat"
+	"podium/schemas"
+)
+
+// Teams takes an answer in the response or never: what is ready in time stands
+// there, and what is not is where the URL leads, in the person's language (X-02).
+func TestTeamsAnswersInTime_X02(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settled time.Duration
+		took    time.Duration
+		want    []string
+	}{
+		"in time":  {settled: 2 * time.Second, took: 2 * time.Second, want: []string{`"text":"4"`}},
+		"too late": {settled: time.Hour, took: 4 * time.Second, want: []string{"wird bearbeitet", "https://podium.example.org/v1/runs/"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ledger := memory.New(1)
+				door := newDoor(t, ledger, everyProvider)
+				stop := answerAfter(t, ledger, "teams", test.settled)
+				before := time.Now()
+				recorder := teamsPost(t, teamsActivity("a1", "2+2")).do(t, door)
+				if took := time.Since(before); recorder.Code != http.StatusOK || took != test.took {
+					t.Errorf("status %d after %s", recorder.Code, took)
+				}
+				for _, want := range append(test.want, `"type":"message"`, `"textFormat":"plain"`) {
+					if !strings.Contains(recorder.Body.String(), want) {
+						t.Errorf("%s\nlacks %s", recorder.Body, want)
+					}
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// answerAfter settles the run of the first message of a channel as a session
+// would; stop waits for it to end or gives it up.
+func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.Duration) (stop func()) {
+	t.Helper()
+	var scripts sync.WaitGroup
+	given := make(chan struct{})
+	scripts.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		begin := time.Now()
+		for len(inputs(t, ledger)) == 0 {
+			<-tick.C
+		}
+		event := inputs(t, ledger)[0]
+		accepted := chat.Accepted{ID: event.ID, Sequence: 1, Session: schemas.SessionID(event.Profile, event.PartitionKey)}
+		session := newScript(t, ledger, accepted.Session)
+		fact := started(accepted, 1)
+		fact.RunStarted.Message.Reply.Channel, fact.RunStarted.Message.Language = channel, "de"
+		session.record(received(accepted, 1, schemas.DispositionStarted), fact,
+			schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}, {Task: "t2"}}}},
+			schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}}},
+			schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "calculator", Attempt: 1}})
+		timer := time.NewTimer(settled - time.Since(begin))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			session.settle(1, text("4"))
+		case <-given:
+		}
+	})
+	return func() { close(given); scripts.Wait() }
+}
+
+// Without a bot, Mattermost's own request is held for the answer, as a comment.
+func TestMattermostAnswersInTheResponse_X02(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := memory.New(1)
+		door := newDoor(t, ledger, everyProvider, func(c *chat.Config) {
+			c.Render = func(kind chat.Kind, text string) string { return string(kind) + ": " + text }
+		})
+		stop := answerAfter(t, ledger, "closed", 10*time.Second)
+		recorder := mattermostPost("closed", "channel_id=c1&user_id=u1&post_id=p1&text=2%2B2").do(t, door)
+		if want := `{"response_type":"comment","text":"mattermost: 4"}`; strings.TrimSpace(recorder.Body.String()) != want {
+			t.Errorf("%s, want %s", recorder.Body, want)
+		}
+		stop()
+	})
+}
+
+// Whoever gives a command reads at once that it has arrived.
+func TestCommandsAreAcknowledged_X02(t *testing.T) {
+	t.Parallel()
+	door := newDoor(t, memory.New(1), everyProvider)
+	const form = "channel_id=C1&user_id=U1&command=%2Fask&trigger_id=1.2&text="
+	for name, test := range map[string]struct {
+		message call
+		want    string
+	}{
+		"slack":      {slackForm(form + "2%2B2"), "worked on"},
+		"slack bare": {slackForm(form), "Please add"},
+		"mattermost": {mattermostPost("mattermost", form+"2%2B2"), "worked on"},
+	} {
+		recorder := test.message.do(t, door)
+		if body := recorder.Body.String(); recorder.Code != http.StatusOK || !strings.Contains(body, `"response_type":"ephemeral"`) || !strings.Contains(body, test.want) {
+			t.Errorf("%s: %d %s", name, recorder.Code, body)
+		}
+	}
+}
+
+func slackForm(form string) call { return slackPost(form, "Content-Type", formType) }
+
+// Progress is one line that changes, at most every two seconds, and not at all
+// for a run that is quick (X-02).
+func TestProgressIsShown_X02(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settled time.Duration
+		want    []string
+	}{
+		"quick": {settled: time.Second},
+		"slow":  {settled: 9 * time.Second, want: []string{"In Arbeit: 0 von 2 Schritten sind fertig."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ledger := memory.New(1)
+				var mutex sync.Mutex
+				var notes []string
+				door := newDoor(t, ledger, everyProvider, func(c *chat.Config) {
+					channel := c.Channels["slack"]
+					channel.Progress = true
+					c.Channels["slack"] = channel
+					c.Note = func(_ context.Context, name, ref, text string) error {
+						mutex.Lock()
+						defer mutex.Unlock()
+						if name != "slack" || !strings.HasPrefix(ref, "slack|") {
+							t.Errorf("note for %s by %s", name, ref)
+						}
+						notes = append(notes, text)
+						return nil
+					}
+				})
+				stop := answerAfter(t, ledger, "slack", test.settled)
+				message := slackPost(slackEvent("message", "Ev1", "1.2", "2+2"))
+				for range 2 {
+					message.do(t, door)
+				}
+				time.Sleep(20 * time.Second) // the bubble's clock
+				door.Close()
+				door.Wait()
+				stop()
+				if !slices.Equal(notes, test.want) {
+					t.Errorf("%q, want %q", notes, test.want)
+				}
+			})
+		})
+	}
+}

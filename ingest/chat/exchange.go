@@ -1,0 +1,114 @@
+package chat
+
+import (
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// An exchange is one request to a channel and the way to answer it.
+type exchange struct {
+	door    *Door
+	writer  http.ResponseWriter
+	request *http.Request
+	name    string // of the channel
+	channel *channel
+	began   time.Time
+}
+
+// A result is what came of one message of a request.
+type result struct {
+	message *Message
+	id      string // of the event
+	receipt bus.Receipt
+}
+
+func (r *result) reference() reference { return referenceOf(r.receipt) }
+
+// runURL is where the run can be read, when the door knows its own address.
+func (r *result) runURL(e *exchange) string {
+	if e.door.baseURL == "" {
+		return ""
+	}
+	run, _ := e.door.urls(r.reference())
+	return run
+}
+
+// json answers 200 with a document.
+func (e *exchange) json(document any) {
+	writeJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
+}
+
+// acknowledgeQuietly answers a provider that gets answers another way. Whoever
+// gave a command reads that it has arrived.
+func acknowledgeQuietly(e *exchange, results []result) {
+	if len(results) != 1 || !results[0].message.Command {
+		(&Response{Status: http.StatusOK, MediaType: schemas.MediaTypeJSON, Body: []byte("{}")}).write(e.writer)
+		return
+	}
+	key := "working"
+	if results[0].message.Ignored != "" {
+		key = "empty"
+	}
+	e.json(struct {
+		Type string `json:"response_type"`
+		Text string `json:"text"`
+	}{Type: "ephemeral", Text: e.door.words.Say(e.language(results[0].message), key)})
+}
+
+// language is that of the door's own words to a sender.
+func (e *exchange) language(message *Message) string {
+	for _, tag := range []string{message.Language, message.Locale, e.channel.language} {
+		primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		if _, spoken := e.door.words[primary]; spoken {
+			return primary
+		}
+	}
+	return schemas.FallbackLanguage
+}
+
+// answerWithin waits for the words of the answer until the window closes, counted
+// from the request's arrival. Then it returns where they will be.
+func (e *exchange) answerWithin(r result, window time.Duration) string {
+	language := e.language(r.message)
+	ref := r.reference()
+	wait := window - time.Since(e.began)
+	if wait > 0 && e.door.enter() {
+		defer e.door.leave()
+		extendDeadline(e.writer, e.request, wait)
+		document, err := e.door.await(e.request.Context(), ref, access{session: ref.session}, wait)
+		switch {
+		case err != nil:
+			e.door.log.Warn().Err(err).Str("session", ref.session).Msg("an answer could not be waited for")
+		case document.Status != "":
+			return e.door.config.Render(e.channel.kind, document.Answer)
+		case document.done():
+			return "" // nothing is to be said
+		}
+		if err == nil {
+			if _, spoken := e.door.words[document.Language]; spoken {
+				language = document.Language // as the message was written, not as the program is set
+			}
+		}
+	}
+	told := e.door.words.Say(language, "working")
+	if url := r.runURL(e); url != "" {
+		told += "\n" + e.door.words.Say(language, "read", "{url}", url)
+	}
+	return told
+}
+
+// shorten cuts a text to a number of bytes, between two characters.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}

@@ -1,0 +1,130 @@
+package chat
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// mattermostWindow is how long an outgoing webhook is held for its answer when
+// answers have no other way: Mattermost itself waits 30 s
+// (OutgoingIntegrationRequestsTimeout).
+const mattermostWindow = 25 * time.Second
+
+// A mattermost takes the outgoing webhooks and slash commands of one server.
+type mattermost struct {
+	noReader
+	tokens  sharedSecrets
+	ownUser string
+	bot     bool
+	links   bool
+}
+
+func newMattermost(c Channel) (*mattermost, error) {
+	tokens, err := newSharedSecrets(c.Secrets)
+	return &mattermost{tokens: tokens, ownUser: c.OwnUser, bot: c.Bot, links: c.Links}, err
+}
+
+// A mattermostPost is what both kinds of integration send, as a form or as JSON
+// (Mattermost developers, "Outgoing webhooks" and "Slash commands").
+type mattermostPost struct {
+	Token    string `json:"token"`
+	Team     string `json:"team_id"`
+	Channel  string `json:"channel_id"`
+	User     string `json:"user_id"`
+	Name     string `json:"user_name"`
+	Post     string `json:"post_id"`
+	Root     string `json:"root_id"`
+	Text     string `json:"text"`
+	Command  string `json:"command"`
+	Trigger  string `json:"trigger_id"`
+	Response string `json:"response_url"`
+}
+
+func readMattermostPost(body []byte, header http.Header) (mattermostPost, error) {
+	var post mattermostPost
+	if !isForm(header) {
+		err := readJSON(body, &post)
+		return post, err
+	}
+	form, err := readForm(body)
+	if err != nil {
+		return post, err
+	}
+	return mattermostPost{
+		Token: form.Get("token"), Team: form.Get("team_id"), Channel: form.Get("channel_id"),
+		User: form.Get("user_id"), Name: form.Get("user_name"), Post: form.Get("post_id"), Root: form.Get("root_id"),
+		Text: form.Get("text"), Command: form.Get("command"), Trigger: form.Get("trigger_id"), Response: form.Get("response_url"),
+	}, nil
+}
+
+// Verify implements Provider: the token that Mattermost has made for the
+// integration, in the header of a slash command or in the body.
+func (m *mattermost) Verify(body []byte, header http.Header, _ time.Time) error {
+	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
+	byHeader := m.tokens.known(token) && strings.EqualFold(scheme, "Token")
+	post, err := readMattermostPost(body, header)
+	byBody := m.tokens.known(post.Token) && err == nil
+	if !byHeader && !byBody {
+		return errUnauthentic
+	}
+	return nil
+}
+
+// Handshake implements Provider: there is none.
+func (*mattermost) Handshake([]byte, http.Header) *Response { return nil }
+
+// Normalize implements Provider.
+func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, error) {
+	if !isForm(header) && !isJSON(header) {
+		return nil, problemMediaType()
+	}
+	post, err := readMattermostPost(body, header)
+	if err != nil {
+		return nil, err
+	}
+	id := post.Post
+	if post.Command != "" {
+		id = post.Trigger
+	}
+	if post.Channel == "" || id == "" {
+		return nil, errors.New("a post has no channel_id, or neither post_id nor trigger_id")
+	}
+	text := strings.TrimSpace(post.Text)
+	switch {
+	case m.ownUser != "" && (post.User == m.ownUser || strings.EqualFold(post.Name, m.ownUser)):
+		return nothing(ignoredBot, false)
+	case text == "":
+		return nothing(ignoredEmpty, post.Command != "")
+	}
+	thread := post.Root
+	if thread == "" {
+		thread = id
+	}
+	message := Message{
+		Delivery: id, Command: post.Command != "",
+		ChatReceived: schemas.ChatReceived{
+			Tenant: post.Team, Thread: post.Channel + "/" + thread, MessageID: post.Channel + "/" + id, Text: text,
+			User: schemas.ChatUser{ID: post.User, Name: post.Name},
+		},
+	}
+	if m.bot || m.links && post.Response != "" {
+		message.Route = &schemas.ChatRoute{Place: post.Channel, Thread: post.Root, Message: post.Post, Response: post.Response}
+	}
+	return single(message)
+}
+
+// Acknowledge implements Provider. When the answer has no other way, this one waits for it.
+func (*mattermost) Acknowledge(e *exchange, results []result) {
+	if len(results) > 0 && results[0].message.Ignored == "" && results[0].message.Route == nil {
+		e.json(struct {
+			Type string `json:"response_type"`
+			Text string `json:"text"`
+		}{Type: "comment", Text: e.answerWithin(results[0], mattermostWindow)})
+		return
+	}
+	acknowledgeQuietly(e, results)
+}

@@ -1,0 +1,185 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// receive is the one way of a request: raw body, verification, handshake, the
+// messages in it, the ledger's acknowledgment, the answer.
+func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("channel")
+	from, known := d.channels[name]
+	if !known {
+		from = d.stranger
+	}
+	e := &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}
+	body, fault := d.readBody(w, r)
+	if fault != nil {
+		e.refuse(fault)
+		return
+	}
+	if err := from.provider.Verify(body, r.Header, d.config.Now()); err != nil {
+		e.refuse(problemUnauthentic())
+		return
+	}
+	if answer := from.provider.Handshake(body, r.Header); answer != nil {
+		answer.write(w)
+		return
+	}
+	messages, err := from.provider.Normalize(body, r.Header)
+	if told, ok := errors.AsType[*Problem](err); ok {
+		e.refuse(told)
+		return
+	}
+	if err != nil {
+		messages = nil
+		err = d.quarantine(r.Context(), e, body, err.Error())
+	}
+	var results []result
+	if err == nil {
+		results, err = d.take(r.Context(), e, messages)
+	}
+	if err != nil {
+		from.tally.failed.Add(1)
+		d.log.Error().Err(err).Str("channel", name).Msg("a chat message could not be published")
+		publishProblem(err).write(w)
+		return
+	}
+	from.provider.Acknowledge(e, results)
+}
+
+// refuse tells the sender that nothing was taken.
+func (e *exchange) refuse(fault *Problem) {
+	e.channel.tally.refused.Add(1)
+	fault.write(e.writer)
+}
+
+// readBody reads the body once, whole, as the sender signed it.
+func (d *Door) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	controller := http.NewResponseController(w)
+	// A writer without deadlines has none to set.
+	_ = controller.SetReadDeadline(time.Now().Add(d.config.BodyTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, problemTooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problemSlow()
+	case err != nil:
+		return nil, problemUnreadable()
+	}
+	// The deadline would cut whoever waits for an answer.
+	_ = controller.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// take brings the messages onto the ledger, one after the other. It fails with
+// the first that the ledger does not take: the sender's repeat brings all of them
+// again, and those that were taken change nothing.
+func (d *Door) take(ctx context.Context, e *exchange, messages []Message) ([]result, error) {
+	results := make([]result, 0, len(messages))
+	for i := range messages {
+		message := &messages[i]
+		taken := result{message: message}
+		switch {
+		case message.Fault != nil:
+			e.channel.tally.refused.Add(1)
+		case message.Ignored != "":
+			e.channel.tally.ignored.Add(1)
+			d.log.Debug().Str("channel", e.name).Str("reason", message.Ignored).Msg("a chat message is ignored")
+		default:
+			var err error
+			if taken.id, taken.receipt, err = d.submit(ctx, e, message); err != nil {
+				return nil, err
+			}
+		}
+		results = append(results, taken)
+	}
+	return results, nil
+}
+
+// submit makes the event of a message and publishes it.
+func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id string, receipt bus.Receipt, err error) {
+	now := d.config.Now()
+	from := envelope{
+		channel: e.name, kind: e.channel.kind, profile: e.channel.profile,
+		traceParent: e.request.Header.Get("Traceparent"), now: now,
+	}
+	if message.Route != nil && d.config.Sealer != nil {
+		route := *message.Route
+		route.Received = now.UTC()
+		if from.replyRef, err = d.config.Sealer.Seal(e.name, &route, now.Add(d.config.ReplyWithin)); err != nil {
+			return "", receipt, err
+		}
+	}
+	event, named, err := message.event(from)
+	if err != nil {
+		return "", receipt, err
+	}
+	repeated := true
+	receipt, err = d.deliver(ctx, &event, named, func() { repeated = false })
+	switch {
+	case err != nil:
+	case repeated:
+		e.channel.tally.repeated.Add(1)
+	default:
+		e.channel.tally.accepted.Add(1)
+		if e.channel.progress && from.replyRef != "" {
+			d.showProgress(ctx, e, message, receipt, from.replyRef)
+		}
+	}
+	return event.ID, receipt, err
+}
+
+// deliver publishes an event, or returns the receipt of an earlier delivery. It
+// calls first when it publishes.
+func (d *Door) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (bus.Receipt, error) {
+	submit := func() (bus.Receipt, error) {
+		first()
+		// The outcome is awaited even if the sender has gone: its repeat wants it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
+		defer cancel()
+		return d.intake.Submit(ctx, doorName, *event)
+	}
+	if !named {
+		return submit()
+	}
+	// An id is a repeat only inside one conversation, as in the session's memory.
+	return d.receipts.once(ctx, event.PartitionKey+"\x00"+event.ID, submit)
+}
+
+func publishProblem(err error) *Problem {
+	switch {
+	case errors.Is(err, bus.ErrFull):
+		return problemFull()
+	case errors.Is(err, bus.ErrTooLarge):
+		return problemTooLarge()
+	}
+	return problemUnavailable()
+}
+
+// isJSON reports whether a body is plain JSON in UTF-8 by its headers (RFC 8259, section 8.1).
+func isJSON(header http.Header) bool {
+	mediaType, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, coding := parameters["charset"], header.Get("Content-Encoding")
+	return err == nil && mediaType == schemas.MediaTypeJSON &&
+		(charset == "" || strings.EqualFold(charset, "utf-8")) &&
+		(coding == "" || strings.EqualFold(coding, "identity"))
+}
+
+// isForm reports whether a body is an HTML form by its headers.
+func isForm(header http.Header) bool {
+	mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	return err == nil && mediaType == "application/x-www-form-urlencoded"
+}

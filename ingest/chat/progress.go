@@ -1,0 +1,91 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// notesFor bounds how long one message's progress is shown: a run may wait for days.
+const notesFor = 15 * time.Minute
+
+// showProgress follows the run of a message in the background and shows how far it
+// is. The agent that delivers the answer puts it in the place of the last line. A
+// process that starts anew does not go on with it: a line may then be left behind.
+func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt bus.Receipt, replyRef string) {
+	if d.config.Note == nil || !d.enter() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesFor)
+	name, language := e.name, e.language(message)
+	d.notes.Go(func() {
+		defer cancel()
+		defer d.leave()
+		ref := referenceOf(receipt)
+		err := d.followProgress(ctx, ref, language, func(text string) error {
+			return d.config.Note(ctx, name, replyRef, text)
+		})
+		if err != nil && !errors.Is(err, errClosing) && ctx.Err() == nil {
+			d.log.Warn().Err(err).Str("session", ref.session).Msg("progress is not shown any more")
+		}
+	})
+}
+
+// followProgress shows a line when NoteEvery has passed, at most one in that time,
+// and only when it says something new, until the outcome is fixed.
+func (d *Door) followProgress(ctx context.Context, ref reference, language string, show func(text string) error) error {
+	w, err := d.open(ctx, ref, access{session: ref.session})
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	tick := time.NewTicker(d.config.NoteEvery)
+	defer tick.Stop()
+	shown := ""
+	for !w.settled() {
+		_, recorded, err := w.next(ctx, tick.C)
+		if err != nil {
+			return err
+		}
+		line := d.progressLine(w, language)
+		if recorded || line == "" || line == shown {
+			continue
+		}
+		if err := show(line); err != nil {
+			return err
+		}
+		shown = line
+	}
+	return nil
+}
+
+// progressLine says how far a run is; nothing before it has begun. The words of
+// agents are left out: they are for the answer, which is checked.
+func (d *Door) progressLine(w *watch, fallback string) string {
+	number := w.run()
+	run := w.conversation.Run(number)
+	if run == nil {
+		return ""
+	}
+	language := w.languages[number]
+	if _, spoken := d.words[language]; !spoken {
+		language = fallback
+	}
+	done, total := 0, 0
+	for i := range run.Tasks {
+		if task := &run.Tasks[i]; task.Kind == "" {
+			total++
+			if task.State == schemas.TaskStateCompleted {
+				done++
+			}
+		}
+	}
+	if total > 1 {
+		return d.words.Say(language, "progress", "{done}", strconv.Itoa(done), "{total}", strconv.Itoa(total))
+	}
+	return d.words.Say(language, "working")
+}

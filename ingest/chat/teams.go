@@ -1,0 +1,180 @@
+package chat
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+const (
+	// teamsWindow is how long a request is held for its answer: Teams waits 5 s,
+	// and what comes later reaches nobody (Microsoft Teams, "Create Outgoing Webhooks").
+	teamsWindow = 4 * time.Second
+	// teamsLimit bounds an answer in bytes; a message of Teams has about 28 KB.
+	teamsLimit = 20_000
+	// minTeamsKey is less than the 32 bytes that Teams gives.
+	minTeamsKey = 16
+)
+
+// A teams takes the outgoing webhook of one team.
+type teams struct {
+	noReader
+	keys signingKeys
+}
+
+func newTeams(secrets []string) (*teams, error) {
+	made := &teams{keys: decoyKeys()}
+	for i, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(secret)
+		if err != nil || len(key) < minTeamsKey {
+			return nil, fmt.Errorf("secret %d is not the security token of an outgoing webhook: base64 of at least %d bytes", i+1, minTeamsKey)
+		}
+		made.keys[i] = key
+	}
+	return made, nil
+}
+
+// Verify implements Provider: HMAC-SHA256 over the body, and the time that the
+// body names.
+func (t *teams) Verify(body []byte, header http.Header, now time.Time) error {
+	scheme, encoded, _ := strings.Cut(header.Get("Authorization"), " ")
+	shown, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || !strings.EqualFold(scheme, "HMAC") {
+		return errUnauthentic
+	}
+	valid := false
+	for _, key := range t.keys {
+		if hmac.Equal(shown, signTeams(key, body)) {
+			valid = true
+		}
+	}
+	if !valid || !timely(body, now) {
+		return errUnauthentic
+	}
+	return nil
+}
+
+func signTeams(key, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// timely reports whether an authentic activity is of now; one without a time is.
+func timely(body []byte, now time.Time) bool {
+	var activity struct {
+		Time time.Time `json:"timestamp"`
+	}
+	if err := readJSON(body, &activity); err != nil || activity.Time.IsZero() {
+		return true // it cannot be replayed with effect: its id is remembered
+	}
+	return !activity.Time.Before(now.Add(-skew)) && !activity.Time.After(now.Add(skew))
+}
+
+// Handshake implements Provider: there is none.
+func (*teams) Handshake([]byte, http.Header) *Response { return nil }
+
+// A teamsActivity is what an outgoing webhook posts (Bot Framework, "Activity").
+type teamsActivity struct {
+	Type   string `json:"type"`
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Locale string `json:"locale"`
+	From   struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Role string `json:"role"`
+	} `json:"from"`
+	Conversation struct {
+		ID     string `json:"id"`
+		Tenant string `json:"tenantId"`
+	} `json:"conversation"`
+	Data struct {
+		Team struct {
+			ID string `json:"id"`
+		} `json:"team"`
+		Tenant struct {
+			ID string `json:"id"`
+		} `json:"tenant"`
+	} `json:"channelData"`
+}
+
+// Normalize implements Provider.
+func (*teams) Normalize(body []byte, header http.Header) ([]Message, error) {
+	if !isJSON(header) {
+		return nil, problemMediaType()
+	}
+	var activity teamsActivity
+	if err := readJSON(body, &activity); err != nil {
+		return nil, err
+	}
+	text := plainTeams(activity.Text)
+	switch {
+	case activity.Type != "message":
+		return nothing(ignoredType, false)
+	// Bots have ids of their own kind ("28:…").
+	case activity.From.Role == "bot", strings.HasPrefix(activity.From.ID, "28:"):
+		return nothing(ignoredBot, false)
+	case text == "":
+		return nothing(ignoredEmpty, false)
+	case activity.ID == "" || activity.Conversation.ID == "":
+		return nil, errors.New("an activity has no id or no conversation")
+	}
+	tenant := activity.Data.Tenant.ID
+	if tenant == "" {
+		tenant = activity.Conversation.Tenant
+	}
+	return single(Message{
+		Delivery: activity.ID, Locale: activity.Locale,
+		ChatReceived: schemas.ChatReceived{
+			Tenant: tenant, Thread: activity.Conversation.ID, MessageID: activity.ID, Text: text,
+			User: schemas.ChatUser{ID: activity.From.ID, Name: activity.From.Name},
+		},
+	})
+}
+
+var (
+	teamsMention = regexp.MustCompile(`(?is)<at[^>]*>.*?</at>`)
+	teamsBreak   = regexp.MustCompile(`(?i)<(?:br|/p|/div)[^>]*>`)
+	teamsTag     = regexp.MustCompile(`<[^>]*>`)
+)
+
+// plainTeams returns the words of a text, which is HTML, without the mention of
+// the webhook that it begins with.
+func plainTeams(text string) string {
+	if mention := teamsMention.FindStringIndex(text); mention != nil {
+		text = text[:mention[0]] + text[mention[1]:]
+	}
+	text = teamsBreak.ReplaceAllString(text, "\n")
+	text = teamsTag.ReplaceAllString(text, "")
+	return strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " "))
+}
+
+// A teamsAnswer is the answer to an outgoing webhook. Plain text is neither
+// Markdown nor HTML: nothing in it is fetched, and nobody is mentioned.
+type teamsAnswer struct {
+	Type   string `json:"type"`
+	Format string `json:"textFormat"`
+	Text   string `json:"text"`
+}
+
+// Acknowledge implements Provider. Teams takes an answer here and nowhere else.
+func (*teams) Acknowledge(e *exchange, results []result) {
+	text := ""
+	if len(results) > 0 && results[0].message.Ignored == "" {
+		text = e.answerWithin(results[0], teamsWindow)
+		if cut := shorten(text, teamsLimit); cut != text {
+			text = cut + "…\n" + results[0].runURL(e)
+		}
+	}
+	e.json(teamsAnswer{Type: "message", Format: "plain", Text: text})
+}

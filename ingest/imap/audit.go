@@ -1,0 +1,296 @@
+package imap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"podium/bus"
+)
+
+// Outcome is what became of a message, as an audit accounts for it. Each message
+// has exactly one.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeRun         Outcome = "run"         // it began a run, or belongs to one
+	OutcomeIgnored     Outcome = "ignored"     // nothing came of it, for a reason that is on record
+	OutcomeQuarantined Outcome = "quarantined" // its event could not be used
+	OutcomeFailed      Outcome = "failed"      // it could not be had
+	OutcomePending     Outcome = "pending"     // it waits
+)
+
+// An Audit accounts for every message of one mailbox.
+type Audit struct {
+	Account     string `json:"account"`
+	Mailbox     string `json:"mailbox"`
+	UIDValidity uint32 `json:"uid_validity"`
+	// Messages is how many are accounted for, gone ones included; Present is how
+	// many the server has now, -1 when it was not asked.
+	Messages uint64  `json:"messages"`
+	Present  int     `json:"present"`
+	Tallies  []Tally `json:"outcomes"`
+	Gaps     []Gap   `json:"gaps"`
+	// Earlier is how many events stand on the ledger from before UIDVALIDITY changed.
+	Earlier uint64 `json:"earlier_events,omitzero"`
+}
+
+// A Tally counts messages with the same outcome for the same reason.
+type Tally struct {
+	Outcome  Outcome `json:"outcome"`
+	Reason   string  `json:"reason,omitzero"`
+	Messages uint64  `json:"messages"`
+}
+
+// GapKind says what is not accounted for.
+type GapKind string
+
+// The kinds of gap.
+const (
+	GapUnknown      GapKind = "unknown"       // the server has it, and the mailbox ledger says nothing of it
+	GapReturned     GapKind = "returned"      // it had vanished, and the server has it again
+	GapEventMissing GapKind = "event_missing" // the mailbox ledger says that its event was stored, and it is not there
+)
+
+// A Gap is messages with adjacent UIDs that nothing accounts for.
+type Gap struct {
+	Kind   GapKind `json:"kind"`
+	First  uint32  `json:"first_uid"`
+	Last   uint32  `json:"last_uid"`
+	Advice string  `json:"advice"` // what to do, in English
+}
+
+// Messages is how many it is.
+func (g Gap) Messages() uint64 { return uint64(g.Last-g.First) + 1 }
+
+// Clean reports that every message is accounted for.
+func (a *Audit) Clean() bool { return len(a.Gaps) == 0 }
+
+// Count returns how many messages have an outcome.
+func (a *Audit) Count(outcome Outcome) uint64 {
+	sum := uint64(0)
+	for _, tally := range a.Tallies {
+		if tally.Outcome == outcome {
+			sum += tally.Messages
+		}
+	}
+	return sum
+}
+
+// Reconcile compares what a server has with the mailbox ledger, and that with the
+// events and the sessions' records. It writes nothing, and may run while a door
+// takes mail. Without a source the server is left out. The mailbox is the one of
+// the configuration's Account and Mailbox; of the rest nothing is used.
+//
+// The parts are read against the order in which a door writes them, so that mail
+// which comes in meanwhile is pending, and never a gap.
+func Reconcile(ctx context.Context, config Config, core bus.Core, source MailSource) (*Audit, error) {
+	config = config.withDefaults()
+	a := &auditor{report: Audit{Account: config.Account, Mailbox: config.Mailbox, Present: -1, Gaps: []Gap{}}, tallies: map[Tally]uint64{}}
+	if err := a.readServer(ctx, source); err != nil {
+		return nil, err
+	}
+	ledger, found, err := openLedger(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
+	if err != nil {
+		return nil, err
+	}
+	a.ledger = ledger
+	if !found {
+		ledger.position.UIDValidity = a.validity
+	}
+	a.report.UIDValidity = ledger.position.UIDValidity
+	if a.events, err = indexEvents(ctx, core, config.Account, config.Mailbox, a.report.UIDValidity); err != nil {
+		return nil, err
+	}
+	a.report.Earlier = a.events.earlier
+	a.accountForLedger()
+	a.accountForServer(found)
+	return a.finish(), nil
+}
+
+// auditor is one audit under way.
+type auditor struct {
+	report   Audit
+	ledger   *mailboxLedger
+	events   *eventIndex
+	server   []uint32 // UIDs that it has, ascending
+	validity uint32   // of the server; 0 when it was not asked
+	tallies  map[Tally]uint64
+}
+
+// readServer lists the messages of the mailbox, a window at a time.
+func (a *auditor) readServer(ctx context.Context, source MailSource) error {
+	if source == nil {
+		return nil
+	}
+	mailbox, err := source.Select(ctx)
+	if err != nil {
+		return err
+	}
+	a.validity = mailbox.UIDValidity
+	from := uint64(1)
+	for ; mailbox.UIDNext > 0 && from < uint64(mailbox.UIDNext); from += searchWindow {
+		uids, err := source.Search(ctx, uint32(from), uint32(min(from+searchWindow, uint64(mailbox.UIDNext))-1)) //nolint:gosec // below UIDNext
+		if err != nil {
+			return err
+		}
+		a.server = append(a.server, uids...)
+	}
+	rest, err := source.Search(ctx, max(mailbox.UIDNext, 1), 0)
+	if err != nil {
+		return err
+	}
+	a.server = append(a.server, rest...)
+	a.report.Present = len(a.server)
+	return nil
+}
+
+func (a *auditor) tally(outcome Outcome, reason string, messages uint64) {
+	a.tallies[Tally{Outcome: outcome, Reason: reason}] += messages
+	a.report.Messages += messages
+}
+
+// accountForLedger goes through what the mailbox ledger and the events say.
+func (a *auditor) accountForLedger() {
+	p := &a.ledger.position
+	for _, s := range a.ledger.fates {
+		a.span(s)
+	}
+	for _, one := range p.Open {
+		if !a.byEvent(one.UID) {
+			a.tally(OutcomePending, "it could not be had yet", 1)
+		}
+	}
+	for i := range a.events.all {
+		// A door that ended between storing the event and noting it left these:
+		// it offers them again, under the same id.
+		e := &a.events.all[i]
+		if a.ledger.fates.of(e.uid) == fateNone && !p.isOpen(e.uid) {
+			a.tally(e.outcome, a.events.reasons[e.reason], 1)
+		}
+	}
+}
+
+// span accounts for messages of one fate. What an event says goes before it.
+func (a *auditor) span(s span) {
+	events := a.events.between(s.first, s.last)
+	for i := range events {
+		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
+	}
+	others := uint64(s.last-s.first) + 1 - uint64(len(events))
+	switch {
+	case others == 0:
+	case s.fate == fatePublished:
+		next := s.first
+		for i := range events {
+			a.gap(GapEventMissing, next, events[i].uid)
+			next = events[i].uid + 1
+		}
+		a.gap(GapEventMissing, next, s.last+1)
+	case s.fate == fateFailed:
+		a.tally(OutcomeFailed, "it could not be had in several tries", others)
+	default:
+		a.tally(OutcomeIgnored, s.fate.reason(), others)
+	}
+}
+
+// reason says why a fate means that nothing came of a message.
+func (f fate) reason() string {
+	switch f {
+	case fateOld:
+		return "older than was asked for"
+	case fateKnown:
+		return "known from before UIDVALIDITY changed"
+	case fateVanished:
+		return "removed by someone before it could be had"
+	case fateCanary:
+		return "canary"
+	case fateEarlier:
+		return "dealt with before fates were kept"
+	case fateNone, fatePublished, fateFailed, fateCount:
+	}
+	return ""
+}
+
+func (a *auditor) byEvent(uid uint32) bool {
+	events := a.events.between(uid, uid)
+	for i := range events {
+		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
+	}
+	return len(events) > 0
+}
+
+// accountForServer goes through what the server has and nothing has spoken of.
+func (a *auditor) accountForServer(found bool) {
+	p := &a.ledger.position
+	if a.validity != p.UIDValidity {
+		a.tally(OutcomePending, "UIDVALIDITY has changed; the mailbox will be read again", uint64(len(a.server)))
+		return
+	}
+	for _, uid := range a.server {
+		kind := a.ledger.fates.of(uid)
+		switch {
+		case kind == fateVanished && len(a.events.between(uid, uid)) == 0:
+			a.gap(GapReturned, uid, uid+1)
+		case kind != fateNone, p.isOpen(uid), len(a.events.between(uid, uid)) > 0:
+		case !found:
+			a.tally(OutcomePending, "the mailbox was never read", 1)
+		case uid > p.LowWater:
+			a.tally(OutcomePending, "not taken yet", 1)
+		default:
+			a.gap(GapUnknown, uid, uid+1)
+		}
+	}
+}
+
+// gap notes messages from one on and before another.
+func (a *auditor) gap(kind GapKind, first, end uint32) {
+	if first == end {
+		return
+	}
+	if n := len(a.report.Gaps); n > 0 {
+		if last := &a.report.Gaps[n-1]; last.Kind == kind && last.Last+1 == first {
+			last.Last = end - 1
+			return
+		}
+	}
+	a.report.Gaps = append(a.report.Gaps, Gap{Kind: kind, First: first, Last: end - 1, Advice: kind.advice()})
+}
+
+func (k GapKind) advice() string {
+	switch k {
+	case GapUnknown, GapReturned:
+		return "A running door takes it at its next look: run the audit again. If it stays, read the log of the account."
+	case GapEventMissing:
+		return "The ledger has lost its event: restore the ledger. Without a copy, move the message out of the mailbox and back, so that it comes in as new mail."
+	}
+	return ""
+}
+
+func (a *auditor) finish() *Audit {
+	a.report.Tallies = []Tally{}
+	for tally, messages := range a.tallies {
+		if tally.Messages = messages; messages > 0 {
+			a.report.Tallies = append(a.report.Tallies, tally)
+		}
+	}
+	slices.SortFunc(a.report.Tallies, func(x, y Tally) int {
+		return cmp.Or(cmp.Compare(x.Outcome, y.Outcome), cmp.Compare(x.Reason, y.Reason))
+	})
+	return &a.report
+}
+
+// Connect opens a connection as a door with this configuration does. Close it.
+func Connect(ctx context.Context, config Config) (MailSource, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	source, err := dial(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("account %q: %s: %w", config.Account, problem(err), err)
+	}
+	return source, nil
+}

@@ -1,0 +1,107 @@
+package imap
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"time"
+)
+
+// CanaryHeader is the header field of the mail that a door sends to itself.
+const CanaryHeader = "X-Podium-Canary"
+
+const (
+	canaryDeadline = time.Minute // to hand one to the mail server
+	canaryHeader   = 64 << 10    // bytes of a mail in which its mark must stand
+	canaryNonce    = 8           // bytes
+)
+
+// sendCanaries sends a mail to the door itself now and then. It comes in like any
+// other, is accounted for, and starts nothing.
+func (d *Door) sendCanaries(ctx context.Context) {
+	// Before first contact it would be one of the mails that were there already.
+	select {
+	case <-d.read:
+	case <-ctx.Done():
+		return
+	}
+	for {
+		now := d.config.Clock()
+		sending, cancel := context.WithTimeout(ctx, canaryDeadline)
+		err := d.dependencies.SendCanary(sending, d.canaryToken(now))
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			d.log.Error().Msg("the mail that the door sends to itself was not accepted")
+		}
+		d.update(func(s *Status) {
+			if s.Canary.Received.Before(now) { // it may be back already
+				s.Canary.Sent = now
+			}
+			s.Canary.Overdue = s.Canary.Overdue || err != nil && ctx.Err() == nil
+		})
+		if !sleep(ctx, d.config.CanaryEvery) {
+			return
+		}
+	}
+}
+
+// canaryToken is a mark that only this installation can make: the time of sending
+// and a random number, with their MAC.
+func (d *Door) canaryToken(now time.Time) string {
+	content := binary.BigEndian.AppendUint64(nil, uint64(now.UnixNano())) //nolint:gosec // after 1970
+	nonce := make([]byte, canaryNonce)
+	_, _ = rand.Read(nonce) // it never fails
+	content = append(content, nonce...)
+	return base64.RawURLEncoding.EncodeToString(append(content, d.canaryMAC(content)...))
+}
+
+func (d *Door) canaryMAC(content []byte) []byte {
+	mac := hmac.New(sha256.New, d.config.CanaryKey)
+	_, _ = io.WriteString(mac, d.config.Account+"\x00"+d.config.Mailbox+"\x00")
+	_, _ = mac.Write(content)
+	return mac.Sum(nil)
+}
+
+// canarySent tells when a canary was sent that has this content; ok is false for
+// any other mail.
+func (d *Door) canarySent(content io.Reader) (sent time.Time, ok bool) {
+	if len(d.config.CanaryKey) == 0 {
+		return time.Time{}, false
+	}
+	lines := bufio.NewScanner(io.LimitReader(content, canaryHeader))
+	lines.Buffer(nil, canaryHeader)
+	for lines.Scan() {
+		line := bytes.TrimRight(lines.Bytes(), "\r")
+		if len(line) == 0 {
+			break
+		}
+		name, value, found := bytes.Cut(line, []byte(":"))
+		if !found || !bytes.EqualFold(name, []byte(CanaryHeader)) {
+			continue
+		}
+		token, err := base64.RawURLEncoding.DecodeString(string(bytes.TrimSpace(value)))
+		if err != nil || len(token) != 8+canaryNonce+sha256.Size {
+			continue
+		}
+		mark, mac := token[:8+canaryNonce], token[8+canaryNonce:]
+		if hmac.Equal(mac, d.canaryMAC(mark)) {
+			return time.Unix(0, int64(binary.BigEndian.Uint64(mark))), true //nolint:gosec // as it was made
+		}
+	}
+	return time.Time{}, false
+}
+
+// canaryArrived notes that one has come through the whole path.
+func (d *Door) canaryArrived(sent time.Time) {
+	now := d.config.Clock()
+	d.update(func(s *Status) {
+		s.Canary.Received, s.Canary.RoundTrip = now, now.Sub(sent)
+		s.Canary.Overdue = s.Canary.Overdue && s.Canary.Sent.After(now)
+	})
+}

@@ -1,0 +1,208 @@
+package imap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/bus/memory"
+)
+
+// weigher notes the largest value that it was given.
+type weigher struct {
+	bus.Store
+
+	mu      sync.Mutex
+	largest int
+	values  map[string][]byte
+	changed []string // entries that were written again, with other bytes
+}
+
+func (w *weigher) note(key string, value []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.largest = max(w.largest, len(value))
+	if before, written := w.values[key]; written && !bytes.Equal(before, value) {
+		w.changed = append(w.changed, key)
+	}
+	w.values[key] = bytes.Clone(value)
+}
+
+// Put implements bus.Store.
+func (w *weigher) Put(ctx context.Context, key string, value []byte) (uint64, error) {
+	w.note(key, value)
+	return w.Store.Put(ctx, key, value)
+}
+
+// Update implements bus.Store.
+func (w *weigher) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	w.mu.Lock()
+	w.largest = max(w.largest, len(value))
+	w.mu.Unlock()
+	return w.Store.Update(ctx, key, value, revision)
+}
+
+func openTestLedger(t *testing.T, store bus.Store) *mailboxLedger {
+	t.Helper()
+	ledger, _, err := openLedger(t.Context(), store, "a", "INBOX")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger
+}
+
+// TestTenMillionMessages_I13: the fate of each is known, whatever the pattern, and
+// no entry of the store grows beyond 64 KiB.
+func TestTenMillionMessages_I13(t *testing.T) {
+	t.Parallel()
+	const messages, batch = 10_000_000, 40_000
+	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	ledger := openTestLedger(t, store)
+	ledger.restart(7, 1)
+	// Runs of ten, each with a hole and another fate in it.
+	for from := uint32(1); from < messages; from += batch {
+		for uid := from; uid < from+batch; uid += 10 {
+			ledger.note(span{first: uid, last: uid + 7, fate: fatePublished})
+			ledger.note(span{first: uid + 8, last: uid + 8, fate: fateVanished})
+		}
+		ledger.position.LowWater = from + batch - 1
+		for range batch / 500 { // as often as a door commits, within reason
+			if err := ledger.commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(store.changed) > 0 {
+		t.Errorf("entries that were full have changed: %v", store.changed)
+	}
+	again := openTestLedger(t, store)
+	for _, uid := range []uint32{1, 8, 9, 10, 11, messages / 2, messages - 3, messages - 2, messages - 1, messages} {
+		want := fatePublished
+		switch uid % 10 {
+		case 9:
+			want = fateVanished
+		case 0:
+			want = fateNone
+		}
+		if got := again.fates.of(uid); got != want {
+			t.Errorf("fate of %d is %d, want %d", uid, got, want)
+		}
+	}
+	if len(again.fates) != 2*messages/10 || store.largest > 64<<10 {
+		t.Errorf("%d spans; the largest entry has %d bytes", len(again.fates), store.largest)
+	}
+}
+
+// TestEntriesStaySmall_I13 commits as a door does: after each batch.
+func TestEntriesStaySmall_I13(t *testing.T) {
+	t.Parallel()
+	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	ledger := openTestLedger(t, store)
+	ledger.restart(7, 1)
+	hash := strings.Repeat("0123456789abcdef", 4)
+	now := time.Unix(1_700_000_000, 0)
+	for uid := uint32(1); uid < 60_000; uid += 2 {
+		switch uid % 6 {
+		case 1:
+			ledger.settle(uid, fatePublished)
+			ledger.remember(hash)
+		case 3:
+			ledger.settle(uid, fateVanished)
+		case 5:
+			for range maxTries {
+				ledger.fail(uid, strings.Repeat("reason ", 10), false, now, time.Minute)
+			}
+		}
+		if uid%128 == 1 {
+			if err := ledger.commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if store.largest > 64<<10 || len(store.changed) > 0 {
+		t.Errorf("the largest entry has %d bytes; changed %v", store.largest, store.changed)
+	}
+	if err := ledger.commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again := openTestLedger(t, store)
+	if again.position.Passed != 10_000 || len(again.position.Failed) != maxFailed || again.position.FateChunks < 5 || again.position.Chunks != 10_000*prefixSize/chunkBytes {
+		t.Errorf("position: passed %d, failed %d, chunks %d and %d", again.position.Passed, len(again.position.Failed), again.position.FateChunks, again.position.Chunks)
+	}
+	for uid := uint32(1); uid < 60_000; uid++ {
+		if again.fates.of(uid) != ledger.fates.of(uid) {
+			t.Fatalf("fate of %d is %d, want %d", uid, again.fates.of(uid), ledger.fates.of(uid))
+		}
+	}
+}
+
+// TestRacingDoorsWriteTheSameEntries_I01: whoever loses the race has written
+// nothing that the winner does not count with.
+func TestRacingDoorsWriteTheSameEntries_I01(t *testing.T) {
+	t.Parallel()
+	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	first := openTestLedger(t, store)
+	first.restart(7, 1)
+	if err := first.commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 200 {
+		one, two := openTestLedger(t, store), openTestLedger(t, store)
+		for i := range uint32(60) {
+			one.settle(uint32(round)*200+2*i+1, fatePublished)
+			one.remember(fmt.Sprintf("%064x", round*1000+int(i)))
+			two.settle(uint32(round)*200+2*i+1, fate(1+i%2))
+			two.remember(fmt.Sprintf("%064x", i))
+		}
+		if round%2 == 0 {
+			one, two = two, one
+		}
+		if err := one.commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := two.commit(t.Context()); err == nil {
+			t.Fatal("both have won")
+		}
+	}
+	last := openTestLedger(t, store)
+	if last.position.FateChunks == 0 || last.position.Chunks == 0 || len(store.changed) > 0 {
+		t.Errorf("%d and %d entries; changed %v", last.position.FateChunks, last.position.Chunks, store.changed)
+	}
+}
+
+// TestLedgerOfAnEarlierVersion: what it has dealt with is accounted for as such.
+func TestLedgerOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	store := memory.New(1).Store(bus.MailboxBucket)
+	before, err := json.Marshal(map[string]any{
+		"account": "a", "mailbox": "INBOX", "uid_validity": 7, "low_water": 20, "since": time.Unix(1, 0).UTC(), "backlog": 1,
+		"failed": []map[string]any{{"uid": 9, "tries": 3, "reason": "r", "time": time.Unix(1, 0).UTC()}},
+		"open":   []map[string]any{{"uid": 12, "tries": 1, "due": time.Unix(1, 0).UTC()}},
+		"counts": map[string]any{"published": 18, "known": 0, "old": 0, "vanished": 0},
+	})
+	if err == nil {
+		_, err = store.Put(t.Context(), mailboxKey("a", "INBOX"), before)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := openTestLedger(t, store)
+	if err := ledger.commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ledger = openTestLedger(t, store)
+	for uid, want := range map[uint32]fate{1: fateEarlier, 9: fateFailed, 12: fateNone, 20: fateEarlier, 21: fateNone} {
+		if got := ledger.fates.of(uid); got != want {
+			t.Errorf("fate of %d is %d, want %d", uid, got, want)
+		}
+	}
+	if ledger.position.Passed != 1 || !ledger.position.isOpen(12) {
+		t.Errorf("position %+v", ledger.position)
+	}
+}

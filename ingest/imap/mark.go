@@ -1,0 +1,81 @@
+package imap
+
+import (
+	"context"
+	"slices"
+)
+
+// mark flags or moves mail that is dealt with. The ledger has it by then, and
+// names it until it is marked, so that a connection that breaks here leaves
+// nothing behind. It is a courtesy: a refusal changes nothing else.
+func (s *session) mark(ctx context.Context) error {
+	p := &s.ledger.position
+	if s.config.ReadOnly {
+		p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil
+		return nil
+	}
+	if len(p.Unmarked) > 0 {
+		if err := s.markProcessed(ctx, p.Unmarked); err != nil {
+			return err
+		}
+		p.Unmarked = nil
+	}
+	if len(p.UnmarkedFailed) > 0 {
+		if _, err := s.move(ctx, p.UnmarkedFailed, s.config.After.Failed); err != nil {
+			return err
+		}
+		p.UnmarkedFailed = nil
+	}
+	if len(p.Canaries) > 0 {
+		if err := s.courtesy(s.source.Remove(ctx, p.Canaries)); err != nil {
+			return err
+		}
+		p.Canaries = nil
+	}
+	return nil
+}
+
+func (s *session) markProcessed(ctx context.Context, uids []uint32) error {
+	if s.config.After.Processed == ProcessingMove {
+		if moved, err := s.move(ctx, uids, s.config.After.Folder); moved || err != nil {
+			return err
+		}
+	}
+	if s.flag == "" {
+		return nil
+	}
+	err := s.source.Flag(ctx, uids, s.flag)
+	if refused(err) {
+		s.flag = ""
+	}
+	return s.courtesy(err)
+}
+
+// courtesy lets a refusal pass.
+func (s *session) courtesy(err error) error {
+	if !refused(err) {
+		return err
+	}
+	s.door.log.Warn().Str("problem", problem(err)).Msg("the server does not let us mark mail that was dealt with")
+	return nil
+}
+
+// move puts messages into another mailbox, which it makes if need be. It returns
+// false when the server refuses, and then asks no more on this connection.
+func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved bool, err error) {
+	if folder == "" || s.stuck[folder] {
+		return false, nil
+	}
+	uids = slices.Clone(uids)
+	err = s.source.Move(ctx, uids, folder)
+	if refused(err) {
+		if err = s.source.Create(ctx, folder); err == nil {
+			err = s.source.Move(ctx, uids, folder)
+		}
+	}
+	if refused(err) {
+		s.stuck[folder] = true
+		return false, s.courtesy(err)
+	}
+	return err == nil, err
+}

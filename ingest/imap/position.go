@@ -1,0 +1,116 @@
+package imap
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	maxTries  = 3   // to fetch a message that the server refuses, before it is passed over
+	maxBreaks = 8   // to fetch one at which the connection ends: that may be chance
+	maxOpen   = 256 // messages that wait for another try; above it no new ones are taken
+	maxFailed = 100 // messages passed over that are named with their reason
+
+	positionVersion = 1 // from which on fates are kept
+)
+
+// A position is how far a mailbox has been dealt with: one entry of the store,
+// written with compare-and-set after each batch. Whatever grows with the mailbox
+// is moved from it into entries that never change again.
+type position struct {
+	Version     int    `json:"version,omitzero"`
+	Account     string `json:"account"`
+	Mailbox     string `json:"mailbox"`
+	UIDValidity uint32 `json:"uid_validity"`
+	// LowWater: every message up to this UID is dealt with, except those in Open.
+	LowWater uint32       `json:"low_water"`
+	Open     []openUID    `json:"open,omitzero"`   // to be tried again
+	Failed   []failedUID  `json:"failed,omitzero"` // passed over: the newest of them
+	Passed   uint64       `json:"passed,omitzero"` // passed over under this UIDVALIDITY
+	Since    time.Time    `json:"since"`           // mail of the backlog that is older was never to be taken
+	Backlog  uint32       `json:"backlog"`         // messages below this UID were there at first contact, or when UIDVALIDITY changed
+	Chunks   int          `json:"chunks,omitzero"` // full entries of remembered messages
+	Recent   []byte       `json:"recent,omitzero"` // remembered messages that fill no entry yet
+	Counts   outcomeCount `json:"counts"`
+	// Fates is the end of the log of fates; FateChunks counts the entries that
+	// hold what stands before it.
+	Fates      []byte `json:"fates,omitzero"`
+	FateChunks int    `json:"fate_chunks,omitzero"`
+	// What is dealt with, and not yet flagged or moved; passed over, and not yet
+	// moved; ours, and not yet removed.
+	Unmarked       []uint32 `json:"unmarked,omitzero"`
+	UnmarkedFailed []uint32 `json:"unmarked_failed,omitzero"`
+	Canaries       []uint32 `json:"canaries,omitzero"`
+}
+
+// An openUID is a message that could not be had yet.
+type openUID struct {
+	UID    uint32    `json:"uid"`
+	Tries  int       `json:"tries"`
+	Breaks int       `json:"breaks,omitzero"` // tries at which the connection ended
+	Due    time.Time `json:"due"`             // not to be tried again before
+}
+
+// A failedUID is a message that was passed over.
+type failedUID struct {
+	UID    uint32    `json:"uid"`
+	Tries  int       `json:"tries"`
+	Reason string    `json:"reason"`
+	Time   time.Time `json:"time"`
+}
+
+// outcomeCount counts what became of messages, over the life of the mailbox.
+type outcomeCount struct {
+	Published uint64 `json:"published"`
+	Known     uint64 `json:"known"`              // passed over after UIDVALIDITY changed
+	Old       uint64 `json:"old"`                // older than Since
+	Vanished  uint64 `json:"vanished"`           // removed by someone before they could be had
+	Canary    uint64 `json:"canary,omitzero"`    // that the door has sent to itself
+	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a fate, and taken then
+}
+
+func (c *outcomeCount) count(kind fate, messages uint64) {
+	switch kind {
+	case fatePublished:
+		c.Published += messages
+	case fateKnown:
+		c.Known += messages
+	case fateOld:
+		c.Old += messages
+	case fateVanished:
+		c.Vanished += messages
+	case fateCanary:
+		c.Canary += messages
+	case fateNone, fateFailed, fateEarlier, fateCount:
+	}
+}
+
+// close takes a message from those that are open and returns what was tried.
+func (p *position) close(uid uint32) openUID {
+	p.LowWater = max(p.LowWater, uid)
+	closed := openUID{UID: uid}
+	p.Open = slices.DeleteFunc(p.Open, func(o openUID) bool {
+		if o.UID == uid {
+			closed = o
+		}
+		return o.UID == uid
+	})
+	return closed
+}
+
+func (p *position) isOpen(uid uint32) bool {
+	return slices.ContainsFunc(p.Open, func(o openUID) bool { return o.UID == uid })
+}
+
+// due returns the open messages whose time has come, and when the next one's comes.
+func (p *position) due(now time.Time) (uids []uint32, next time.Time) {
+	for _, one := range p.Open {
+		if !one.Due.After(now) {
+			uids = append(uids, one.UID)
+		} else if next.IsZero() || one.Due.Before(next) {
+			next = one.Due
+		}
+	}
+	slices.Sort(uids)
+	return uids, next
+}

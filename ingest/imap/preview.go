@@ -1,0 +1,123 @@
+package imap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"podium/ingest/imap/mailparse"
+	"podium/schemas"
+)
+
+// A Preview is what one message of a mailbox would become.
+type Preview struct {
+	UID          uint32
+	PartitionKey string                 // of its event
+	Mail         *schemas.EmailReceived // nil when it could not be had
+	Problem      string                 // then why, in English
+}
+
+// LookAt reads the newest messages of a mailbox, the oldest of them first, as a
+// door would, and changes nothing: neither in the mailbox, which is to be open for
+// reading only, nor on the ledger. Attachments are measured and thrown away.
+func LookAt(ctx context.Context, config Config, source MailSource, newest int, see func(Preview) error) error {
+	config = config.withDefaults()
+	mailbox, err := source.Select(ctx)
+	if err != nil {
+		return err
+	}
+	uids, err := newestUIDs(ctx, source, mailbox.UIDNext, newest)
+	if err != nil || len(uids) == 0 {
+		return err
+	}
+	summaries, err := source.Describe(ctx, uids)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(summaries, func(a, b Summary) int { return int(int64(a.UID) - int64(b.UID)) })
+	for _, summary := range summaries {
+		preview, err := config.preview(ctx, source, mailbox, summary)
+		if err == nil {
+			err = see(preview)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newestUIDs searches from the end, in windows that grow.
+func newestUIDs(ctx context.Context, source MailSource, next uint32, count int) ([]uint32, error) {
+	for window := uint32(searchWindow); ; window = min(window, 1<<31) * 2 {
+		from := uint32(1)
+		if next > window {
+			from = next - window
+		}
+		uids, err := source.Search(ctx, from, 0)
+		if err != nil || len(uids) >= count || from == 1 {
+			return uids[max(0, len(uids)-count):], err
+		}
+	}
+}
+
+func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox, summary Summary) (Preview, error) {
+	preview := Preview{UID: summary.UID}
+	content := newSpool(c.Spool)
+	truncated := summary.Size > c.MaxMessage
+	limit := c.MaxMessage
+	if truncated {
+		limit = min(limit, largePrefix)
+	}
+	err := source.FetchLarge(ctx, summary.UID, limit, content)
+	var refusal *RefusedError
+	switch {
+	case errors.As(err, &refusal):
+		preview.Problem = refusal.Error()
+		return preview, content.close()
+	case err != nil:
+		return preview, errors.Join(err, content.close())
+	case content.size == 0:
+		preview.Problem = "it is gone, or the server does not hand it over"
+		return preview, content.close()
+	}
+	raw, err := content.open()
+	if err == nil {
+		preview.Mail, err = c.previewMail(ctx, raw, truncated)
+	}
+	if preview.Mail != nil {
+		preview.Mail.Account, preview.Mail.Mailbox = c.Account, c.Mailbox
+		preview.Mail.UIDValidity, preview.Mail.UID, preview.Mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
+		preview.Mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
+		preview.PartitionKey = mailparse.PartitionKey(preview.Mail)
+	}
+	return preview, errors.Join(err, content.close())
+}
+
+func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) (mail *schemas.EmailReceived, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			unparsed := mailparse.Unparsed()
+			mail, err = &unparsed, nil
+		}
+	}()
+	parsed, err := c.parse(ctx, raw, measure{}, truncated)
+	if err != nil {
+		return nil, fmt.Errorf("read a mail: %w", err)
+	}
+	return &parsed, nil
+}
+
+// measure is a sink that keeps nothing but sizes and hashes.
+type measure struct{}
+
+// Put implements mailparse.Sink.
+func (measure) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	sum := sha256.New()
+	size, err := io.Copy(sum, r)
+	return schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size, MediaType: mediaType}, err
+}

@@ -1,0 +1,38 @@
+package supervisor_test
+
+import (
+	"testing"
+	"time"
+)
+
+// TestLeaseIsLost: a request that was under way while its shard was without an
+// owner, and whose lease another task has by now, keeps its successor from
+// nothing, and its next attempt stands in line.
+func TestLeaseIsLost_M19(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 2)
+	d.use(sharing)
+	zero, one := d.open("zero", d.ledger, 0), d.open("one", d.ledger, 1)
+	first := d.ask(zero, 0, 1, "print")
+	d.now = d.now.Add(2*time.Minute + time.Second) // it has expired, and nobody says so
+	second := d.ask(one, 1, 2, "print")
+	d.expect(first, second)
+	successor := d.open("successor", d.ledger, 0)
+	d.must(d.work(successor)) // which does not take for true yet that nobody has answered
+	d.expect(first, second)
+	d.now = d.now.Add(2 * time.Second)
+	d.must(d.work(successor))
+	d.expect(second)
+	d.now = d.now.Add(30 * time.Second)
+	d.settle(one, successor)
+	d.expect(second)
+	d.finish(second)
+	d.settle(one)
+	d.now = d.now.Add(time.Second)
+	d.must(d.work(successor))
+	d.expect(first)
+	if attempt := d.conversation(first).Run(1).Tasks[0].Attempt; attempt != 2 {
+		t.Errorf("attempt %d", attempt)
+	}
+	d.clean()
+}

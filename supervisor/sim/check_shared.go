@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// The invariants that speak of what owners share.
+const (
+	ResourcesHold = "no two tasks hold a resource at a time"
+	BreakersHold  = "an agent whose breaker is open gets no request but one probe"
+	BreakersMove  = "a breaker opens after failures in a row, and one probe at a time decides"
+)
+
+// margin is how late a record may arrive before a lease no longer covers it: the
+// least that is left of one when a request is decided.
+const margin = 20 * time.Second
+
+// A use is a request that needs resources, on record from one moment to another.
+type use struct {
+	attempt     *attempt
+	begun, over uint64 // by the order of all records; over 0 is never
+	adrift      bool
+}
+
+// holds notes that a request begins to use what its task needs.
+func (h *history) holds(m *moment, t *task) {
+	if len(t.resources()) > 0 {
+		t.use = &use{attempt: t.attempt, begun: h.world.watch.ordinals[m.at], adrift: h.world.watch.adrift[m.at]}
+		h.uses = append(h.uses, t.use)
+	}
+}
+
+// frees notes that it does not use that any longer.
+func (h *history) frees(m *moment, t *task) {
+	if t.use != nil {
+		t.use.over = h.world.watch.ordinals[m.at]
+		t.use = nil
+	}
+}
+
+// resourcesHold: whoever begins to use a resource finds it free, or its user's
+// request expired.
+func (h *history) resourcesHold() {
+	for _, mine := range h.uses {
+		for _, other := range h.uses {
+			if mine == other || other.begun >= mine.begun || other.over != 0 && other.over <= mine.begun || mine.adrift ||
+				!mine.attempt.decided.Before(other.attempt.fact.Expires) {
+				continue
+			}
+			for _, resource := range mine.attempt.task.resources() {
+				if other.attempt.needs(resource) {
+					h.world.violate(ResourcesHold, "%s is used by %s/%s, and %s/%s begins to use it at %s", resource,
+						other.attempt.task.run.id(), other.attempt.task.id, mine.attempt.task.run.id(), mine.attempt.task.id, mine.attempt.decided)
+				}
+			}
+		}
+	}
+}
+
+func (a *attempt) needs(resource string) bool {
+	return slices.Contains(a.task.resources(), resource)
+}
+
+// breakersHold: an owner is held to what it knows of a breaker. A delivery that
+// has not been tried is worth the try.
+func (h *history) breakersHold(m *moment) {
+	f := m.fact.TaskDispatched
+	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && f.Attempt == 1 {
+		return
+	}
+	mine, seen := h.world.watch.seen[m.at]
+	if !seen {
+		return
+	}
+	known, read := h.world.watch.known(mine.process, f.Agent, mine.asked)
+	if !read || known.State == schemas.BreakerClosed || known.State == "" || known.Probe == f.Request && known.State == schemas.BreakerHalfOpen {
+		return
+	}
+	if probe := h.requests[known.Probe]; probe != nil && probe.completed && known.State == schemas.BreakerHalfOpen {
+		return // it has closed the breaker, and the ledger will be told
+	}
+	h.world.violate(BreakersHold, "%s: agent %s is asked by request %s, and its breaker is %s, with probe %q",
+		m.id, f.Agent, f.Request, known.State, known.Probe)
+}
+
+// breakersMove: each value of a breaker follows from the one before it and from
+// what stands in the ledger.
+func (h *history) breakersMove() {
+	policy := h.world.shape.breaker
+	for agent, values := range h.world.watch.breakers {
+		before := schemas.Breaker{State: schemas.BreakerClosed}
+		for i := range values {
+			now := &values[i]
+			switch {
+			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerHalfOpen && now.Probe != before.Probe &&
+				now.Since.Before(before.Until) && h.underWayAt(before.Probe, now.Since):
+				h.world.violate(BreakersMove, "agent %s: probe %s at %s, when probe %s is under way", agent, now.Probe, now.Since, before.Probe)
+			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerOpen && now.Since.Before(before.Until):
+				h.world.violate(BreakersMove, "agent %s: probe %s at %s, though nobody is to ask before %s", agent, now.Probe, now.Since, before.Until)
+			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerClosed && h.failed(agent, time.Time{}) < policy.Failures:
+				h.world.violate(BreakersMove, "agent %s: probe %s of a breaker that is closed", agent, now.Probe)
+			case now.State == schemas.BreakerClosed && before.State == schemas.BreakerHalfOpen && !h.completed(before.Probe):
+				h.world.violate(BreakersMove, "agent %s: the breaker closes, and its probe %s was not completed", agent, before.Probe)
+			case now.State == schemas.BreakerClosed && before.State == schemas.BreakerOpen:
+				h.world.violate(BreakersMove, "agent %s: the breaker closes without a probe", agent)
+			case now.State == schemas.BreakerOpen && before.State != schemas.BreakerOpen && before.State != schemas.BreakerHalfOpen &&
+				h.failed(agent, now.Since.Add(-policy.Within)) < policy.Failures:
+				h.world.violate(BreakersMove, "agent %s: the breaker opens at %s, and nothing says why", agent, now.Since)
+			}
+			before = *now
+		}
+	}
+}
+
+// underWayAt reports whether a request had been made by a moment and had not ended
+// by then, by any clock.
+func (h *history) underWayAt(request string, at time.Time) bool {
+	a, skew := h.requests[request], 2*h.world.shape.skew
+	return a != nil && a.decided.Add(skew).Before(at) && a.over.After(at.Add(skew)) && at.Before(a.fact.Expires)
+}
+
+func (h *history) completed(request string) bool {
+	a := h.requests[request]
+	return a != nil && a.completed
+}
+
+// failed counts the requests to an agent that came to nothing since a moment.
+func (h *history) failed(agent string, since time.Time) int {
+	n := 0
+	for _, at := range h.failures[agent] {
+		if at.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// fails notes that an agent did not do what it was asked.
+func (h *history) fails(m *moment, t *task, f *schemas.TaskFailed) {
+	switch f.Cause {
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed:
+		if t.state == taskUnderWay {
+			h.failures[t.attempt.agent] = append(h.failures[t.attempt.agent], m.cause.Time)
+		}
+	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect, schemas.FailureUnavailable,
+		schemas.FailureNoRoute, schemas.FailureArguments:
+	}
+}
