@@ -82,12 +82,21 @@ type Incoming struct {
 	Words    Body   `json:"words"`
 	More     []Body `json:"more,omitzero"`     // words of messages that were merged with this one, in order
 	Language string `json:"language,omitzero"` // a BCP 47 primary tag
-	Reply    Reply  `json:"reply"`
+	// Reply is nil when nobody waits for an answer, or somebody upstream does.
+	Reply *Reply `json:"reply,omitzero"`
 	// Entities are what a request says that it is about, while it waits for its turn.
 	Entities map[string]string `json:"entities,omitzero"`
 	// Upstream is set on a request of another supervisor or of a planner: the
 	// answer is an execution_response to it.
 	Upstream *Upstream `json:"upstream,omitzero"`
+}
+
+// ReplyAgent returns who delivers the answer; empty when nobody waits for one.
+func (m *Incoming) ReplyAgent() string {
+	if m.Reply == nil {
+		return ""
+	}
+	return m.Reply.Agent
 }
 
 // The channels a message can come in by.

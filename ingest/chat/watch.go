@@ -101,9 +101,9 @@ func (w *watch) take(record *bus.StoredRecord) error {
 func replyOf(fact *schemas.Fact) *schemas.Reply {
 	switch {
 	case fact.RunStarted != nil:
-		return &fact.RunStarted.Message.Reply
+		return fact.RunStarted.Message.Reply
 	case fact.MessageReceived != nil && fact.MessageReceived.Message != nil:
-		return &fact.MessageReceived.Message.Reply
+		return fact.MessageReceived.Message.Reply
 	}
 	return nil
 }
@@ -179,14 +179,16 @@ func withoutReplyRef(fact schemas.Fact) schemas.Fact {
 	if reply == nil || reply.ReplyRef == "" {
 		return fact
 	}
+	open := *reply
+	open.ReplyRef = ""
 	if fact.RunStarted != nil {
 		started := *fact.RunStarted
-		started.Message.Reply.ReplyRef = ""
+		started.Message.Reply = &open
 		fact.RunStarted = &started
 		return fact
 	}
 	received, message := *fact.MessageReceived, *fact.MessageReceived.Message
-	message.Reply.ReplyRef = ""
+	message.Reply = &open
 	received.Message = &message
 	fact.MessageReceived = &received
 	return fact

@@ -53,7 +53,7 @@ func (t *Turn) objection(task *Task, attempt int, permit string, known bool) sch
 }
 
 func (t *Turn) asksOnUnknown(agent string) bool {
-	if agent == t.Run.Message.Reply.Agent && t.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
+	if agent == t.Run.Message.ReplyAgent() && t.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
 	use := t.Profile.use(agent)

@@ -75,7 +75,7 @@ func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, fai
 		}
 	}
 	t.Emit(schemas.Fact{RunSettled: &settled})
-	agent := t.Run.Message.Reply.Agent
+	agent := t.Run.Message.ReplyAgent()
 	if agent != "" && t.Withheld != nil {
 		t.Emit(schemas.Fact{ReplyWithheld: t.Withheld})
 		agent = ""

@@ -88,7 +88,7 @@ func TestReadPlanKeepsEverything_M03(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := schemas.Marshal(tasks[0])
-	want := `{"task":"a","description":{"text":"one"},"dependencies":["b"],"agent":"first","priority":"high","optional":true,"seconds":7,"tokens":5,` +
+	want := `{"task":"a","description":{"text":"one"},"dependencies":["b"],"agent":"first","priority":"high","seconds":7,"tokens":5,"optional":true,` +
 		`"resources":["disk"],"arguments":{"x":2},"constraints":{"c":1},"deliverables":["d"],"validation_criteria":["v"],"files_to_modify":["f"],"references":["r"]}`
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s\nwant %s\n%v", got, want, err)

@@ -90,12 +90,16 @@ func (d *decision) merges(waiting *Queued, message *Message) bool {
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
-	return schemas.Incoming{
+	incoming := schemas.Incoming{
 		Sequence: d.input.Sequence, ID: d.input.Event.ID, Channel: message.Channel, Subject: message.Subject,
 		Words:    hold(schemas.Result{Text: message.Words}, d.input.Sequence),
 		Language: d.env.Current.LanguageFor(message.Words, message.Language),
-		Reply:    message.Reply, Upstream: message.Upstream,
+		Upstream: message.Upstream,
 	}
+	if message.Upstream == nil {
+		incoming.Reply = &message.Reply
+	}
+	return incoming
 }
 
 func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {

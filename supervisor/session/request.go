@@ -23,7 +23,10 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Task == plan.DeliveryTask {
 		task.Description = "Deliver the answer."
-		delivery := schemas.DeliveryArguments{Reply: run.Message.Reply, Text: env.answerWords(run)}
+		delivery := schemas.DeliveryArguments{Text: env.answerWords(run)}
+		if run.Message.Reply != nil {
+			delivery.Reply = *run.Message.Reply
+		}
 		if run.Message.Channel == schemas.ChannelEmail {
 			delivery.Attachments = env.attachments(run)
 		}

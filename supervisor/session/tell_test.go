@@ -299,11 +299,11 @@ func settled(f *schemas.RunSettled) string {
 }
 
 func reply(message *schemas.Incoming) string {
-	r := &message.Reply
+	r := message.Reply
 	switch {
 	case message.Upstream != nil:
 		return "response to " + message.Upstream.From
-	case r.Agent == "":
+	case message.ReplyAgent() == "":
 		return "nobody"
 	case r.Agent == session.MailAgent:
 		return "mail to " + r.To[0].Address
