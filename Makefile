@@ -17,6 +17,8 @@ RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat
 N        ?= 20000
 SEED     ?= 1
 ROUNDS   ?= 20
+MAILS    ?= 10000
+FAULTS   ?= 1000
 FUZZTIME ?= 20s
 ARGS     ?=
 
@@ -87,13 +89,9 @@ check: ## Everything that a change has to pass
 .PHONY: tools
 tools: dovecot chromium $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot
-dovecot:
-	@tools/dovecot
-
-.PHONY: chromium
-chromium:
-	@tools/chromium
+.PHONY: dovecot chromium isync
+dovecot chromium isync:
+	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 	@echo "Building golangci-lint, once."
@@ -109,9 +107,19 @@ bench: build ## Measure speed, memory and recovery, beside bare JetStream (6 min
 	done
 	@$(PODIUM) bench route $(ARGS)
 
+.PHONY: bench-mail
+bench-mail: dovecot isync ## Measure the mail door beside mbsync, and webhooks (2 min)
+	@$(GO) test -run '^$$' -bench '^BenchmarkMailbox' -benchtime 20x -timeout 30m ./cmd/podium
+	@$(GO) test -run '^$$' -bench '^BenchmarkWebhook' -timeout 30m ./...
+
 .PHONY: chaos
 chaos: build ## Kill the service at random moments while messages flow, ROUNDS times
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestKill' ./cmd/podium -chaos.rounds=$(ROUNDS)
+
+.PHONY: chaos-mail
+chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon mailbox, connections and ledger (30 min)
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestNothingIsLostAtAnyCut' ./ingest/imap -chaos.mails=$(MAILS) -chaos.cuts=$(FAULTS)
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestMailboxMissesNothing' ./cmd/podium -mail.messages=$(MAILS) -mail.faults=$(FAULTS)
 
 .PHONY: sim
 sim: ## Simulate N seeds from SEED on with every fault at once

@@ -1,10 +1,9 @@
 package imap_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,29 +13,20 @@ import (
 	"podium/schemas"
 )
 
-// setting reads how much is to be tried; the default is what every change can
-// wait for.
-func setting(tb testing.TB, name string, standard int) int {
-	tb.Helper()
-	text, set := os.LookupEnv(name)
-	if !set {
-		return standard
-	}
-	value, err := strconv.Atoi(text)
-	if err != nil {
-		tb.Fatalf("%s: %v", name, err)
-	}
-	return value
-}
+// The size of the trial; `make chaos-mail` asks for more.
+var (
+	chaosMails = flag.Int("chaos.mails", 400, "how many mails are delivered")
+	chaosCuts  = flag.Int("chaos.cuts", 40, "how many faults fall upon them")
+	chaosSeed  = flag.Uint64("chaos.seed", 1, "what the faults are drawn from")
+)
 
 // TestNothingIsLostAtAnyCut_I02 delivers mail to a real server while connections
 // are cut, kicked and silenced, the server is killed, the ledger refuses, notes
 // are lost, and doors end and begin: in the end every mail is on the ledger under
-// one id, and the audit is clean. CHAOS_MAILS, CHAOS_CUTS and SEED say how much.
+// one id, and the audit is clean.
 func TestNothingIsLostAtAnyCut_I02(t *testing.T) {
 	t.Parallel()
-	mails, cuts := setting(t, "CHAOS_MAILS", 400), setting(t, "CHAOS_CUTS", 40)
-	seed := uint64(setting(t, "SEED", 1)) //nolint:gosec // any number will do
+	mails, cuts, seed := *chaosMails, *chaosCuts, *chaosSeed
 	random := rand.New(rand.NewPCG(seed, seed))
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
 	f.intake.submitted = make(chan schemas.Event, 100*mails)
