@@ -61,6 +61,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown flag", "runs --dance", exitUsage, "unknown flag --dance"},
 		{"unknown output", "runs -o xml", exitUsage, "--output must be one of"},
 		{"missing argument", "runs show", exitUsage, "<run>"},
+		{"missing flag", "mail try", exitUsage, "`podium mail try --help`"},
 		{"no ledger", "runs --data " + nowhere, exitNotFound, "--data names the directory"},
 		{"no ledger to replay", "replay --verify --data " + nowhere, exitNotFound, "there is no ledger in"},
 		{"no instance", "send hello --data " + nowhere, exitNotFound, "podium up"},

@@ -129,7 +129,21 @@ func TestMailAudit_I13_G35(t *testing.T) {
 			t.Errorf("the metrics lack %s:\n%s", line, metrics)
 		}
 	}
+	if running := i.instance(); running.Config != i.config {
+		t.Errorf("the instance names the configuration %q, want %q", running.Config, i.config)
+	}
+	if o := i.podium("mail", "audit"); o.code != exitOK || !strings.Contains(o.stdout, "Orders") {
+		t.Errorf("with the configuration of the running instance: %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := i.podium("mail", "try", "--account", "support", "--last", "1"); o.code != exitOK || !strings.Contains(o.stdout, "UID") {
+		t.Errorf("try with the configuration of the running instance: %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
 	i.stop()
+	for _, verb := range [][]string{{"audit"}, {"try", "--account", "support"}} {
+		if o := i.podium(append([]string{"mail"}, verb...)...); o.code != exitNotFound || !strings.Contains(o.stderr, "-c FILE") || !strings.Contains(o.stderr, i.data) {
+			t.Errorf("%s at rest without a configuration: %d\n%s%s", verb[0], o.code, o.stdout, o.stderr)
+		}
+	}
 
 	server.Deliver(t, rawMail(3, ""))
 	if inbox := i.audits(exitOK)["INBOX"]; inbox.Count(imap.OutcomePending) != 1 || !inbox.Clean {
@@ -156,6 +170,12 @@ func TestMailAudit_I13_G35(t *testing.T) {
 	})
 	if o := i.podium("mail", "audit", "--offline", "-c", i.config); o.code != exitOK || !strings.Contains(o.stdout, "not asked") {
 		t.Errorf("offline: %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	o := i.podium("mail", "audit", "-c", i.config, "-o", "json")
+	for line := range strings.Lines(o.stdout) {
+		if strings.Contains(line, "null") || !strings.Contains(line, `"clean":false`) || !strings.Contains(line, `"error":"`) {
+			t.Errorf("a mailbox that could not be audited: %s", line)
+		}
 	}
 	i.stop()
 }

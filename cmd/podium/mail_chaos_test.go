@@ -75,8 +75,11 @@ func TestMailboxMissesNothing_X01_I01_I04_I08(t *testing.T) {
 	t.Parallel()
 	c := newMailChaos(t)
 	for fault := range *mailFaults {
-		c.deliver((*mailMessages) * (fault + 1) / *mailFaults)
+		share := (*mailMessages) * (fault + 1) / *mailFaults
+		c.deliver(share - 1)
 		c.strike()
+		c.deliver(share) // so that a link that is to break has something to break at
+		c.catchUp()
 	}
 	c.settle("run", *mailMessages)
 	c.flip()
@@ -116,11 +119,11 @@ func (c *mailChaos) deliver(total int) {
 	}
 }
 
-// strike lets one fault happen at a random moment and waits until the door is at
-// work again.
+// strike lets one fault happen at a random moment: while the server holds its
+// announcement back, or while the mails that it has announced are fetched.
 func (c *mailChaos) strike() {
 	c.t.Helper()
-	ctx, stop := context.WithTimeout(c.t.Context(), time.Duration(c.random.Int64N(int64(60*time.Millisecond))))
+	ctx, stop := context.WithTimeout(c.t.Context(), time.Duration(c.random.Int64N(int64(700*time.Millisecond))))
 	<-ctx.Done()
 	stop()
 	draw := c.random.IntN(100)
@@ -131,8 +134,15 @@ func (c *mailChaos) strike() {
 			break
 		}
 	}
-	struck := time.Now()
-	within(c.t, faultPatience, "the door has caught up again", func() bool { return c.caughtUp(struck) })
+}
+
+// catchUp waits until the door has dealt with what is there. Faults come after
+// that, or else the door would back off, from a server that never lets it finish,
+// for minutes.
+func (c *mailChaos) catchUp() {
+	c.t.Helper()
+	began := time.Now()
+	within(c.t, faultPatience, "the door has caught up again", func() bool { return c.caughtUp(began) })
 }
 
 // A mailHealth is what the health page says of mailboxes.
@@ -142,9 +152,7 @@ type mailHealth struct {
 	} `json:"mailboxes"`
 }
 
-// caughtUp tells whether everything was dealt with since a moment. Faults come
-// after that, or else the door would back off, from a server that never lets it
-// finish, for minutes.
+// caughtUp tells whether everything was dealt with since a moment.
 func (c *mailChaos) caughtUp(since time.Time) bool {
 	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://"+c.service.listen+"/healthz", http.NoBody)
 	if err != nil {

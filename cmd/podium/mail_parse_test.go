@@ -113,6 +113,10 @@ func TestMailParseOfNothingWrong(t *testing.T) {
 			t.Errorf("%s: got %s", server, o.stdout)
 		}
 	}
+	missing := filepath.Join(folder, "missing.eml")
+	if o = in(t, "", "mail", "parse", missing); o.code != exitFailed || !strings.HasPrefix(o.stdout, missing+"  failed: ") || strings.Contains(o.stdout, "class=") {
+		t.Errorf("a file that is not there: exit code %d\n%s", o.code, o.stdout)
+	}
 	if o = in(t, "", "mail", "parse"); o.code != exitUsage {
 		t.Errorf("without a file: exit code %d", o.code)
 	}

@@ -99,6 +99,12 @@ func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined
 			t.Errorf("quarantine show does not say %q:\n%s", words, shown)
 		}
 	}
+	if shortest := i.podium("quarantine", "show", malformed.ID[:len(malformed.ID)-1]); shortest.code != exitOK && !strings.Contains(shortest.stderr, "name one in full") {
+		t.Errorf("by the beginning of its id: exit code %d, %s", shortest.code, shortest.stderr)
+	}
+	if o := i.podium("quarantine", "show", "PODIUM_"); o.code != exitUsage || !strings.Contains(o.stderr, "name one in full") {
+		t.Errorf("by the beginning of several ids: exit code %d, %s", o.code, o.stderr)
+	}
 	if list := i.podium("quarantine").succeeds(t).stdout; strings.Count(list, "\n") != 6 || !strings.Contains(list, wrong.ID) {
 		t.Errorf("quarantine lists\n%s", list)
 	}

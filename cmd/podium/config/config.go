@@ -85,6 +85,15 @@ type Breaker struct {
 	Open     schemas.Duration `yaml:"open" default:"30s" doc:"How long it is not asked. Then one request decides."`
 }
 
+// File is the absolute path of the file that Load has read; empty for any other
+// configuration.
+func (c *Config) File() string {
+	if c.Directory == "" {
+		return ""
+	}
+	return filepath.Join(c.Directory, filepath.Base(c.file))
+}
+
 // Load reads a file and returns it as Parse does.
 func Load(path string) (*Config, error) {
 	body, err := os.ReadFile(path)

@@ -45,7 +45,7 @@ type IMAP struct {
 	Poll      schemas.Duration `yaml:"poll" default:"1m" doc:"Between looks at the mailbox, as long as its announcements of new mail have not proved trustworthy."`
 	After     After            `yaml:"after" doc:"What is done with mail that was dealt with."`
 	// AuthServIDs and DKIM say whose word counts for where a mail comes from.
-	AuthServIDs []string         `yaml:"authserv_ids" min:"1" doc:"The names by which this server signs its Authentication-Results, such as [mx.example.org]. Absent: nobody's are believed."`
+	AuthServIDs []string         `yaml:"authserv_ids" min:"1" doc:"The names by which this server signs its Authentication-Results, such as [mx.example.org]. An empty one is a server that writes them without a name, as Microsoft 365 does: then the topmost one of a mail counts. Absent: nobody's are believed."`
 	DKIM        bool             `yaml:"dkim" doc:"true: signatures of mail (DKIM) are also verified here, which asks the DNS."`
 	Alarm       schemas.Duration `yaml:"alarm" default:"15m" doc:"Without a successful look for so long, the health page, the status and the log say so."`
 	Canary      *Canary          `yaml:"canary" doc:"A mail to the account itself now and then, which proves the whole path."`

@@ -54,6 +54,9 @@ func TestMailDefaults(t *testing.T) {
 	}}}
 	complete := config.WithDefaults()
 	plain, moving := complete.Mail.Accounts[0].IMAP, complete.Mail.Accounts[1].IMAP
+	if limits := complete.Mail.Accounts[0].SMTP.Limits; limits.PeerPerHour != 10 || limits.PerMinute != 0 {
+		t.Errorf("limits %+v", limits)
+	}
 	if plain.After != (After{Processed: ProcessingFlag}) || plain.Canary != nil || time.Duration(plain.Alarm) != 15*time.Minute {
 		t.Errorf("got %+v", plain)
 	}

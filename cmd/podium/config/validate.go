@@ -125,6 +125,10 @@ func (v *validator) name(path, name string) {
 
 func (v *validator) profileExists(path, name string) {
 	if _, ok := v.config.Profiles[name]; !ok {
+		if len(v.config.Profiles) == 0 {
+			v.problem(path, "there is no profile %q: the section profiles is missing", name)
+			return
+		}
 		v.problem(path, "%s", suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
 	}
 }

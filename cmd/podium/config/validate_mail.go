@@ -25,7 +25,29 @@ func (v *validator) mail() {
 			v.problem(path+".smtp", "username and password go together")
 		}
 		v.smtp(path+".smtp", &account.SMTP)
+		v.readOnce(path+".imap", i)
 	}
+}
+
+// readOnce refuses a mailbox that an account before this one reads: each of its
+// mails would be worked on and answered twice.
+func (v *validator) readOnce(path string, at int) {
+	own := &v.config.Mail.Accounts[at].IMAP
+	for i := range v.config.Mail.Accounts[:at] {
+		other := &v.config.Mail.Accounts[i]
+		if !sameHost(own.Host, other.IMAP.Host) || own.Username != other.IMAP.Username {
+			continue
+		}
+		for _, name := range own.watched() {
+			if slices.ContainsFunc(other.IMAP.watched(), func(read string) bool { return sameMailbox(read, name) }) {
+				v.problem(path, "account %q reads the mailbox %q already: each mail would be answered twice", other.Name, name)
+			}
+		}
+	}
+}
+
+func sameHost(a, b string) bool {
+	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
 
 func (v *validator) encryption(path string, encryption Encryption, host string) {
@@ -62,6 +84,11 @@ func (v *validator) imap(path string, imap *IMAP) {
 	for key, name := range map[string]string{"folder": folder, "failed": imap.After.Failed} {
 		if name != "" && slices.ContainsFunc(watched, func(other string) bool { return sameMailbox(other, name) }) {
 			v.problem(path+".after."+key, "mail that is moved to %q would come in again from there: it is one of the mailboxes that are read", name)
+		}
+	}
+	for i, name := range imap.AuthServIDs {
+		if strings.ContainsAny(name, "; =\"\t\r\n()") {
+			v.problem(fmt.Sprintf("%s.authserv_ids[%d]", path, i), "%q is not the name of a server: it is what stands before the first semicolon of its Authentication-Results, or empty when nothing does", name)
 		}
 	}
 	if imap.Canary != nil && imap.Canary.Every <= imap.Canary.withDefaults().Within {

@@ -27,6 +27,9 @@ import (
 // crash is found after this time, not after the work deadline.
 const AckWait = 15 * time.Second
 
+// effectVersion is that of effect ids, which are made of names (RFC 9562, section 5.5).
+const effectVersion = 5
+
 // described is a handler that says what it is.
 type described interface {
 	bus.Handler
@@ -47,7 +50,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		})
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
-			return tokenSource(settings.Ledger.Data, account)
+			return tokenSource(settings, settings.Ledger.Data, account)
 		}, zerolog.Nop())
 	case config.KindChat:
 		return chat.New(chat.Config{
@@ -83,7 +86,9 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 }
 
 // ownMail recognizes the Message-IDs that the mail agent gives: an effect id at
-// the domain of an account.
+// the domain of an account. The form of a UUID alone is no sign of ours: people's
+// programs in the same domain make such ids too, at random, in upper case or
+// without hyphens.
 func ownMail(settings *config.Config) func(messageID string) bool {
 	domains := map[string]bool{}
 	for i := range settings.Mail.Accounts {
@@ -94,7 +99,8 @@ func ownMail(settings *config.Config) func(messageID string) bool {
 	}
 	return func(messageID string) bool {
 		local, domain, found := strings.Cut(strings.Trim(messageID, "<>"), "@")
-		return found && domains[strings.ToLower(domain)] && uuid.Validate(local) == nil
+		id, err := uuid.Parse(local)
+		return found && err == nil && domains[strings.ToLower(domain)] && id.Version() == effectVersion && id.String() == local
 	}
 }
 

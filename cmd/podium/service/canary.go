@@ -50,13 +50,19 @@ func canarySender(account *config.Account, source *oauth.Source) func(ctx contex
 }
 
 func sendCanary(ctx context.Context, account *config.Account, source *oauth.Source, address, letter string) (err error) {
-	client, err := dialSMTP(ctx, &account.SMTP)
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(account.SMTP.Host, strconv.Itoa(account.SMTP.Port)))
 	if err != nil {
 		return fmt.Errorf("connect to send the canary: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	// The library does not look at the context, and waits for minutes.
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	defer func() { _ = client.Close() }()
+	defer func() { _ = conn.Close() }()
+	client, err := greetSMTP(conn, &account.SMTP)
+	if err != nil {
+		return fmt.Errorf("connect to send the canary: %w", err)
+	}
 	authentication, err := smtpAuthentication(ctx, account, source)
 	if err == nil && authentication != nil {
 		err = client.Auth(authentication)
@@ -73,12 +79,7 @@ func sendCanary(ctx context.Context, account *config.Account, source *oauth.Sour
 	return nil
 }
 
-func dialSMTP(ctx context.Context, server *config.SMTP) (*smtp.Client, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port)))
-	if err != nil {
-		return nil, err
-	}
+func greetSMTP(conn net.Conn, server *config.SMTP) (*smtp.Client, error) {
 	protection := &tls.Config{ServerName: server.Host, MinVersion: tls.VersionTLS12}
 	switch server.TLS {
 	case config.EncryptionImplicit:

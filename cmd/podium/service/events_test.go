@@ -1,17 +1,22 @@
 package service_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"podium/bus"
+	"podium/bus/embedded/serverprocess"
 	"podium/cmd/podium/service"
 	events "podium/ingest/http"
 	"podium/schemas"
@@ -106,19 +111,8 @@ func TestEventFromSenderToAnswer_X02_G34(t *testing.T) {
 	if status, answer = offer(t, running, `{"ticket":"T-2","words":"Calculate 1 + 1"}`, binary); status != http.StatusAccepted || strings.Contains(string(answer), first.Session) {
 		t.Errorf("another ticket: status %d: %s", status, answer)
 	}
-	started := 0
-	for record, err := range bus.LoadSession(t.Context(), running.Ledger.Core, first.Session) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for fact := range record.AllFacts() {
-			if fact.RunStarted != nil {
-				started++
-			}
-		}
-	}
-	if started != 1 {
-		t.Errorf("%d runs of one event", started)
+	if got := runsOf(t, running, first.Session); got != 1 {
+		t.Errorf("%d runs of one event", got)
 	}
 	if status, answer = offer(t, running, body, http.Header{"Content-Type": {"application/cloudevents+json"}}); status != http.StatusUnauthorized {
 		t.Errorf("a stranger: status %d: %s", status, answer)
@@ -131,6 +125,80 @@ func TestEventFromSenderToAnswer_X02_G34(t *testing.T) {
 	if _, metrics := fetch(t, running.Address()+"/metrics"); !strings.Contains(metrics, `podium_http_events_total{outcome="refused",source="tickets"} 2`) {
 		t.Errorf("metrics %s", metrics)
 	}
+}
+
+// remote is an installation whose ledger is a server of its own.
+const remote = `
+ledger: {data: %q, nats: {url: %q, credentials: %q}}
+http: {listen: "127.0.0.1:0", sources: {tickets: {profile: desk, token: token-of-the-tickets, types: {com.example.ticket.created: {text: /words}}}}}
+agents: {calculator: {kind: calculator}}
+profiles: {desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}}
+`
+
+// While the ledger is down an event is answered with 503, in time. What was offered
+// then and is offered again makes one run (X-02).
+func TestEventsWhileTheLedgerIsDown_X02(t *testing.T) {
+	t.Parallel()
+	server := serverprocess.Start(t, serverprocess.Config{Agents: []string{"calculator", "chat"}})
+	running := start(t, fmt.Sprintf(remote, t.TempDir(), server.URL(), server.Keys().Core.SeedFile))
+	header := http.Header{
+		"Authorization": {"Bearer token-of-the-tickets"}, "Content-Type": {"application/json"}, "Ce-Specversion": {"1.0"}, "Ce-Id": {"7"},
+		"Ce-Source": {"/tickets"}, "Ce-Type": {"com.example.ticket.created"},
+	}
+	const words = `{"words":"12 + 13"}`
+	var before events.Accepted
+	if status, answer := offer(t, running, words, header); status != http.StatusAccepted || schemas.Unmarshal(answer, &before) != nil {
+		t.Fatalf("status %d: %s", status, answer)
+	}
+	settled(t, running, before.Run)
+	server.Kill()
+	header.Set("Ce-Id", "8")
+	for range 3 {
+		began := time.Now()
+		status, answer := offer(t, running, words, header)
+		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "ledger-unavailable") {
+			t.Errorf("status %d: %s", status, answer)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("the answer took %s", took)
+		}
+	}
+	server.Restart()
+	var taken events.Accepted
+	for limit := time.Now().Add(30 * time.Second); ; {
+		status, answer := offer(t, running, words, header)
+		if status == http.StatusAccepted {
+			if err := schemas.Unmarshal(answer, &taken); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		if status != http.StatusServiceUnavailable || time.Now().After(limit) {
+			t.Fatalf("status %d: %s", status, answer)
+		}
+	}
+	if got := settled(t, running, taken.Run); !strings.Contains(got, `"status":"completed"`) || !strings.Contains(got, "25") {
+		t.Errorf("run %s", got)
+	}
+	if got := runsOf(t, running, taken.Session); got != 1 {
+		t.Errorf("%d runs of one event", got)
+	}
+}
+
+// runsOf counts the runs that a session has begun.
+func runsOf(t *testing.T, running *service.Service, session string) (runs int) {
+	t.Helper()
+	for record, err := range bus.LoadSession(t.Context(), running.Ledger.Core, session) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fact := range record.AllFacts() {
+			if fact.RunStarted != nil {
+				runs++
+			}
+		}
+	}
+	return runs
 }
 
 // A plan that comes as an event is carried out as it is (M-02).
@@ -154,4 +222,66 @@ func TestPlanByHTTP_M02(t *testing.T) {
 	if !strings.Contains(got, `"status":"completed"`) || !strings.Contains(got, "9") || !strings.Contains(got, `"task":"b"`) {
 		t.Errorf("run %s", got)
 	}
+}
+
+// BenchmarkEvent counts events from the socket to the acknowledgment of an embedded
+// ledger (interval), one a request and a hundred; the runs that they begin are in it.
+func BenchmarkEvent(b *testing.B) {
+	for name, size := range map[string]int{"single": 1, "batch": events.MaxBatch} {
+		b.Run(name, func(b *testing.B) { benchmarkEvents(b, size) })
+	}
+}
+
+func benchmarkEvents(b *testing.B, size int) {
+	b.Helper()
+	const senders = 16
+	running, _ := startReception(b)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
+	defer client.CloseIdleConnections()
+	var next atomic.Int64
+	b.ResetTimer()
+	before := cpuTime(b)
+	var group sync.WaitGroup
+	for range senders {
+		group.Go(func() {
+			for n := next.Add(int64(size)); n <= int64(b.N+size-1); n = next.Add(int64(size)) {
+				if err := sendEvents(b.Context(), client, running.Address(), n, size); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(b.N)/(cpuTime(b)-before).Seconds(), "events/CPU-s")
+}
+
+func sendEvents(ctx context.Context, client *http.Client, address string, first int64, size int) error {
+	var list []string
+	for i := range size {
+		id := strconv.FormatInt(first*1000+int64(i), 10)
+		list = append(list, `{"specversion":"1.0","id":"`+id+`","source":"/bench","type":"com.example.ticket.created","data":{"ticket":`+id+`,"words":"echo `+id+`"}}`)
+	}
+	body, mediaType := "["+strings.Join(list, ",")+"]", "application/cloudevents-batch+json"
+	if size == 1 {
+		body, mediaType = list[0], "application/cloudevents+json"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/v1/events/tickets", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", mediaType)
+	request.Header.Set("Authorization", "Bearer token-of-the-tickets")
+	reply, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close() //nolint:errcheck // it was only read
+	_, err = io.Copy(io.Discard, reply.Body)
+	if reply.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("status %d", reply.StatusCode)
+	}
+	return err
 }

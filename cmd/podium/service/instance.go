@@ -28,6 +28,7 @@ type Instance struct {
 	Started     time.Time `json:"started"`
 	NATS        string    `json:"nats"`
 	HTTP        string    `json:"http,omitempty"`
+	Config      string    `json:"config,omitempty"` // absolute path of the configuration in force
 	Credentials string    `json:"credentials"` // directory of the agents' keys
 	Core        string    `json:"core"`        // file of the core account's seed
 	Profiles    []string  `json:"profiles"`    // in force, in lexical order

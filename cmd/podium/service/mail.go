@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,7 +63,7 @@ func (s *Service) openDoors() error {
 // MailboxConfig describes a mailbox as `podium up` reads it, for whoever looks at
 // it besides. The directory holds the tokens of OAuth 2.
 func MailboxConfig(settings *config.Config, data string, account *config.Account, mailbox string) (imap.Config, error) {
-	source, err := tokenSource(data, account)
+	source, err := tokenSource(settings, data, account)
 	if err != nil {
 		return imap.Config{}, err
 	}
@@ -99,9 +100,21 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 	return made
 }
 
+// tokenOwner returns the first account with the same OAuth 2 as one: they share a
+// refresh token, which some providers let nobody use twice.
+func tokenOwner(settings *config.Config, account *config.Account) string {
+	for i := range settings.Mail.Accounts {
+		other := &settings.Mail.Accounts[i]
+		if other.IMAP.OAuth != nil && reflect.DeepEqual(other.IMAP.OAuth, account.IMAP.OAuth) {
+			return other.Name
+		}
+	}
+	return account.Name
+}
+
 // tokenSource returns where the access tokens of an account come from, for
 // reading and for sending; nil when it has a password.
-func tokenSource(data string, account *config.Account) (*oauth.Source, error) {
+func tokenSource(all *config.Config, data string, account *config.Account) (*oauth.Source, error) {
 	settings := account.IMAP.OAuth
 	if settings == nil {
 		return nil, nil //nolint:nilnil // there is nothing to make and nothing wrong
@@ -109,7 +122,7 @@ func tokenSource(data string, account *config.Account) (*oauth.Source, error) {
 	made := oauth.Config{
 		TokenURL: settings.TokenURL, Scopes: settings.Scopes,
 		ClientID: settings.ClientID, ClientSecret: string(settings.ClientSecret), RefreshToken: string(settings.RefreshToken),
-		File: filepath.Join(CredentialsDir(data), "mail-"+account.Name+".token.json"),
+		File: filepath.Join(CredentialsDir(data), "mail-"+tokenOwner(all, account)+".token.json"),
 	}
 	var scopes []string
 	switch settings.Provider {

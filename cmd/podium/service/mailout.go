@@ -13,14 +13,16 @@ import (
 )
 
 // source returns where the access tokens of an account come from: one for its doors
-// and its sender, so that they are asked for once. Nil when it has a password.
+// and its sender, and for every account with the same OAuth 2, so that they are asked
+// for once. Nil when it has a password.
 func (s *Service) source(account *config.Account) (*oauth.Source, error) {
-	if known, made := s.sources[account.Name]; made {
+	owner := tokenOwner(s.settings, account)
+	if known, made := s.sources[owner]; made {
 		return known, nil
 	}
-	source, err := tokenSource(s.settings.Ledger.Data, account)
+	source, err := tokenSource(s.settings, s.settings.Ledger.Data, account)
 	if err == nil {
-		s.sources[account.Name] = source
+		s.sources[owner] = source
 	}
 	return source, err
 }

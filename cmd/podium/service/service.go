@@ -85,7 +85,7 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ 
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, writeInstance(settings.Ledger.Data, Instance{
-		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(),
+		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
 		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 	})
 }

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// HTTP is the listener of chat doors, event sources and console.
+type HTTP struct {
+	Listen  string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
+	Sources map[string]EventSource `yaml:"sources" doc:"Who sends CloudEvents, by name; each posts to /v1/events/<name>."`
+}
+
+// An EventSource is one sender of CloudEvents.
+type EventSource struct {
+	Profile string               `yaml:"profile" required:"true" doc:"The profile that handles its events."`
+	Token   Secret               `yaml:"token" doc:"Bearer token of the sender."`
+	Secrets Secrets              `yaml:"secret" min:"1" doc:"whsec_… or whpk_… of a sender that signs by Standard Webhooks, or a list while one replaces the other. It sends structured events and batches."`
+	Types   map[string]EventType `yaml:"types" required:"true" keys:"^[!-~]{1,255}$" doc:"The event types that are taken, by name. podium.execution_request.v1 is a plan and needs nothing more."`
+	Origins []string             `yaml:"origins" min:"1" doc:"Who may ask by OPTIONS whether it may send (WebHook-Request-Origin), such as eventemitter.example.com."`
+	Rate    int                  `yaml:"rate" min:"1" max:"1000000" doc:"Requests a minute that it may send. Default: as many as it likes."`
+}
+
+// An EventType says how an event of one type becomes a message.
+type EventType struct {
+	Text         Pointers `yaml:"text" min:"1" doc:"JSON Pointer into the data to the words, or a list whose words are joined. Default: /text. Data of text/plain is the words itself."`
+	PartitionKey string   `yaml:"partitionkey" doc:"JSON Pointer to what names the conversation, such as /ticket/id. Default: the event's attribute partitionkey, and without one each event is its own."`
+}
+
+// Pointers is one JSON Pointer (RFC 6901) or several.
+type Pointers []string
+
+// eventType is what can stand as the name of an event type.
+var eventType = regexp.MustCompile(`^[!-~]{1,255}$`)
+
+func (v *validator) listen() {
+	if listen := v.config.HTTP.Listen; listen != "" {
+		if _, port, err := net.SplitHostPort(listen); err != nil || port == "" {
+			v.problem("http.listen", "%q is not an address with a port, such as 127.0.0.1:8080", listen)
+		}
+	}
+}
+
+func (v *validator) sources() {
+	for _, name := range slices.Sorted(maps.Keys(v.config.HTTP.Sources)) {
+		source, path := v.config.HTTP.Sources[name], "http.sources."+name
+		v.name(path, name)
+		v.profileExists(path+".profile", source.Profile)
+		if len(source.Types) == 0 {
+			v.problem(path+".types", "it takes no event: name a type, such as com.example.ticket.created: {text: /text}")
+		}
+		v.credentials(path, &source)
+		for _, name := range slices.Sorted(maps.Keys(source.Types)) {
+			v.eventType(path+".types."+name, name, source.Types[name])
+		}
+		for i, origin := range source.Origins {
+			if origin == "" || origin == "*" {
+				v.problem(fmt.Sprintf("%s.origins[%d]", path, i), "name the origin, such as eventemitter.example.com")
+			}
+		}
+	}
+}
+
+// credentials checks that a source's sender can prove itself.
+func (v *validator) credentials(path string, source *EventSource) {
+	if len(source.Secrets) == 0 && source.Token == "" {
+		v.problem(path, "nobody could prove to be this source: it needs a secret or a token")
+	}
+	if n := len(source.Token); n > 0 && n < minToken {
+		v.problem(path+".token", "it has %d characters; at least %d are needed", n, minToken)
+	}
+	if len(source.Secrets) > maxSecrets {
+		v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(source.Secrets), maxSecrets)
+	}
+	for i, secret := range source.Secrets {
+		if wrong := ProviderWebhook.wrongSecret(string(secret)); wrong != "" {
+			v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
+		}
+	}
+}
+
+func (v *validator) eventType(path, name string, taken EventType) {
+	if !eventType.MatchString(name) {
+		v.problem(path, "%q is not the type of an event, such as com.example.ticket.created", name)
+	}
+	for i, pointer := range taken.Text {
+		if !jsontext.Pointer(pointer).IsValid() {
+			v.problem(fmt.Sprintf("%s.text[%d]", path, i), "%q is not a JSON Pointer such as /text", pointer)
+		}
+	}
+	if !jsontext.Pointer(taken.PartitionKey).IsValid() {
+		v.problem(path+".partitionkey", "%q is not a JSON Pointer such as /ticket/id", taken.PartitionKey)
+	}
+}

@@ -1,0 +1,23 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestSourceProblems shows what each mistake about an event source is answered with (G-34).
+func TestSourceProblems_G34(t *testing.T) {
+	t.Parallel()
+	datadriven.RunTest(t, "testdata/http_problems", func(t *testing.T, d *datadriven.TestData) string {
+		t.Helper()
+		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
+		if err == nil {
+			return "accepted"
+		}
+		if len(ProblemsOf(err)) == 0 {
+			t.Errorf("%s: the error is %T", d.Pos, err)
+		}
+		return err.Error()
+	})
+}

@@ -1,0 +1,210 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"io"
+	nethttp "net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cloudevents/sdk-go/v2/event"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// An Accepted says that the ledger holds an event. The body of a 202 is one, or a
+// Batch of them.
+type Accepted struct {
+	Event    int    `json:"event"`    // its index in the batch; 0 is first
+	Run      string `json:"run"`      // URL
+	Events   string `json:"events"`   // URL of the run's progress
+	Session  string `json:"session"`  // the conversation
+	Sequence uint64 `json:"sequence"` // of the event in its session's shard
+	ID       string `json:"id"`       // of the event on the ledger; the same for a repeat
+}
+
+// A Batch is the body of a 202 to a batch.
+type Batch struct {
+	Accepted []Accepted `json:"accepted"`
+}
+
+// A decoded is one event of a request, or what is wrong with it.
+type decoded struct {
+	event *event.Event
+	fault *Fault
+}
+
+// receive is the one way of a request: raw body, verification, the events in it,
+// the ledger's acknowledgments, the answer.
+func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
+	from := d.source(r)
+	if r.URL.Query().Has("access_token") {
+		from.refuse(w, problemQueryToken())
+		return
+	}
+	select {
+	case d.places <- struct{}{}:
+		defer func() { <-d.places }()
+	default:
+		from.refuse(w, problemBusy())
+		return
+	}
+	body, problem := d.readBody(w, r)
+	if problem == nil {
+		problem = d.admit(from, r.Header, body)
+	}
+	if problem != nil {
+		from.refuse(w, problem)
+		return
+	}
+	events, batch, problem := read(from, r.Header, body)
+	if problem != nil {
+		from.refuse(w, problem)
+		return
+	}
+	accepted, faults, err := d.take(r, from, events)
+	if err != nil {
+		from.tally.failed.Add(1)
+		d.log.Error().Err(err).Str("source", from.name).Msg("an event could not be published")
+		publishProblem(err).write(w)
+		return
+	}
+	answer(w, batch, accepted, faults)
+}
+
+func answer(w nethttp.ResponseWriter, batch bool, accepted []Accepted, faults []Fault) {
+	switch {
+	case len(faults) > 0:
+		problemEvents(batch, accepted, faults).write(w)
+	case batch:
+		writeJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
+	default:
+		w.Header().Set("Location", accepted[0].Run)
+		writeJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, accepted[0])
+	}
+}
+
+// refuse tells the sender that nothing was taken.
+func (s *source) refuse(w nethttp.ResponseWriter, problem *Problem) {
+	s.tally.refused.Add(1)
+	problem.write(w)
+}
+
+// readBody reads the body once, whole, as the sender signed it.
+func (d *Door) readBody(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, *Problem) {
+	controller := nethttp.NewResponseController(w)
+	// A writer without deadlines has none to set.
+	_ = controller.SetReadDeadline(time.Now().Add(d.config.BodyTimeout))
+	body, err := io.ReadAll(nethttp.MaxBytesReader(w, r.Body, MaxBody))
+	var tooLarge *nethttp.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, problemTooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problemSlow()
+	case err != nil:
+		return nil, problemIncomplete()
+	}
+	_ = controller.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// admit checks who sends, and whether he may send now.
+func (d *Door) admit(from *source, header nethttp.Header, body []byte) *Problem {
+	now := d.config.Now()
+	if from.Verifier.Verify(body, header, now) != nil {
+		return problemUnauthentic()
+	}
+	if wait := from.allowance.take(now); wait > 0 {
+		return problemRate(wait)
+	}
+	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return problemFormat()
+	}
+	return nil
+}
+
+// read takes a request apart. A problem is one of the request as a whole.
+func read(from *source, header nethttp.Header, body []byte) (events []decoded, batch bool, problem *Problem) {
+	mode, err := modeOf(header)
+	if err != nil {
+		return nil, false, problemFormat()
+	}
+	var one decoded
+	switch mode {
+	case modeBinary:
+		if !from.Verifier.Reads(header) {
+			return nil, false, problemUnsigned()
+		}
+		one.event, one.fault = readBinary(header, body)
+	case modeStructured:
+		one.event, one.fault = readStructured(body)
+	case modeBatch:
+		events, problem = readBatch(body)
+		return events, true, problem
+	}
+	return []decoded{one}, false, nil
+}
+
+// readBatch reads a list of events. One that is wrong takes no other one along.
+func readBatch(body []byte) ([]decoded, *Problem) {
+	var list []jsontext.Value
+	if err := schemas.Unmarshal(body, &list); err != nil || list == nil {
+		return nil, problemEvents(false, nil, []Fault{{Detail: "a batch is a list of events in JSON"}})
+	}
+	if len(list) > MaxBatch {
+		return nil, problemTooMany()
+	}
+	events := make([]decoded, len(list))
+	for i := range list {
+		events[i].event, events[i].fault = readStructured(list[i])
+	}
+	return events, nil
+}
+
+// take brings the events onto the ledger, one after the other. It fails with the
+// first that the ledger does not take: the sender's repeat brings all of them again,
+// and those that were taken change nothing.
+func (d *Door) take(r *nethttp.Request, from *source, events []decoded) (accepted []Accepted, faults []Fault, err error) {
+	accepted = make([]Accepted, 0, len(events))
+	for i := range events {
+		made, fault := schemas.Event{}, events[i].fault
+		if fault == nil {
+			made, fault = d.ledgerEvent(from, events[i].event, r.Header)
+		}
+		if fault != nil {
+			from.tally.refused.Add(1)
+			fault.Event = i
+			faults = append(faults, *fault)
+			continue
+		}
+		receipt, err := d.submit(r.Context(), &made)
+		if err != nil {
+			return nil, nil, err
+		}
+		from.tally.accepted.Add(1)
+		accepted = append(accepted, d.receipt(i, made.ID, receipt))
+	}
+	return accepted, faults, nil
+}
+
+// submit waits for the ledger even if the sender has gone: its repeat wants to know.
+func (d *Door) submit(ctx context.Context, made *schemas.Event) (bus.Receipt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
+	defer cancel()
+	return d.intake.Submit(ctx, doorName, *made)
+}
+
+func publishProblem(err error) *Problem {
+	switch {
+	case errors.Is(err, bus.ErrFull):
+		return problemFull()
+	case errors.Is(err, bus.ErrTooLarge):
+		return problemTooLarge()
+	}
+	return problemUnavailable()
+}
