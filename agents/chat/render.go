@@ -24,7 +24,7 @@ func Render(provider, text string) string {
 		return escapeSlack(text)
 	case ProviderMattermost:
 		text = mattermostPing.ReplaceAllString(text, "@\u200b$1")
-		return strings.ReplaceAll(text, "![", `\![`)
+		return strings.ReplaceAll(text, "![", "!\u200b[") // a backslash could itself be escaped
 	}
 	return text
 }

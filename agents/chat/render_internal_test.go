@@ -15,7 +15,8 @@ func TestRender_X02(t *testing.T) {
 	for _, test := range []struct{ provider, given, want string }{
 		{ProviderSlack, "<!channel> <@U1> a & b <https://x|y>", "&lt;!channel&gt; &lt;@U1&gt; a &amp; b &lt;https://x|y&gt;"},
 		{ProviderMattermost, "@all @Channel @here @ann a@allb", "@\u200ball @\u200bChannel @\u200bhere @ann a@\u200ballb"},
-		{ProviderMattermost, "![x](https://evil/?q=1) [x](https://y)", `\![x](https://evil/?q=1) [x](https://y)`},
+		{ProviderMattermost, "![x](https://evil/?q=1) [x](https://y)", "!\u200b[x](https://evil/?q=1) [x](https://y)"},
+		{ProviderMattermost, `\![x](https://evil/?q=1)`, `\!` + "\u200b[x](https://evil/?q=1)"}, // escaped by whoever wants it to be one
 		{ProviderTelegram, "<b>*_[x](y)", "<b>*_[x](y)"},
 		{ProviderTeams, "<at>x</at>", "<at>x</at>"},
 	} {

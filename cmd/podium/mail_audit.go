@@ -16,7 +16,7 @@ import (
 // mailAuditCommand accounts for every message of the mailboxes.
 type mailAuditCommand struct {
 	Account string `arg:"" optional:"" help:"Only this account."`
-	Config  string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Config  string `help:"The configuration. Default: podium.yaml, else that of the instance that runs on --data." short:"c" placeholder:"FILE"`
 	Offline bool   `help:"Leave the mail server out: compare the mailbox ledger with the events and the runs only."`
 }
 
@@ -48,7 +48,7 @@ type audited struct {
 
 // Run implements the verb.
 func (c *mailAuditCommand) Run(env *environment) error {
-	settings, err := loadConfig(c.Config)
+	settings, err := env.mailConfig(c.Config)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,10 @@ func chooseAccounts(settings *config.Config, name string) ([]*config.Account, er
 func (c *mailAuditCommand) audit(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) audited {
 	report, err := c.reconcile(env, ledger, settings, account, mailbox)
 	if err != nil {
-		return audited{Audit: &imap.Audit{Account: account.Name, Mailbox: mailbox, Present: -1}, Error: err.Error()}
+		return audited{
+			Audit: &imap.Audit{Account: account.Name, Mailbox: mailbox, Present: -1, Tallies: []imap.Tally{}, Gaps: []imap.Gap{}},
+			Error: err.Error(),
+		}
 	}
 	return audited{Audit: report, Clean: report.Clean()}
 }
@@ -144,6 +147,9 @@ func (c *mailAuditCommand) print(env *environment, lines []audited) error {
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d messages are not accounted for", gaps)}
 	case failed > 0:
 		return &exitError{code: exitFailed, err: fmt.Errorf("%d mailboxes could not be audited", failed)}
+	case !env.json:
+		_, err := fmt.Fprintln(env.stdout, "Every message is accounted for.")
+		return err
 	}
 	return nil
 }

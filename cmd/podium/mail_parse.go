@@ -24,7 +24,7 @@ import (
 // mailParseCommand shows what the mail door would make of messages in files.
 type mailParseCommand struct {
 	Files      []string `arg:"" help:"Messages (RFC 5322), folders of them, or - for standard input." placeholder:"FILE"`
-	AuthServID []string `name:"authserv-id" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed." placeholder:"ID"`
+	AuthServID []string `name:"authserv-id" sep:"none" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed; an empty one is a server that writes no name, as Microsoft 365 does." placeholder:"ID"`
 }
 
 // Help is shown by --help.
@@ -182,7 +182,8 @@ func (l *parsedMail) print(out io.Writer, asJSON bool) error {
 	state := "ok"
 	switch {
 	case !l.OK:
-		state = "failed: " + l.Error
+		_, err := fmt.Fprintf(out, "%s  failed: %s\n", l.File, l.Error)
+		return err
 	case l.Degraded:
 		state = "degraded: " + strings.Join(l.mail.Problems, "; ")
 	}

@@ -113,6 +113,10 @@ func TestMailParseOfNothingWrong(t *testing.T) {
 			t.Errorf("%s: got %s", server, o.stdout)
 		}
 	}
+	nameless := mailFiles(t, map[string]string{"a.eml": "Authentication-Results: dmarc=pass header.from=example.org\r\nFrom: ana@example.org\r\n\r\nHello\r\n"})
+	if o = in(t, "", "mail", "parse", nameless, "-o", "json", "--authserv-id", "").succeeds(t); !strings.Contains(o.stdout, `"verdict":"pass"`) {
+		t.Errorf("a server without a name: %s", o.stdout)
+	}
 	missing := filepath.Join(folder, "missing.eml")
 	if o = in(t, "", "mail", "parse", missing); o.code != exitFailed || !strings.HasPrefix(o.stdout, missing+"  failed: ") || strings.Contains(o.stdout, "class=") {
 		t.Errorf("a file that is not there: exit code %d\n%s", o.code, o.stdout)

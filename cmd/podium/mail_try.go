@@ -18,7 +18,7 @@ import (
 // mailTryCommand shows what real mail would become.
 type mailTryCommand struct {
 	Account string `required:"" help:"The mail account." placeholder:"NAME"`
-	Config  string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Config  string `help:"The configuration. Default: podium.yaml, else that of the instance that runs on --data." short:"c" placeholder:"FILE"`
 	Mailbox string `help:"Another mailbox than the account's first." placeholder:"NAME"`
 	Last    int    `help:"How many of the newest messages." default:"50"`
 }
@@ -30,7 +30,13 @@ where it would be routed. Nothing is changed on the server, not even a flag, and
 ledger; no instance and no ledger are needed.
 
   podium mail try --account support
-  podium mail try --account support --last 10 -o json    # one message a line`
+  podium mail try --account support --last 10 -o json    # one message a line
+
+Exit codes:
+  0  the messages were shown, those included that could not be had, which say why; or there are none
+  1  the mailbox could not be read
+  2  the command line or the configuration is wrong
+  3  there is no such account or file`
 }
 
 // The lengths, in characters, to which what a person wrote is cut for a terminal.
@@ -65,7 +71,7 @@ func (c *mailTryCommand) Run(env *environment) error {
 	if c.Last < 1 {
 		return usage(errors.New("--last is at least 1"))
 	}
-	settings, err := loadConfig(c.Config)
+	settings, err := env.mailConfig(c.Config)
 	if err != nil {
 		return err
 	}
@@ -100,6 +106,9 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 		seen++
 		return env.printTried(tryMail(profile, &preview))
 	})
+	if refusal, ok := errors.AsType[*imap.RefusedError](err); ok && seen == 0 {
+		err = fmt.Errorf("account %q: %w; is %q the name of a mailbox there?", account.Name, refusal, mailbox)
+	}
 	if err == nil && seen == 0 && !env.json {
 		_, err = fmt.Fprintf(env.stdout, "%s is empty\n", mailbox)
 	}
@@ -158,12 +167,15 @@ func (e *environment) printTried(line tried) error {
 	}
 	mail := line.Mail
 	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, shorten(mail.Subject, triedSubject))
+	for _, author := range mail.From {
+		_, _ = fmt.Fprintf(&b, "  from     %s\n", shorten(strings.TrimSpace(author.Name+" <"+author.Address+">"), triedSubject))
+	}
 	_, _ = fmt.Fprintf(&b, "  text     %s\n", shorten(mail.Text, triedText))
 	if mail.Parse != schemas.ParseOK {
 		_, _ = fmt.Fprintf(&b, "  parse    %s: %s\n", mail.Parse, strings.Join(mail.Problems, "; "))
 	}
 	if mail.Auth.Verdict != "" {
-		_, _ = fmt.Fprintf(&b, "  auth     %s %s\n", mail.Auth.Verdict, mail.Auth.Domain)
+		_, _ = fmt.Fprintf(&b, "  auth     %s\n", strings.TrimSpace(string(mail.Auth.Verdict)+" "+mail.Auth.Domain))
 	}
 	for i := range mail.Attachments {
 		attachment := &mail.Attachments[i]

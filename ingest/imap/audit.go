@@ -52,6 +52,9 @@ const (
 	GapUnknown      GapKind = "unknown"       // the server has it, and the mailbox ledger says nothing of it
 	GapReturned     GapKind = "returned"      // it had vanished, and the server has it again
 	GapEventMissing GapKind = "event_missing" // the mailbox ledger says that its event was stored, and it is not there
+	// The mailbox was read, since events of it are stored, and its ledger is gone:
+	// a door would take it for one that was never read.
+	GapLedgerMissing GapKind = "ledger_missing"
 )
 
 // A Gap is messages with adjacent UIDs that nothing accounts for.
@@ -92,21 +95,17 @@ func Reconcile(ctx context.Context, config Config, core bus.Core, source MailSou
 	if err := a.readServer(ctx, source); err != nil {
 		return nil, err
 	}
-	ledger, found, err := openLedger(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
+	err := a.readLedger(ctx, config, core)
+	if err == nil && a.lost() { // a door may have made it meanwhile
+		err = a.readLedger(ctx, config, core)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.ledger = ledger
-	if !found {
-		ledger.position.UIDValidity = a.validity
-	}
-	a.report.UIDValidity = ledger.position.UIDValidity
-	if a.events, err = indexEvents(ctx, core, config.Account, config.Mailbox, a.report.UIDValidity); err != nil {
+	a.accountForLedger()
+	if err := a.accountForServer(ctx, source); err != nil {
 		return nil, err
 	}
-	a.report.Earlier = a.events.earlier
-	a.accountForLedger()
-	a.accountForServer(found)
 	return a.finish(), nil
 }
 
@@ -114,6 +113,7 @@ func Reconcile(ctx context.Context, config Config, core bus.Core, source MailSou
 type auditor struct {
 	report   Audit
 	ledger   *mailboxLedger
+	found    bool // the ledger is one that a door has written
 	events   *eventIndex
 	server   []uint32 // UIDs that it has, ascending
 	validity uint32   // of the server; 0 when it was not asked
@@ -130,9 +130,8 @@ func (a *auditor) readServer(ctx context.Context, source MailSource) error {
 		return err
 	}
 	a.validity = mailbox.UIDValidity
-	from := uint64(1)
-	for ; mailbox.UIDNext > 0 && from < uint64(mailbox.UIDNext); from += searchWindow {
-		uids, err := source.Search(ctx, uint32(from), uint32(min(from+searchWindow, uint64(mailbox.UIDNext))-1)) //nolint:gosec // below UIDNext
+	for w := newWindow(1, uint64(mailbox.UIDNext), searchWindow); w.left() > 0; {
+		uids, _, err := w.search(ctx, source)
 		if err != nil {
 			return err
 		}
@@ -146,6 +145,26 @@ func (a *auditor) readServer(ctx context.Context, source MailSource) error {
 	a.report.Present = len(a.server)
 	return nil
 }
+
+// readLedger reads the mailbox ledger, then the events.
+func (a *auditor) readLedger(ctx context.Context, config Config, core bus.Core) (err error) {
+	a.ledger, a.found, err = openLedger(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
+	if err != nil {
+		return err
+	}
+	if !a.found {
+		a.ledger.position.UIDValidity = a.validity
+	}
+	a.report.UIDValidity = a.ledger.position.UIDValidity
+	if a.events, err = indexEvents(ctx, core, config.Account, config.Mailbox, a.report.UIDValidity); err != nil {
+		return err
+	}
+	a.report.Earlier = a.events.earlier
+	return nil
+}
+
+// lost tells whether there was a mailbox ledger that is gone.
+func (a *auditor) lost() bool { return !a.found && len(a.events.all)+int(a.events.earlier) > 0 } //nolint:gosec // far below
 
 func (a *auditor) tally(outcome Outcome, reason string, messages uint64) {
 	a.tallies[Tally{Outcome: outcome, Reason: reason}] += messages
@@ -223,19 +242,29 @@ func (a *auditor) byEvent(uid uint32) bool {
 }
 
 // accountForServer goes through what the server has and nothing has spoken of.
-func (a *auditor) accountForServer(found bool) {
+// What has vanished is looked for again: somebody may have removed it after the
+// first look.
+func (a *auditor) accountForServer(ctx context.Context, source MailSource) error {
 	p := &a.ledger.position
 	if a.validity != p.UIDValidity {
 		a.tally(OutcomePending, "UIDVALIDITY has changed; the mailbox will be read again", uint64(len(a.server)))
-		return
+		return nil
 	}
 	for _, uid := range a.server {
 		kind := a.ledger.fates.of(uid)
 		switch {
 		case kind == fateVanished && len(a.events.between(uid, uid)) == 0:
-			a.gap(GapReturned, uid, uid+1)
+			still, err := source.Search(ctx, uid, uid)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(still, uid) {
+				a.gap(GapReturned, uid, uid+1)
+			}
 		case kind != fateNone, p.isOpen(uid), len(a.events.between(uid, uid)) > 0:
-		case !found:
+		case a.lost():
+			a.gap(GapLedgerMissing, uid, uid+1)
+		case !a.found:
 			a.tally(OutcomePending, "the mailbox was never read", 1)
 		case uid > p.LowWater:
 			a.tally(OutcomePending, "not taken yet", 1)
@@ -243,6 +272,7 @@ func (a *auditor) accountForServer(found bool) {
 			a.gap(GapUnknown, uid, uid+1)
 		}
 	}
+	return nil
 }
 
 // gap notes messages from one on and before another.
@@ -263,6 +293,8 @@ func (k GapKind) advice() string {
 	switch k {
 	case GapUnknown, GapReturned:
 		return "A running door takes it at its next look: run the audit again. If it stays, read the log of the account."
+	case GapLedgerMissing:
+		return "Stop podium before its next look, which would take the mailbox for a new one, and restore the ledger of the mailboxes (PODIUM_MAILBOXES). Without a copy, let the account begin with since: all or a date; what is on the ledger already changes nothing."
 	case GapEventMissing:
 		return "The ledger has lost its event: restore the ledger. Without a copy, move the message out of the mailbox and back, so that it comes in as new mail."
 	}
@@ -290,7 +322,7 @@ func Connect(ctx context.Context, config Config) (MailSource, error) {
 	}
 	source, err := dial(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("account %q: %s: %w", config.Account, problem(err), err)
+		return nil, fmt.Errorf("account %q: %w", config.Account, err)
 	}
 	return source, nil
 }

@@ -33,18 +33,15 @@ func (d *Door) sendCanaries(ctx context.Context) {
 	}
 	for {
 		now := d.config.Clock()
+		d.update(func(s *Status) { s.Canary.Sent = now })
 		sending, cancel := context.WithTimeout(ctx, canaryDeadline)
 		err := d.dependencies.SendCanary(sending, d.canaryToken(now))
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			d.log.Error().Msg("the mail that the door sends to itself was not accepted")
 		}
-		d.update(func(s *Status) {
-			if s.Canary.Received.Before(now) { // it may be back already
-				s.Canary.Sent = now
-			}
-			s.Canary.Overdue = s.Canary.Overdue || err != nil && ctx.Err() == nil
-		})
+		failed := err != nil && ctx.Err() == nil
+		d.update(func(s *Status) { s.Canary.Overdue = s.Canary.Overdue || failed })
 		if !sleep(ctx, d.config.CanaryEvery) {
 			return
 		}
@@ -97,11 +94,14 @@ func (d *Door) canarySent(content io.Reader) (sent time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// canaryArrived notes that one has come through the whole path.
+// canaryArrived notes that one has come through the whole path. One that was sent
+// before the newest, which comes late or once more, proves nothing.
 func (d *Door) canaryArrived(sent time.Time) {
 	now := d.config.Clock()
 	d.update(func(s *Status) {
-		s.Canary.Received, s.Canary.RoundTrip = now, now.Sub(sent)
-		s.Canary.Overdue = s.Canary.Overdue && s.Canary.Sent.After(now)
+		if sent.Before(s.Canary.Sent) {
+			return
+		}
+		s.Canary.Received, s.Canary.RoundTrip, s.Canary.Overdue = now, now.Sub(sent), false
 	})
 }

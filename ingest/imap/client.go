@@ -195,10 +195,10 @@ func (c *client) Search(ctx context.Context, from, last uint32) ([]uint32, error
 // expand lists the UIDs of a set between two. "n:*" also finds the last message when
 // its UID is below n (RFC 9051, section 6.4.8).
 func expand(found goimap.NumSet, from, to uint32) ([]uint32, error) {
-	set, ok := found.(goimap.UIDSet)
-	if !ok {
-		return nil, nil
+	if sequence, ok := found.(goimap.SeqSet); ok && len(sequence) > 0 {
+		return nil, errors.New("a search for UIDs was answered with other numbers")
 	}
+	set, _ := found.(goimap.UIDSet) // without any it has found nothing
 	var uids []uint32
 	for _, span := range set {
 		first, last := uint32(span.Start), uint32(span.Stop)

@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -73,7 +74,7 @@ type Config struct {
 	Address     func(address string) (messageID string, found bool)
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
-	IdleReissue     time.Duration // between looks with them; default 9 min (RFC 2177: below 29)
+	IdleReissue     time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)
 	Heartbeat       time.Duration // between signs of life that are asked for while waiting; default 25 s
 	AnswerDeadline  time.Duration // without a byte while an answer is due; default 30 s
 	CommandDeadline time.Duration // for one command as a whole; default 10 min
@@ -139,7 +140,7 @@ func (c Config) withDefaults() Config {
 		{&c.StatusEvery, time.Minute},
 		{&c.PollInterval, time.Minute},
 		{&c.Heartbeat, 25 * time.Second},
-		{&c.IdleReissue, 9 * time.Minute},
+		{&c.IdleReissue, min(9*time.Minute, cmp.Or(c.AlarmAfter, 15*time.Minute)/5*3)}, // quiet is not silent
 		{&c.AnswerDeadline, 30 * time.Second},
 		{&c.CommandDeadline, 10 * time.Minute},
 		{&c.RetryAfter, time.Minute},

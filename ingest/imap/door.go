@@ -20,6 +20,10 @@ import (
 // doorName is this door's token in subjects.
 const doorName = "email"
 
+// renewPause is the least time between two connections that are replaced because
+// their tokens end.
+const renewPause = time.Second
+
 // A Submitter takes events onto the ledger; *bus.Intake is one.
 type Submitter interface {
 	// Submit returns when the event is stored.
@@ -52,6 +56,12 @@ type Door struct {
 	careful bool
 	// checked is the UID up to which the mailbox was compared with the ledger.
 	checked uint32
+	// first is the first look at a mailbox without a ledger.
+	first firstLook
+	// unnoted are the hashes of mail whose event is stored, and whose note is not.
+	unnoted []string
+	// checkSize is how many UIDs the next comparison covers at once.
+	checkSize uint64
 
 	read chan struct{} // closed when the mailbox was read to its end for the first time
 
@@ -104,11 +114,16 @@ func (d *Door) Run(ctx context.Context) error {
 		aside.Go(func() { d.sendCanaries(ctx) })
 	}
 	own := NewHost() // what is nobody's fault but this door's
+	var renewed time.Time
 	for d.dependencies.Host.enter(ctx, d.config.Username, d.config.Clock) {
 		opened := d.config.Clock()
 		err := d.connection(ctx)
 		d.update(func(s *Status) { s.Connected = false })
-		if errors.Is(err, errRenew) {
+		if errors.Is(err, errRenew) { // at once, unless tokens end as soon as they are given
+			if !sleep(ctx, renewPause-d.config.Clock().Sub(renewed)) {
+				return nil
+			}
+			renewed = d.config.Clock()
 			continue
 		}
 		d.update(func(s *Status) { s.Problem = problem(err) })

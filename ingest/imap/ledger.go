@@ -79,16 +79,20 @@ func (l *mailboxLedger) loadFates(ctx context.Context) error {
 	if err := l.addFates(p.Fates, &l.log); err != nil {
 		return err
 	}
-	if p.Version < positionVersion {
+	if p.Version < fatesVersion {
 		l.adoptEarlier()
 	}
+	if p.Version < positionVersion {
+		p.Before = p.remembered()
+	}
+	p.Version = positionVersion
 	return nil
 }
 
 // adoptEarlier gives a fate to what was dealt with before fates were kept.
 func (l *mailboxLedger) adoptEarlier() {
 	p := &l.position
-	p.Version, p.Passed = positionVersion, uint64(len(p.Failed))
+	p.Passed = uint64(len(p.Failed))
 	open := make([]uint32, len(p.Open))
 	for i, one := range p.Open {
 		open[i] = one.UID
@@ -122,8 +126,14 @@ func (l *mailboxLedger) note(s span) {
 	l.fates, l.log = l.fates.set(s), appendFate(l.log, s)
 }
 
+// unstored is how many spans the next commit adds.
+func (l *mailboxLedger) unstored() int { return len(l.log) - l.storedLog }
+
 // settle notes that a message is dealt with.
 func (l *mailboxLedger) settle(uid uint32, kind fate) {
+	if kind == fatePublished && uid <= l.position.LowWater && !l.position.isOpen(uid) {
+		l.position.Counts.Recovered++
+	}
 	l.position.close(uid)
 	l.position.Counts.count(kind, 1)
 	l.note(span{first: uid, last: uid, fate: kind})
@@ -155,7 +165,8 @@ func (l *mailboxLedger) fail(uid uint32, reason string, broke bool, now time.Tim
 // restart forgets every UID, which a new UIDVALIDITY has voided. Hashes stay.
 func (l *mailboxLedger) restart(uidValidity, next uint32) {
 	p := &l.position
-	p.UIDValidity, p.Backlog, p.LowWater, p.Passed = uidValidity, next, 0, 0
+	p.UIDValidity, p.Backlog, p.LowWater, p.Passed, p.Before = uidValidity, next, 0, 0, p.remembered()
+	l.known = nil
 	p.Open, p.Failed, p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil, nil, nil
 	p.FateChunks, l.fates, l.log, l.storedLog = 0, nil, nil, 0
 }
@@ -229,23 +240,24 @@ func (l *mailboxLedger) fateKey(number int) string {
 func (l *mailboxLedger) remember(sha256Hex string) {
 	prefix := hashPrefix(sha256Hex)
 	l.position.Recent = append(l.position.Recent, prefix[:]...)
-	if l.known != nil {
-		l.known[prefix] = true
-	}
 }
 
-// isKnown tells whether a message with these bytes was published before.
+// isKnown tells whether a message with these bytes was published before UIDVALIDITY
+// changed. Those that were published since have their fates: another one with the
+// same bytes is another mail.
 func (l *mailboxLedger) isKnown(ctx context.Context, sha256Hex string) (bool, error) {
 	if l.known == nil {
 		known := map[[prefixSize]byte]bool{}
-		for number := range l.position.Chunks {
+		left := l.position.Before * prefixSize
+		for number := 0; number < l.position.Chunks && left > 0; number++ {
 			chunk, _, err := l.store.Get(ctx, l.chunkKey(number))
 			if err != nil {
 				return false, fmt.Errorf("read mailbox ledger: %w", err)
 			}
-			addPrefixes(known, chunk)
+			addPrefixes(known, chunk[:min(len(chunk), left)])
+			left -= min(len(chunk), left)
 		}
-		addPrefixes(known, l.position.Recent)
+		addPrefixes(known, l.position.Recent[:min(len(l.position.Recent), left)])
 		l.known = known
 	}
 	return l.known[hashPrefix(sha256Hex)], nil

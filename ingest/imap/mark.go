@@ -60,14 +60,20 @@ func (s *session) courtesy(err error) error {
 	return nil
 }
 
-// move puts messages into another mailbox, which it makes if need be. It returns
-// false when the server refuses, and then asks no more on this connection.
+// move puts messages into another mailbox, which it makes if need be; those that are
+// gone are left out. It returns false when the server refuses, and then asks no more
+// on this connection.
 func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved bool, err error) {
 	if folder == "" || s.stuck[folder] {
 		return false, nil
 	}
 	uids = slices.Clone(uids)
-	err = s.source.Move(ctx, uids, folder)
+	if err = s.source.Move(ctx, uids, folder); refused(err) {
+		uids, err = s.moveRest(ctx, uids, folder, err)
+	}
+	if len(uids) == 0 {
+		return err == nil, err
+	}
 	if refused(err) {
 		if err = s.source.Create(ctx, folder); err == nil {
 			err = s.source.Move(ctx, uids, folder)
@@ -78,4 +84,21 @@ func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved
 		return false, s.courtesy(err)
 	}
 	return err == nil, err
+}
+
+// moveRest moves those that are still there, when others are what the server
+// refused. It returns them; the refusal stays when all are there.
+func (s *session) moveRest(ctx context.Context, uids []uint32, folder string, refusal error) (rest []uint32, err error) {
+	there, err := s.source.Search(ctx, slices.Min(uids), slices.Max(uids))
+	if err != nil {
+		return nil, err
+	}
+	rest = slices.DeleteFunc(slices.Clone(uids), func(uid uint32) bool { return !slices.Contains(there, uid) })
+	if len(rest) == len(uids) {
+		return rest, refusal
+	}
+	if len(rest) == 0 {
+		return nil, nil
+	}
+	return rest, s.source.Move(ctx, rest, folder)
 }

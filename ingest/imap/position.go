@@ -11,7 +11,8 @@ const (
 	maxOpen   = 256 // messages that wait for another try; above it no new ones are taken
 	maxFailed = 100 // messages passed over that are named with their reason
 
-	positionVersion = 1 // from which on fates are kept
+	fatesVersion    = 1 // from which on fates are kept
+	positionVersion = 2 // from which on it is told what was remembered before UIDVALIDITY changed
 )
 
 // A position is how far a mailbox has been dealt with: one entry of the store,
@@ -31,6 +32,7 @@ type position struct {
 	Backlog  uint32       `json:"backlog"`         // messages below this UID were there at first contact, or when UIDVALIDITY changed
 	Chunks   int          `json:"chunks,omitzero"` // full entries of remembered messages
 	Recent   []byte       `json:"recent,omitzero"` // remembered messages that fill no entry yet
+	Before   int          `json:"before,omitzero"` // how many of the remembered ones are from before UIDVALIDITY changed
 	Counts   outcomeCount `json:"counts"`
 	// Fates is the end of the log of fates; FateChunks counts the entries that
 	// hold what stands before it.
@@ -66,7 +68,7 @@ type outcomeCount struct {
 	Old       uint64 `json:"old"`                // older than Since
 	Vanished  uint64 `json:"vanished"`           // removed by someone before they could be had
 	Canary    uint64 `json:"canary,omitzero"`    // that the door has sent to itself
-	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a fate, and taken then
+	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a fate, and published then
 }
 
 func (c *outcomeCount) count(kind fate, messages uint64) {
@@ -102,10 +104,29 @@ func (p *position) isOpen(uid uint32) bool {
 	return slices.ContainsFunc(p.Open, func(o openUID) bool { return o.UID == uid })
 }
 
-// due returns the open messages whose time has come, and when the next one's comes.
-func (p *position) due(now time.Time) (uids []uint32, next time.Time) {
+// breaks returns how often the connection ended at a message.
+func (p *position) breaks(uid uint32) int {
 	for _, one := range p.Open {
-		if !one.Due.After(now) {
+		if one.UID == uid {
+			return one.Breaks
+		}
+	}
+	return 0
+}
+
+// remembered is how many messages are.
+func (p *position) remembered() int {
+	return p.Chunks*(chunkBytes/prefixSize) + len(p.Recent)/prefixSize
+}
+
+// longestWait is longer than any try is put off.
+func longestWait(retry time.Duration) time.Duration { return retry << maxBreaks }
+
+// due returns the open messages whose time has come, and when the next one's comes.
+// One that is further off than the longest wait was noted while the clock was ahead.
+func (p *position) due(now time.Time, longest time.Duration) (uids []uint32, next time.Time) {
+	for _, one := range p.Open {
+		if !one.Due.After(now) || one.Due.Sub(now) > longest {
 			uids = append(uids, one.UID)
 		} else if next.IsZero() || one.Due.Before(next) {
 			next = one.Due

@@ -53,10 +53,10 @@ func LookAt(ctx context.Context, config Config, source MailSource, newest int, s
 
 // newestUIDs searches from the end, in windows that grow.
 func newestUIDs(ctx context.Context, source MailSource, next uint32, count int) ([]uint32, error) {
-	for window := uint32(searchWindow); ; window = min(window, 1<<31) * 2 {
+	for width := uint64(searchWindow); ; width *= 2 {
 		from := uint32(1)
-		if next > window {
-			from = next - window
+		if uint64(next) > width {
+			from = next - uint32(width) //nolint:gosec // below next
 		}
 		uids, err := source.Search(ctx, from, 0)
 		if err != nil || len(uids) >= count || from == 1 {
@@ -81,7 +81,7 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 		return preview, content.close()
 	case err != nil:
 		return preview, errors.Join(err, content.close())
-	case content.size == 0:
+	case content.size == 0, !truncated && cutShort(content.size, summary.Size):
 		preview.Problem = "it is gone, or the server does not hand it over"
 		return preview, content.close()
 	}

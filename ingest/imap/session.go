@@ -14,8 +14,8 @@ const keyword = "$PodiumIngested"
 
 const (
 	commitDeadline = 5 * time.Second
-	searchWindow   = 50_000 // UIDs that are compared with the ledger at once
-	contactWindow  = 20_000 // UIDs that are passed over at once: half as many fates at most
+	maxUnstored    = 5_000 // spans of fates that one commit adds
+	maxChecks      = 8     // searches of one comparison with the ledger, where mail is sparse
 )
 
 var (
@@ -92,16 +92,21 @@ func chooseFlag(permanent []string, processing Processing) string {
 	return ""
 }
 
-// firstContact decides what of the mail that is there already is to be taken.
+// firstContact decides what of the mail that is there already is to be taken. What
+// came after the first look is none of it, even if that look could not be noted.
 func (s *session) firstContact(ctx context.Context) error {
-	next, err := s.nextUID(ctx)
-	if err != nil {
-		return err
+	if first := &s.door.first; first.validity != s.mailbox.UIDValidity {
+		next, err := s.nextUID(ctx)
+		if err != nil {
+			return err
+		}
+		*first = firstLook{validity: s.mailbox.UIDValidity, next: next, at: s.config.Clock().UTC()}
 	}
+	next := s.door.first.next
 	s.ledger.restart(s.mailbox.UIDValidity, next)
 	p := &s.ledger.position
 	if p.Since = s.config.Since; p.Since.IsZero() {
-		p.Since = s.config.Clock().UTC()
+		p.Since = s.door.first.at
 		if err := s.passOver(ctx, next); err != nil {
 			return err
 		}
@@ -110,16 +115,27 @@ func (s *session) firstContact(ctx context.Context) error {
 	return s.commit(ctx)
 }
 
+// A firstLook is what a mailbox was like when this process saw it first.
+type firstLook struct {
+	validity, next uint32
+	at             time.Time
+}
+
 // passOver notes every message below a UID as older than was asked for. It names
 // them one by one: another that a server puts among them later is new mail.
 func (s *session) passOver(ctx context.Context, next uint32) error {
-	for from := uint64(1); from < uint64(next); from += contactWindow {
-		uids, err := s.source.Search(ctx, uint32(from), uint32(min(from+contactWindow-1, uint64(next)-1))) //nolint:gosec // below next
+	for w := newWindow(1, uint64(next), contactWindow); w.left() > 0; {
+		uids, _, err := w.search(ctx, s.source)
 		if err != nil {
 			return err
 		}
 		for _, uid := range uids {
-			s.ledger.settle(uid, fateOld)
+			if s.ledger.settle(uid, fateOld); s.ledger.unstored() < maxUnstored {
+				continue
+			}
+			if err := s.commit(ctx); err != nil {
+				return err
+			}
 		}
 		// Should it end here, the rest is told from new mail by its age.
 		if err := s.commit(ctx); err != nil {
@@ -137,6 +153,9 @@ func (s *session) renumber(ctx context.Context) error {
 	}
 	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
+	for _, hash := range s.door.unnoted { // it has no fate, and its id is void
+		s.ledger.remember(hash)
+	}
 	s.ledger.restart(s.mailbox.UIDValidity, next)
 	s.door.checked = 0
 	return s.commit(ctx)
@@ -209,7 +228,7 @@ func (s *session) patience() time.Duration {
 		wait = s.config.IdleReissue
 	}
 	now := s.config.Clock()
-	if _, next := s.ledger.position.due(now); !next.IsZero() {
+	if _, next := s.ledger.position.due(now, longestWait(s.config.RetryAfter)); !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
 	return max(min(wait, s.timeLeft()), 0)
@@ -222,7 +241,7 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 		return 0, false, err
 	}
 	p := &s.ledger.position
-	again, _ := p.due(s.config.Clock())
+	again, _ := p.due(s.config.Clock(), longestWait(s.config.RetryAfter))
 	for _, uid := range again {
 		if err := s.take(ctx, []uint32{uid}); err != nil {
 			return 0, false, err
@@ -248,9 +267,8 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 // to a search lists millions.
 func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
 	p := &s.ledger.position
-	for uint64(p.LowWater)+searchWindow < uint64(s.mailbox.UIDNext) {
-		last := p.LowWater + searchWindow
-		uids, err := s.source.Search(ctx, p.LowWater+1, last)
+	for w := newWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), searchWindow); w.left() >= searchWindow; {
+		uids, last, err := w.search(ctx, s.source)
 		if err != nil {
 			return found, false, err
 		}
@@ -307,25 +325,34 @@ func (s *session) check(ctx context.Context) error {
 	if low == 0 {
 		return nil
 	}
-	from := s.door.checked + 1
-	last := uint32(min(uint64(low), uint64(from)+searchWindow-1)) //nolint:gosec // at most low
-	uids, err := s.source.Search(ctx, from, last)
-	if err != nil {
-		return err
-	}
-	gaps := slices.DeleteFunc(uids, func(uid uint32) bool { return s.accounted(uid) })
-	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
-	if len(gaps) > 0 {
-		s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
-			Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
-		s.ledger.position.Counts.Recovered += uint64(len(gaps))
-		if all, err := s.takeAll(ctx, gaps); err != nil || !all {
+	w := newWindow(uint64(s.door.checked)+1, uint64(low)+1, searchWindow)
+	w.size = max(w.size, s.door.checkSize)
+	for checks, compared := 0, 0; checks < maxChecks && compared < searchWindow/4 && w.left() > 0; checks++ {
+		uids, last, err := w.search(ctx, s.source)
+		if err != nil {
 			return err
 		}
+		compared += len(uids)
+		if all, err := s.takeGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
+			return err
+		}
+		s.door.checked, s.door.checkSize = last, w.size
+	}
+	return nil
+}
+
+// takeGaps takes messages that nothing accounts for. It returns false as takeAll does.
+func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
+	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
+	if len(gaps) == 0 {
+		return true, nil
+	}
+	s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
+		Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
+	if all, err = s.takeAll(ctx, gaps); err == nil && all {
 		s.door.update(func(status *Status) { status.Gaps = 0 })
 	}
-	s.door.checked = last
-	return nil
+	return all, err
 }
 
 // accounted tells whether the ledger says what became of a message that is there.
@@ -342,5 +369,6 @@ func (s *session) commit(ctx context.Context) error {
 	if err := s.ledger.commit(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errLedger, err)
 	}
+	s.door.unnoted = nil
 	return nil
 }

@@ -84,6 +84,9 @@ type RefusedError struct {
 
 // Error implements error.
 func (e *RefusedError) Error() string {
+	if e.Code == "" {
+		return fmt.Sprintf("the mail server refused %s: %s", e.Command, e.Type)
+	}
 	return fmt.Sprintf("the mail server refused %s: %s [%s]", e.Command, e.Type, e.Code)
 }
 

@@ -23,6 +23,7 @@ type spool struct {
 	folder string
 	memory bytes.Buffer
 	file   *os.File // nil while memory suffices
+	named  bool     // the file has a name that is to be removed
 	sum    hash.Hash
 	size   int64
 }
@@ -36,7 +37,9 @@ func (s *spool) Write(p []byte) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", errSpool, err)
 		}
-		s.file = file
+		// Without a name it ends with the process, however that ends. Not every system
+		// removes a file that is open.
+		s.file, s.named = file, os.Remove(file.Name()) != nil
 		if _, err := file.Write(s.memory.Bytes()); err != nil {
 			return 0, fmt.Errorf("%w: %w", errSpool, err)
 		}
@@ -74,7 +77,10 @@ func (s *spool) close() error {
 	if s.file == nil {
 		return nil
 	}
-	err := errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
 	s.file = nil
 	return err
 }

@@ -17,6 +17,10 @@ const (
 	batchCount  = 64      // messages described at once
 	batchBytes  = 8 << 20 // of messages fetched at once
 	largePrefix = 1 << 20 // bytes taken of a message over Config.MaxMessage
+
+	// describedBreaks is how often the connection may end at a message before its
+	// bytes are asked for alone: what the server says of it may be what breaks.
+	describedBreaks = 3
 )
 
 // An outcome is what became of one message of a batch.
@@ -83,6 +87,9 @@ func (s *session) fail(uid uint32, reason string, broke bool) {
 // answer was not reached before the error.
 func (s *session) fetch(ctx context.Context, uids []uint32) (map[uint32]*outcome, error) {
 	outcomes := make(map[uint32]*outcome, len(uids))
+	if len(uids) == 1 && s.ledger.position.breaks(uids[0]) >= describedBreaks {
+		return outcomes, s.fetchUndescribed(ctx, uids[0], outcomes)
+	}
 	summaries, err := s.source.Describe(ctx, uids)
 	if refused(err) && len(uids) == 1 {
 		outcomes[uids[0]] = &outcome{kind: outcomeFailed, reason: problem(err)}
@@ -218,10 +225,26 @@ func (s *session) fetchLarge(ctx context.Context, summary Summary, outcomes map[
 		return one.content.close()
 	case err != nil:
 		return errors.Join(err, one.content.close())
-	case one.content.size == 0:
+	case one.content.size == 0, !one.truncated && cutShort(one.content.size, summary.Size):
 		return errors.Join(s.missing(ctx, summary.UID, outcomes), one.content.close())
 	}
 	outcomes[summary.UID] = one
+	return nil
+}
+
+// cutShort tells whether a message ended between two pieces, before its size: then
+// the server had no more of it to give, since somebody removed it meanwhile. Sizes
+// that a server guesses end inside a piece.
+func cutShort(size, announced int64) bool { return size < announced && size%chunkSize == 0 }
+
+// fetchUndescribed fetches a message without asking what the server says of it.
+func (s *session) fetchUndescribed(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
+	unknown := Summary{UID: uid} // of unknown size, date and flags
+	if err := s.fetchLarge(ctx, unknown, outcomes); err != nil || outcomes[uid] == nil || outcomes[uid].content == nil {
+		return err
+	}
+	one := outcomes[uid]
+	one.truncated = one.content.size >= s.config.MaxMessage // or just as large, which nobody knows
 	return nil
 }
 
@@ -274,6 +297,9 @@ func (s *session) publishOne(ctx context.Context, uid uint32, one *outcome, even
 			return fmt.Errorf("%w: %w", errLedger, err)
 		}
 		s.ledger.remember(one.content.sha256())
+		if hash := one.content.sha256(); !slices.Contains(s.door.unnoted, hash) {
+			s.door.unnoted = append(s.door.unnoted, hash)
+		}
 		s.ledger.settle(uid, fatePublished)
 	}
 	p.Unmarked = append(p.Unmarked, uid)

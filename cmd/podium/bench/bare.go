@@ -238,7 +238,9 @@ func (b *bare) hold(ctx context.Context, number uint64) error {
 	return b.await(ctx, run)
 }
 
-func (b *bare) held(ctx context.Context) (held, error) { return holds(ctx, b.ledger.core, bus.WorkStream) }
+func (b *bare) held(ctx context.Context) (held, error) {
+	return holds(ctx, b.ledger.core, bus.WorkStream)
+}
 
 func (b *bare) processorTime() (time.Duration, error) { return busy(b.agents) }
 

@@ -111,7 +111,9 @@ func (c *conducted) hold(ctx context.Context, number uint64) error {
 	return err
 }
 
-func (c *conducted) held(ctx context.Context) (held, error) { return holds(ctx, c.core, streamsOf(c.core)...) }
+func (c *conducted) held(ctx context.Context) (held, error) {
+	return holds(ctx, c.core, streamsOf(c.core)...)
+}
 
 func (c *conducted) processorTime() (time.Duration, error) { return busy(c.processes...) }
 

@@ -9,6 +9,7 @@ func (s *Source) Discard(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if token != "" && s.state.AccessToken == token {
+		s.discarded = token
 		s.state.AccessToken, s.state.Expires, s.retry = "", time.Time{}, time.Time{}
 	}
 }

@@ -8,7 +8,10 @@
 //     time, whoever asks; until it ends, a provider that does not answer is no
 //     failure.
 //   - A refresh token that the provider gives in place of another is on disk, 0600,
-//     before anything is done with it or with the access token beside it.
+//     before anything is done with it or with the access token beside it. While it
+//     cannot be written it is kept, and written when it is needed next.
+//   - Processes that share a file take over what another was given: a refresh token
+//     is used once, unless two of them ask at the same moment.
 //   - What a provider says stays out of errors: it may name people.
 package oauth
 
@@ -30,6 +33,7 @@ const (
 	answerLimit    = 1 << 20         // bytes
 	defaultLife    = 5 * time.Minute // of a token whose answer does not say
 	retryAfter     = 30 * time.Second
+	clockSkew      = 5 * time.Minute // by which a clock may be set back
 )
 
 var (
@@ -62,6 +66,10 @@ type Source struct {
 	mu    sync.Mutex
 	state state
 	retry time.Time // before which a provider that failed is not asked while the token lives
+	// discarded is the newest access token that a server has refused; unwritten is
+	// what the provider gave and could not be kept yet.
+	discarded string
+	unwritten *state
 }
 
 // state is what is kept on disk.
@@ -131,15 +139,60 @@ func (s *Source) current() (token string, expires time.Time, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.config.Clock()
-	life := s.state.Expires.Sub(s.state.Issued)
-	due := s.state.Issued.Add(life * 4 / 5)
-	fresh = s.state.AccessToken != "" && now.Before(s.state.Expires) && (now.Before(due) || now.Before(s.retry))
+	fresh = s.state.lives(now) && (s.state.young(now) || now.Before(s.retry))
 	return s.state.AccessToken, s.state.Expires, fresh
 }
 
-// renew asks for a token. When the provider refuses the refresh token and the
-// file holds another one, which another process was given, that one is tried.
+// lives tells whether there is a token that has not ended. One from the future was
+// issued while the clock was ahead: nobody knows when it ends.
+func (k *state) lives(now time.Time) bool {
+	return k.AccessToken != "" && now.Before(k.Expires) && !now.Add(clockSkew).Before(k.Issued)
+}
+
+// young tells whether four fifths of its life are not over.
+func (k *state) young(now time.Time) bool {
+	return now.Before(k.Issued.Add(k.Expires.Sub(k.Issued) * 4 / 5))
+}
+
+// takeOver returns to what another process has kept since, and reports whether its
+// token is good enough.
+func (s *Source) takeOver() bool {
+	kept, err := s.load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || kept.AccessToken == "" || kept.AccessToken == s.discarded || !kept.Issued.After(s.state.Issued) {
+		return false
+	}
+	s.state = kept
+	now := s.config.Clock()
+	return kept.lives(now) && kept.young(now)
+}
+
+// writeKept writes what could not be written when the provider gave it, and reports
+// whether that settles the matter.
+func (s *Source) writeKept() (settled bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unwritten == nil {
+		return false, nil
+	}
+	if err := s.save(*s.unwritten); err != nil {
+		return false, err
+	}
+	s.state, s.unwritten = *s.unwritten, nil
+	now := s.config.Clock()
+	return s.state.lives(now) && s.state.young(now), nil
+}
+
+// renew asks for a token, unless another process has. When the provider refuses the
+// refresh token and the file holds another one by then, that one is tried.
 func (s *Source) renew(ctx context.Context) error {
+	if settled, err := s.writeKept(); settled || err != nil {
+		return err
+	}
+	if s.takeOver() {
+		return nil
+	}
 	used := s.refreshToken()
 	err := s.ask(ctx, used)
 	if !errors.Is(err, ErrRefused) || used == "" {
@@ -187,11 +240,13 @@ func (s *Source) ask(ctx context.Context, refreshToken string) error {
 	if got.RefreshToken != "" && refreshToken != "" {
 		next.RefreshToken = got.RefreshToken
 	}
-	if err := s.save(next); err != nil {
-		return err
-	}
+	err = s.save(next)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		s.unwritten = &next
+		return err
+	}
 	s.state = next
 	return nil
 }

@@ -186,8 +186,67 @@ func TestAnotherProcessHasRotated_I14(t *testing.T) {
 		t.Fatalf("token %q", got)
 	}
 	now.add(2 * time.Hour)
-	if got := token(t, other); got != "access-3" { // "first" is refused, then refresh-1 of the file
+	if got := token(t, other); got != "access-2" { // with refresh-1 of the file: "first" would be refused
 		t.Errorf("token %q", got)
+	}
+	if got := token(t, one); got != "access-2" { // from the file: nobody has to be asked
+		t.Errorf("token %q", got)
+	}
+	p.locked(func() {
+		for i, form := range p.asked {
+			if got := form.Get("refresh_token"); i > 0 && got != fmt.Sprintf("refresh-%d", i) {
+				t.Errorf("answer %d was asked for with %q: a provider takes the second use of a token for a theft", i+1, got)
+			}
+		}
+	})
+	one.Discard("access-2")
+	if got := token(t, one); got != "access-3" {
+		t.Errorf("a token that was refused comes back from the file: %q", got)
+	}
+}
+
+// TestRotatedTokenIsKeptUntilItCanBeWritten_I14: when the disk is full, the only
+// refresh token that still holds is not thrown away.
+func TestRotatedTokenIsKeptUntilItCanBeWritten_I14(t *testing.T) {
+	t.Parallel()
+	p := &provider{refresh: "first", rotate: true}
+	config, _ := start(t, p)
+	folder := filepath.Dir(config.File)
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // where the folder has to be
+		t.Fatal(err)
+	}
+	config.File = ""
+	s := source(t, config)
+	*oauth.FileOf(s) = filepath.Join(folder, "support.token")
+	for range 3 {
+		if got, err := s.Token(t.Context()); err == nil {
+			t.Errorf("token %q was given out", got)
+		}
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	if got := token(t, s); got != "access-1" || len(p.asked) != 1 {
+		t.Errorf("token %q after %d requests", got, len(p.asked))
+	}
+}
+
+// TestClockThatWasAhead_I14: a token that was issued in the future is not believed
+// to live until then.
+func TestClockThatWasAhead_I14(t *testing.T) {
+	t.Parallel()
+	p := &provider{refresh: "first", rotate: true}
+	config, now := start(t, p)
+	now.add(4 * 365 * 24 * time.Hour)
+	s := source(t, config)
+	first := token(t, s)
+	now.add(-4 * 365 * 24 * time.Hour)
+	second := token(t, s)
+	if second == first {
+		t.Error("it is given out again")
+	}
+	if got := token(t, source(t, config)); got != second {
+		t.Errorf("from the file: %q, want %q", got, second)
 	}
 }
 

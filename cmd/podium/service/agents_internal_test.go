@@ -40,8 +40,10 @@ func TestAccountsOfOnePersonShareTokens_I14(t *testing.T) {
 		return &config.OAuth{Provider: config.OAuthCustom, TokenURL: "https://example.org/token", ClientID: "c", RefreshToken: refresh, Scopes: []string{"mail"}}
 	}
 	settings := &config.Config{Ledger: config.Ledger{Data: t.TempDir()}, Mail: config.Mail{Accounts: []config.Account{
-		{Name: "one", IMAP: config.IMAP{OAuth: grant("r")}}, {Name: "two", IMAP: config.IMAP{OAuth: grant("r")}},
-		{Name: "three", IMAP: config.IMAP{OAuth: grant("other")}}, {Name: "four", IMAP: config.IMAP{Password: "p"}},
+		{Name: "one", IMAP: config.IMAP{OAuth: grant("r")}},
+		{Name: "two", IMAP: config.IMAP{OAuth: grant("r")}},
+		{Name: "three", IMAP: config.IMAP{OAuth: grant("other")}},
+		{Name: "four", IMAP: config.IMAP{Password: "p"}},
 	}}}
 	s := &Service{settings: settings, sources: map[string]*oauth.Source{}}
 	var made []*oauth.Source

@@ -29,10 +29,10 @@ type Instance struct {
 	NATS        string    `json:"nats"`
 	HTTP        string    `json:"http,omitempty"`
 	Config      string    `json:"config,omitempty"` // absolute path of the configuration in force
-	Credentials string    `json:"credentials"` // directory of the agents' keys
-	Core        string    `json:"core"`        // file of the core account's seed
-	Profiles    []string  `json:"profiles"`    // in force, in lexical order
-	Agents      []string  `json:"agents"`      // that may connect, in lexical order
+	Credentials string    `json:"credentials"`      // directory of the agents' keys
+	Core        string    `json:"core"`             // file of the core account's seed
+	Profiles    []string  `json:"profiles"`         // in force, in lexical order
+	Agents      []string  `json:"agents"`           // that may connect, in lexical order
 }
 
 // ErrNotRunning reports a data directory that no instance runs on.

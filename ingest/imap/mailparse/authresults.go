@@ -235,7 +235,7 @@ func plainDomain(domain string) string {
 	ascii, err := idna.Lookup.ToASCII(domain)
 	if err != nil {
 		for i := range len(domain) {
-			if domain[i] > 0x7e {
+			if domain[i] <= ' ' || domain[i] > 0x7e {
 				return ""
 			}
 		}

@@ -65,6 +65,7 @@ func TestAuthVerdict_I23(t *testing.T) {
 		"could not be judged": {[]string{ours + "; dkim=temperror header.d=example.com; spf=neutral smtp.mailfrom=example.com"}, none},
 		"a public suffix":     {[]string{ours + "; dkim=pass header.d=com"}, schemas.MailAuth{Verdict: schemas.AuthPass, Domain: "com", Method: "dkim"}},
 		"garbage":             {[]string{ours + ";;=;dmarc=;=pass"}, none},
+		"control characters":  {[]string{ours + "; dkim=pass header.d=\x1b[2Jevil_\x07.example"}, none},
 	}
 	for name, test := range tests {
 		lines := []string{}
@@ -266,6 +267,42 @@ func TestSuspicious_I23(t *testing.T) {
 		mail := parseWith(t, crlf(append(test.header, "", body)...), mailparse.Options{})
 		if !reflect.DeepEqual(mail.Suspicious, test.want) {
 			t.Errorf("%s: got %q, want %q (from %q)", name, mail.Suspicious, test.want, mail.From)
+		}
+	}
+}
+
+// TestServerWithoutAName_I23: Microsoft 365 writes no name. Its field is believed
+// when it is the topmost of all, and nothing below it ever is.
+func TestServerWithoutAName_I23(t *testing.T) {
+	t.Parallel()
+	hop := "Received: from AM6PR01.eurprd01.prod.exchangelabs.com (2603:10a6::1) by DB8PR01.eurprd01.prod.exchangelabs.com with HTTPS; Mon, 5 Jan 2026 09:00:00 +0000"
+	good := "Authentication-Results: spf=pass (sender IP is 192.0.2.1) smtp.mailfrom=example.com;\r\n dkim=pass (signature was verified) header.d=example.com;dmarc=pass action=none\r\n header.from=example.com;compauth=pass reason=100"
+	bad := "Authentication-Results: spf=fail (sender IP is 203.0.113.9)\r\n smtp.mailfrom=example.com; dkim=none (message not signed)\r\n header.d=none;dmarc=fail action=oreject header.from=example.com;compauth=fail reason=000"
+	edge := "Received: from mail.example.net (192.0.2.1) by DB5EUR01FT.mail.protection.outlook.com; Mon, 5 Jan 2026 08:59:59 +0000"
+	forged := "Authentication-Results: dmarc=pass action=none header.from=example.com"
+	renamed := "Authentication-Results-Original: dmarc=pass action=none header.from=example.com"
+	pass := schemas.MailAuth{Verdict: schemas.AuthPass, Domain: "example.com", Method: "dmarc", Aligned: true}
+	fail := schemas.MailAuth{Verdict: schemas.AuthFail, Domain: "example.com", Method: "dmarc", Aligned: true}
+	none := schemas.MailAuth{Verdict: schemas.AuthNone}
+	for name, test := range map[string]struct {
+		lines []string
+		want  schemas.MailAuth
+	}{
+		"good":                       {[]string{hop, good, edge}, pass},
+		"bad":                        {[]string{hop, bad, edge}, fail},
+		"forged below":               {[]string{hop, bad, edge, forged}, fail},
+		"forged below, good on top":  {[]string{hop, good, edge, strings.Replace(forged, "pass", "fail", 1)}, pass},
+		"under another name":         {[]string{hop, edge, renamed}, none},
+		"sealed by another (ARC)":    {[]string{hop, "ARC-" + good, edge}, none},
+		"below somebody else's name": {[]string{hop, "Authentication-Results: mx.evil.example; none", good}, none},
+		"below an empty one":         {[]string{hop, "Authentication-Results:", good}, none},
+	} {
+		raw := crlf(append(test.lines, "From: ana@example.com", "", "text")...)
+		if mail := parseWith(t, raw, mailparse.Options{AuthServIDs: []string{""}}); mail.Auth != test.want {
+			t.Errorf("%s: %+v, want %+v", name, mail.Auth, test.want)
+		}
+		if mail := parseWith(t, raw, mailparse.Options{AuthServIDs: []string{ours}}); mail.Auth != none {
+			t.Errorf("%s: believed where the server has a name: %+v", name, mail.Auth)
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package imap
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	goimap "github.com/emersion/go-imap/v2"
+)
+
+// TestSearchThatAnswersInOtherNumbers_I05: an answer without UIDs is an error; to
+// take it for nothing would leave mail where it is, and call that complete.
+func TestSearchThatAnswersInOtherNumbers_I05(t *testing.T) {
+	t.Parallel()
+	if uids, err := expand(goimap.SeqSetNum(1, 2), 1, 9); err == nil {
+		t.Errorf("sequence numbers are taken for %v", uids)
+	}
+	for _, nothing := range []goimap.NumSet{nil, goimap.UIDSet(nil), goimap.UIDSet{}, goimap.SeqSet(nil)} {
+		if uids, err := expand(nothing, 1, 9); len(uids) != 0 || err != nil {
+			t.Errorf("%T: %v, %v", nothing, uids, err)
+		}
+	}
+}
+
+// TestLateCanaryProvesNothing_I13: the arrival of an earlier one does not end the
+// alarm for the newest.
+func TestLateCanaryProvesNothing_I13(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []time.Time
+		door := statusDoor(t, Config{CanaryEvery: time.Hour, CanaryWithin: 5 * time.Minute, CanaryKey: []byte("key"), AlarmAfter: 240 * time.Hour}, Dependencies{
+			SendCanary: func(context.Context, string) error { sent = append(sent, time.Now()); return nil },
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- door.Run(ctx) }()
+		door.succeeded(time.Now())
+		time.Sleep(time.Hour + 10*time.Minute)
+		synctest.Wait()
+		if len(sent) != 2 || !door.Status().Canary.Overdue {
+			t.Fatalf("%d were sent: %+v", len(sent), door.Status().Canary)
+		}
+		door.canaryArrived(sent[0])
+		if canary := door.Status().Canary; !canary.Overdue {
+			t.Errorf("one that took 70 minutes ended the alarm for the next: %+v", canary)
+		}
+		door.canaryArrived(sent[1])
+		if canary := door.Status().Canary; canary.Overdue || canary.RoundTrip != 10*time.Minute {
+			t.Errorf("the newest did not end it: %+v", canary)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestClockThatWasAhead: a message that is to be tried again at a time far in the
+// future, since the clock was wrong when that was noted, is tried now.
+func TestClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	p := position{Open: []openUID{
+		{UID: 1, Due: now.AddDate(4, 0, 0)},
+		{UID: 2, Due: now.Add(30 * time.Minute)},
+		{UID: 3, Due: now.Add(-time.Minute)},
+	}}
+	uids, next := p.due(now, longestWait(time.Minute))
+	if len(uids) != 2 || uids[0] != 1 || uids[1] != 3 || !next.Equal(now.Add(30*time.Minute)) {
+		t.Errorf("due %v, next %v", uids, next)
+	}
+}
+
+// TestSpoolLeavesNothingBehind: a process that is killed leaves no mail in the
+// folder of temporary files, where the system lets a file that is open be removed.
+func TestSpoolLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := newSpool(folder)
+	content := bytes.Repeat([]byte("mail\r\n"), spoolMemory/4)
+	if _, err := s.Write(content); err != nil || s.file == nil {
+		t.Fatalf("%v, on disk: %t", err, s.file != nil)
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || runtime.GOOS != "windows" && len(left) != 0 {
+		t.Errorf("%d files would be left (%v)", len(left), err)
+	}
+	r, err := s.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := io.ReadAll(r); err != nil || !bytes.Equal(read, content) {
+		t.Errorf("%d bytes of %d: %v", len(read), len(content), err)
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+	if left, err = os.ReadDir(folder); err != nil || len(left) != 0 {
+		t.Errorf("afterwards %d files (%v)", len(left), err)
+	}
+}
