@@ -186,6 +186,8 @@ func problem(err error) string {
 		return "the server ended the connection"
 	case errors.Is(err, ErrAuthentication):
 		return ErrAuthentication.Error()
+	case errors.Is(err, errToken):
+		return errToken.Error()
 	case errors.Is(err, ErrSilent):
 		return ErrSilent.Error()
 	case errors.Is(err, ErrTruncated):

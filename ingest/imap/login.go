@@ -14,6 +14,9 @@ import (
 // token that lives shortly, a tenth of what is left to it.
 const renewBefore = 2 * time.Minute
 
+// errToken reports that whoever gives tokens could not be asked.
+var errToken = errors.New("no access token is to be had: its provider does not answer as it should")
+
 // The mechanisms of OAuth 2. Microsoft 365 has only the older one.
 const (
 	mechanismBearer  = "OAUTHBEARER" // RFC 7628
@@ -52,6 +55,9 @@ func (c *client) credentials(ctx context.Context) (authenticate func() error, re
 		return func() error { return c.imap.Login(c.config.Username, password).Wait() }, refuse, err
 	}
 	token, expires, err := c.config.Token(ctx)
+	if err != nil && !errors.Is(err, ErrAuthentication) {
+		err = fmt.Errorf("%w: %w", errToken, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
