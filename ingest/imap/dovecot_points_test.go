@@ -3,7 +3,6 @@ package imap_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -216,18 +215,4 @@ func TestTokensOnARealServer_I14(t *testing.T) {
 			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == imap.ErrAuthentication.Error() })
 		})
 	}
-}
-
-// TestProviderOfTokensIsNamed_I14: an outage of the provider reads neither as one
-// of the mail server nor as refused credentials.
-func TestProviderOfTokensIsNamed_I14(t *testing.T) {
-	t.Parallel()
-	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	settings := config(server.Host, server.Port)
-	settings.Password = nil
-	settings.Token = func(context.Context) (string, time.Time, error) {
-		return "", time.Time{}, errors.New("dial tcp: no route to host")
-	}
-	door, _ := f.run(t, settings, nil)
-	eventually(t, "the provider is named", func() bool { return strings.Contains(door.Status().Problem, "access token") })
 }

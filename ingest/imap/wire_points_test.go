@@ -241,7 +241,7 @@ func TestTokensOnTheWire_I14(t *testing.T) {
 		"OAUTHBEARER": {"SASL-IR AUTH=XOAUTH2 AUTH=OAUTHBEARER", "TAG OK [CAPABILITY IMAP4rev1] in\r\n", nil, "AUTHENTICATE OAUTHBEARER ", ""},
 		"refused":     {"SASL-IR AUTH=XOAUTH2", refusal, nil, "AUTHENTICATE XOAUTH2", imap.ErrAuthentication.Error()},
 		"no token":    {"SASL-IR AUTH=XOAUTH2", "", fmt.Errorf("%w: invalid_grant", imap.ErrAuthentication), "", imap.ErrAuthentication.Error()},
-		"an outage":   {"SASL-IR AUTH=XOAUTH2", "", errors.New("no route"), "", "protocol broken"},
+		"an outage":   {"SASL-IR AUTH=XOAUTH2", "", errors.New("no route"), "", "access token"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
