@@ -37,11 +37,11 @@ started, so it does not see whether servers answer and programs exist.
 // Run implements the verb.
 func (c *checkCommand) Run(env *environment) error {
 	settings, err := loadConfig(c.Config)
-	var faults []string
+	faults := []string{} // a list in JSON too
 	for _, problem := range config.ProblemsOf(err) {
 		faults = append(faults, problem.Error())
 	}
-	if err != nil && faults == nil {
+	if err != nil && len(faults) == 0 {
 		return err
 	}
 	if err == nil {
@@ -60,8 +60,8 @@ func (c *checkCommand) Run(env *environment) error {
 		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults}), usage(err))
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(env.stdout, "%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d\n", c.Config,
-			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels))
+		_, err = fmt.Fprintf(env.stdout, "%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d, event sources %d\n", c.Config,
+			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels), len(settings.HTTP.Sources))
 		return err
 	}
 	return usage(err)

@@ -39,7 +39,7 @@ type command struct {
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Agent      agentCommand      `cmd:"" help:"Run an agent."`
 	Agents     agentsCommand     `cmd:"" help:"List the agents."`
-	Mail       mailCommand       `cmd:"" help:"Show what the mail door makes of mail."`
+	Mail       mailCommand       `cmd:"" help:"Prove that no mail is missing, and show what mail becomes."`
 	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`
 	Check      checkCommand      `cmd:"" help:"Check a configuration."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
@@ -128,7 +128,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "podium: %v\nSee `podium --help`.\n", err)
+		_, _ = fmt.Fprintf(stderr, "podium: %v\nSee `%s --help`.\n", err, verbOf(err))
 		return exitUsage
 	}
 	env := &environment{
@@ -139,6 +139,19 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return report(stderr, err)
 	}
 	return exitOK
+}
+
+// verbOf names the verb, as far as it was typed, whose help says what is wrong.
+func verbOf(err error) string {
+	words := []string{"podium"}
+	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
+		for _, step := range failed.Context.Path {
+			if step.Command != nil {
+				words = append(words, step.Command.Name)
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func logger(stderr io.Writer, verbose bool) zerolog.Logger {

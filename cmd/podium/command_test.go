@@ -146,7 +146,7 @@ func TestCheckNamesPlaces_G34(t *testing.T) {
 		t.Errorf("exit code %d, %s (%v)", machine.code, machine.stdout, err)
 	}
 	right := in(t, "", "check", "-c", writeFile(t, sampleConfig), "-o", "json").succeeds(t)
-	if err := json.Unmarshal([]byte(right.stdout), &report); err != nil || !report.OK {
+	if err := json.Unmarshal([]byte(right.stdout), &report); err != nil || !report.OK || !strings.Contains(right.stdout, `"problems":[]`) {
 		t.Errorf("a right one: %s (%v)", right.stdout, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -89,12 +90,22 @@ func findQuarantined(ctx context.Context, core bus.Core, id string) (*quarantine
 	if err != nil {
 		return nil, err
 	}
+	var beginning []*quarantined
 	for _, found := range all {
 		if found.ID == id {
 			return found, nil
 		}
+		if id != "" && strings.HasPrefix(found.ID, id) {
+			beginning = append(beginning, found)
+		}
 	}
-	return nil, notFound("there is no message %s in quarantine; `podium quarantine --all` lists them", id)
+	switch len(beginning) {
+	case 0:
+		return nil, notFound("there is no message %q in quarantine; `podium quarantine --all` lists them", id)
+	case 1:
+		return beginning[0], nil
+	}
+	return nil, usage(fmt.Errorf("%d messages in quarantine begin with %s; name one in full", len(beginning), id))
 }
 
 type quarantineListCommand struct {
@@ -146,7 +157,7 @@ func (e *environment) printQuarantined(found *quarantined) error {
 }
 
 type quarantineShowCommand struct {
-	ID string `arg:"" name:"message" help:"As quarantine list names it."`
+	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
 // Help is shown by --help.
@@ -177,7 +188,7 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 }
 
 type quarantineRetryCommand struct {
-	ID string `arg:"" name:"message" help:"As quarantine list names it."`
+	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
 // Help is shown by --help.
@@ -210,7 +221,7 @@ func (c *quarantineRetryCommand) Run(env *environment) error {
 }
 
 type quarantineDiscardCommand struct {
-	ID     string `arg:"" name:"message" help:"As quarantine list names it."`
+	ID     string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 

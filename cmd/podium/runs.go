@@ -84,8 +84,14 @@ func (e *environment) printRuns(runs []*schemas.Run) error {
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {
 		state, took := string(run.State), ""
-		if run.Status != "" {
+		if run.State == schemas.RunStateEnded {
 			state = string(run.Status)
+			switch {
+			case run.Withheld != nil:
+				state += ", answer withheld"
+			case run.Delivery != nil && run.Delivery.State == schemas.TaskStateFailed:
+				state += ", answer failed"
+			}
 		}
 		if !run.Ended.IsZero() {
 			took = run.Ended.Sub(run.Started).Round(time.Millisecond).String()

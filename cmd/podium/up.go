@@ -54,7 +54,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(env.stdout, "podium is up: chat on %s, ledger in %s, NATS on %s\n",
+	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, ledger in %s, NATS on %s\n",
 		running.Address(), settings.Ledger.Data, running.Ledger.URL()); err != nil {
 		return errors.Join(err, running.Close())
 	}

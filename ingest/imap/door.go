@@ -179,11 +179,12 @@ func (d *Door) connection(ctx context.Context) (err error) {
 
 // problem describes an error without anything that a server or a mail said.
 func problem(err error) string {
+	const problemEnded = "the server ended the connection"
 	var answer *RefusedError
 	var network *net.OpError
 	switch {
 	case err == nil:
-		return "the server ended the connection"
+		return problemEnded
 	case errors.Is(err, ErrAuthentication):
 		return ErrAuthentication.Error()
 	case errors.Is(err, errToken):
@@ -206,6 +207,8 @@ func problem(err error) string {
 		return errUIDValidity.Error()
 	case errors.Is(err, errNotSticky):
 		return errNotSticky.Error()
+	case errors.Is(err, net.ErrClosed): // at its end the connection was closed here as well
+		return problemEnded
 	case errors.As(err, &network):
 		return "network: " + network.Error()
 	}
