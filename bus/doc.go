@@ -122,7 +122,9 @@
 //  24. Without leave there is a failed response for good, or none when another
 //     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
 //  25. After leave, whatever ends a handler without its own word is told as an
-//     effect that may have happened (TestPermitLeavesDoubt).
+//     effect that may have happened (TestPermitLeavesDoubt). So is whatever ends one
+//     that has not heard what is permitted, when others were handed the request before
+//     (TestPermitOfAnEarlierDelivery).
 //
 // State changes exactly once, because whoever owns a session remembers what it
 // has seen. Work is done at least once: a process may die between the work and

@@ -56,19 +56,19 @@ type permit struct {
 	supersede  func() // leaves the request to another process, which was permitted since
 	log        zerolog.Logger
 
-	given atomic.Bool // leave to act
+	answered atomic.Bool
+	given    atomic.Bool // leave to act
 
-	mu       sync.Mutex
-	id       string
-	answered bool
-	refusal  error // once answered; nil is leave
+	mu      sync.Mutex
+	id      string
+	refusal error // once answered; nil is leave
 }
 
 // ask is Request.Permit.
 func (p *permit) ask(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.answered {
+	if p.answered.Load() {
 		return p.refusal
 	}
 	if p.request.Permit != "" && p.deliveries == 1 {
@@ -122,8 +122,8 @@ func (p *permit) publish(ctx context.Context) (asked bool, err error) {
 }
 
 func (p *permit) give() {
-	p.answered = true
 	p.given.Store(true)
+	p.answered.Store(true)
 }
 
 func (p *permit) settle(answer *schemas.PermitAnswer) {
@@ -131,7 +131,7 @@ func (p *permit) settle(answer *schemas.PermitAnswer) {
 		p.give()
 		return
 	}
-	p.answered = true
+	p.answered.Store(true)
 	p.log.Info().Str("reason", string(answer.Reason)).Msg("the effect is not permitted")
 	if answer.Reason == schemas.PermitGone {
 		p.supersede()
@@ -140,12 +140,29 @@ func (p *permit) settle(answer *schemas.PermitAnswer) {
 }
 
 // doubt marks an error that says nothing of an effect which was permitted: nobody
-// knows whether it has happened.
+// knows whether it has happened. What a handler says itself is about what it was
+// permitted: before that has been decided, it knows nothing of a process that was
+// handed the request earlier, and may be at work by a leave of its own.
 func (p *permit) doubt(err error) error {
-	if _, told := errors.AsType[*Failure](err); told || !p.given.Load() {
+	failure, told := errors.AsType[*Failure](err)
+	switch {
+	case p.shared():
+	case told || !p.given.Load():
 		return err
 	}
-	return &Failure{Unknown: true, Err: err}
+	if !told {
+		return &Failure{Unknown: true, Err: err}
+	}
+	doubted := *failure
+	doubted.Unknown = true
+	return &doubted
+}
+
+// shared reports whether another process may have been permitted what this one has
+// not asked for, or has not heard of.
+func (p *permit) shared() bool {
+	_, asked := shardOf(p.server.worker.Name(), p.request)
+	return asked && p.deliveries != 1 && !p.answered.Load()
 }
 
 // awaitPermit passes the answer to one question on until done is called.

@@ -347,3 +347,59 @@ func TestPermitsAreApart(t *testing.T) {
 		mustStop(t, stop)
 	})
 }
+
+// Who is handed a request that others were handed before, and fails before it has
+// heard what is permitted, says nothing about them.
+func TestPermitOfAnEarlierDelivery(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		first   bool // it is the first who is handed the request
+		ask     bool // it asks, and is refused
+		end     error
+		unknown bool
+	}{
+		"an error":                 {false, false, errDown, true},
+		"a failure":                {false, false, &bus.Failure{Message: "busy"}, true},
+		"a failure for good":       {false, false, &bus.Failure{Message: "never", Permanent: true}, true},
+		"a refusal":                {false, true, nil, false},
+		"a failure of the first":   {true, false, &bus.Failure{Message: "busy"}, false},
+		"an error of the first":    {true, false, errDown, false},
+		"a refusal after an error": {false, true, errDown, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 1)
+				s.ask(t, 1, func(e *schemas.Event) { e.Permit = schemas.PermitID(e.ID) })
+				if !test.first { // another process is at work, and its lease has lapsed
+					if held := s.ledger.Worker(agent).TryFetch(1); len(held) != 1 {
+						t.Fatalf("%d requests at once", len(held))
+					}
+					time.Sleep(ackWait)
+				}
+				stop := s.serve(t, func(ctx context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
+					if test.ask {
+						if err := r.Permit(ctx); test.end == nil {
+							return schemas.Result{}, err
+						}
+					}
+					return schemas.Result{}, test.end
+				})
+				if test.ask {
+					questions, _ := s.questions(t)
+					s.decide(t, schemas.PermitAnswer{Permit: questions[0].MessageID, Reason: schemas.PermitUnknown})
+				}
+				got := s.one(t)
+				issues := got.Payload.IssuesEncountered
+				if len(issues) != 1 || issues[0].EffectUnknown != test.unknown {
+					t.Fatalf("issues %+v", issues)
+				}
+				if failure, told := errors.AsType[*bus.Failure](test.end); told &&
+					(issues[0].Description != failure.Message || (issues[0].Resolution == schemas.ResolutionEscalated) != failure.Permanent) {
+					t.Errorf("it said %+v, and the response %+v", failure, issues[0])
+				}
+				mustStop(t, stop)
+			})
+		})
+	}
+}

@@ -549,3 +549,50 @@ func TestBreakerWithoutTheLedger_M28(t *testing.T) {
 	}
 	d.clean()
 }
+
+// TestBreakerRefusesWithRoomForTheAnswer: when an agent that delivers answers is
+// refused as one that works, what that leads to still waits for it to have room.
+func TestBreakerRefusesWithRoomForTheAnswer_M28_M31(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	d.use(func(profile *schemas.Profile) {
+		once(profile)
+		profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "chat"})
+		profile.Routers = append([]schemas.Router{{Kind: schemas.RouterKeywords, Mode: schemas.OrderConfigured, Groups: []schemas.KeywordGroup{
+			{Name: "calls", Agent: "chat", Keywords: []schemas.Keyword{{Word: "call", Mode: schemas.ModeWord}}},
+		}}}, profile.Routers...)
+	})
+	o := d.openAs("one", d.ledger, 0, func(config *supervisor.Config) {
+		breaking(config)
+		config.PoolSize = func(agent string) int { return map[string]int{"chat": 1}[agent] } // and two more
+	})
+	for number := range 3 {
+		thread := d.threadOf(0, number)
+		d.say(thread, thread, "call")
+	}
+	d.must(d.work(o))
+	for number := range 4 { // they wait for room
+		thread := d.threadOf(0, 10+number)
+		d.say(thread, thread, "call")
+	}
+	d.must(d.work(o))
+	for _, request := range d.requests("chat") {
+		d.refuse("chat", &request)
+	}
+	d.must(d.work(o))
+	if b := d.breaker("chat"); b.State != schemas.BreakerOpen {
+		t.Fatalf("the breaker is %+v", b)
+	}
+	for left := 7; left > 0; {
+		deliveries := d.requests("chat")[3+7-left:]
+		if len(deliveries) == 0 || len(deliveries) > 3 {
+			t.Fatalf("%d deliveries are under way with room for 3", len(deliveries))
+		}
+		for i := range deliveries {
+			d.answer("chat", &deliveries[i], "")
+		}
+		left -= len(deliveries)
+		d.must(d.work(o))
+	}
+	d.clean()
+}

@@ -199,14 +199,16 @@ func (o *Owner) grant(ctx context.Context) bool {
 }
 
 // lets has the most urgent waiter go on, and reports whether the one behind it may
-// be looked at. One whose breaker is open goes on as well: to be refused.
+// be looked at. One whose breaker is open goes on as well: to be refused. If the
+// agent delivers the answer, too, that needs room: no breaker refuses an answer.
 func (o *Owner) lets(p *pool, w *waiter) bool {
 	passage := o.passage(w.agent, w.request)
 	if w.first && passage == plan.PassageClosed {
 		passage = plan.PassageFree // an answer is worth the try
 	}
+	refused := passage == plan.PassageClosed
 	switch {
-	case passage == plan.PassageClosed:
+	case refused && !w.c.repliesBy(w.agent):
 		heap.Pop(&p.waiters)
 		o.hand(w)
 		return true
@@ -217,12 +219,19 @@ func (o *Owner) lets(p *pool, w *waiter) bool {
 		return false
 	}
 	heap.Pop(&p.waiters)
-	if o.equipped(w) {
+	if refused || o.equipped(w) {
 		p.reserved++
 		w.reserved = true
 		o.hand(w)
 	}
 	return true
+}
+
+// repliesBy reports whether an agent delivers the answer to a run that is under way
+// or waits for its turn.
+func (c *conversation) repliesBy(agent string) bool {
+	return c.state.Active != nil && c.state.Active.Message.ReplyAgent() == agent ||
+		slices.ContainsFunc(c.state.Queue, func(q session.Queued) bool { return q.Message.ReplyAgent() == agent })
 }
 
 // hand gives a waiter its grant.

@@ -70,6 +70,8 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	id, known := o.conversationOf(in)
 	switch {
+	case known && o.strangers > 0:
+		o.parked = append(o.parked, in)
 	case known:
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
@@ -85,13 +87,21 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 
 // stranger puts an answer that belongs to nobody into quarantine. A question about
 // a request that nobody waits for has its answer, whoever made the request.
+//
+// The request may be another owner's, of which this one has not heard. No session
+// takes anything behind the answer before that is in quarantine: else the one that
+// waits for it would have passed it, and nobody would ever hear of it.
 func (o *Owner) stranger(ctx context.Context, in *input) {
 	if in.read.Permit != nil {
 		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
 		o.floor.leave(in.entry)
 		return
 	}
-	o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
+	o.strangers++
+	o.isolate(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer", func(time.Time) {
+		o.strangers--
+		o.floor.leave(in.entry)
+	})
 }
 
 // open reads the body, unless that still has to be fetched.
@@ -214,11 +224,12 @@ func (o *Owner) sessionOfRun(run string) (string, bool) {
 func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
 
 // unpark looks again at an answer that named no session when it was read, while
-// some session was not known yet: that one may have turned out to wait for it. If
-// it is a stranger even then, it belongs to nobody. Until that is clear nothing
+// some session was not known yet: that one may have turned out to wait for it. So
+// it does at what was read behind a stranger, once that is in quarantine. If an answer
+// is a stranger even then, it belongs to nobody. Until that is clear nothing
 // behind it is read, so that no session takes its inputs out of order.
 func (o *Owner) unpark(ctx context.Context) bool {
-	if len(o.parked) == 0 || o.unknown > 0 && !o.floor.first(o.parked[0].entry) {
+	if len(o.parked) == 0 || o.strangers > 0 || o.unknown > 0 && !o.floor.first(o.parked[0].entry) {
 		return false
 	}
 	in := o.parked[0]

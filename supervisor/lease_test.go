@@ -2,7 +2,9 @@ package supervisor_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -468,7 +470,9 @@ func TestLeaseOfAFormerOwner_M19(t *testing.T) {
 	d.must(d.work(successor)) // the second attempt is ready
 	for range 4 {
 		d.now = d.now.Add(500 * time.Millisecond)
-		d.must(d.work(zero))
+		if err := d.work(zero); err != nil && !errors.Is(err, supervisor.ErrNotOwner) {
+			t.Fatal(err)
+		}
 		d.expect(second)
 	}
 	d.clean()
@@ -509,5 +513,34 @@ func TestLeaseOfADeadSuccessor_M19(t *testing.T) {
 	d.now = d.now.Add(11 * time.Second)
 	d.must(d.work(zero))
 	d.expect(second)
+	d.clean()
+}
+
+// TestLeaseInLineIsGivenBack: a task that has leases and cannot use them stands in
+// line again without them: whoever comes first there would wait for it.
+func TestLeaseInLineIsGivenBack_M17_M19(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	d.use(sharing)
+	first, ill := d.threadOf(0, 1), true
+	id, _ := d.session(first)
+	ear := hears
+	o := d.open("one", &trouble{Core: deafStore{d.ledger, &ear}, lose: func(message bus.Message) fate {
+		if ill && message.Subject == bus.SessionSubject(id, 1) && strings.Contains(string(message.Body), "task_dispatched") {
+			return refused
+		}
+		return stored
+	}}, 0)
+	d.ask(o, 0, 1, "print") // it takes the lease, and its request cannot be stored
+	ear = deaf
+	urgent := d.ask(o, 0, 2, "urgent")
+	d.spin(o, 50*time.Second)
+	d.expect()
+	ear, ill = hears, false
+	d.spin(o, 20*time.Second)
+	d.expect(urgent)
+	d.finish(urgent)
+	d.spin(o, time.Second)
+	d.expect(first)
 	d.clean()
 }

@@ -33,7 +33,7 @@ type usage struct {
 
 	wanted   bool // its task waits or is under way
 	underWay bool
-	spent    bool      // what it has was an attempt's that has ended, and it waits again
+	spent    bool      // what it has is of no use to it any more, and it waits again
 	known    bool      // the ledger may know of it
 	held     []string  // what it has of its resources
 	until    time.Time // at least
@@ -138,6 +138,10 @@ func (o *Owner) equipped(w *waiter) bool {
 	if u.valid(w, o.now) {
 		return true
 	}
+	if len(u.held) > 0 { // for another agent's request, or not for long enough
+		u.spent = true
+		o.errand(u) // those before it in the line would wait for it, and it for them
+	}
 	if !u.inLine {
 		at, _ := slices.BinarySearchFunc(o.leasing.line, u, func(a, b *usage) int {
 			if a.place.before(&b.place) {
@@ -217,7 +221,9 @@ func (o *Owner) settleUsage(ctx context.Context, u *usage) {
 	case (!u.wanted || u.spent) && u.known:
 		o.giveUp(ctx, u)
 	case !u.wanted:
-		delete(o.leasing.usages, u.holder)
+		if o.leasing.usages[u.holder] == u { // else the task has asked anew
+			delete(o.leasing.usages, u.holder)
+		}
 	case u.underWay && len(u.held) == 0 && !o.now.Before(u.again):
 		o.adopt(ctx, u)
 	}

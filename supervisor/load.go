@@ -123,10 +123,20 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 			o.retry(c, now, err)
 			return
 		}
+		if o.deposed(found) {
+			o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
+			return
+		}
 		c.take(found)
 		o.track(c)
 		o.owe(ctx, c, found, now)
 	})
+}
+
+// deposed reports whether a session holds what a later owner of the shard has
+// written: this one does not know of what that one has begun.
+func (o *Owner) deposed(found *loaded) bool {
+	return found.last != nil && found.last.Epoch > o.checkpoint.epoch
 }
 
 func (c *conversation) take(found *loaded) {

@@ -84,16 +84,17 @@ type Owner struct {
 	floor  floor
 	failed error
 
-	sessions map[string]*conversation
-	waiting  map[string]*conversation // by the request whose answer it waits for
-	ready    []*conversation
-	closing  []*conversation  // closed, and not below the floor yet
-	parked   []*input         // answers that name no session, until everything before them is decided
-	pools    map[string]*pool // by agent
-	arrivals uint64           // waiters so far
-	roomy    []string         // agents that may have room for somebody who waits
-	answers  answers
-	speaks   time.Time // when the next word to whoever asked may be said
+	sessions  map[string]*conversation
+	waiting   map[string]*conversation // by the request whose answer it waits for
+	ready     []*conversation
+	closing   []*conversation  // closed, and not below the floor yet
+	parked    []*input         // inputs that nobody may take yet, until everything before them is dealt with
+	strangers int              // answers to nobody on their way to quarantine
+	pools     map[string]*pool // by agent
+	arrivals  uint64           // waiters so far
+	roomy     []string         // agents that may have room for somebody who waits
+	answers   answers
+	speaks    time.Time // when the next word to whoever asked may be said
 
 	now         time.Time           // of the Tick
 	breakers    map[string]*breaker // by agent

@@ -34,6 +34,9 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 	}
 	for _, chunk := range found {
 		for _, session := range chunk {
+			if o.deposed(session) {
+				return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
+			}
 			c := o.conversation(session.state.Session)
 			c.take(session)
 			o.track(c)

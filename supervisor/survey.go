@@ -13,9 +13,13 @@ import (
 
 // survey notes that the owner knows all that is under way in its shard, once.
 func (o *Owner) survey(now time.Time) {
-	if !o.surveyed && o.caughtUp(now) && o.early == 0 {
+	switch {
+	case o.surveyed:
+	case o.caughtUp(now) && o.early == 0:
 		o.surveyed = true
 		o.roomy = append(o.roomy, slices.Sorted(maps.Keys(o.pools))...)
+	case o.surveying != nil && o.surveying.index < 0: // it rang right before something new was read
+		o.surveyAgain(o.heard.Add(o.CatchUp))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -128,8 +129,9 @@ func (d digest) String() string {
 }
 
 // doubt resolves an append whose outcome is unknown or a conflict: read again
-// and compare. If the record is there, it counts as acknowledged. If somebody
-// else wrote one, the checkpoint says whether the shard is still ours.
+// and compare. If the record is there, it counts as acknowledged. If a later owner
+// wrote one, the shard is not ours any more; if a former one did, the checkpoint
+// says whether it still is.
 func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.Time, cause error) {
 	conflict := errors.Is(cause, bus.ErrConflict)
 	if !conflict {
@@ -154,6 +156,8 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 				o.end(c) // it never arrived: decide anew
 			case c.misjudged():
 				o.end(c)
+			case o.deposed(found):
+				o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 			default:
 				o.Log.Warn().Str("session", c.id).Int("shard", o.Shard).Msg("another owner wrote to the session")
 				o.checkpoint.again = true // only the owner can write one

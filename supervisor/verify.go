@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"podium/bus"
@@ -241,6 +242,9 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 	if failed != nil {
 		report("what it refers to cannot be read: " + failed.Error())
 		return nil //nolint:nilerr // it is reported as a fault
+	}
+	if reflect.DeepEqual(outcome.Facts, stored.Facts) {
+		return nil // else they may still say the same
 	}
 	decided, err := schemas.Marshal(outcome.Facts)
 	if err != nil {

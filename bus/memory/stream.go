@@ -34,12 +34,8 @@ func sizeOf(message bus.Message) int {
 
 func (s *stream) append(message bus.Message, size int, now time.Time) uint64 {
 	sequence := uint64(len(s.messages)) + 1
-	header := maps.Clone(message.Header)
-	for name, values := range header {
-		header[name] = slices.Clone(values)
-	}
 	s.messages = append(s.messages, bus.Message{
-		Subject: message.Subject, Header: header, Body: slices.Clip(slices.Clone(message.Body)),
+		Subject: message.Subject, Header: copied(message.Header), Body: slices.Clip(slices.Clone(message.Body)),
 		Stream: s.name, Sequence: sequence, Recorded: now.UTC(),
 	})
 	s.last[message.Subject] = sequence
@@ -50,6 +46,18 @@ func (s *stream) append(message bus.Message, size int, now time.Time) uint64 {
 		}
 	}
 	return sequence
+}
+
+// copied is a header that shares nothing with the one it was.
+func copied(header bus.Header) bus.Header {
+	header = maps.Clone(header)
+	all := make([]string, 0, len(header)) // most have one value
+	for name, values := range header {
+		from := len(all)
+		all = append(all, values...)
+		header[name] = all[from:len(all):len(all)]
+	}
+	return header
 }
 
 // next returns the first message from a sequence up to a limit that the subjects name.

@@ -241,7 +241,7 @@ func (h *history) urgentFirst(session *sessionHistory, m *moment) {
 			continue
 		}
 		became, known := h.world.watch.seen[t.ready]
-		if !known || became.process != mine.process || became.known >= since {
+		if !known || became.process != mine.process || became.known >= since || h.mayBeRefused(t, became.known) {
 			continue
 		}
 		if mine := priorityOf(f, m.task); t.priority() < mine || t.priority() == mine && became.known < waited {
@@ -252,6 +252,14 @@ func (h *history) urgentFirst(session *sessionHistory, m *moment) {
 	if places < 0 && overtaken != "" {
 		h.world.violate(UrgentFirst, "%s of priority %d overtakes task %s for agent %s", m.id, priorityOf(f, m.task), overtaken, f.Agent)
 	}
+}
+
+// mayBeRefused reports whether a task that waits since a moment may have had its turn:
+// its agent's breaker was open, and its session cannot say so before what it owes has
+// been sent, or while the ledger does not take its record.
+func (h *history) mayBeRefused(t *task, since uint64) bool {
+	stuck := h.world.watch.stuck[bus.SessionSubject(t.run.session.id, h.world.shape.shards)]
+	return h.world.shape.breaker.Failures > 0 && (t.run.session.owed || stuck >= since)
 }
 
 // free reports whether a task's session had surely nothing else to do when the

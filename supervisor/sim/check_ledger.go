@@ -158,11 +158,8 @@ func (h *history) onlyBadIsQuarantined() {
 	}
 }
 
-// answersAreTaken: no answer of an agent to a request that it was given is lost.
-// One limit is known: a former owner that has not heard of a request yet takes a
-// bare answer to it for a stranger's, and if it writes to the session after that
-// and dies before the stranger is in quarantine, the session has passed the answer.
-// The attempt then ends by its deadline.
+// answersAreTaken: no answer of an agent to a request that it was given is lost,
+// not even to an owner that does not know of the request and dies right after.
 func (h *history) answersAreTaken() {
 	for _, s := range h.shards {
 		answered := map[string]bool{}
@@ -177,7 +174,7 @@ func (h *history) answersAreTaken() {
 			case err != nil || asked == nil || asked.agent != said.agent:
 			case !s.taken[sequence].IsZero() || dead:
 				answered[said.request] = true
-			case !answered[said.request] && sequence > s.former:
+			case !answered[said.request]:
 				h.world.violate(AnswersAreTaken, "the answer %d of agent %s to %s is lost", sequence, said.agent, said.request)
 			}
 		}
@@ -216,8 +213,8 @@ func (h *history) decidedIsSent() {
 // requestIsProper: a request names its attempt and its effect and carries the
 // results that it builds on, and no others.
 func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
-	var request schemas.ExecutionRequest
-	if err := schemas.Unmarshal(event.Data, &request); err != nil || len(request.Payload.Tasks) != 1 {
+	request, err := schemas.DecodeExecutionRequest(event.Data)
+	if err != nil || len(request.Payload.Tasks) != 1 {
 		h.world.violate(RequestsAreProper, "request %s: %v", event.ID, err)
 		return
 	}

@@ -87,7 +87,11 @@ func (h *history) breakersHold(m *moment) {
 }
 
 // breakersMove: each value of a breaker follows from the one before it and from
-// what stands in the ledger.
+// what stands in the ledger. A probe may be under way when its time is over, and
+// another begin: its owner has died before it could tell how long the request may
+// take. That is right. A probe of which nobody hears has to be repeated, or the
+// agent would be barred for ever; it costs one request for each time that the
+// breaker stays open.
 func (h *history) breakersMove() {
 	policy := h.world.shape.breaker
 	for agent, values := range h.world.watch.breakers {

@@ -54,6 +54,24 @@ func defects() []defect {
 			`for len(o.parked) == 0 &&`, `for (len(o.parked) == 0 || planted("inputs overtake an answer that waits for its session")) &&`,
 		}},
 	}, {
+		name: "inputs overtake an answer to another owner's request", seed: 430, invariant: sim.AnswersAreTaken,
+		edits: []edit{
+			{
+				"supervisor/input.go", `case known && o.strangers > 0:`,
+				`case known && o.strangers > 0 && !planted("inputs overtake an answer to another owner's request"):`,
+			},
+			{
+				"supervisor/load.go", `found.last.Epoch > o.checkpoint.epoch`,
+				`found.last.Epoch > o.checkpoint.epoch && !planted("inputs overtake an answer to another owner's request")`,
+			},
+		},
+	}, {
+		name: "who is refused needs no room for the answer", seed: 8909, invariant: sim.PoolsHold,
+		edits: []edit{{
+			"supervisor/credit.go", `case refused && !w.c.repliesBy(w.agent):`,
+			`case refused && (!w.c.repliesBy(w.agent) || planted("who is refused needs no room for the answer")):`,
+		}},
+	}, {
 		name: "a large body is overtaken", seed: 1, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/batch.go",
@@ -65,15 +83,6 @@ func defects() []defect {
 			}
 			break
 `,
-		}},
-	}, {
-		name: "whoever is forgotten takes its successor along", seed: 6204, invariant: sim.RequestsEndOnce,
-		edits: []edit{{
-			"supervisor/conversation.go",
-			`!c.state.Idle() || o.sessions[c.id] != c:
-	case`,
-			`!c.state.Idle() || o.sessions[c.id] != c && !planted("whoever is forgotten takes its successor along"):
-	case`,
 		}},
 	}, {
 		name: "a snapshot forgets the queue", seed: 1, invariant: sim.DecidedAgain,
@@ -245,13 +254,22 @@ func defects() []defect {
 		return leaseHeld`,
 		}},
 	}, {
-		name: "an attempt that has ended keeps what its fallback waits for", seed: 4085, invariant: sim.ComesToRest,
+		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/leasing.go",
 			`			if u.spent {
 				o.errand(u)`,
-			`			if u.spent && !planted("an attempt that has ended keeps what its fallback waits for") {
+			`			if u.spent && !planted("who stands in line keeps what it cannot use") {
 				o.errand(u)`,
+		}, {
+			"supervisor/leasing.go", `	if len(u.held) > 0 { // for`,
+			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
+		}},
+	}, {
+		name: "what an ended attempt has left takes the next one's place", seed: 12412, invariant: sim.ResourcesHold,
+		edits: []edit{{
+			"supervisor/leasing.go", `if o.leasing.usages[u.holder] == u {`,
+			`if o.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,

@@ -29,7 +29,6 @@ type shardHistory struct {
 	tasks  map[string]map[*task]bool // under way or ready, by agent
 	inputs map[uint64]bus.Message
 	said   map[uint64]saying    // of inputs
-	former uint64               // the newest record of an owner whose shard had been taken over
 	taken  map[uint64]time.Time // when a record took an input
 	dead   map[uint64]schemas.Quarantined
 }
@@ -199,9 +198,6 @@ func (h *history) record(s *shardHistory, at place, message bus.Message, id stri
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
-	if n := len(s.epochs); n > 0 && record.Epoch < s.epochs[n-1].number {
-		s.former = at.sequence
-	}
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
 	for transition := range record.Transitions() {

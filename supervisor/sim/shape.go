@@ -51,9 +51,9 @@ func newShape(r, traits *rand.Rand) shape {
 	}
 	switch r.IntN(40) {
 	case 0:
-		s.steps, s.threads = 200+r.IntN(200), 4
+		s.steps, s.threads = 100+r.IntN(120), 4
 	case 1, 2, 3:
-		s.steps = 60 + r.IntN(80)
+		s.steps = 50 + r.IntN(60)
 	}
 	if r.IntN(4) == 0 {
 		s.shards = 2

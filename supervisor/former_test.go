@@ -1,0 +1,173 @@
+package supervisor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// answerBare publishes an answer as any client may write it: only the request that
+// it names says whose it is.
+func (d *desk) answerBare(agent string, request *schemas.Event, text string) uint64 {
+	d.tb.Helper()
+	body, err := schemas.Marshal(d.response(agent, request, text))
+	d.must(err)
+	shard, _ := schemas.ShardOfRequest(request.ID)
+	ack, err := bus.Append(d.tb.Context(), d.ledger, bus.Message{Subject: bus.ResponseSubject(agent, shard), Body: body}, bus.Expect{})
+	d.must(err)
+	return ack.Sequence
+}
+
+// isNobodys reports whether a message is an answer to nobody, in quarantine.
+func isNobodys(message bus.Message) bool {
+	return strings.HasPrefix(message.Subject, "podium.dead.")
+}
+
+// TestStrangersAnswerIsNotPassed: an owner that does not know of a request, because
+// a former one has made it, takes the answer for nobody's. If it dies before that is
+// in quarantine, no session has taken anything behind it, and its successor finds it.
+func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	unaware, dies := false, false
+	former := d.open("former", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+		if unaware && message.Subject == bus.ShardSubject(0) {
+			return silent // by its checkpoint it would learn that it is a former one
+		}
+		return stored
+	}}, 0)
+	d.say("thread", "m1", "do it")
+	d.must(d.work(former))
+	owner := d.open("owner", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+		if dies && isNobodys(message) {
+			return silent
+		}
+		return stored
+	}}, 0)
+	unaware = true
+	d.refuse("worker", d.last("worker"))
+	d.must(d.work(former))
+	d.must(d.work(owner))
+	d.now = d.now.Add(time.Second)
+	d.must(d.work(former)) // makes the second attempt, by its clock
+	d.now = d.now.Add(-time.Second)
+	request := d.last("worker")
+	if request.Attempt != 2 {
+		t.Fatalf("attempt %d is under way", request.Attempt)
+	}
+	dies = true
+	d.answerBare("worker", request, "done at last")
+	d.say("thread", "m2", "and more")
+	d.must(d.work(owner))
+	d.now = d.now.Add(100 * time.Millisecond)
+	d.must(d.work(owner))
+	successor := d.open("successor", d.ledger, 0)
+	d.must(d.work(successor))
+	if task := d.conversation("thread").Run(1).Tasks[0]; task.State != schemas.TaskStateCompleted || task.Attempt != 2 {
+		t.Errorf("attempt %d is %s, and its answer is lost", task.Attempt, task.State)
+	}
+	d.clean()
+}
+
+// TestStrangersHoldNobodyUp: once an answer to nobody is in quarantine, what was read
+// behind it goes on, in order, and other strangers do not wait for it.
+func TestStrangersHoldNobodyUp_X06(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	view, heal := refusing(d.ledger, isNobodys)
+	o := d.open("one", view, 0)
+	d.say("thread", "m1", "do it")
+	d.must(d.work(o))
+	stranger := *d.last("worker")
+	for n := range 3 {
+		stranger.ID = schemas.RequestID(0, "nobody", "t1", n+1)
+		d.answerBare("worker", &stranger, "hello")
+	}
+	d.answerBare("worker", d.last("worker"), "done")
+	d.must(d.work(o))
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateDispatched {
+		t.Fatalf("the task is %s, while what came before is not in quarantine", state)
+	}
+	heal()
+	d.spin(o, time.Second)
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
+		t.Errorf("the task is %s", state)
+	}
+	if strangers := d.refusals(); len(strangers) != 3 {
+		t.Errorf("%d messages are in quarantine", len(strangers))
+	}
+	d.clean()
+}
+
+// TestLaterOwnerEndsTheFormerOne: whoever finds the record of a later owner in a
+// session, known to it or not, does not own the shard and stops there.
+func TestLaterOwnerEndsTheFormerOne_X03(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]bool{"Known": true, "Unknown": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			former := d.open("former", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+				if message.Subject == bus.ShardSubject(0) && strings.Contains(string(message.Body), `"since"`) {
+					return silent // by its checkpoint it would learn that it is a former one
+				}
+				return stored
+			}}, 0)
+			if begins {
+				d.say("thread", "m1", "do it")
+				d.must(d.work(former))
+			}
+			owner := d.open("owner", d.ledger, 0)
+			d.say("thread", "m2", "do this, too")
+			d.must(d.work(owner))
+			records := len(d.records("thread"))
+			if err := d.work(former); !errors.Is(err, supervisor.ErrNotOwner) {
+				t.Errorf("the former owner works on: %v", err)
+			}
+			if after := len(d.records("thread")); after != records {
+				t.Errorf("it has written %d records", after-records)
+			}
+			d.clean()
+		})
+	}
+}
+
+// overtaken is a view of the ledger on which somebody else is quicker: once, before
+// the sessions of a shard are loaded.
+type overtaken struct {
+	bus.Core
+	before func()
+}
+
+func (o *overtaken) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.Message, error) {
+	if before := o.before; before != nil {
+		o.before = nil
+		before()
+	}
+	return o.Core.LastOf(ctx, shard, subjects)
+}
+
+// TestOvertakenTakeover: a takeover ends when somebody else has taken the shard over
+// in the middle of it, and has written to a session.
+func TestOvertakenTakeover_X03(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	first := d.open("first", d.ledger, 0)
+	d.say("thread", "m1", "do it")
+	d.spin(first, 3*time.Second)
+	slow := d.owner("slow", &overtaken{Core: d.ledger, before: func() {
+		quick := d.open("quick", d.ledger, 0)
+		d.answerNewest("worker", "done")
+		d.must(d.work(quick))
+	}}, 0)
+	if err := slow.Open(t.Context(), d.now); !errors.Is(err, supervisor.ErrNotOwner) {
+		t.Errorf("the takeover ends with %v", err)
+	}
+	d.clean()
+}
