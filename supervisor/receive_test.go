@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -450,6 +451,7 @@ func TestReceiverKeepsWhatItCannotRead_X06_G40(t *testing.T) {
 		synctest.Wait()
 
 		refused := n.quarantined(0)
+		slices.SortFunc(refused, func(a, b schemas.Quarantined) int { return cmp.Compare(a.Sequence, b.Sequence) }) // requests are read side by side
 		if len(refused) != 2 || !bytes.Equal(refused[0].Body, garbage) || refused[0].Stream != bus.WorkStream ||
 			refused[0].Reason != schemas.QuarantineMalformed || refused[1].Headers["ce-dataref"] == nil {
 			t.Errorf("in quarantine: %+v", refused)
