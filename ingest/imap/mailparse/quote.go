@@ -129,6 +129,9 @@ func (m *markers) announces(lines []string, i int) bool {
 	if m.attribution(lines, i) > 0 {
 		return true
 	}
+	if isASCII(lines[i]) && !strings.Contains(lines[i], ":") && !strings.Contains(lines[i], "--") && !strings.Contains(lines[i], "__") {
+		return false // most lines: neither a field nor a rule, whatever folding them would show
+	}
 	folded := fold(lines[i])
 	if !strings.HasPrefix(folded, "--") && !strings.HasPrefix(folded, "__") {
 		return m.quotedHeader(folded, lines[i+1:])
@@ -142,6 +145,9 @@ func (m *markers) announces(lines []string, i int) bool {
 
 // attribution returns how many lines an attribution takes, as programs wrap it.
 func (m *markers) attribution(lines []string, i int) int {
+	if !slices.ContainsFunc(lines[i:min(i+attributionLines, len(lines))], mayEndAttribution) {
+		return 0
+	}
 	joined := ""
 	for n := 1; n <= attributionLines && i+n <= len(lines); n++ {
 		line := lines[i+n-1]
@@ -159,6 +165,12 @@ func (m *markers) attribution(lines []string, i int) int {
 		}
 	}
 	return 0
+}
+
+// mayEndAttribution is true of every line that ends with a colon when it is
+// folded, and of few others.
+func mayEndAttribution(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, " \t*"), ":") || !isASCII(line)
 }
 
 // quotedHeader tells whether a line begins a header that was copied into the
