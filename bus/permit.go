@@ -158,6 +158,10 @@ func (p *permit) doubt(err error) error {
 	return &doubted
 }
 
+// acted reports whether what this request asks for may have happened, by this
+// process or by another that was handed it earlier.
+func (p *permit) acted() bool { return p.given.Load() || p.shared() }
+
 // shared reports whether another process may have been permitted what this one has
 // not asked for, or has not heard of.
 func (p *permit) shared() bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -269,19 +270,24 @@ func (r *refusing) Publish(ctx context.Context, m bus.Message) (bus.Ack, error) 
 	return r.Worker.Publish(ctx, m)
 }
 
-// After leave to act, only a *Failure says that nothing was done.
+// After leave to act, only a *Failure says that nothing was done: not even a
+// result that cannot be sent on.
 func TestPermitLeavesDoubt(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		permit  bool
-		end     func() error
+		end     func() (schemas.Result, error)
 		unknown bool
 	}{
-		"an error":                 {true, func() error { return errDown }, true},
-		"a panic":                  {true, func() error { panic("out of luck") }, true},
-		"a failure":                {true, func() error { return &bus.Failure{Message: "busy"} }, false},
-		"a failure that is open":   {true, func() error { return &bus.Failure{Unknown: true} }, true},
-		"an error without a leave": {false, func() error { return errDown }, false},
+		"an error":                        {true, failing(errDown), true},
+		"a panic":                         {true, func() (schemas.Result, error) { panic("out of luck") }, true},
+		"a failure":                       {true, failing(&bus.Failure{Message: "busy"}), false},
+		"a failure that is open":          {true, failing(&bus.Failure{Unknown: true}), true},
+		"an error without a leave":        {false, failing(errDown), false},
+		"a large result":                  {true, returning(schemas.Result{Text: strings.Repeat("x", bus.ArtifactLimit)}), true},
+		"a large result without a leave":  {false, returning(schemas.Result{Text: strings.Repeat("x", bus.ArtifactLimit)}), false},
+		"a broken result":                 {true, returning(schemas.Result{Data: []byte("{")}), true},
+		"a broken result without a leave": {false, returning(schemas.Result{Data: []byte("{")}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +299,7 @@ func TestPermitLeavesDoubt(t *testing.T) {
 							return schemas.Result{}, err
 						}
 					}
-					return schemas.Result{}, test.end()
+					return test.end()
 				})
 				s.ask(t, 1, func(e *schemas.Event) { e.Permit = schemas.PermitID(e.ID) })
 				got := s.one(t)
@@ -304,6 +310,14 @@ func TestPermitLeavesDoubt(t *testing.T) {
 			})
 		})
 	}
+}
+
+func failing(err error) func() (schemas.Result, error) {
+	return func() (schemas.Result, error) { return schemas.Result{}, err }
+}
+
+func returning(result schemas.Result) func() (schemas.Result, error) {
+	return func() (schemas.Result, error) { return result, nil }
 }
 
 // Many who wait at once hear their own answers.

@@ -247,7 +247,7 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 		return s.failed(e, request, started, err), nil
 	}
 	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
-	return s.completed(e, request, started, &result), nil
+	return s.completed(e, request, started, &result, leave.acted()), nil
 }
 
 type outcome struct {

@@ -19,6 +19,7 @@ const neutralFailure = "The agent could not complete the task."
 type answer struct {
 	subject string
 	event   schemas.Event
+	acted   bool // what was permitted outside may have happened: it is never merely failed
 }
 
 // ReplySubjects returns where the response to a request and its progress go: to
@@ -78,13 +79,16 @@ func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.Res
 	return answer{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
 }
 
-func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result) answer {
+// completed returns the response that holds a result. acted is whether the handler
+// may have done what it was permitted.
+func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result, acted bool) answer {
 	payload := s.payload(request, schemas.StatusCompleted, started)
 	payload.Result = result
 	made, err := s.answer(e, request, payload)
 	if err != nil {
-		return s.failed(e, request, started, fmt.Errorf("the handler's result is not JSON: %w", err))
+		return s.failed(e, request, started, &Failure{Unknown: acted, Err: fmt.Errorf("the handler's result is not JSON: %w", err)})
 	}
+	made.acted = acted
 	return made
 }
 
@@ -155,7 +159,7 @@ func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, r
 			return nil
 		case errors.Is(err, ErrTooLarge) && !replaced:
 			replaced = true
-			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true})
+			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
 			continue
 		case slices.ContainsFunc([]error{ErrTooLarge, ErrDenied, ErrClosed, schemas.ErrInvalidEvent}, func(final error) bool { return errors.Is(err, final) }):
 			log.Error().Err(err).Msg("a response cannot be published")

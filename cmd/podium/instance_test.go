@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"podium/bus/bustest/loopback"
 	"podium/cmd/podium/service"
 )
 
@@ -26,14 +26,14 @@ type installation struct {
 	process *background
 }
 
-// install writes a configuration. ${LISTEN} in it is a free address, which
-// stays the same; ledger and HTTP listener stand before it.
+// install writes a configuration. Ledger and HTTP listener stand before it;
+// the listener's address stays the same.
 func install(t *testing.T, config string, more ...string) *installation {
 	t.Helper()
 	folder := t.TempDir()
 	i := &installation{
 		t: t, folder: folder, data: filepath.Join(folder, "data"),
-		config: filepath.Join(folder, "podium.yaml"), listen: freeAddress(t),
+		config: filepath.Join(folder, "podium.yaml"), listen: loopback.Reserve(t),
 	}
 	ledger := "ledger: {shards: 2}\n"
 	if len(more) > 0 {
@@ -44,17 +44,6 @@ func install(t *testing.T, config string, more ...string) *installation {
 		t.Fatal(err)
 	}
 	return i
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var settings net.ListenConfig
-	listener, err := settings.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // start starts the service without waiting for it.

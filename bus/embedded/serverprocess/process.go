@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"podium/bus/bustest/loopback"
 	"podium/bus/embedded"
 )
 
@@ -62,7 +63,7 @@ func Start(tb testing.TB, config Config) *Process {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Process{tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"), address: freeAddress(tb), keys: keys}
+	p := &Process{tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"), address: loopback.Reserve(tb), keys: keys}
 	text, err := embedded.Settings{
 		Listen: p.address, StoreDir: filepath.Join(config.Dir, "ledger"), Durability: config.Durability,
 		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(),
@@ -184,17 +185,6 @@ func goCommand(tb testing.TB, args ...string) string {
 		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return string(output)
-}
-
-func freeAddress(tb testing.TB) string {
-	tb.Helper()
-	var config net.ListenConfig
-	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // A lockedBuffer takes a process's output from several goroutines.

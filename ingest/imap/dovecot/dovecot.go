@@ -22,6 +22,8 @@ import (
 	"testing"
 	"text/template"
 	"time"
+
+	"podium/bus/bustest/loopback"
 )
 
 const (
@@ -33,7 +35,6 @@ const (
 	startDeadline = 10 * time.Second
 	restartEvery  = 200 * time.Millisecond
 	nobodyThere   = 68 // exit code of doveadm kick
-	attempts      = 5  // to find a port that nobody takes meanwhile
 )
 
 //go:embed dovecot.conf.tmpl
@@ -89,17 +90,18 @@ func Start(tb testing.TB, options Options) *Server {
 		}
 	}
 	s.write(tb, "passwd", []byte(Username+":{PLAIN}"+Password+"\n"))
-	for attempt := 1; ; attempt++ {
-		s.Port = freePort(tb)
-		s.configure(tb)
-		err := s.start(tb)
-		if err == nil {
-			return s
-		}
-		if attempt == attempts {
-			tb.Fatalf("start Dovecot: %v\n%s", err, s.log())
-		}
+	_, port, err := net.SplitHostPort(loopback.Reserve(tb))
+	if err == nil {
+		s.Port, err = strconv.Atoi(port)
 	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.configure(tb)
+	if err := s.start(tb); err != nil {
+		tb.Fatalf("start Dovecot: %v\n%s", err, s.log())
+	}
+	return s
 }
 
 // Stop kills the server and everything that it started, as a crash would.
@@ -123,7 +125,7 @@ func (s *Server) Restart(tb testing.TB) {
 	ticker := time.NewTicker(restartEvery)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(startDeadline); ; <-ticker.C {
-		// Someone's outgoing connection may have the port for a moment.
+		// Children of the killed server may hold the port for a moment.
 		err := s.start(tb)
 		if err == nil {
 			return
@@ -309,18 +311,4 @@ func binary(name string) string {
 		return path
 	}
 	return filepath.Join("/usr/sbin", name)
-}
-
-func freePort(tb testing.TB) int {
-	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
-	if err != nil {
-		tb.Fatalf("find a port: %v", err)
-	}
-	defer func() { _ = listener.Close() }()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		tb.Fatalf("%T is no TCP address", listener.Addr())
-	}
-	return address.Port
 }
