@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"crypto/sha1" //nolint:gosec // UUIDv5 is made of it
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -88,6 +89,18 @@ func PlanID(run string) string { return derive("plan", run) }
 // ResponseID returns the message_id of the answer to a request.
 func ResponseID(request string) string { return derive("response", request) }
 
+// derive returns the UUIDv5 (RFC 9562, section 5.5) of a kind and its parts. Each
+// message of a run carries several: the name is hashed where it is put together.
 func derive(kind string, parts ...string) string {
-	return uuid.NewSHA1(namespace(), []byte(kind+"\x00"+strings.Join(parts, "\x00"))).String()
+	space := namespace()
+	var room [256]byte
+	name := append(append(room[:0], space[:]...), kind...)
+	for _, part := range parts {
+		name = append(append(name, 0), part...)
+	}
+	sum := sha1.Sum(name) //nolint:gosec // as the RFC has it; nothing secret
+	id := uuid.UUID(sum[:16])
+	id[6] = id[6]&0x0f | 0x50
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
 }

@@ -1,9 +1,11 @@
 package jetstream
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
 )
@@ -15,8 +17,26 @@ func serverHeader(name string) bool {
 	return len(name) >= len(serverPrefix) && strings.EqualFold(name[:len(serverPrefix)], serverPrefix)
 }
 
-// outgoing copies the headers that a publisher may set, with room for one more.
+// outgoing returns the headers that a publisher may set: those of the message
+// itself, which are not to be changed, unless one of them is the server's.
 func outgoing(header bus.Header) nats.Header {
+	for name := range header {
+		if serverHeader(name) {
+			return copied(header)
+		}
+	}
+	return nats.Header(header)
+}
+
+// expecting returns the headers that a publisher may set, and the sequence that
+// the server has to find as the last of the subject.
+func expecting(header bus.Header, last uint64) nats.Header {
+	out := copied(header)
+	out[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(last, 10)}
+	return out
+}
+
+func copied(header bus.Header) nats.Header {
 	out := make(nats.Header, len(header)+1)
 	for name, values := range header {
 		if !serverHeader(name) {

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"strconv"
 	"sync"
 	"time"
 
@@ -64,7 +63,7 @@ func (p *publisher) attach(connection *nats.Conn) (jetstream.JetStream, error) {
 func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
 	m := &nats.Msg{Subject: message.Subject, Header: outgoing(message.Header), Data: message.Body}
 	if expect.Check {
-		m.Header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(expect.Last, 10)}
+		m.Header = expecting(message.Header, expect.Last)
 	}
 	p.mu.Lock()
 	p.pending[m] = done

@@ -40,9 +40,15 @@ func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
 }
 
 func readPlan(body []byte) ([]schemas.PlannedTask, error) {
-	var steps []string
-	if schemas.Unmarshal(body, &steps) == nil && len(steps) > 0 {
-		return sequence(steps), nil
+	if jsontext.Value(body).Kind() == '[' {
+		var steps []string
+		if err := schemas.Unmarshal(body, &steps); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoPlan, err)
+		}
+		if len(steps) > 0 {
+			return sequence(steps), nil
+		}
+		return nil, fmt.Errorf("%w: neither tasks nor steps", ErrNoPlan)
 	}
 	var plan struct {
 		Steps []string       `json:"steps"`

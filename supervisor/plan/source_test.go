@@ -56,7 +56,7 @@ func TestReadPlan_O34_C03(t *testing.T) {
 		"only words":                  {"", "I cannot say.", "!the answer holds no plan"},
 		"neither tasks nor steps":     {`{}`, "", "!the answer holds no plan: neither tasks nor steps"},
 		"empty lists":                 {`{"steps":[],"tasks":[]}`, "", "!the answer holds no plan: neither tasks nor steps"},
-		"an empty list":               {`[]`, "", "!the answer holds no plan: unmarshal"},
+		"an empty list":               {`[]`, "", "!the answer holds no plan: neither tasks nor steps"},
 		"a number":                    {`7`, "", "!the answer holds no plan: unmarshal"},
 		"steps of numbers":            {`{"steps":[1]}`, "", "!the answer holds no plan: unmarshal"},
 		"a name that is there twice":  {`{"steps":["one"],"steps":["two"]}`, "", "!the answer holds no plan: unmarshal"},

@@ -170,7 +170,7 @@ func bounded(deliverables []schemas.Deliverable) []schemas.Deliverable {
 
 // delivered returns the id that the world knows a delivered answer by.
 func delivered(result *schemas.Result) string {
-	if result == nil {
+	if result == nil || len(result.Data) == 0 {
 		return ""
 	}
 	var receipt struct {

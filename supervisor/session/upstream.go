@@ -38,6 +38,9 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 
 func languageOf(tasks []schemas.Task) string {
 	for i := range tasks {
+		if len(tasks[i].Context.Constraints) == 0 {
+			continue
+		}
 		var constraints struct {
 			Language string `json:"language"`
 		}
