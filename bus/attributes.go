@@ -137,10 +137,12 @@ func percentEncode(value string) string {
 
 func printable(c byte) bool { return c > 0x20 && c < 0x7f && c != '"' && c != '%' }
 
-// headerDecode reads a header value: quoted strings (RFC 7230, section 3.2.6) are
-// unescaped, then one round of percent-decoding follows. It reports false on an
-// open quote, an incomplete escape, and bytes that are not UTF-8.
-func headerDecode(value string) (string, bool) {
+// DecodeHeader reads the header of an attribute as the HTTP and the NATS binding of
+// CloudEvents say (section 3.1.3.2 of both): quoted strings (RFC 9110, section 5.6.4)
+// are unescaped, then one round of percent-decoding follows. It reports false on an
+// open quote, an incomplete escape, and bytes that are not UTF-8 then, such as an
+// overlong form or a surrogate.
+func DecodeHeader(value string) (string, bool) {
 	value = strings.Trim(value, " \t")
 	if !strings.ContainsAny(value, `"%`) {
 		return value, utf8.ValidString(value)

@@ -68,6 +68,9 @@ func Encode(subject string, e *schemas.Event) (Message, error) {
 		if !utf8.ValidString(values[i]) {
 			return Message{}, fmt.Errorf("%w: attribute %q is not UTF-8", schemas.ErrInvalidEvent, attributeName(name))
 		}
+		if len(values[i]) > maxAttribute {
+			return Message{}, fmt.Errorf("%w: attribute %q is longer than 1 KiB", schemas.ErrInvalidEvent, attributeName(name))
+		}
 		values[i] = percentEncode(values[i])
 		header[name] = values[i : i+1 : i+1]
 	}
@@ -146,7 +149,7 @@ func decodeBinary(header Header, body []byte) (schemas.Event, error) {
 		if len(values) == 0 {
 			continue
 		}
-		value, ok := headerDecode(values[0])
+		value, ok := DecodeHeader(values[0])
 		if !ok {
 			return schemas.Event{}, &MalformedError{Detail: "attribute " + attributeName(name) + " is not percent-encoded UTF-8"}
 		}

@@ -104,8 +104,14 @@ func (c *sendCommand) profile(instance *service.Instance) (string, error) {
 	return "", notFound("there is no profile %q; there are: %s", c.Profile, strings.Join(instance.Profiles, ", "))
 }
 
+// maxThread bounds a conversation's name, in bytes.
+const maxThread = 256
+
 func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	id := uuid.NewString()
+	if len(c.Thread) > maxThread {
+		return schemas.Event{}, usage(fmt.Errorf("--thread has %d bytes; at most %d are allowed", len(c.Thread), maxThread))
+	}
 	thread := c.Thread
 	if thread == "" {
 		thread = id
@@ -190,7 +196,7 @@ func (e *environment) ended(core bus.Core, run *schemas.Run) error {
 			"run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
 		})
 	} else {
-		_, err = fmt.Fprintf(e.stdout, "%s\n", answer)
+		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
 	}
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)

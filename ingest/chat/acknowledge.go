@@ -3,6 +3,7 @@ package chat
 import (
 	"net/http"
 
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -38,7 +39,7 @@ func (*webhook) Acknowledge(e *exchange, results []result) {
 		batch.Accepted = append(batch.Accepted, e.accepted(results[i]))
 	}
 	if len(batch.Accepted) > 0 {
-		writeJSON(e.writer, http.StatusAccepted, schemas.MediaTypeJSON, batch)
+		problem.WriteJSON(e.writer, http.StatusAccepted, schemas.MediaTypeJSON, batch)
 		return
 	}
 	told := problemBody(batch.Refused[0])
@@ -63,9 +64,9 @@ func (e *exchange) accept(taken result) {
 		case err != nil:
 			e.door.log.Warn().Err(err).Str("session", ref.session).Msg("an answer could not be waited for")
 		case document.done():
-			writeJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
+			problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 			return
 		}
 	}
-	writeJSON(e.writer, http.StatusAccepted, schemas.MediaTypeJSON, told)
+	problem.WriteJSON(e.writer, http.StatusAccepted, schemas.MediaTypeJSON, told)
 }

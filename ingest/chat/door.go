@@ -9,11 +9,15 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
 // doorName is the door's part of the subject, podium.in.chat.<p>.
 const doorName = "chat"
+
+// foldsAtOnce bounds the memory that it takes to read long conversations.
+const foldsAtOnce = 4
 
 // A Door takes chat messages and shows what becomes of them. It is safe for use
 // by several goroutines at once.
@@ -31,6 +35,7 @@ type Door struct {
 	log      zerolog.Logger
 
 	readers chan struct{} // holds one value for each request that waits or follows
+	folding chan struct{} // holds one value for each conversation that is read from its beginning
 	closing chan struct{}
 	close   sync.Once
 	notes   sync.WaitGroup // of those who show progress
@@ -70,6 +75,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 		receipts:      newReceipts(config.Receipts),
 		log:           log,
 		readers:       make(chan struct{}, config.Readers),
+		folding:       make(chan struct{}, foldsAtOnce),
 		closing:       make(chan struct{}),
 	}, nil
 }
@@ -80,7 +86,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 func (d *Door) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/{channel}", d.receive)
-	mux.HandleFunc("/v1/chat/{channel}", refuseMethod("POST"))
+	mux.HandleFunc("/v1/chat/{channel}", refuseMethod(http.MethodPost))
 	mux.HandleFunc("GET /v1/runs/{ref}", d.showRun)
 	mux.HandleFunc("/v1/runs/{ref}", refuseMethod("GET, HEAD"))
 	mux.HandleFunc("GET /v1/runs/{ref}/events", d.streamEvents)
@@ -98,10 +104,7 @@ func (d *Door) Close() { d.close.Do(func() { close(d.closing) }) }
 func (d *Door) Wait() { d.notes.Wait() }
 
 func refuseMethod(allowed string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Allow", allowed)
-		problemMethod(allowed).write(w)
-	}
+	return func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, allowed) }
 }
 
 // mayWait returns how long a request waits for an outcome: as it prefers, at

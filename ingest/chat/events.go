@@ -47,7 +47,7 @@ func (d *Door) streamEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer d.leave()
-	watch, err := d.open(r.Context(), ref, granted)
+	watch, err := d.open(r.Context(), ref, granted, true)
 	if err != nil {
 		d.readProblem(r, ref, err).write(w)
 		return

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -40,7 +41,7 @@ func (r *result) runURL(e *exchange) string {
 
 // json answers 200 with a document.
 func (e *exchange) json(document any) {
-	writeJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
+	problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 }
 
 // acknowledgeQuietly answers a provider that gets answers another way. Whoever

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -124,6 +127,8 @@ func wrongName(name string) string {
 		return "at most " + strconv.Itoa(maxName) + " bytes are allowed"
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "control characters are not allowed"
+	case !utf8.ValidString(name):
+		return "it has to be UTF-8"
 	}
 	return ""
 }
@@ -201,12 +206,20 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 	return event, named, nil
 }
 
+// maxReadable bounds a part of a key that stands on the ledger as it is, in bytes,
+// so that the whole is an attribute that the bus takes.
+const maxReadable = 256
+
 // partitionKey names the conversation: provider, tenant, channel and thread,
-// escaped so that no two conversations share a key.
+// escaped so that no two conversations share a key. A long part is its hash.
 func partitionKey(received schemas.ChatReceived) string {
 	parts := []string{received.Provider, received.Tenant, received.Channel, received.Thread}
 	for i, part := range parts {
 		parts[i] = url.PathEscape(part)
+		if len(parts[i]) > maxReadable {
+			sum := sha256.Sum256([]byte(part))
+			parts[i] = "%sha256%" + hex.EncodeToString(sum[:]) // no part escaped as above begins so
+		}
 	}
 	return strings.Join(parts, "/")
 }

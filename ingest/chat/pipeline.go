@@ -3,14 +3,13 @@ package chat
 import (
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -23,7 +22,7 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 		from = d.stranger
 	}
 	e := &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}
-	body, fault := d.readBody(w, r)
+	body, fault := problem.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
 	if fault != nil {
 		e.refuse(fault)
 		return
@@ -59,29 +58,9 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuse tells the sender that nothing was taken.
-func (e *exchange) refuse(fault *Problem) {
+func (e *exchange) refuse(fault problem.Problem) {
 	e.channel.tally.refused.Add(1)
-	fault.write(e.writer)
-}
-
-// readBody reads the body once, whole, as the sender signed it.
-func (d *Door) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	controller := http.NewResponseController(w)
-	// A writer without deadlines has none to set.
-	_ = controller.SetReadDeadline(time.Now().Add(d.config.BodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, problemTooLarge()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problemSlow()
-	case err != nil:
-		return nil, problemUnreadable()
-	}
-	// The deadline would cut whoever waits for an answer.
-	_ = controller.SetReadDeadline(time.Time{})
-	return body, nil
+	problem.Write(e.writer, fault)
 }
 
 // take brings the messages onto the ledger, one after the other. It fails with
@@ -160,13 +139,7 @@ func (d *Door) deliver(ctx context.Context, event *schemas.Event, named bool, fi
 }
 
 func publishProblem(err error) *Problem {
-	switch {
-	case errors.Is(err, bus.ErrFull):
-		return problemFull()
-	case errors.Is(err, bus.ErrTooLarge):
-		return problemTooLarge()
-	}
-	return problemUnavailable()
+	return problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable())
 }
 
 // isJSON reports whether a body is plain JSON in UTF-8 by its headers (RFC 8259, section 8.1).

@@ -38,7 +38,7 @@ func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, 
 // followProgress shows a line when NoteEvery has passed, at most one in that time,
 // and only when it says something new, until the outcome is fixed.
 func (d *Door) followProgress(ctx context.Context, ref reference, language string, show func(text string) error) error {
-	w, err := d.open(ctx, ref, access{session: ref.session})
+	w, err := d.open(ctx, ref, access{session: ref.session}, false)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -79,7 +80,7 @@ func (w *watch) document(ctx context.Context) (*Document, error) {
 func (d *Door) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	w, err := d.open(ctx, ref, granted)
+	w, err := d.open(ctx, ref, granted, false)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (d *Door) showRun(w http.ResponseWriter, r *http.Request) {
 		status = http.StatusAccepted
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, status, schemas.MediaTypeJSON, document)
+	problem.WriteJSON(w, status, schemas.MediaTypeJSON, document)
 }
 
 // admit reads the reference of a request and what its reader may see.

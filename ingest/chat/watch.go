@@ -26,19 +26,26 @@ type watch struct {
 	channel      string         // the chat channel that the conversation came in by
 	languages    map[int]string // by run
 	conversation schemas.Conversation
-	past         []bus.StoredRecord // what open has read, without snapshots
+	past         []bus.StoredRecord // what open has read of the run, without snapshots; nil unless it is kept
 	last         uint64             // sequence of the newest record
 	reader       bus.Reader         // of what comes after; nil until next is called
 }
 
 // open reads what is known about a reference so far. It fails with errNoRun for
 // what is not there, and alike for what the reader may not see.
-func (d *Door) open(ctx context.Context, ref reference, granted access) (*watch, error) {
+// Only who shows what was, keeps it: a conversation may have thousands of runs.
+func (d *Door) open(ctx context.Context, ref reference, granted access, keep bool) (*watch, error) {
 	w := &watch{door: d, ref: ref, languages: make(map[int]string)}
 	if ref.sequence > 0 {
 		if err := w.findInput(ctx); err != nil {
 			return nil, err
 		}
+	}
+	select {
+	case d.folding <- struct{}{}:
+		defer func() { <-d.folding }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 	for record, err := range bus.LoadSession(ctx, d.core, ref.session) {
 		if err == nil {
@@ -47,12 +54,24 @@ func (d *Door) open(ctx context.Context, ref reference, granted access) (*watch,
 		if err != nil {
 			return nil, err
 		}
-		w.past = append(w.past, record)
+		if keep && len(w.facts(&record)) > 0 {
+			w.past = append(w.past, record)
+		}
 	}
+	w.forget()
 	if !granted.opens(ref.session, w.channel) || w.input == "" && !w.knows(ref.run) {
 		return nil, errNoRun
 	}
 	return w, nil
+}
+
+// forget drops what ended runs beside this one hold; their numbers stay.
+func (w *watch) forget() {
+	for i := range w.conversation.Runs {
+		if run := &w.conversation.Runs[i]; run.State == schemas.RunStateEnded && run.Number != w.run() {
+			w.conversation.Runs[i] = schemas.Run{Number: run.Number, State: run.State, Status: run.Status}
+		}
+	}
 }
 
 // findInput reads the event that a reference by sequence names. It must be a

@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/cloudevents/sdk-go/v2/event"
+
+	"podium/bus"
 )
 
 const (
@@ -86,7 +88,7 @@ func readBinary(header nethttp.Header, body []byte) (*event.Event, *Fault) {
 		if attribute == attrContentType || attribute == attrData {
 			return nil, &Fault{Attribute: attribute, Detail: "in binary mode this is no ce- header: the header Content-Type is the datacontenttype, the body is the data"}
 		}
-		value, ok := headerValue(values[0])
+		value, ok := bus.DecodeHeader(values[0])
 		if !ok {
 			return nil, &Fault{Attribute: attribute, Detail: "it is not percent-encoded UTF-8"}
 		}

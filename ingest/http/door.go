@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/ingest/problem"
 )
 
 // doorName is the door's part of the subject, podium.in.http.<p>.
@@ -52,7 +53,7 @@ func (d *Door) Handler() nethttp.Handler {
 	mux := nethttp.NewServeMux()
 	mux.HandleFunc("POST /v1/events/{source}", d.receive)
 	mux.HandleFunc("OPTIONS /v1/events/{source}", d.handshake)
-	mux.HandleFunc("/v1/events/{source}", func(w nethttp.ResponseWriter, _ *nethttp.Request) { refuseMethod(w) })
+	mux.HandleFunc("/v1/events/{source}", func(w nethttp.ResponseWriter, _ *nethttp.Request) { problem.WriteMethod(w, nethttp.MethodPost) })
 	mux.HandleFunc("/", func(w nethttp.ResponseWriter, _ *nethttp.Request) { problemNoPage().write(w) })
 	return mux
 }
@@ -63,9 +64,4 @@ func (d *Door) source(r *nethttp.Request) *source {
 		return known
 	}
 	return d.stranger
-}
-
-func refuseMethod(w nethttp.ResponseWriter) {
-	w.Header().Set("Allow", nethttp.MethodPost)
-	problemMethod().write(w)
 }

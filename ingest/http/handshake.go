@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"podium/ingest/problem"
 )
 
 // handshake answers whoever asks whether it may send here (HTTP 1.1 Web Hooks for
@@ -14,7 +16,7 @@ func (d *Door) handshake(w nethttp.ResponseWriter, r *nethttp.Request) {
 	from := d.source(r)
 	origin := strings.TrimSpace(r.Header.Get("Webhook-Request-Origin"))
 	if origin == "" || !slices.ContainsFunc(from.Origins, func(allowed string) bool { return strings.EqualFold(allowed, origin) }) {
-		refuseMethod(w)
+		problem.WriteMethod(w, nethttp.MethodPost)
 		return
 	}
 	header := w.Header()

@@ -2,17 +2,14 @@ package http
 
 import (
 	"context"
-	"errors"
-	"io"
 	nethttp "net/http"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -53,17 +50,18 @@ func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 		from.refuse(w, problemBusy())
 		return
 	}
-	body, problem := d.readBody(w, r)
-	if problem == nil {
-		problem = d.admit(from, r.Header, body)
-	}
-	if problem != nil {
-		from.refuse(w, problem)
+	body, fault := problem.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	if fault != nil {
+		from.refuse(w, fault)
 		return
 	}
-	events, batch, problem := read(from, r.Header, body)
-	if problem != nil {
-		from.refuse(w, problem)
+	if refusal := d.admit(from, r.Header, body); refusal != nil {
+		from.refuse(w, refusal)
+		return
+	}
+	events, batch, refusal := read(from, r.Header, body)
+	if refusal != nil {
+		from.refuse(w, refusal)
 		return
 	}
 	accepted, faults, err := d.take(r, from, events)
@@ -81,36 +79,17 @@ func answer(w nethttp.ResponseWriter, batch bool, accepted []Accepted, faults []
 	case len(faults) > 0:
 		problemEvents(batch, accepted, faults).write(w)
 	case batch:
-		writeJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
+		problem.WriteJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
 	default:
 		w.Header().Set("Location", accepted[0].Run)
-		writeJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, accepted[0])
+		problem.WriteJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, accepted[0])
 	}
 }
 
 // refuse tells the sender that nothing was taken.
-func (s *source) refuse(w nethttp.ResponseWriter, problem *Problem) {
+func (s *source) refuse(w nethttp.ResponseWriter, refusal problem.Problem) {
 	s.tally.refused.Add(1)
-	problem.write(w)
-}
-
-// readBody reads the body once, whole, as the sender signed it.
-func (d *Door) readBody(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, *Problem) {
-	controller := nethttp.NewResponseController(w)
-	// A writer without deadlines has none to set.
-	_ = controller.SetReadDeadline(time.Now().Add(d.config.BodyTimeout))
-	body, err := io.ReadAll(nethttp.MaxBytesReader(w, r.Body, MaxBody))
-	var tooLarge *nethttp.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, problemTooLarge()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problemSlow()
-	case err != nil:
-		return nil, problemIncomplete()
-	}
-	_ = controller.SetReadDeadline(time.Time{})
-	return body, nil
+	problem.Write(w, refusal)
 }
 
 // admit checks who sends, and whether he may send now.
@@ -128,8 +107,8 @@ func (d *Door) admit(from *source, header nethttp.Header, body []byte) *Problem 
 	return nil
 }
 
-// read takes a request apart. A problem is one of the request as a whole.
-func read(from *source, header nethttp.Header, body []byte) (events []decoded, batch bool, problem *Problem) {
+// read takes a request apart. A refusal is of the request as a whole.
+func read(from *source, header nethttp.Header, body []byte) (events []decoded, batch bool, refusal *Problem) {
 	mode, err := modeOf(header)
 	if err != nil {
 		return nil, false, problemFormat()
@@ -144,8 +123,8 @@ func read(from *source, header nethttp.Header, body []byte) (events []decoded, b
 	case modeStructured:
 		one.event, one.fault = readStructured(body)
 	case modeBatch:
-		events, problem = readBatch(body)
-		return events, true, problem
+		events, refusal = readBatch(body)
+		return events, true, refusal
 	}
 	return []decoded{one}, false, nil
 }
@@ -200,11 +179,5 @@ func (d *Door) submit(ctx context.Context, made *schemas.Event) (bus.Receipt, er
 }
 
 func publishProblem(err error) *Problem {
-	switch {
-	case errors.Is(err, bus.ErrFull):
-		return problemFull()
-	case errors.Is(err, bus.ErrTooLarge):
-		return problemTooLarge()
-	}
-	return problemUnavailable()
+	return problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable())
 }
