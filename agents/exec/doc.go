@@ -45,7 +45,9 @@
 // Of a program with side effects outside nobody knows what it has done when a
 // signal or the agent ended it, or when what it printed cannot be read; an issue of
 // its response says so with "effect_unknown":true. Any other failure says that it
-// has done nothing.
+// has done nothing. With "category":"resource" an issue says that the program is well
+// and has no room for this now, such as within a rate: it is asked again later, and
+// its circuit breaker does not count it.
 //
 // When the request's context or the timeout ends, the whole process group is
 // killed. Whatever the program leaves behind in its group is killed when it

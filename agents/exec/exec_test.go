@@ -91,6 +91,7 @@ func TestOutputMeaning(t *testing.T) {
 		want    schemas.Result
 		failure string // part of its message
 		final   bool
+		busy    bool // it says that it has no room
 	}{
 		"nothing":      {output: " \n"},
 		"text":         {output: "  two\nlines \n\n", want: schemas.Result{Text: "  two\nlines"}},
@@ -116,6 +117,14 @@ func TestOutputMeaning(t *testing.T) {
 			output:  `{"status":"failed","issues_encountered":[{"description":"never","resolution":"escalated"}]}`,
 			failure: "never", final: true,
 		},
+		"failed, no room": {
+			output:  `{"status":"failed","issues_encountered":[{"description":"quota","category":"resource"}]}`,
+			failure: "quota", busy: true,
+		},
+		"failed, of no known class": {
+			output:  `{"status":"failed","issues_encountered":[{"description":"odd","category":"weather"}]}`,
+			failure: "odd",
+		},
 		"response": {
 			output: `{"type":"execution_response","in_reply_to":"request-1","payload":{"status":"completed","result":{"text":"a"}}}`,
 			want:   schemas.Result{Text: "a"},
@@ -139,6 +148,9 @@ func TestOutputMeaning(t *testing.T) {
 				failure := asFailure(t, err)
 				if !strings.Contains(failure.Message, test.failure) || failure.Permanent != test.final {
 					t.Errorf("message %q, permanent %v", failure.Message, failure.Permanent)
+				}
+				if busy := failure.Category == schemas.CategoryResource; busy != test.busy || !busy && failure.Category != "" {
+					t.Errorf("category %q", failure.Category)
 				}
 				return
 			}

@@ -67,6 +67,9 @@ func (a *Agent) settle(language string, payload *schemas.ResponsePayload) (schem
 			}
 			failure.Permanent = failure.Permanent || issue.Resolution == schemas.ResolutionEscalated
 			failure.Unknown = failure.Unknown || issue.EffectUnknown
+			if issue.Category == schemas.CategoryResource {
+				failure.Category = issue.Category
+			}
 		}
 		return schemas.Result{}, failure
 	default:

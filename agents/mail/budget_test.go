@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -54,16 +55,21 @@ func TestBudgetOfAPeerEndsALoop_I20(t *testing.T) {
 	}
 }
 
-func TestRateOfAnAccountIsAFailureForNow(t *testing.T) {
+// TestRateOfAnAccountSaysNothingAgainstTheAgent: a letter whose turn comes too late
+// for its request is for another time, and no failure that a breaker counts (M-28).
+func TestRateOfAnAccountSaysNothingAgainstTheAgent(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t, smtpsink.Config{})
 	agent := newAgent(t, sink, func(a *mail.Account) { a.Limits.PerMinute = 1 })
 	request := requestWith(t, newAnswer())
-	if _, err := agent.Handle(t.Context(), request, ignore); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := agent.Handle(ctx, request, ignore); err != nil {
 		t.Fatal(err)
 	}
-	_, err := agent.Handle(t.Context(), request, ignore)
-	if failure := asFailure(t, err); failure.Permanent || !strings.Contains(failure.Message, "in 61 Sekunden") {
-		t.Errorf("permanent %v, %q", failure.Permanent, failure.Message)
+	_, err := agent.Handle(ctx, request, ignore)
+	failure := asFailure(t, err)
+	if failure.Permanent || failure.Unknown || failure.Category != schemas.CategoryResource || !strings.Contains(failure.Message, "in 60 Sekunden") {
+		t.Errorf("permanent %v, unknown %v, %q, %q", failure.Permanent, failure.Unknown, failure.Category, failure.Message)
 	}
 }

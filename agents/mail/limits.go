@@ -2,8 +2,11 @@ package mail
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
+
+	"podium/bus"
 )
 
 // Limits bound what an account sends, so that a loop ends.
@@ -17,53 +20,70 @@ type Limits struct {
 const DefaultPeerPerHour = 10
 
 const (
-	rateWait   = 10 * time.Second // that a letter waits for its turn; beyond it fails for now
-	peersLimit = 4096             // addresses that are remembered
+	sendReserve = 10 * time.Second // of a request's time, which waiting for a turn leaves to the sending
+	peersLimit  = 4096             // addresses that are remembered
 )
 
-// A window is the moments of the last span, for each key. It holds at most limit
-// of them and keys of at most peersLimit; of too many, the key that was used
-// longest ago is forgotten.
+// A window is the turns of the last span, and those to come, for each key: at most
+// limit of them in any span. It holds at most peersLimit keys; of too many, the one
+// that was used longest ago is forgotten.
 type window struct {
 	span  time.Duration
 	limit int
 
 	mu    sync.Mutex
-	taken map[string][]time.Time
+	taken map[string][]time.Time // in their order
 }
 
 func newWindow(span time.Duration, limit int) *window {
 	return &window{span: span, limit: limit, taken: map[string][]time.Time{}}
 }
 
-// take counts one more, or returns how long it is until there is room for it.
-func (w *window) take(key string, now time.Time) (wait time.Duration) {
+// take gives away the next turn of a key, now or later, or says when it would be if
+// that is after latest. Whoever comes first has the earlier turn; latest zero is never
+// too late.
+func (w *window) take(key string, now, latest time.Time) (turn time.Time, taken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	moments := w.taken[key]
-	for len(moments) > 0 && now.Sub(moments[0]) >= w.span {
-		moments = moments[1:]
+	turns := w.taken[key]
+	for len(turns) > 0 && now.Sub(turns[0]) >= w.span {
+		turns = turns[1:]
 	}
-	if len(moments) >= w.limit {
-		w.taken[key] = moments
-		return w.span - now.Sub(moments[0])
+	turn = now
+	if full := len(turns) - w.limit; full >= 0 {
+		turn = turns[full].Add(w.span)
+	}
+	if !latest.IsZero() && turn.After(latest) {
+		w.keep(key, turns)
+		return turn, false
 	}
 	if _, known := w.taken[key]; !known && len(w.taken) >= peersLimit {
 		w.forget()
 	}
-	w.taken[key] = append(moments, now)
-	return 0
+	place := len(turns)
+	for place > 0 && turns[place-1].After(turn) { // one of those before it was given back
+		place--
+	}
+	w.keep(key, slices.Insert(turns, place, turn))
+	return turn, true
 }
 
-// giveBack takes back the newest of a key: nothing was sent.
-func (w *window) giveBack(key string) {
+// giveBack takes back a turn of a key: nothing was sent in it.
+func (w *window) giveBack(key string, turn time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if moments := w.taken[key]; len(moments) > 1 {
-		w.taken[key] = moments[:len(moments)-1]
-	} else {
-		delete(w.taken, key)
+	turns := w.taken[key]
+	if i := slices.IndexFunc(turns, turn.Equal); i >= 0 {
+		w.keep(key, slices.Delete(turns, i, i+1))
 	}
+}
+
+func (w *window) keep(key string, turns []time.Time) {
+	if len(turns) == 0 {
+		delete(w.taken, key)
+		return
+	}
+	w.taken[key] = turns
 }
 
 func (w *window) forget() {
@@ -91,38 +111,56 @@ func (e *limitError) Error() string {
 	return "the account's rate is used up"
 }
 
-// admit counts a letter to the peers, and waits for its turn when that is near.
-// The function returned takes it back.
-func (s *sender) admit(ctx context.Context, now func() time.Time, peers []string) (func(), error) {
+// admit counts a letter to the peers and waits for its turn of the account, for as
+// long as ctx leaves the time to send it then. It calls waits before it waits. The
+// function returned takes back what was counted.
+func (s *sender) admit(ctx context.Context, now time.Time, peers []string, waits func(time.Duration)) (giveBack func(), err error) {
 	for i, peer := range peers {
-		if wait := s.peers.take(peer, now()); wait > 0 {
-			s.giveBack(peers[:i])
-			return nil, &limitError{peer: true, wait: wait}
+		if turn, taken := s.peers.take(peer, now, now); !taken {
+			s.giveBack(peers[:i], now)
+			return nil, &limitError{peer: true, wait: turn.Sub(now)}
 		}
 	}
-	for waited := time.Duration(0); s.rate != nil; {
-		wait := s.rate.take("", now())
-		if wait == 0 {
-			return func() { s.giveBack(peers); s.rate.giveBack("") }, nil
-		}
-		if waited += wait; waited > rateWait {
-			s.giveBack(peers)
-			return nil, &limitError{wait: wait}
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			s.giveBack(peers)
-			return nil, context.Cause(ctx)
-		}
+	if s.rate == nil {
+		return func() { s.giveBack(peers, now) }, nil
 	}
-	return func() { s.giveBack(peers) }, nil
+	turn, err := s.awaitTurn(ctx, now, waits)
+	if err != nil {
+		s.giveBack(peers, now)
+		return nil, err
+	}
+	return func() { s.giveBack(peers, now); s.rate.giveBack("", turn) }, nil
 }
 
-func (s *sender) giveBack(peers []string) {
+// awaitTurn waits until the account may send one letter more.
+func (s *sender) awaitTurn(ctx context.Context, now time.Time, waits func(time.Duration)) (time.Time, error) {
+	turn, taken := s.rate.take("", now, latestTurn(ctx, now))
+	wait := turn.Sub(now)
+	switch {
+	case !taken:
+		return turn, &limitError{wait: wait}
+	case wait == 0:
+		return turn, nil
+	}
+	waits(wait)
+	err := bus.Pause(ctx, wait)
+	if err != nil {
+		s.rate.giveBack("", turn)
+	}
+	return turn, err
+}
+
+// latestTurn leaves time to send. A turn that is there is used however little is left.
+func latestTurn(ctx context.Context, now time.Time) time.Time {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return time.Time{}
+	}
+	return now.Add(max(time.Until(deadline)-sendReserve, 0))
+}
+
+func (s *sender) giveBack(peers []string, turn time.Time) {
 	for _, peer := range peers {
-		s.peers.giveBack(peer)
+		s.peers.giveBack(peer, turn)
 	}
 }

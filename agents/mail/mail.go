@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/mail"
 	"strconv"
 	"strings"
@@ -139,10 +140,13 @@ const inputSchema = `{
 }`
 
 // Handle implements bus.Handler. It fails for good when the arguments are
-// unusable, the recipient's budget is used up or the server answers 5xx; every
-// other failure may be tried again. It asks for its permit when the server has
+// unusable, the recipient's budget is used up or the server answers 5xx to sender,
+// recipient or letter; every other failure may be tried again. It asks for its permit when the server has
 // taken sender and recipients, right before the letter itself.
-func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+//
+// A letter beyond the rate of its account waits for its turn, and fails for want of
+// room (schemas.CategoryResource) when its turn comes too late for the request.
+func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
 	language := request.Task().Context.Language()
 	letter, account, receipt, err := a.compose(ctx, &request)
 	if err != nil {
@@ -154,7 +158,9 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 			return receipt.result()
 		}
 	}
-	giveBack, err := account.admit(ctx, a.now, letter.peers())
+	giveBack, err := account.admit(ctx, a.now(), letter.peers(), func(wait time.Duration) {
+		report(0, a.words.Say(language, "rate", "{seconds}", inSeconds(wait)))
+	})
 	if err != nil {
 		return schemas.Result{}, a.failure(ctx, language, err)
 	}
@@ -272,18 +278,21 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 	failure := &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
 	key, code, seconds := "unreachable", "", ""
 	if answered, ok := errors.AsType[*replyError](err); ok {
-		code, failure.Permanent = strconv.Itoa(answered.code), answered.code >= 500 && !answered.token
+		code, failure.Permanent = strconv.Itoa(answered.code), answered.final()
 		key = "later"
 		if failure.Permanent {
 			key = "refused"
 		}
 	}
 	if limited, ok := errors.AsType[*limitError](err); ok {
-		key, seconds, failure.Permanent = "rate", strconv.Itoa(int(limited.wait.Seconds())+1), limited.peer
+		key, seconds, failure.Category = "rate", inSeconds(limited.wait), schemas.CategoryResource
 		if limited.peer {
-			key = "budget"
+			key, failure.Permanent = "budget", true
 		}
 	}
 	failure.Message = a.words.Say(language, key, "{code}", code, "{seconds}", seconds)
 	return failure
 }
+
+// inSeconds is a wait in words: rounded up, so that nobody comes too early.
+func inSeconds(wait time.Duration) string { return strconv.Itoa(int(math.Ceil(wait.Seconds()))) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"podium/bus"
 )
 
 // An Outbox is the folder of sent mail of an account. Both calls are bounded in
@@ -58,11 +60,7 @@ func (s *sender) resolve(ctx context.Context, messageID string) bool {
 	if err != nil || sent || s.account.Sent != SentServer {
 		return sent
 	}
-	timer := time.NewTimer(s.account.Settle)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	if bus.Pause(ctx, s.account.Settle) != nil {
 		return false
 	}
 	sent, err = s.look(ctx, messageID)

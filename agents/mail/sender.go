@@ -26,6 +26,10 @@ type replyError struct {
 	token bool // it refuses a token, which may have lapsed
 }
 
+// final reports whether no other attempt can help. What is refused before anybody is
+// named says nothing of the letter: a password can be mended.
+func (e *replyError) final() bool { return e.code >= 500 && e.stage != connecting }
+
 func (e *replyError) Error() string {
 	return fmt.Sprintf("%s: the server answered %d", e.stage, e.code)
 }
