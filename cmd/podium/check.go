@@ -28,8 +28,8 @@ type checkCommand struct {
 // Help is shown by --help.
 func (checkCommand) Help() string {
 	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
-when there is one. The environment variables that the configuration names have to be set. Nothing is
-started, so it does not see whether servers answer and programs exist.
+when there is one. The environment variables that the configuration names have to be set, and the
+programs of its agents have to be there. Nothing is started, so it does not see whether servers answer.
 
   podium check -c podium.yaml`
 }

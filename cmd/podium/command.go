@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ const (
 
 // command is the whole command line.
 type command struct {
-	Data    string `help:"Directory of the ledger; ./podium-data when none is named." default:"./podium-data" env:"PODIUM_DATA" placeholder:"DIR"`
+	Data    string `help:"Directory of the ledger; ./podium-data when none is named." env:"PODIUM_DATA" placeholder:"DIR"`
 	Output  string `help:"text for people, json for programs." short:"o" enum:"text,json" default:"text"`
 	Verbose bool   `help:"Log what happens, as JSON lines on standard error." short:"v"`
 
@@ -76,14 +77,15 @@ type environment struct {
 	stderr io.Writer
 	log    zerolog.Logger
 	data   string // as given, or the default
+	given  bool   // somebody has named data
 	json   bool
 }
 
 // defaultData is where the ledger is when nobody says otherwise.
 const defaultData = "./podium-data"
 
-// dataGiven reports whether --data says something else than the default.
-func (e *environment) dataGiven() bool { return e.data != defaultData }
+// dataGiven reports whether --data or PODIUM_DATA names a directory.
+func (e *environment) dataGiven() bool { return e.given }
 
 // exitError is an error with an exit code of its own. Without err there is
 // nothing left to say.
@@ -132,7 +134,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exitUsage
 	}
 	env := &environment{
-		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, data: parsed.Data, json: parsed.Output == "json",
+		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, data: cmp.Or(parsed.Data, defaultData), given: parsed.Data != "", json: parsed.Output == "json",
 		log: logger(stderr, parsed.Verbose),
 	}
 	if err = chosen.Run(env); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -180,9 +181,9 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", found.ID, found.State,
 			found.Reason, found.Detail, found.Subject, found.Received.Local().Format(time.DateTime))
 		for _, name := range sortedKeys(found.Headers) {
-			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", name, found.Headers[name])
+			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", view.Plain(name), view.Plain(fmt.Sprint(found.Headers[name])))
 		}
-		_, err = fmt.Fprintf(env.stdout, "\n%s\n", found.Body)
+		_, err = fmt.Fprintf(env.stdout, "\n%s\n", view.Plain(string(found.Body)))
 		return err
 	})
 }

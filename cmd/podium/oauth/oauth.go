@@ -224,6 +224,10 @@ type answer struct {
 }
 
 func (s *Source) ask(ctx context.Context, refreshToken string) error {
+	// Whoever asks may go; the answer is awaited all the same, because the provider
+	// may have taken the refresh token back by then.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerDeadline)
+	defer cancel()
 	asked := s.config.Clock()
 	got, err := s.post(ctx, s.form(refreshToken))
 	if err != nil {

@@ -57,7 +57,7 @@ func writeInstance(data string, instance Instance) error {
 
 // FindInstance returns the instance that runs on a data directory. It reports
 // false when there is none, or when the one that wrote the file is gone: there
-// is no such process, or its NATS server does not answer.
+// is no such process, or nobody listens where it did.
 func FindInstance(data string) (Instance, bool, error) {
 	body, err := os.ReadFile(instanceFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,8 @@ func FindInstance(data string) (Instance, bool, error) {
 	if err = json.Unmarshal(body, &instance); err != nil {
 		return Instance{}, false, fmt.Errorf("%s: %w", instanceFile(data), err)
 	}
-	return instance, alive(instance.PID) && answers(instance.NATS), nil
+	// The listener is its own; a NATS cluster goes on without it.
+	return instance, alive(instance.PID) && answers(cmp.Or(instance.HTTP, instance.NATS)), nil
 }
 
 func alive(pid int) bool {
@@ -95,7 +96,11 @@ func answers(servers string) bool {
 		if err != nil {
 			continue
 		}
-		address := net.JoinHostPort(parsed.Hostname(), cmp.Or(parsed.Port(), "4222"))
+		host := parsed.Hostname()
+		if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		address := net.JoinHostPort(host, cmp.Or(parsed.Port(), "4222"))
 		if connection, err := net.DialTimeout("tcp", address, dialTimeout); err == nil { //nolint:noctx // it has a timeout
 			_ = connection.Close()
 			return true

@@ -54,7 +54,11 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 		<-ctx.Done()
 		bounded, stop := context.WithTimeout(base, drainTimeout)
 		defer stop()
-		stopped <- w.server.Shutdown(bounded)
+		err := w.server.Shutdown(bounded)
+		if errors.Is(err, context.DeadlineExceeded) { // whoever is so slow offers it again
+			err = w.server.Close()
+		}
+		stopped <- err
 	}()
 	if err := w.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve chat messages: %w", err)

@@ -16,7 +16,7 @@ func Lines(record *schemas.Record) []string {
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
 			if line := factLine(&transition.Facts[i], transition.Cause.Time); line != "" {
-				lines = append(lines, line)
+				lines = append(lines, Plain(line))
 			}
 		}
 	}
@@ -178,7 +178,7 @@ const shortLength = 90
 func short(text string) string { return shorten(text, shortLength) }
 
 func shorten(text string, length int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = Plain(strings.Join(strings.Fields(text), " "))
 	if runes := []rune(text); len(runes) > length {
 		return string(runes[:length-1]) + "…"
 	}

@@ -57,7 +57,7 @@ func Run(run *schemas.Run, answer string) string {
 	if answer != "" {
 		line("\n%s", answer)
 	}
-	return b.String()
+	return Plain(b.String())
 }
 
 // bounce tells what a mail system has reported of an answer.

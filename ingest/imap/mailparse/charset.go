@@ -100,11 +100,10 @@ func latin(data []byte) string {
 // clean makes text safe to store and show: valid UTF-8, line feeds only, no
 // control characters but tab and newline, no byte-order mark.
 func clean(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if !strings.ContainsFunc(text, unwanted) {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	if printable(text) || !strings.ContainsFunc(text, unwanted) {
 		return text
 	}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':
@@ -114,6 +113,16 @@ func clean(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// printable tells of most text, and quickly, that there is nothing to clean.
+func printable(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\t' && c != '\n' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 func unwanted(r rune) bool {

@@ -236,6 +236,7 @@ func TestThread(t *testing.T) {
 		"folded id":            {[]string{"References: <1@\r\n x> <2@x>"}, "1@x"},
 		"comments between":     {[]string{"In-Reply-To: Your mail of <2@x> (yesterday)"}, "2@x"},
 		"empty id":             {[]string{"Message-ID: <>", "References: <>"}, "raw"},
+		"a chat's key":         {[]string{"Message-ID: <3@x>", "References: <telegram//phone/4711>"}, "mail/telegram//phone/4711"},
 		"words in In-Reply-To": {[]string{"Message-ID: <3@x>", "In-Reply-To: your mail"}, "3@x"},
 	}
 	for name, test := range tests {

@@ -113,7 +113,12 @@ func looksLatin(author schemas.Address) bool {
 }
 
 func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+	for i := range len(text) {
+		if text[i] > unicode.MaxASCII {
+			return false
+		}
+	}
+	return true
 }
 
 func answersElsewhere(mail *schemas.EmailReceived) bool {
