@@ -79,6 +79,10 @@ type Failure struct {
 	Permanent bool   // no other attempt can help
 	Unknown   bool   // what was permitted outside may have happened all the same
 	Err       error  // for the log; may be nil
+	// Category classifies it (M-44); it may be empty. CategoryResource says that the
+	// agent is well and has no room for this now, such as within a rate: nothing that
+	// its circuit breaker counts.
+	Category schemas.FailureCategory
 }
 
 // Error implements error.

@@ -95,8 +95,9 @@ func (s *server) completed(e *schemas.Event, request *Request, started time.Time
 // failed returns the failed response of an error (see Handler).
 func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) answer {
 	description, permanent, unknown := neutralFailure, false, false
+	var category schemas.FailureCategory
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		permanent, unknown = failure.Permanent, failure.Unknown
+		permanent, unknown, category = failure.Permanent, failure.Unknown, failure.Category
 		if failure.Message != "" {
 			description = failure.Message
 		}
@@ -109,7 +110,7 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, e
 	issue := schemas.Issue{
 		IssueID: schemas.ResponseID(e.ID), TaskID: e.Subject, Agent: s.worker.Name(), Severity: "high",
 		Description: description, Resolution: resolution, ResolutionDetails: details,
-		EffectUnknown: unknown,
+		EffectUnknown: unknown, Category: category,
 	}
 	if tasks := request.Payload.Tasks; len(tasks) > 0 {
 		issue.TaskID = tasks[0].TaskID
@@ -143,13 +144,19 @@ func (s *server) payload(request *Request, status schemas.ResponseStatus, starte
 	}
 }
 
+// elsewhereAfter is after how many tries, about 20 seconds, every other one goes to
+// the work stream instead of a shard: the shard may be one that is not there.
+const elsewhereAfter = 10
+
 // publish puts an answer on the bus and tries again until it is there, the lease
 // is lost, or the bus refuses for good. An answer that is too large becomes a
-// failed one; a large body becomes a reference.
+// failed one; a large body becomes a reference. One that its shard does not take
+// is offered to the work stream in the end, from where it is forwarded: so a request
+// that names a shard which is not there takes nobody's slot for ever.
 func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, request *Request, log zerolog.Logger) error {
 	var trouble backoff
-	replaced := false
-	for {
+	replaced, subject := false, given.subject
+	for tries := 1; ; tries++ {
 		if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
 			return cause
 		}
@@ -166,6 +173,9 @@ func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, r
 			return err
 		}
 		log.Warn().Err(err).Msg("a response is not published yet; trying again")
+		if given.subject = subject; tries >= elsewhereAfter && tries%2 == 1 {
+			given.subject = ServiceSubject(s.worker.Name(), string(KindResponse))
+		}
 		if err := trouble.wait(ctx); err != nil {
 			return err
 		}

@@ -267,7 +267,7 @@ func (s *server) stayAlive(ctx context.Context) {
 			return
 		case err == nil:
 			announced, trouble = true, backoff{}
-			err = pause(ctx, s.config.Heartbeat)
+			err = Pause(ctx, s.config.Heartbeat)
 		case announced && !Temporary(err):
 			announced = false
 			continue
@@ -294,5 +294,5 @@ type backoff struct{ next time.Duration }
 
 func (b *backoff) wait(ctx context.Context) error {
 	b.next = min(max(2*b.next, 50*time.Millisecond), 5*time.Second)
-	return pause(ctx, b.next/2+rand.N(b.next/2)) //nolint:gosec // spreads load, guards nothing
+	return Pause(ctx, b.next/2+rand.N(b.next/2)) //nolint:gosec // spreads load, guards nothing
 }

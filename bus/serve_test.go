@@ -45,51 +45,57 @@ func TestServeFailures(t *testing.T) {
 		handle      bus.HandlerFunc
 		description string
 		resolution  schemas.Resolution
+		category    schemas.FailureCategory
 	}{
 		"Error": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{}, errors.New("connection refused")
-			}, "The agent could not complete the task.", schemas.ResolutionDeferred,
+			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"TemporaryFailure": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{}, &bus.Failure{Message: secret + " is busy"}
-			}, secret + " is busy", schemas.ResolutionDeferred,
+			}, secret + " is busy", schemas.ResolutionDeferred, "",
+		},
+		"NoRoom": {
+			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+				return schemas.Result{}, &bus.Failure{Message: "not within this minute", Category: schemas.CategoryResource}
+			}, "not within this minute", schemas.ResolutionDeferred, schemas.CategoryResource,
 		},
 		"PermanentFailure": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{}, fmt.Errorf("wrapped: %w", &bus.Failure{Message: "no such formula", Permanent: true, Err: errors.New("parse")})
-			}, "no such formula", schemas.ResolutionEscalated,
+			}, "no such formula", schemas.ResolutionEscalated, "",
 		},
 		"Panic": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) { panic(secret) },
-			"The agent could not complete the task.", schemas.ResolutionDeferred,
+			"The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"RuntimePanic": {
 			func(_ context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
 				return schemas.Result{Text: r.Payload.Tasks[7].TaskID}, nil
-			}, "The agent could not complete the task.", schemas.ResolutionDeferred,
+			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"Goexit": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				runtime.Goexit()
 				return schemas.Result{}, nil
-			}, "The agent could not complete the task.", schemas.ResolutionDeferred,
+			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"ResultIsNotJSON": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{Data: []byte("{")}, nil
-			}, "The agent could not complete the task.", schemas.ResolutionDeferred,
+			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"MessageIsNotUTF8": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{}, &bus.Failure{Message: "\xff", Permanent: true}
-			}, "The agent could not complete the task.", schemas.ResolutionEscalated,
+			}, "The agent could not complete the task.", schemas.ResolutionEscalated, "",
 		},
 		"ResultIsTooLarge": {
 			func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
 				return schemas.Result{Text: strings.Repeat("x", bus.ArtifactLimit)}, nil
-			}, "The result is too large.", schemas.ResolutionEscalated,
+			}, "The result is too large.", schemas.ResolutionEscalated, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +108,8 @@ func TestServeFailures(t *testing.T) {
 				if got.InReplyTo != id || got.MessageID != schemas.ResponseID(id) || got.Payload.Status != schemas.StatusFailed {
 					t.Errorf("response %+v", got.ExecutionResponse)
 				}
-				if i := got.Payload.IssuesEncountered; len(i) != 1 || i[0].Description != c.description || i[0].Resolution != c.resolution {
-					t.Errorf("issues %+v, want %q %s", i, c.description, c.resolution)
+				if i := got.Payload.IssuesEncountered; len(i) != 1 || i[0].Description != c.description || i[0].Resolution != c.resolution || i[0].Category != c.category {
+					t.Errorf("issues %+v, want %q %s %s", i, c.description, c.resolution, c.category)
 				}
 				if strings.Contains(s.log.String(), secret) {
 					t.Errorf("personal data in the log:\n%s", s.log)

@@ -48,7 +48,7 @@ func FollowSession(ctx context.Context, ledger Ledger, session string, from uint
 				return
 			}
 			if Temporary(err) {
-				err = pause(ctx, time.Second)
+				err = Pause(ctx, time.Second)
 			}
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -117,8 +117,8 @@ func ReadRecord(ctx context.Context, ledger Ledger, message Message) (StoredReco
 	return stored, nil
 }
 
-// pause waits, or returns the cause that ended ctx.
-func pause(ctx context.Context, wait time.Duration) error {
+// Pause waits, or returns the cause that ended ctx.
+func Pause(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

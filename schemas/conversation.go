@@ -37,6 +37,7 @@ type Conversation struct {
 	Messages []ReceivedMessage `json:"messages"`
 
 	broken error
+	known  map[string]int // indexes of Messages by id, of as many as Apply has seen
 }
 
 // A ReceivedMessage is what became of an incoming message.
@@ -59,10 +60,14 @@ func (c *Conversation) Run(n int) *Run {
 
 // Message returns the message with that event id, or nil.
 func (c *Conversation) Message(id string) *ReceivedMessage {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if c.Messages[i].ID == id {
-			return &c.Messages[i]
-		}
+	if c.known == nil {
+		c.known = make(map[string]int, len(c.Messages))
+	}
+	for i := len(c.known); i < len(c.Messages); i++ { // each id is there once
+		c.known[c.Messages[i].ID] = i
+	}
+	if i, ok := c.known[id]; ok {
+		return &c.Messages[i]
 	}
 	return nil
 }

@@ -181,6 +181,8 @@ func readIssue(d *decoder) (i Issue) {
 			i.ResolutionDetails = d.text()
 		case "effect_unknown":
 			i.EffectUnknown = d.boolean()
+		case "category":
+			i.Category = choice(d, CategoryExecution, CategoryValidation, CategoryDependency, CategoryResource, CategoryCoordination)
 		default:
 			d.skip()
 		}

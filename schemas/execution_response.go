@@ -94,6 +94,10 @@ type Issue struct {
 	ResolutionDetails string     `json:"resolution_details,omitzero"`
 	// EffectUnknown says that what was permitted outside may have happened all the same.
 	EffectUnknown bool `json:"effect_unknown,omitzero"`
+	// Category classifies the failure of an attempt (M-44). Resource says that the
+	// agent is well and has no room for this now: it is asked again later, and its
+	// circuit breaker does not count it. The others change nothing.
+	Category FailureCategory `json:"category,omitzero"`
 }
 
 // Resolution says what became of an issue. On a failed response it also says

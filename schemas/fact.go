@@ -114,6 +114,7 @@ type Upstream struct {
 	ReplyTo     string    `json:"reply_to,omitzero"` // subject; absent: the agent's own of the work stream
 	PlanID      string    `json:"plan_id"`           // of the request
 	Planned     bool      `json:"planned,omitzero"`  // the request holds the plan
+	Given       bool      `json:"given,omitzero"`    // it holds none, and its one task says more than words, such as arguments
 	Task        string    `json:"task,omitzero"`     // its one task, when it holds no plan
 	Subject     string    `json:"subject,omitzero"`  // CloudEvents attribute
 	Correlation string    `json:"correlation,omitzero"`
@@ -186,8 +187,9 @@ type PlannedTask struct {
 	Tokens       int      `json:"tokens,omitzero"`   // estimate
 	Routed       bool     `json:"routed,omitzero"`   // Agent settles who does it
 	Optional     bool     `json:"optional,omitzero"` // the run can do without it
-	// Particulars are there when any of them is; read them by Particular.
-	*Particulars
+	// Particulars are there when any of them is; read them by Particular. In JSON they
+	// are members of the task.
+	Particulars *Particulars `json:",embed"`
 }
 
 // Particular returns what only some tasks have.

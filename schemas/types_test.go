@@ -90,6 +90,13 @@ func goFields(of reflect.Type) []goField {
 			continue
 		}
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if options == "embed" {
+			for _, inner := range goFields(field.Type.Elem()) {
+				inner.index = slices.Concat(field.Index, inner.index)
+				fields = append(fields, inner)
+			}
+			continue
+		}
 		fields = append(fields, goField{name, field.Index, field.Type, strings.Contains(options, "omit")})
 	}
 	return fields

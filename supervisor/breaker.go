@@ -131,6 +131,9 @@ func (o *Owner) saw(agent string, event plan.BreakerEvent) {
 	}
 	if value.State != b.value.State {
 		o.roomy = append(o.roomy, agent) // those who wait may go, or are refused
+		if !plan.Bars(&value) {
+			o.readmit(agent)
+		}
 		o.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
 	}
 	b.value, b.events = value, append(b.events, event)
@@ -179,9 +182,10 @@ func (o *Owner) share(ctx context.Context, b *breaker) {
 		events = append(events, plan.BreakerEvent{Kind: plan.BreakerClaimed, Request: probe.request, At: o.now})
 	}
 	var found schemas.Breaker
+	store := o.Core.Store(bus.AgentBucket)
 	b.busy = true
 	o.operate(func() (err error) {
-		found, err = amend(ctx, o.Core.Store(bus.AgentBucket), bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
+		found, err = amend(ctx, store, bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
 		})
@@ -197,7 +201,11 @@ func (o *Owner) share(ctx context.Context, b *breaker) {
 		}
 		b.tries, b.read, b.stored = 0, now, found
 		b.events = slices.Clone(b.events[told:])
+		barred := plan.Bars(&b.value)
 		b.value, _ = b.policy.Change(found, b.events...)
+		if barred && !plan.Bars(&b.value) {
+			o.readmit(b.agent)
+		}
 		if probe != nil {
 			b.probe = nil
 			if probe.gone {

@@ -38,23 +38,6 @@ func (d *desk) use(change func(*schemas.Profile)) {
 	d.must(err)
 }
 
-// refuse has an agent fail a request, so that another attempt may help.
-func (d *desk) refuse(agent string, request *schemas.Event) {
-	d.tb.Helper()
-	response := d.response(agent, request, "")
-	response.Payload.Status, response.Payload.Result = schemas.StatusFailed, nil
-	response.Payload.IssuesEncountered = []schemas.Issue{{
-		IssueID: "1", TaskID: "t1", Agent: agent, Severity: "high", Description: "down", Resolution: schemas.ResolutionDeferred,
-	}}
-	body, err := schemas.Marshal(response)
-	d.must(err)
-	shard, _ := schemas.ShardOfRequest(request.ID)
-	d.put(bus.ResponseSubject(agent, shard), &schemas.Event{
-		ID: response.MessageID, Source: bus.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
-		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, DataContentType: schemas.MediaTypeJSON, Data: body,
-	})
-}
-
 // last returns the newest request to an agent.
 func (d *desk) last(agent string) *schemas.Event {
 	d.tb.Helper()

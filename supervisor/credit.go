@@ -59,17 +59,21 @@ type waiter struct {
 	reserved  bool // room is kept for it
 }
 
-// waiters is a heap: the most urgent first, else in the order of arrival.
+// before reports whether a waiter goes before another: it is more urgent, else it
+// came first.
+func (w *waiter) before(other *waiter) bool {
+	if w.priority != other.priority {
+		return w.priority < other.priority
+	}
+	return w.order < other.order
+}
+
+// waiters is a heap: who goes first is first.
 type waiters []*waiter
 
-func (w waiters) Len() int { return len(w) }
-func (w waiters) Less(i, j int) bool {
-	if w[i].priority != w[j].priority {
-		return w[i].priority < w[j].priority
-	}
-	return w[i].order < w[j].order
-}
-func (w waiters) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
+func (w waiters) Len() int           { return len(w) }
+func (w waiters) Less(i, j int) bool { return w[i].before(w[j]) }
+func (w waiters) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
 
 func (w *waiters) Push(x any) {
 	if added, ok := x.(*waiter); ok {
@@ -83,6 +87,13 @@ func (w *waiters) Pop() any {
 	old[len(old)-1] = nil
 	*w = old[:len(old)-1]
 	return last
+}
+
+// anyBefore reports whether one of those at i in the heap and behind it, which goes
+// before another, is such a one. It looks at few more than those that go before.
+func (w waiters) anyBefore(other *waiter, i int, is func(*waiter) bool) bool {
+	return i < len(w) && w[i].before(other) &&
+		(is(w[i]) || w.anyBefore(other, 2*i+1, is) || w.anyBefore(other, 2*i+2, is))
 }
 
 // next returns the most urgent waiter, or nil.
@@ -202,10 +213,7 @@ func (o *Owner) grant(ctx context.Context) bool {
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
 func (o *Owner) lets(p *pool, w *waiter) bool {
-	passage := o.passage(w.agent, w.request)
-	if w.first && passage == plan.PassageClosed {
-		passage = plan.PassageFree // an answer is worth the try
-	}
+	passage := o.passageOf(w)
 	refused := passage == plan.PassageClosed
 	switch {
 	case refused && !w.c.repliesBy(w.agent):
@@ -227,6 +235,15 @@ func (o *Owner) lets(p *pool, w *waiter) bool {
 	return true
 }
 
+// passageOf returns what the breaker of its agent says to a waiter.
+func (o *Owner) passageOf(w *waiter) plan.Passage {
+	passage := o.passage(w.agent, w.request)
+	if w.first && passage == plan.PassageClosed {
+		return plan.PassageFree // an answer is worth the try
+	}
+	return passage
+}
+
 // repliesBy reports whether an agent delivers the answer to a run that is under way
 // or waits for its turn.
 func (c *conversation) repliesBy(agent string) bool {
@@ -241,19 +258,29 @@ func (o *Owner) hand(w *waiter) {
 	o.push(w.c)
 }
 
-// usable reports whether a grant is still what it was when it was given.
+// usable reports whether a grant is still what it was when it was given, and still
+// its waiter's: its conversation may have been busy since.
 func (o *Owner) usable(w *waiter) bool {
 	if !w.c.awaits(w) {
 		return false
 	}
-	switch o.passage(w.agent, w.request) {
+	switch o.passageOf(w) {
 	case plan.PassageClosed:
 		return true // to be refused
 	case plan.PassageFree:
-		return w.reserved && o.holdsFor(w)
+		return w.reserved && o.holdsFor(w) && !o.outranked(w)
 	case plan.PassageClaimed:
 	}
 	return false
+}
+
+// outranked reports whether somebody who goes before a waiter lacks nothing but room.
+// Who has resources keeps its room: others wait for them.
+func (o *Owner) outranked(w *waiter) bool {
+	p := o.pool(w.agent)
+	return p.limit > 0 && len(w.resources) == 0 && p.waiters.anyBefore(w, 0, func(first *waiter) bool {
+		return !first.gone && o.holdsFor(first) && o.passageOf(first) == plan.PassageFree
+	})
 }
 
 // granted ends a grant: it was used, or there is nothing to use it for, or it is
@@ -266,6 +293,20 @@ func (o *Owner) granted(c *conversation) {
 	}
 	if c.awaits(w) {
 		o.enlist(w)
+	}
+}
+
+// readmit has those wait again who were to be refused and have not been yet, once
+// their agent is not barred any more: others would be before them until their turn.
+func (o *Owner) readmit(agent string) {
+	for _, c := range o.sessions {
+		c.grants = slices.DeleteFunc(c.grants, func(w *waiter) bool {
+			spared := w.agent == agent && !w.reserved && c.awaits(w)
+			if spared {
+				o.enlist(w)
+			}
+			return spared
+		})
 	}
 }
 
@@ -286,9 +327,10 @@ func (o *Owner) admissions(c *conversation, read *session.Input) plan.Bus {
 	return a
 }
 
-// Admit implements plan.Bus. Those that waited before have had their grants by
-// now, so that whoever finds room takes it from nobody. Room comes before the
-// breaker, because what it refuses may go all the same (see plan.Turn.Grant).
+// Admit implements plan.Bus. Nobody finds room while somebody waits for it: what has
+// become free since the grants of this Tick were given is for those who wait. Room
+// comes before the breaker, because what it refuses may go all the same (see
+// plan.Turn.Grant).
 func (a *admissions) Admit(agent string) plan.Admission {
 	if slices.Contains(a.barred, agent) {
 		return plan.Unavailable
@@ -299,7 +341,7 @@ func (a *admissions) Admit(agent string) plan.Admission {
 		return a.bar(agent, a.owner.passage(agent, w.request))
 	}
 	p := a.owner.pool(agent)
-	if !a.owner.room(p) {
+	if !a.owner.room(p) || p.limit > 0 && p.next() != nil {
 		return plan.Full
 	}
 	admission := a.bar(agent, a.owner.passage(agent, ""))

@@ -75,6 +75,13 @@ func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) 
 		return cursor, err
 	}
 	defer reader.Close()
+	defer func() { // else what was moved since the last save comes again
+		saving, stop := context.WithTimeout(context.WithoutCancel(ctx), forwardRetry)
+		defer stop()
+		if _, err := store.Put(saving, cursorKey, []byte(strconv.FormatUint(cursor, 10))); err != nil {
+			f.Log.Warn().Err(err).Msg("the forwarder's cursor is not saved; some answers will come again")
+		}
+	}()
 	saved := time.Now()
 	for {
 		message, err := bus.Next(ctx, reader)

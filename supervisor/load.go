@@ -20,6 +20,7 @@ type loaded struct {
 	behind   behind
 	chain    digest
 	last     *schemas.Record // the newest record; nil when there is none
+	unread   bool            // it stands there and could not be read
 }
 
 // behind is what stands in a session behind its newest snapshot.
@@ -120,6 +121,9 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
+			if !bus.Temporary(err) {
+				o.learn(c) // nobody waits to hear of a session that nobody can read
+			}
 			o.retry(c, now, err)
 			return
 		}

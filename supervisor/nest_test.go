@@ -179,8 +179,8 @@ func (n *nest) conversationOf(profile, key string) *schemas.Conversation {
 	return &conversation
 }
 
-// below returns the conversation of the supervisor that does a task of a run.
-func (n *nest) below(profile string, run *schemas.Run, task string) *schemas.Conversation {
+// below returns the conversation of the supervisor that does a task of a piece of work.
+func (n *nest) below(profile, effect, task string) *schemas.Conversation {
 	n.tb.Helper()
-	return n.conversationOf(profile, schemas.EffectID(run.ID, task))
+	return n.conversationOf(profile, schemas.EffectID(effect, task))
 }

@@ -72,9 +72,8 @@ func TestPlanOfSupervisors_M08_M16(t *testing.T) {
 		if result := said[0].Payload.Result; result == nil || result.Text != want {
 			t.Errorf("result %+v, want %q", result, want)
 		}
-		run := n.conversationOf("top", schemas.EffectID("work", "all")).Run(1)
 		for _, task := range []string{"one", "three"} {
-			if below := n.below("branch", run, task).Run(1); below == nil || below.Status != schemas.RunCompleted || below.Channel != schemas.ChannelAgent {
+			if below := n.below("branch", schemas.EffectID("work", "all"), task).Run(1); below == nil || below.Status != schemas.RunCompleted || below.Channel != schemas.ChannelAgent {
 				t.Errorf("the run below %s is %+v", task, below)
 			}
 		}
@@ -130,7 +129,7 @@ func TestCancelFlowsDownward(t *testing.T) {
 			t.Errorf("the word counts %d times", len(top.Messages)-1)
 		}
 		for _, task := range []string{"one", "two"} {
-			if run := n.below("branch", top.Run(1), task).Run(1); run.Reason != schemas.StopCancelled {
+			if run := n.below("branch", schemas.EffectID("work", "all"), task).Run(1); run.Reason != schemas.StopCancelled {
 				t.Errorf("the run below %s ended with %q", task, run.Reason)
 			}
 		}
@@ -190,7 +189,7 @@ func TestExpiryIsTheTruth(t *testing.T) {
 			t.Errorf("the leaf worked until %s, want %s", at, expires)
 		}
 		run := n.conversationOf("top", event.EffectID).Run(1)
-		below := n.below("branch", run, "one").Run(1)
+		below := n.below("branch", event.EffectID, "one").Run(1)
 		if run.Reason != schemas.StopExpired || run.Ended.Sub(expires).Abs() > time.Second {
 			t.Errorf("the run ended at %s with %q", run.Ended, run.Reason)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/session"
 )
 
 // What bounds the loading of open sessions: chunks of so many, so many chunks at
@@ -38,6 +39,10 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 				return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
 			}
 			c := o.conversation(session.state.Session)
+			if session.unread {
+				o.push(c)
+				continue
+			}
 			c.take(session)
 			o.track(c)
 			o.begin(c)
@@ -62,8 +67,13 @@ func (o *Owner) loadChunk(ctx context.Context, ids []string) ([]*loaded, error) 
 	found := make([]*loaded, len(messages))
 	err = inParallel(len(messages), reopenSessions, func(i int) error {
 		subject, err := bus.ParseSubject(messages[i].Subject)
-		if err == nil {
-			found[i], err = loadFrom(ctx, o.Core, subject.Session, messages[i])
+		if err != nil {
+			return err
+		}
+		found[i], err = loadFrom(ctx, o.Core, subject.Session, messages[i])
+		if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
+			// It cannot be read: that holds it back, and no other. See load.
+			found[i], err = &loaded{state: session.New(subject.Session), unread: true}, nil
 		}
 		return err
 	})

@@ -31,7 +31,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 	event, err := recordEvent(c, &b.record, &b.state, c.behind.due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
-		o.fail(err)
+		o.retry(c, o.now, err) // it holds this session back, and no other
 		return
 	case err != nil:
 		o.unstorable(ctx, c, b, err)
@@ -53,6 +53,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.doubt(ctx, c, b, now, err)
 		default:
+			o.release(c) // others need not wait for this one
 			o.retry(c, now, err)
 		}
 	})
@@ -60,8 +61,9 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 
 // unstorable puts an input whose record the ledger can never take into
 // quarantine. Of several it is not known which one it is: the first is decided
-// anew, alone.
+// anew, alone. Nothing is sent, so that whoever it was admitted to has its room back.
 func (o *Owner) unstorable(ctx context.Context, c *conversation, b *batch, err error) {
+	o.release(c)
 	if len(b.inputs) > 1 {
 		c.alone = true
 		o.end(c)
@@ -153,7 +155,8 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 				o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 			case found.sequence == c.sequence:
 				o.learn(c)
-				o.end(c) // it never arrived: decide anew
+				o.release(c) // who waits comes first
+				o.end(c)     // it never arrived: decide anew
 			case c.misjudged():
 				o.end(c)
 			case o.deposed(found):
@@ -200,8 +203,8 @@ func (o *Owner) leave(c *conversation, inputs []*input) {
 func (o *Owner) track(c *conversation) {
 	o.learn(c)
 	o.credit(c)
-	if len(c.grants) > 0 && !c.awaits(c.grants[0]) {
-		o.granted(c)
+	for len(c.grants) > 0 && !c.awaits(c.grants[0]) {
+		o.granted(c) // so that others have its room at once
 	}
 	for _, request := range c.requests {
 		delete(o.waiting, request)
@@ -243,7 +246,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 		o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes cannot be written")
 		done(now)
 	case len(*missing) > 0:
-		o.collect(ctx, c, *missing, again)
+		o.collect(ctx, c, (*missing)[:1], again) // with it the others may not be needed
 	default:
 		o.deliver(ctx, c.once(outputs), done, now)
 	}
@@ -304,7 +307,7 @@ func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func
 		}
 		left++
 		if output.Response {
-			response, _ := bus.ReplySubjects(output.Agent, &output.Event)
+			response, _ := o.replySubjects(output.Agent, &output.Event)
 			o.insist(ctx, response, &output.Event, 0, acknowledged)
 			continue
 		}

@@ -58,6 +58,16 @@ func (o *Owner) inform(ctx context.Context, c *conversation, now time.Time) {
 	}
 }
 
+// replySubjects is bus.ReplySubjects in a ledger of so many shards: a replyto that
+// names one which is not there is ignored as well, else its answer would be tried
+// for ever and keep the floor where it is.
+func (o *Owner) replySubjects(agent string, e *schemas.Event) (response, progress string) {
+	if named, err := bus.ParseSubject(e.ReplyTo); err == nil && named.Shard >= o.shards {
+		e.ReplyTo = ""
+	}
+	return bus.ReplySubjects(agent, e)
+}
+
 func (o *Owner) informAt(ctx context.Context, c *conversation, told *telling, at time.Time) {
 	told.alarm = o.alarms.add(at, func(now time.Time) {
 		if run := c.state.Active; c.telling == told && run != nil && run.Number == told.run {
@@ -96,7 +106,7 @@ func (o *Owner) say(ctx context.Context, c *conversation, told *telling, now tim
 		o.Log.Warn().Err(err).Str("session", c.id).Msg("a progress update cannot be written")
 		return
 	}
-	_, subject := bus.ReplySubjects(run.Message.Upstream.To, &event)
+	_, subject := o.replySubjects(run.Message.Upstream.To, &event)
 	o.send(ctx, subject, &event, bus.Expect{}, func(_ time.Time, _ bus.Ack, err error) {
 		if err != nil {
 			o.Log.Debug().Err(err).Str("session", c.id).Msg("a progress update is lost")

@@ -13,13 +13,14 @@ import (
 // An Answer is what an agent said to the current attempt of a task.
 type Answer struct {
 	Status       schemas.ResponseStatus
-	Result       schemas.Body          // as the session keeps it
-	Whole        schemas.Result        // as the agent said it
-	Delivered    string                // mail's Message-ID or chat's reply id, from a delivery
-	Detail       string                // what went wrong, as the agent says
-	Permanent    bool                  // the agent says that no attempt can help
-	Unknown      bool                  // the agent says that its effect may have happened all the same
-	Deliverables []schemas.Deliverable // of work
+	Result       schemas.Body            // as the session keeps it
+	Whole        schemas.Result          // as the agent said it
+	Delivered    string                  // mail's Message-ID or chat's reply id, from a delivery
+	Detail       string                  // what went wrong, as the agent says
+	Permanent    bool                    // the agent says that no attempt can help
+	Unknown      bool                    // the agent says that its effect may have happened all the same
+	Category     schemas.FailureCategory // of what went wrong, as the agent says
+	Deliverables []schemas.Deliverable   // of work
 	Tokens       int
 }
 
@@ -45,6 +46,8 @@ func (t *Turn) declined(task *Task, answer *Answer) {
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
+	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
+		failed.Category = schemas.CategoryResource
 	}
 	t.failWith(task, failed)
 }
@@ -127,8 +130,8 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Deadline: t.Now.Add(t.Profile.workDeadline(task, task.Agent, task.Attempt)),
 		}
-		if task.Kind != "" {
-			started.Deadline = task.Expires
+		if task.Kind != "" || task.ID == DeliveryTask {
+			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
 		started.Deadline = t.bounded(started.Deadline)
 		if estimate := task.estimate(); estimate > 0 {

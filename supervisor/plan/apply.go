@@ -141,8 +141,11 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	if f.Undone() {
 		t.Permit = ""
 	}
-	if !t.State.UnderWay() {
+	switch {
+	case !t.State.UnderWay():
 		t.Refused++
+	case turnedAway(t, f):
+		t.Base, t.Refused = t.Base+1, t.Refused+1
 	}
 	switch {
 	case !f.RetryAt.IsZero():

@@ -37,7 +37,7 @@ const (
 	BreakerFailed    BreakerEventKind = "failed"
 	BreakerSucceeded BreakerEventKind = "succeeded"
 	// BreakerEnded: the request says nothing of its agent: it was cancelled, or the
-	// agent has refused it with reason.
+	// agent has refused it with reason, or had no room for it.
 	BreakerEnded BreakerEventKind = "ended"
 	// BreakerClaimed: the request would be the probe.
 	BreakerClaimed BreakerEventKind = "claimed"
@@ -55,6 +55,9 @@ func BreakerEventOf(f *schemas.Fact) (BreakerEventKind, bool) {
 		return BreakerEnded, true
 	case f.TaskFailed == nil:
 		return "", false
+	}
+	if f.TaskFailed.Category == schemas.CategoryResource {
+		return BreakerEnded, true
 	}
 	switch f.TaskFailed.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed:
@@ -175,11 +178,16 @@ const (
 	PassageClaimed         // it may go if its claim to be the probe holds
 )
 
+// Bars reports whether a breaker lets nobody pass but a probe.
+func Bars(b *schemas.Breaker) bool {
+	return b.State == schemas.BreakerOpen || b.State == schemas.BreakerHalfOpen
+}
+
 // Passage returns what a breaker says to a request at a moment. A request that
 // has no id yet cannot be the probe.
 func (p BreakerPolicy) Passage(b *schemas.Breaker, request string, now time.Time) Passage {
 	switch {
-	case p.Failures <= 0 || b.State != schemas.BreakerOpen && b.State != schemas.BreakerHalfOpen:
+	case p.Failures <= 0 || !Bars(b):
 		return PassageFree
 	case b.State == schemas.BreakerHalfOpen && request != "" && request == b.Probe && now.Before(b.Until):
 		return PassageFree

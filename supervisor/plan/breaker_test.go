@@ -170,6 +170,8 @@ func TestBreakerCounts_M28(t *testing.T) {
 		{cause(schemas.FailureBlocked), plan.BreakerEnded},
 		{cause(schemas.FailureUnknownEffect), plan.BreakerEnded},
 		{cause(schemas.FailureUnavailable), plan.BreakerEnded},
+		{schemas.Fact{TaskFailed: &schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}}, plan.BreakerEnded},
+		{schemas.Fact{TaskFailed: &schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryExecution}}, plan.BreakerFailed},
 		{schemas.Fact{TaskCompleted: &schemas.TaskCompleted{}}, plan.BreakerSucceeded},
 		{schemas.Fact{TaskCancelled: &schemas.TaskCancelled{}}, plan.BreakerEnded},
 		{schemas.Fact{TaskStarted: &schemas.TaskStarted{}}, ""},

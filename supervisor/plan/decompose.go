@@ -39,7 +39,7 @@ func (t *Turn) decompose(content schemas.Result) {
 	case schemas.PlannerRules:
 		if complexity {
 			if steps := t.Profile.router.Steps(words); len(steps) > 0 {
-				t.adopt(kind, "", t.stepsOf(words, steps))
+				t.adopt(kind, "", t.stepsOf(words, steps, t.given(content)))
 				return
 			}
 		}
@@ -50,7 +50,7 @@ func (t *Turn) decompose(content schemas.Result) {
 		}
 	case schemas.PlannerNone, schemas.PlannerExternal:
 	}
-	t.single("t1")
+	t.single("t1", content)
 }
 
 // assess says whether a plan is called for: always when there is no check.
@@ -63,9 +63,9 @@ func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
 	return complexity.Complex
 }
 
-// single is the plan of one task.
-func (t *Turn) single(id string) {
-	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Words}
+// single is the plan of one task, which is what was asked for.
+func (t *Turn) single(id string, content schemas.Result) {
+	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Words, Particulars: t.given(content)}
 	if len(t.Run.Message.More) > 0 {
 		task.Description = text(short(t.words()))
 	}
@@ -88,10 +88,17 @@ func (t *Turn) fromTemplate(words string) bool {
 	return false
 }
 
-func (t *Turn) stepsOf(words string, steps []route.Step) []schemas.PlannedTask {
+// stepsOf are the tasks that some words fall into. What was given to work with is
+// given to each; what the whole has to yield is no single one's to yield.
+func (t *Turn) stepsOf(words string, steps []route.Step, given *schemas.Particulars) []schemas.PlannedTask {
+	if given != nil {
+		given = particulars(schemas.Particulars{
+			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
+		})
+	}
 	tasks := make([]schemas.PlannedTask, len(steps))
 	for i, s := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(words, s)}
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(words, s), Particulars: given}
 		if i > 0 {
 			tasks[i].Dependencies = []string{tasks[i-1].Task}
 		}
@@ -164,7 +171,7 @@ const maxFault = 512
 // unplanned goes on without a plan, as the profile says.
 func (t *Turn) unplanned() {
 	if t.Profile.Planner != nil && t.Profile.Planner.Otherwise == schemas.FallbackSingle {
-		t.single("t0")
+		t.single("t0", schemas.Result{})
 		return
 	}
 	t.conclude(schemas.RunFailed, schemas.StopInvalidPlan, t.planFailure())

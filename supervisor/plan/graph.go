@@ -148,6 +148,9 @@ func checkValues(task *schemas.PlannedTask, fault func(format string, arguments 
 	if len(more.Constraints) > 0 && more.Constraints.Kind() != '{' {
 		fault("its constraints are no object")
 	}
+	if schemas.Deep(more.Arguments) || schemas.Deep(more.Constraints) {
+		fault("its arguments or constraints are nested deeper than %d", schemas.MaxDepth)
+	}
 }
 
 // circle lists the tasks that are in a cycle or behind one.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
 	"podium/schemas"
@@ -14,7 +15,8 @@ func (t *Turn) fail(task *Task, cause schemas.FailureKind, detail string) {
 }
 
 func (t *Turn) failWith(task *Task, failed schemas.TaskFailed) {
-	failed.Run, failed.Task, failed.Attempt, failed.Category = t.Run.Number, task.ID, task.Attempt, category(failed.Cause)
+	failed.Run, failed.Task, failed.Attempt = t.Run.Number, task.ID, task.Attempt
+	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
 	t.remedy(task, &failed)
 	t.Emit(schemas.Fact{TaskFailed: &failed})
 	switch {
@@ -52,8 +54,11 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 func (t *Turn) remedy(task *Task, failed *schemas.TaskFailed) {
 	policy := t.policy(task)
 	asked, refused := task.Attempt-task.Base, task.Refused
-	if !task.State.UnderWay() {
+	switch {
+	case !task.State.UnderWay():
 		refused++ // it could not be asked
+	case turnedAway(task, failed):
+		asked, refused = asked-1, refused+1
 	}
 	spent := asked + refused
 	if task.ID == DeliveryTask {
@@ -71,6 +76,16 @@ func (t *Turn) remedy(task *Task, failed *schemas.TaskFailed) {
 	}
 	failed.Action = t.giveUp(task, failed.Cause)
 }
+
+// turnedAway reports whether an answer was not taken to be delivered because there
+// was no room for it: that uses up no attempt, so that no answer is lost. It does
+// after maxTurnedAway times, so that there is an end.
+func turnedAway(task *Task, failed *schemas.TaskFailed) bool {
+	return task.ID == DeliveryTask && failed.Category == schemas.CategoryResource && task.Refused < maxTurnedAway
+}
+
+// maxTurnedAway is a day of the longest waits.
+const maxTurnedAway = int(24 * time.Hour / time.Duration(schemas.MaxRetryWait))
 
 // policy is how often something is tried; a question is asked once, because the
 // decision that needs it has a default.

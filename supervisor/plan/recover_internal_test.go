@@ -64,3 +64,41 @@ func TestRemedies_M44_M45(t *testing.T) {
 		})
 	}
 }
+
+// TestNoRoomToDeliver: an answer for which there is no room waits for longer and
+// longer and uses up no attempt, for a day; other work is tried as often as any.
+func TestNoRoomToDeliver_M28_M44(t *testing.T) {
+	t.Parallel()
+	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
+	turn := &Turn{Run: &Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
+	refuse := func(task *Task) (wait time.Duration, again bool) {
+		task.State, task.Attempt = TaskRunning, task.Attempt+1
+		failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
+		turn.remedy(task, &failed)
+		task.fail(&failed, turn.Now)
+		return failed.RetryAt.Sub(turn.Now), !failed.RetryAt.IsZero()
+	}
+	answer, waited := &Task{ID: DeliveryTask, Agent: "mail"}, time.Duration(0)
+	for i := range maxTurnedAway {
+		wait, again := refuse(answer)
+		want := min(time.Second<<min(i, 20), time.Duration(schemas.MaxRetryWait))
+		if !again || wait != want {
+			t.Fatalf("after %d refusals it waits %v (%t), want %v", i+1, wait, again, want)
+		}
+		waited += wait
+	}
+	if waited < 23*time.Hour || answer.Attempt-answer.Base != 0 {
+		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.Base)
+	}
+	for i := range policy.Attempts {
+		if _, again := refuse(answer); again != (i+1 < policy.Attempts) {
+			t.Errorf("attempt %d after a day: tried again %t", i+1, again)
+		}
+	}
+	work := &Task{ID: "t1", Agent: "worker"}
+	for i := range policy.Attempts {
+		if _, again := refuse(work); again != (i+1 < policy.Attempts) {
+			t.Errorf("attempt %d of work: tried again %t", i+1, again)
+		}
+	}
+}

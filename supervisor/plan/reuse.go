@@ -19,6 +19,11 @@ func (t *Turn) reuse(task *Task) bool {
 	if !ok {
 		return false
 	}
+	if check := t.Profile.outputs[task.Agent]; check != nil {
+		if check.Validate(t.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data) != nil {
+			return false // it was given under another profile
+		}
+	}
 	t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Reused: found.Sequence,
 		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},

@@ -190,6 +190,6 @@ func (t *Turn) allowed() bool {
 		return true
 	}
 	t.refuse(t.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
-	t.single("t0")
+	t.single("t0", schemas.Result{})
 	return false
 }

@@ -45,7 +45,8 @@ type Task struct {
 	Level  int                  `json:"level,omitzero"` // of the graph; the first is 0
 	State  TaskState            `json:"state"`
 	// Attempt counts the requests; Base is how many of them went to Former, whose
-	// fallback the present agent is, Refused how often that one could not be asked.
+	// fallback the present agent is, or found no room, as a delivery may; Refused is
+	// how often the present agent could not be asked or had no room.
 	Attempt int    `json:"attempt,omitzero"`
 	Base    int    `json:"base,omitzero"`
 	Former  string `json:"former,omitzero"`

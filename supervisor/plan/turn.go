@@ -241,10 +241,19 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 	t.Emit(schemas.Fact{TaskDispatched: &schemas.TaskDispatched{
 		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
 		Request: schemas.RequestID(t.Shard, run, id, attempt),
-		Effect:  schemas.EffectID(run, id),
+		Effect:  t.effect(run, id),
 		Queue:   t.bounded(queue),
 		Expires: t.bounded(expires), Permitted: t.brings(id, agent, attempt),
 	}})
+}
+
+// effect is what every attempt of a task has in common. Attempts of one piece of
+// work that somebody upstream asks for are runs of their own, and have it in common too.
+func (t *Turn) effect(run, id string) string {
+	if upstream := t.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+		run = upstream.Effect
+	}
+	return schemas.EffectID(run, id)
 }
 
 // bounded is the earlier of a moment and the end of the run.

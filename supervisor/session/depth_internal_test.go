@@ -19,22 +19,22 @@ func TestDeep(t *testing.T) {
 	}{
 		"nothing":                      {"", false},
 		"a word":                       {`"[[["`, false},
-		"as deep as may be":            {nested("[", "", "]", maxDepth), false},
-		"one deeper":                   {nested("[", "", "]", maxDepth+1), true},
-		"objects":                      {nested(`{"a":`, "1", "}", maxDepth), false},
-		"objects, one deeper":          {nested(`{"a":`, "1", "}", maxDepth+1), true},
-		"both in turn":                 {nested(`[{"a":`, "1", "}]", maxDepth/2), false},
-		"both in turn, one deeper":     {nested(`[{"a":`, "[]", "}]", maxDepth/2), true},
-		"wide":                         {"[" + strings.Repeat("[],{},", 2*maxDepth) + "0]", false},
-		"brackets in strings":          {`["` + strings.Repeat("[{", maxDepth) + `"]`, false},
-		"brackets in names":            {`{"` + strings.Repeat("[{", maxDepth) + `":1}`, false},
-		"an escaped quote":             {`["\"` + strings.Repeat("[", 2*maxDepth) + `"]`, false},
-		"an escaped backslash":         {`["\\",` + nested("[", "", "]", maxDepth) + `]`, true},
-		"closing brackets in a string": {nested(`["]]",`, "0", "]", maxDepth+1), true},
+		"as deep as may be":            {nested("[", "", "]", schemas.MaxDepth), false},
+		"one deeper":                   {nested("[", "", "]", schemas.MaxDepth+1), true},
+		"objects":                      {nested(`{"a":`, "1", "}", schemas.MaxDepth), false},
+		"objects, one deeper":          {nested(`{"a":`, "1", "}", schemas.MaxDepth+1), true},
+		"both in turn":                 {nested(`[{"a":`, "1", "}]", schemas.MaxDepth/2), false},
+		"both in turn, one deeper":     {nested(`[{"a":`, "[]", "}]", schemas.MaxDepth/2), true},
+		"wide":                         {"[" + strings.Repeat("[],{},", 2*schemas.MaxDepth) + "0]", false},
+		"brackets in strings":          {`["` + strings.Repeat("[{", schemas.MaxDepth) + `"]`, false},
+		"brackets in names":            {`{"` + strings.Repeat("[{", schemas.MaxDepth) + `":1}`, false},
+		"an escaped quote":             {`["\"` + strings.Repeat("[", 2*schemas.MaxDepth) + `"]`, false},
+		"an escaped backslash":         {`["\\",` + nested("[", "", "]", schemas.MaxDepth) + `]`, true},
+		"closing brackets in a string": {nested(`["]]",`, "0", "]", schemas.MaxDepth+1), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := deep([]byte(test.value)); got != test.want {
+			if got := schemas.Deep([]byte(test.value)); got != test.want {
 				t.Errorf("got %v", got)
 			}
 		})

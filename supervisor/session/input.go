@@ -39,7 +39,7 @@ type Message struct {
 	Reply    schemas.Reply
 	// Upstream, Tasks and Entities are those of an execution_request.
 	Upstream *schemas.Upstream
-	Tasks    []schemas.Task // the plan that it brings
+	Tasks    []schemas.Task // the plan that it brings, or the one task that says more than words
 	Entities map[string]string
 }
 

@@ -62,7 +62,8 @@ func (d *decision) supersedes(message *Message) bool {
 	}
 	upstream := d.state.Active.Message.Upstream
 	return same(message.Upstream, upstream) ||
-		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede
+		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede &&
+			sameRecipients(recipients(d.state.Active.Message.Reply), message.Reply.To)
 }
 
 // wait queues a message behind the run under way, or makes it part of what waits
@@ -86,7 +87,8 @@ const maxMerged = 32
 func (d *decision) merges(waiting *Queued, message *Message) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge && waiting != nil &&
 		!waiting.Cancelled && message.Upstream == nil && waiting.Message.Upstream == nil &&
-		waiting.Message.Channel == message.Channel && len(waiting.Message.More) < maxMerged
+		waiting.Message.Channel == message.Channel && len(waiting.Message.More) < maxMerged &&
+		sameRecipients(recipients(waiting.Message.Reply), message.Reply.To)
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
@@ -113,7 +115,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Turn {
 	started := schemas.RunStarted{
 		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
-		Entities: d.env.Current.EntitiesIn(words, d.known(entities)),
+		Entities: d.env.Current.EntitiesIn(words, d.known(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
 		started.Expires = d.input.Now.Add(limit)
@@ -127,8 +129,11 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 }
 
 // known is what the conversation is about before a message: what a request says
-// comes before what was said earlier.
-func (d *decision) known(said map[string]string) map[string]string {
+// comes before what was said earlier, which is nothing to anybody else.
+func (d *decision) known(message *schemas.Incoming, said map[string]string) map[string]string {
+	if !sameRecipients(d.state.Recipients, recipients(message.Reply)) {
+		return said
+	}
 	if len(said) == 0 {
 		return d.state.Entities
 	}
@@ -166,7 +171,9 @@ func (d *decision) next() {
 // has waited as well.
 func (d *decision) overtaken(head *Queued) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && head.Message.Upstream == nil &&
-		slices.ContainsFunc(d.state.Queue, func(newer Queued) bool { return newer.Message.Upstream == nil && !newer.Cancelled })
+		slices.ContainsFunc(d.state.Queue, func(newer Queued) bool {
+			return newer.Message.Upstream == nil && !newer.Cancelled && sameRecipients(recipients(head.Message.Reply), recipients(newer.Message.Reply))
+		})
 }
 
 func (d *decision) control(control *schemas.Control) {

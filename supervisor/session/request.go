@@ -84,6 +84,10 @@ func (env *Env) inputs(run *plan.Run, dependencies []string) map[string]schemas.
 		if dependency == nil || dependency.State != plan.TaskCompleted {
 			continue // the task works with what is there (P-16)
 		}
+		if room == 0 { // nothing of it can be told, and it need not be read
+			inputs[id] = schemas.Result{}
+			continue
+		}
 		result := env.content(dependency.Result)
 		if len(result.Data) > room {
 			result.Data = nil
@@ -122,6 +126,8 @@ func (env *Env) question(task *schemas.Task, run *plan.Run, asked *plan.Task) er
 		Task     string   `json:"task,omitzero"`
 		Agents   []choice `json:"agents,omitzero"`
 		MaxTasks int      `json:"max_tasks,omitzero"`
+		// Given are the arguments that came with the request.
+		Given jsontext.Value `json:"given,omitzero"`
 	}{}
 	for i := range env.Pinned.Agents {
 		arguments.Agents = append(arguments.Agents, choice{env.Pinned.Agents[i].Name, env.Pinned.Agents[i].Description})
@@ -141,6 +147,11 @@ func (env *Env) question(task *schemas.Task, run *plan.Run, asked *plan.Task) er
 	case schemas.KindPlan:
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()
+		if upstream := run.Message.Upstream; upstream != nil && upstream.Given {
+			if asked := plan.Asked(env.Read(schemas.Body{Sequence: run.Message.Sequence})); asked != nil {
+				arguments.Given = asked.Context.Arguments
+			}
+		}
 	case schemas.KindWork:
 	}
 	body, err := schemas.Marshal(arguments)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 func (d *decision) response(response *schemas.ExecutionResponse) {
 	task, attempt := d.asked(response.InReplyTo)
 	switch {
-	case response.Payload.Result != nil && deep(response.Payload.Result.Data):
+	case response.Payload.Result != nil && schemas.Deep(response.Payload.Result.Data):
 		d.refuse(schemas.QuarantineMalformed, "/payload/result/data is nested too deep to be handed on")
 	case task == nil:
 		d.stranger(response)
@@ -135,7 +136,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 		answer.Whole = *response.Payload.Result
 	}
 	if used := response.Payload.ResourceUsage; used != nil {
-		answer.Tokens = used.TokensUsed
+		answer.Tokens = min(used.TokensUsed, maxTokens)
 	}
 	answer.Deliverables = bounded(response.Payload.Deliverables)
 	for i := range response.Payload.IssuesEncountered {
@@ -145,9 +146,14 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
 		answer.Unknown = answer.Unknown || issue.EffectUnknown
+		answer.Category = cmp.Or(answer.Category, issue.Category)
 	}
 	return answer
 }
+
+// maxTokens bounds what one answer may have cost, so that a sum over a run keeps to
+// the schema of the answer that tells it.
+const maxTokens = 1_000_000_000_000
 
 // Deliverables stand in records, so that what an agent lists is bounded; the
 // whole list is in its answer.
@@ -243,29 +249,4 @@ func cutInside(text string, limit int) string {
 		return ""
 	}
 	return cut(text, limit-len("…"))
-}
-
-// maxDepth bounds the nesting of an agent's data, which later messages carry
-// inside their own.
-const maxDepth = 256
-
-// deep reports whether JSON is nested deeper than maxDepth.
-func deep(value []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }

@@ -31,6 +31,8 @@ type State struct {
 	// what the conversation is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
+	// Recipients are those of the newest run, to whom Recent and Entities belong.
+	Recipients []schemas.Address `json:"recipients,omitzero"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
 
@@ -149,7 +151,11 @@ func (s *State) Apply(f *schemas.Fact) {
 		s.applyMessage(f.MessageReceived)
 	case f.RunStarted != nil:
 		s.Active = plan.Begin(f.RunStarted)
-		s.Profile, s.Entities = f.RunStarted.Profile, f.RunStarted.Entities
+		to := recipients(f.RunStarted.Message.Reply)
+		if !sameRecipients(s.Recipients, to) {
+			s.Recent = nil
+		}
+		s.Profile, s.Entities, s.Recipients = f.RunStarted.Profile, f.RunStarted.Entities, to
 		if len(s.Queue) > 0 && s.Queue[0].Run == f.RunStarted.Run {
 			s.Queue = s.Queue[1:]
 		}

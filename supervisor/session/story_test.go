@@ -53,7 +53,7 @@ type story struct {
 //	     [bounce-of=1 [action=failed] [status=5.1.1]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
-//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [receipt=…] [data|payload] [bare] [padding=5000]
+//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
 //	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [bare]
 //	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside
 //	again id=p1 agent=mail    the same message of an agent once more
@@ -297,7 +297,9 @@ func (s *story) answer(tb testing.TB, d *datadriven.TestData) (event schemas.Eve
 		if d.HasArg("permanent") {
 			resolution = schemas.ResolutionEscalated
 		}
-		payload.IssuesEncountered = []schemas.Issue{{Severity: "high", Description: issue, Resolution: resolution}}
+		payload.IssuesEncountered = []schemas.Issue{{
+			Severity: "high", Description: issue, Resolution: resolution, Category: schemas.FailureCategory(text(d, "category", "")),
+		}}
 	}
 	agent = text(d, "agent", s.asked[fmt.Sprint(run, "/", task)])
 	event = s.answerTo(tb, agent, run, task, number(tb, d, "attempt", 1), payload)

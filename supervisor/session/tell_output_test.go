@@ -59,6 +59,9 @@ func (s *story) output(o *session.Output) string {
 	} else {
 		line(len(task.Context.Arguments) > 0, "arguments %s", task.Context.Arguments)
 	}
+	line(len(task.Deliverables)+len(task.ValidationCriteria) > 0, "to yield %q so that %q", task.Deliverables, task.ValidationCriteria)
+	line(len(task.Context.FilesToModify)+len(task.Context.References) > 0, "to change %q by %q", task.Context.FilesToModify, task.Context.References)
+	line(len(task.Resources) > 0, "holds %q", task.Resources)
 	return told.String()
 }
 

@@ -31,6 +31,9 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 	} else {
 		upstream.Task = tasks[0].TaskID
 		message.Words = wordsOf(&tasks[0])
+		if plan.GivenOf(&tasks[0]) != nil {
+			upstream.Given, message.Tasks = true, tasks
+		}
 	}
 	message.Upstream = &upstream
 	return message
@@ -120,8 +123,20 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 		Payload: payload,
 	}
 	body, err := schemas.Marshal(response)
+	if len(body) > maxResponse {
+		response.Payload.Status, response.Payload.Result = schemas.StatusFailed, nil
+		response.Payload.IssuesEncountered = append(response.Payload.IssuesEncountered, schemas.Issue{
+			IssueID: schemas.ResponseID(upstream.Request), TaskID: upstream.Task, Agent: upstream.To, Severity: "high",
+			Description: "The result is too large to be handed on.", Resolution: schemas.ResolutionEscalated, EffectUnknown: true,
+		})
+		body, err = schemas.Marshal(response)
+	}
 	return Output{Agent: upstream.To, Response: true, Event: answering(upstream, &response.Envelope, body)}, err
 }
+
+// maxResponse bounds a response, in bytes; it is bus.ArtifactLimit. What is larger
+// is told as a failure after which nothing is done again without being asked for.
+const maxResponse = 64 << 20
 
 // answering returns the event of a message to whoever asked.
 func answering(upstream *schemas.Upstream, envelope *schemas.Envelope, body []byte) schemas.Event {

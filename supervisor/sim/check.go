@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"podium/bus"
 	"podium/schemas"
 )
 
@@ -24,7 +23,7 @@ const (
 )
 
 // judge holds a fact against every invariant that speaks of facts.
-func (h *history) judge(session *sessionHistory, m *moment) {
+func (h *history) judge(m *moment) {
 	if m.run == nil {
 		return
 	}
@@ -40,7 +39,7 @@ func (h *history) judge(session *sessionHistory, m *moment) {
 	h.answersFit(m)
 	h.deadlinesInTime(m)
 	h.poolsHold(m)
-	h.urgentFirst(session, m)
+	h.urgentFirst(m)
 	h.reuseProven(m)
 	h.permittedOnce(m)
 	h.leaveIsAskedFor(m)
@@ -208,43 +207,39 @@ func (m *moment) underWay(agent string) []string {
 	return under
 }
 
-// urgentFirst: who has waited for the agent when room was given away, and is more
-// urgent or has waited longer, must have room too. It can be told only of what
-// the process that decided knew then, and not of tasks that wait for resources.
-func (h *history) urgentFirst(session *sessionHistory, m *moment) {
+// urgentFirst is M-17 for agents that take so many requests at a time. What is
+// promised: when a request is decided, whoever waits for the same agent and goes
+// before it has room as well. Before it goes who is more urgent, and of those that
+// are as urgent who has waited longer. It makes no difference whether the session of
+// who waits is busy: then room is kept for it.
+//
+// An owner can promise it of its own shard alone, where it knows of records that it
+// has heard to be stored, and of those that stood there when it took the shard over.
+// Who of the latter waits longer is not on record. Two kinds of waiters are left out,
+// because they lack more than room: who needs resources, for which there is a line of
+// its own (M-19), and everybody while the agent's breaker says who goes (M-28).
+func (h *history) urgentFirst(m *moment) {
 	f := m.fact.TaskDispatched
 	if f == nil || h.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
 		return
 	}
 	mine, known := h.world.watch.seen[m.at]
-	if !known {
+	if !known || mine.asked == unknown || h.bars(m, mine, f.Agent) {
 		return
 	}
-	if h.world.shape.breaker.Failures > 0 && f.Task == schemas.DeliveryTask && f.Attempt == 1 {
-		return // no breaker refuses it, as it may those before it
+	waits := mine.asked
+	if m.task != nil && m.task.state == taskReady {
+		waits, _ = m.knows(mine, h.world.watch.seen, m.task.ready)
 	}
-	since, waited := mine.asked, mine.asked
-	if m.cause.Grant != nil && m.task != nil {
-		became, known := h.world.watch.seen[m.task.ready]
-		if !known || became.process != mine.process {
-			return
-		}
-		waited = became.known
-		if !h.free(session, m) || h.world.watch.stuck[bus.SessionSubject(session.id, h.world.shape.shards)] >= waited {
-			since = waited
-		}
-	}
-	overtaken := ""
 	places := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent]) - 1 - len(m.underWay(f.Agent))
+	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
 		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {
 			continue
 		}
-		became, known := h.world.watch.seen[t.ready]
-		if !known || became.process != mine.process || became.known >= since || h.mayBeRefused(t, became.known) {
-			continue
-		}
-		if mine := priorityOf(f, m.task); t.priority() < mine || t.priority() == mine && became.known < waited {
+		since, known := m.knows(mine, h.world.watch.seen, t.ready)
+		asUrgent := t.priority() == priorityOf(f, m.task) && since != unknown && since < waits
+		if known && (t.priority() < priorityOf(f, m.task) || asUrgent) {
 			places--
 			overtaken = t.id
 		}
@@ -254,26 +249,14 @@ func (h *history) urgentFirst(session *sessionHistory, m *moment) {
 	}
 }
 
-// mayBeRefused reports whether a task that waits since a moment may have had its turn:
-// its agent's breaker was open, and its session cannot say so before what it owes has
-// been sent, or while the ledger does not take its record.
-func (h *history) mayBeRefused(t *task, since uint64) bool {
-	stuck := h.world.watch.stuck[bus.SessionSubject(t.run.session.id, h.world.shape.shards)]
-	return h.world.shape.breaker.Failures > 0 && (t.run.session.owed || stuck >= since)
-}
-
-// free reports whether a task's session had surely nothing else to do when the
-// task was granted its place, so that the grant and its record are of one moment.
-func (h *history) free(session *sessionHistory, m *moment) bool {
-	if h.world.shape.bulk != bulkSmall || session.sequence != m.task.ready.sequence || session.owed {
-		return false
+// knows reports whether the process that decides a request knows of another record
+// by then, and since when; that is unknown of those before its time. It has read
+// them all before it asks an agent for whom others may wait.
+func (m *moment) knows(mine sighting, seen map[place]sighting, at place) (since uint64, knows bool) {
+	if written, ok := seen[at]; ok && written.process == mine.process {
+		return written.known, written.known < mine.asked
 	}
-	for sequence := range m.shard.dead {
-		if sequence > m.task.ready.sequence {
-			return false
-		}
-	}
-	return true
+	return unknown, at.sequence < m.shard.since(m.record.Epoch)
 }
 
 func (t *task) resources() []string {

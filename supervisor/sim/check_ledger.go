@@ -221,7 +221,7 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 	task := &request.Payload.Tasks[0]
 	run := schemas.RunID(decided.task.run.session.id, decided.task.run.number)
 	fits := task.TaskID == decided.task.id && task.AssignedTo == decided.agent && request.To == decided.agent &&
-		event.Attempt == decided.number && event.EffectID == schemas.EffectID(run, decided.task.id) && event.Expires.Equal(decided.fact.Expires)
+		event.Attempt == decided.number && event.EffectID == decided.task.effect() && event.Expires.Equal(decided.fact.Expires)
 	inputs := slices.Sorted(maps.Keys(task.Context.Inputs))
 	if !fits || !slices.Equal(inputs, slices.Sorted(slices.Values(decided.inputs))) {
 		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v", event.ID, task.TaskID, run, event.Attempt, inputs)

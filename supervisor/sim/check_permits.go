@@ -77,10 +77,20 @@ func (h *history) grant(m *moment, permit, agent string, again bool) {
 	t := m.task
 	t.close(m)
 	t.leave = &leave{
-		task: t, agent: agent, permit: permit, effect: schemas.EffectID(m.run.id(), t.id),
+		task: t, agent: agent, permit: permit, effect: t.effect(),
 		shard: m.at.shard, granted: m.at.sequence, again: again,
 	}
 	h.leaves[permit] = t.leave
+}
+
+// effect is what every attempt of the task has in common, those of a run that
+// another attempt of the same work has begun included.
+func (t *task) effect() string {
+	work := t.run.id()
+	if upstream := t.run.message.Upstream; upstream != nil && upstream.Effect != "" {
+		work = upstream.Effect
+	}
+	return schemas.EffectID(work, t.id)
 }
 
 // close ends what leave the task's agent has: it is not told of it from now on.
@@ -106,16 +116,18 @@ func (h *history) leavesHold() {
 	}
 }
 
-// actsArePermitted: whoever has acted had a leave of its own. An effect happens
-// once, but for those that were permitted again.
+// actsArePermitted: whoever has acted had a leave of its own. In a run an effect
+// happens once, but for those that were permitted again; what somebody upstream asks
+// for anew is a run of its own, with the same effects.
 func (h *history) actsArePermitted() {
-	again := map[string]int{}
+	type inRun struct{ run, effect string }
+	again := map[inRun]int{}
 	for _, l := range h.leaves {
 		if l.again {
-			again[l.effect]++
+			again[inRun{l.task.run.id(), l.effect}]++
 		}
 	}
-	used, acts := map[string]bool{}, map[string]int{}
+	used, acts := map[string]bool{}, map[inRun]int{}
 	for i := range h.world.acts {
 		did := &h.world.acts[i]
 		l := h.leaves[did.permit]
@@ -124,8 +136,9 @@ func (h *history) actsArePermitted() {
 			continue
 		}
 		used[did.permit] = true
-		if acts[did.effect]++; acts[did.effect] > 1+again[did.effect] {
-			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, acts[did.effect])
+		act := inRun{l.task.run.id(), did.effect}
+		if acts[act]++; acts[act] > 1+again[act] {
+			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
 		}
 	}
 }

@@ -76,14 +76,32 @@ func (h *history) breakersHold(m *moment) {
 		return
 	}
 	known, read := h.world.watch.known(mine.process, f.Agent, mine.asked)
-	if !read || known.State == schemas.BreakerClosed || known.State == "" || known.Probe == f.Request && known.State == schemas.BreakerHalfOpen {
+	b := &known.breaker
+	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == f.Request && b.State == schemas.BreakerHalfOpen {
 		return
 	}
-	if probe := h.requests[known.Probe]; probe != nil && probe.completed && known.State == schemas.BreakerHalfOpen {
+	if probe := h.requests[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {
 		return // it has closed the breaker, and the ledger will be told
 	}
 	h.world.violate(BreakersHold, "%s: agent %s is asked by request %s, and its breaker is %s, with probe %q",
-		m.id, f.Agent, f.Request, known.State, known.Probe)
+		m.id, f.Agent, f.Request, b.State, b.Probe)
+}
+
+// bars reports whether an owner may know of a breaker that lets nobody pass but a
+// probe: the ledger has told it so, or what it has seen since is enough for that.
+func (h *history) bars(m *moment, mine sighting, agent string) bool {
+	if h.world.shape.breaker.Failures == 0 {
+		return false
+	}
+	known, _ := h.world.watch.known(mine.process, agent, mine.asked)
+	failures := len(known.breaker.Failures)
+	for _, f := range h.failures[agent] {
+		seen, heard := h.world.watch.seen[f.at]
+		if f.at.shard == m.at.shard && f.epoch == m.record.Epoch && (!heard || seen.known >= known.told) {
+			failures++
+		}
+	}
+	return known.breaker.State == schemas.BreakerOpen || known.breaker.State == schemas.BreakerHalfOpen || failures >= h.world.shape.breaker.Failures
 }
 
 // breakersMove: each value of a breaker follows from the one before it and from
@@ -131,11 +149,18 @@ func (h *history) completed(request string) bool {
 	return a != nil && a.completed
 }
 
+// A failure is a request that came to nothing, as a record says.
+type failure struct {
+	at    place
+	epoch uint64
+	time  time.Time
+}
+
 // failed counts the requests to an agent that came to nothing since a moment.
 func (h *history) failed(agent string, since time.Time) int {
 	n := 0
-	for _, at := range h.failures[agent] {
-		if at.After(since) {
+	for _, f := range h.failures[agent] {
+		if f.time.After(since) {
 			n++
 		}
 	}
@@ -147,7 +172,7 @@ func (h *history) fails(m *moment, t *task, f *schemas.TaskFailed) {
 	switch f.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed:
 		if t.state == taskUnderWay {
-			h.failures[t.attempt.agent] = append(h.failures[t.attempt.agent], m.cause.Time)
+			h.failures[t.attempt.agent] = append(h.failures[t.attempt.agent], failure{m.at, m.record.Epoch, m.cause.Time})
 		}
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect, schemas.FailureUnavailable,
 		schemas.FailureNoRoute, schemas.FailureArguments:

@@ -115,7 +115,33 @@ func defects() []defect {
 		name: "whoever came first goes first", seed: 1, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/credit.go",
-			`	if w[i].priority != w[j].priority {`, `	if w[i].priority != w[j].priority && !planted("whoever came first goes first") {`,
+			`	if w.priority != other.priority {`, `	if w.priority != other.priority && !planted("whoever came first goes first") {`,
+		}},
+	}, {
+		name: "whoever waits longest goes last", seed: 42, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`	return w.order < other.order`, `	return w.order < other.order != planted("whoever waits longest goes last")`,
+		}},
+	}, {
+		name: "who comes takes the room that somebody waits for", seed: 378, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`|| p.limit > 0 && p.next() != nil {`,
+			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
+		}},
+	}, {
+		name: "a grant is used whoever has come since", seed: 308, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`&& !o.outranked(w)`, `&& (!o.outranked(w) || planted("a grant is used whoever has come since"))`,
+		}},
+	}, {
+		name: "room for one lets two pass", seed: 480, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/credit.go",
+			`return p.limit > 0 && len(w.resources) == 0 &&`,
+			`return p.limit > 0 && len(w.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
 	}, {
 		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,

@@ -140,15 +140,15 @@ func (f *faults) look(op string, do func() error) error {
 // Publish fails before, after, or says nothing about what it did. Done is always
 // called: a call that waits for it inside of a crashed process must come back.
 func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
-	lost := func() {
-		f.watch.stuck[message.Subject] = f.watch.clock
-		f.arrive(func() { done(bus.Ack{}, temporary("publish")) })
-	}
+	lost := func() { f.arrive(func() { done(bus.Ack{}, temporary("publish")) }) }
 	if f.crashed.Load() {
 		done(bus.Ack{}, temporary("publish"))
 		return
 	}
 	asked := f.watch.began
+	if len(message.Body) == 0 {
+		asked = unknown // its body had to be stored first
+	}
 	if f.outage.hits(message.Subject, f.now()) {
 		lost()
 		return
@@ -174,7 +174,6 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		done(bus.Ack{}, temporary("publish"))
 		return
 	case Full:
-		f.watch.stuck[message.Subject] = f.watch.clock
 		f.arrive(func() { done(bus.Ack{}, bus.ErrFull) })
 		return
 	case Unanswered:

@@ -18,10 +18,10 @@ type history struct {
 	shards   []*shardHistory
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
-	requests map[string]*attempt    // by id
-	leaves   map[string]*leave      // by permit
-	uses     []*use                 // of resources
-	failures map[string][]time.Time // by agent
+	requests map[string]*attempt  // by id
+	leaves   map[string]*leave    // by permit
+	uses     []*use               // of resources
+	failures map[string][]failure // by agent
 }
 
 type shardHistory struct {
@@ -45,7 +45,6 @@ type sessionHistory struct {
 	records  uint64
 	sequence uint64 // of the newest record
 	applied  uint64 // the newest input
-	owed     bool   // the newest record has outputs
 	chain    string
 	grammar  schemas.Conversation
 	messages map[string][]schemas.MessageReceived
@@ -130,7 +129,7 @@ type moment struct {
 
 func newHistory(w *World) *history {
 	return &history{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, failures: map[string][]time.Time{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, failures: map[string][]failure{},
 	}
 }
 
@@ -205,13 +204,12 @@ func (h *history) record(s *shardHistory, at place, message bus.Message, id stri
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: &transition.Facts[i]}
 			m.find(session)
-			h.judge(session, m)
+			h.judge(m)
 			h.apply(session, m)
 		}
 	}
 	sum := sha256.Sum256(event.Data)
 	session.records, session.sequence, session.chain = record.Number, at.sequence, hex.EncodeToString(sum[:])
-	session.owed = slices.ContainsFunc(record.Last().Facts, func(f schemas.Fact) bool { return f.TaskDispatched != nil || f.RunEnded != nil })
 }
 
 // find looks up what the fact speaks of.
@@ -380,7 +378,9 @@ func (h *history) fail(m *moment, t *task, f *schemas.TaskFailed) {
 	case !f.RetryAt.IsZero():
 		t.state, t.retryAt = taskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.state, t.agent, t.base = taskPending, f.Agent, t.attempts
+		t.state, t.agent, t.base = taskReady, f.Agent, t.attempts
+		t.ready, t.until = m.at, time.Time{}
+		m.enlist(t)
 	case f.Action == schemas.RecoverySkip:
 		t.state = taskSkipped
 	}

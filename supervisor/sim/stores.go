@@ -10,13 +10,14 @@ import (
 
 // Store returns a table as the process sees it.
 func (f *faults) Store(bucket string) bus.Store {
-	return &flakyStore{f, f.Core.Store(bucket), bucket == bus.AgentBucket}
+	return &flakyStore{f, f.Core.Store(bucket), bucket == bus.AgentBucket, f.watch.began}
 }
 
 type flakyStore struct {
 	faults   *faults
 	store    bus.Store
 	breakers bool
+	begun    uint64 // the tick that asked for it
 }
 
 // breaker reads a value as that of an agent's breaker.
@@ -35,7 +36,7 @@ func (s *flakyStore) Get(ctx context.Context, key string) (value []byte, revisio
 		return err
 	})
 	if agent, b, is := s.breaker(key, value); is && (err == nil || errors.Is(err, bus.ErrNotFound)) {
-		s.faults.watch.read(s.faults, agent, &b)
+		s.faults.watch.read(s.faults, agent, s.begun, &b)
 	}
 	return value, revision, err
 }
@@ -62,7 +63,7 @@ func (s *flakyStore) Update(ctx context.Context, key string, value []byte, revis
 		return err
 	})
 	if err == nil && is {
-		s.faults.watch.read(s.faults, agent, &b)
+		s.faults.watch.read(s.faults, agent, s.begun, &b)
 	}
 	return next, err
 }

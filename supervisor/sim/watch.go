@@ -12,7 +12,6 @@ type watch struct {
 	clock uint64
 	began uint64 // when the tick under way began
 	seen  map[place]sighting
-	stuck map[string]uint64 // when an append to a subject last went wrong
 
 	newest map[int]*faults // who took a shard over last
 	told   []told
@@ -29,9 +28,11 @@ type view struct {
 	agent   string
 }
 
-// knowledge is what a process knew of a breaker from a moment on.
+// knowledge is what a process knew of a breaker from a moment on. What it has told
+// the ledger itself is in there as far as it had seen it at an earlier moment.
 type knowledge struct {
 	from    uint64
+	told    uint64 // the beginning of the tick that began to read
 	breaker schemas.Breaker
 }
 
@@ -47,10 +48,10 @@ func (w *watch) change(agent string, b *schemas.Breaker) {
 }
 
 // read notes that a process has learned what a breaker is.
-func (w *watch) read(process *faults, agent string, b *schemas.Breaker) {
+func (w *watch) read(process *faults, agent string, told uint64, b *schemas.Breaker) {
 	w.clock++
 	key := view{process, agent}
-	w.views[key] = append(w.views[key], knowledge{w.clock, *b})
+	w.views[key] = append(w.views[key], knowledge{w.clock, told, *b})
 }
 
 // write notes that a process is about to change what it has just read: it goes by
@@ -63,13 +64,13 @@ func (w *watch) write(process *faults, agent string) {
 }
 
 // known returns what a process knew of a breaker at a moment; false is nothing.
-func (w *watch) known(process *faults, agent string, at uint64) (schemas.Breaker, bool) {
+func (w *watch) known(process *faults, agent string, at uint64) (knowledge, bool) {
 	for _, known := range slices.Backward(w.views[view{process, agent}]) {
 		if known.from < at {
-			return known.breaker, true
+			return known, true
 		}
 	}
-	return schemas.Breaker{}, false
+	return knowledge{}, false
 }
 
 // told is the word of an owner that an agent may act.
@@ -87,17 +88,20 @@ type place struct {
 	sequence uint64
 }
 
-// A sighting says when a process published a record and when it learned that
-// the ledger had taken it.
+// A sighting says when a process decided and published a record and when it learned
+// that the ledger had taken it.
 type sighting struct {
 	process *faults
-	asked   uint64 // the beginning of the tick
+	asked   uint64 // the beginning of the tick that did both, or unknown
 	known   uint64
 }
 
+// unknown is a moment before all others.
+const unknown = 0
+
 func newWatch() watch {
 	return watch{
-		seen: map[place]sighting{}, stuck: map[string]uint64{}, newest: map[int]*faults{},
+		seen: map[place]sighting{}, newest: map[int]*faults{},
 		ordinals: map[place]uint64{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
 	}
 }

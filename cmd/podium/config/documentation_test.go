@@ -36,7 +36,7 @@ func around(example string) string {
 	case !strings.Contains(example, "routers:"):
 		example = strings.Replace(example, "\n  desk:\n", "\n  desk:\n"+desk, 1)
 	}
-	if !strings.Contains(example, "\nagents:") {
+	if !strings.Contains("\n"+example, "\nagents:") {
 		example += "agents: {echo: {kind: echo}}\n"
 	}
 	return example

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+)
+
+// GivenOf returns what the one task of a request to a supervisor says besides words;
+// nil when there is nothing. It holds for the tasks that the supervisor makes of the
+// words itself, so that passing work on through a tier loses nothing of it.
+//
+// Resources are not among it: whoever asks holds them meanwhile.
+func GivenOf(task *schemas.Task) *schemas.Particulars {
+	given := schemas.Particulars{
+		Arguments: task.Context.Arguments, Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
+		FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
+	}
+	if binding(task.Context.Constraints) {
+		given.Constraints = task.Context.Constraints
+	}
+	return particulars(given)
+}
+
+// binding reports whether constraints say more than the language, which the run has.
+func binding(constraints jsontext.Value) bool {
+	if len(constraints) == 0 {
+		return false
+	}
+	var said map[string]jsontext.Value
+	if schemas.Unmarshal(constraints, &said) != nil {
+		return false
+	}
+	delete(said, "language")
+	return len(said) > 0
+}
+
+// given is what came with the words of the run, from its message's content or, when
+// that is not at hand, from the input.
+func (t *Turn) given(content schemas.Result) *schemas.Particulars {
+	upstream := t.Run.Message.Upstream
+	if upstream == nil || !upstream.Given {
+		return nil
+	}
+	if len(content.Data) == 0 {
+		content = t.Read(schemas.Body{Sequence: t.Run.Message.Sequence})
+	}
+	task := Asked(content)
+	if task == nil {
+		return nil
+	}
+	return GivenOf(task)
+}
+
+// Asked returns the one task of a request from its content; nil when it is not there yet.
+func Asked(content schemas.Result) *schemas.Task {
+	var brought struct {
+		Tasks []schemas.Task `json:"tasks"`
+	}
+	if schemas.Unmarshal(content.Data, &brought) != nil || len(brought.Tasks) != 1 {
+		return nil
+	}
+	return &brought.Tasks[0]
+}

@@ -1,0 +1,44 @@
+package supervisor_test
+
+import (
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// A result that stands in for another (M-29) is held to the output schema of the
+// profile that takes it, like any result (M-27).
+func TestAReusedAnswerIsChecked_M27_M29(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	loose, strictly := deskProfile(), deskProfile()
+	loose.Agents[0].Reuse = schemas.Duration(time.Hour)
+	strictly.Name = "strict"
+	strictly.Agents = []schemas.AgentUse{{
+		Name: "worker", Reuse: schemas.Duration(time.Hour),
+		OutputSchema: []byte(`{"type":"object","required":["dose"]}`),
+	}}
+	var err error
+	d.profiles, err = supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{loose, strictly})
+	d.must(err)
+	o := d.open("one", d.ledger, 0)
+	d.say("thread", "m1", "do it")
+	d.deliverAll(o, "worker", "chat")
+	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "other", MessageID: "m2", Text: "do it"})
+	d.must(err)
+	d.put(bus.InSubject("chat", 0), &schemas.Event{
+		ID: "m2", Source: "/desk", Type: schemas.TypeChatReceived, Time: d.now, Profile: "strict", PartitionKey: "other",
+		DataContentType: schemas.MediaTypeJSON, Data: body,
+	})
+	d.must(d.work(o))
+	for _, record := range d.recordsOf(schemas.SessionID("strict", "other")) {
+		for fact := range record.AllFacts() {
+			if fact.TaskCompleted != nil {
+				t.Errorf("the task is completed by message %d, which has no dose", fact.TaskCompleted.Reused)
+			}
+		}
+	}
+}
