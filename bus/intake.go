@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -48,14 +49,92 @@ func NewIntake(core Core) *Intake {
 // IntakeShare on, ErrTooLarge over ArtifactLimit, and temporary errors after
 // which the same event (the same ID) may be submitted again.
 func (i *Intake) Submit(ctx context.Context, door string, e schemas.Event) (Receipt, error) {
-	if !schemas.ValidAgentName(door) {
-		return Receipt{}, fmt.Errorf("%q cannot be the name of a door", door)
-	}
-	if err := e.Validate(); err != nil {
+	s, err := i.admitted(ctx, door, e)
+	if err != nil {
 		return Receipt{}, err
 	}
+	return s.publish(i.core).wait(ctx)
+}
+
+// An Outcome is what became of one event of SubmitAll.
+type Outcome struct {
+	Receipt Receipt
+	Err     error // as of Submit
+}
+
+// SubmitAll submits events in their order, as Submit does, and does not wait for
+// one before the next goes out, except within a conversation: there each goes out
+// when the ledger has the one before. After a failure that is not one event's own
+// (ErrInvalidEvent, ErrTooLarge) no further event goes out, and each of those has
+// that error; of those that were under way the ledger may have some. It returns an
+// outcome for each event when the last of them is known, or when ctx ends.
+func (i *Intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []Outcome {
+	outcomes := make([]Outcome, len(events))
+	out := make([]*publishing, len(events)) // nil is not under way
+	settle := func(n int) error {
+		if out[n] != nil {
+			outcomes[n].Receipt, outcomes[n].Err = out[n].wait(ctx)
+			out[n] = nil
+		}
+		return outcomes[n].Err
+	}
+	newest := make(map[string]int, len(events)) // by session
+	for n := range events {
+		s, err := i.admitted(ctx, door, events[n])
+		if before, found := newest[s.receipt.Session]; err == nil && found {
+			if failed := settle(before); failed != nil && !itsOwn(failed) {
+				err = failed
+			}
+		}
+		if err == nil {
+			out[n] = s.publish(i.core)
+			newest[s.receipt.Session] = n
+			continue
+		}
+		if itsOwn(err) {
+			outcomes[n].Err = err
+			continue
+		}
+		for rest := n; rest < len(events); rest++ {
+			outcomes[rest].Err = err
+		}
+		break
+	}
+	for n := range events {
+		_ = settle(n) // it is in the outcomes
+	}
+	return outcomes
+}
+
+// itsOwn tells an error that concerns one event from one that all would meet.
+func itsOwn(err error) bool {
+	return errors.Is(err, schemas.ErrInvalidEvent) || errors.Is(err, ErrTooLarge)
+}
+
+// A submission is an event that may go onto the ledger.
+type submission struct {
+	kind    string
+	message Message
+	receipt Receipt // without a sequence
+}
+
+// A publishing is a submission on its way.
+type publishing struct {
+	submission
+	appending
+}
+
+// admitted checks and encodes an event. A body that is too large for a message is
+// in the object store then.
+func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (submission, error) {
+	if !schemas.ValidAgentName(door) {
+		return submission{}, fmt.Errorf("%q cannot be the name of a door", door)
+	}
+	if err := e.Validate(); err != nil {
+		return submission{}, err
+	}
 	if e.Profile == "" {
-		return Receipt{}, fmt.Errorf("%w: attribute %q is missing", schemas.ErrInvalidEvent, "profile")
+		return submission{}, fmt.Errorf("%w: attribute %q is missing", schemas.ErrInvalidEvent, "profile")
 	}
 	if e.PartitionKey == "" {
 		e.PartitionKey = e.ID
@@ -63,20 +142,30 @@ func (i *Intake) Submit(ctx context.Context, door string, e schemas.Event) (Rece
 	session := schemas.SessionID(e.Profile, e.PartitionKey)
 	shard := schemas.ShardOf(session, i.core.Shards())
 	if err := i.admit(ctx, shard); err != nil {
-		return Receipt{}, err
+		return submission{}, err
 	}
 	if err := Offload(ctx, i.core.Artifacts(), &e); err != nil {
-		return Receipt{}, err
+		return submission{}, err
 	}
 	message, err := Encode(InSubject(door, shard), &e)
 	if err != nil {
-		return Receipt{}, err
+		return submission{}, err
 	}
-	ack, err := Append(ctx, i.core, message, Expect{})
+	return submission{kind: e.Type, message: message, receipt: Receipt{Session: session, Shard: shard}}, nil
+}
+
+func (s submission) publish(ledger Ledger) *publishing {
+	return &publishing{submission: s, appending: begin(ledger, s.message, Expect{})}
+}
+
+// wait returns when the ledger has the event. It is called once.
+func (p *publishing) wait(ctx context.Context) (Receipt, error) {
+	ack, err := p.appending.wait(ctx)
 	if err != nil {
-		return Receipt{}, fmt.Errorf("submit a %s: %w", e.Type, err)
+		return Receipt{}, fmt.Errorf("submit a %s: %w", p.kind, err)
 	}
-	return Receipt{Session: session, Shard: shard, Sequence: ack.Sequence}, nil
+	p.receipt.Sequence = ack.Sequence
+	return p.receipt, nil
 }
 
 // admit refuses what would fill the last tenth of a shard's stream.

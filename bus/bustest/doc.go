@@ -31,6 +31,7 @@ func TestCore(t *testing.T, open func(t *testing.T) System) {
 		test func(*testing.T, System)
 	}{
 		{"Append", testAppend},
+		{"Intake", testIntake},
 		{"Read", testRead},
 		{"Lookup", testLookup},
 		{"Store", testStore},

@@ -3,13 +3,16 @@ package jetstream
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
@@ -17,7 +20,8 @@ import (
 )
 
 const (
-	artifactMemory = 4 << 20 // bytes kept in memory until the hash is known
+	artifactMemory = 4 << 20   // bytes kept in memory until the hash is known
+	artifactPiece  = 128 << 10 // bytes of one message at most
 	hashLength     = 2 * sha256.Size
 )
 
@@ -35,9 +39,9 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 	}
 	defer content.discard()
 	artifact := schemas.Artifact{SHA256: content.hash, Size: content.size, MediaType: mediaType}
-	objects, err := a.core.js.ObjectStore(ctx, bus.ArtifactBucket)
+	objects, err := a.open(ctx)
 	if err != nil {
-		return schemas.Artifact{}, classify("open the artifacts", err)
+		return schemas.Artifact{}, err
 	}
 	_, err = objects.GetInfo(ctx, artifact.SHA256)
 	if err == nil {
@@ -46,10 +50,53 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 	if !errors.Is(err, jetstream.ErrObjectNotFound) {
 		return schemas.Artifact{}, classify("look for an artifact", err)
 	}
-	if _, err = objects.Put(ctx, jetstream.ObjectMeta{Name: artifact.SHA256}, content.reader); err != nil {
+	if content.size > 0 && content.size <= artifactPiece {
+		err = a.putSmall(ctx, content)
+	} else {
+		_, err = objects.Put(ctx, jetstream.ObjectMeta{Name: content.hash}, content.reader)
+	}
+	if err != nil {
 		return schemas.Artifact{}, classify("put an artifact", err)
 	}
 	return artifact, nil
+}
+
+// putSmall stores an object of one piece as the library does, whose own Put makes a
+// subscription and a buffer of 128 KiB for each. The piece is stored before anything
+// speaks of it; one that nothing speaks of, after a failure, only takes room.
+func (a artifacts) putSmall(ctx context.Context, content *spooled) error {
+	piece := rand.Text()
+	description, err := schemas.Marshal(jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: content.hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: artifactPiece}},
+		Bucket:     bus.ArtifactBucket, NUID: piece, Size: uint64(content.size), Chunks: 1, //nolint:gosec // above 0
+		Digest: content.digest,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := a.core.js.Publish(ctx, "$O."+bus.ArtifactBucket+".C."+piece, content.memory.Bytes()); err != nil {
+		return err
+	}
+	_, err = a.core.js.PublishMsg(ctx, &nats.Msg{
+		Subject: "$O." + bus.ArtifactBucket + ".M." + base64.URLEncoding.EncodeToString([]byte(content.hash)),
+		Header:  nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}},
+		Data:    description,
+	})
+	return err
+}
+
+// open returns the object store. It is looked up once: the server is asked for a
+// whole description of its stream each time, which costs more than a small artifact.
+func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
+	if known := a.core.objects.Load(); known != nil {
+		return *known, nil
+	}
+	objects, err := a.core.js.ObjectStore(ctx, bus.ArtifactBucket)
+	if err != nil {
+		return nil, classify("open the artifacts", err)
+	}
+	a.core.objects.Store(&objects)
+	return objects, nil
 }
 
 // Get implements bus.Artifacts.
@@ -57,9 +104,9 @@ func (a artifacts) Get(ctx context.Context, sha256 string) (io.ReadCloser, error
 	if len(sha256) != hashLength {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
 	}
-	objects, err := a.core.js.ObjectStore(ctx, bus.ArtifactBucket)
+	objects, err := a.open(ctx)
 	if err != nil {
-		return nil, classify("open the artifacts", err)
+		return nil, err
 	}
 	object, err := objects.Get(ctx, sha256)
 	if err != nil {
@@ -71,8 +118,10 @@ func (a artifacts) Get(ctx context.Context, sha256 string) (io.ReadCloser, error
 // A spooled artifact waits for its hash before it has a name.
 type spooled struct {
 	reader io.Reader
-	file   *os.File // nil when all of it is in memory
+	memory *bytes.Buffer // all of it, unless there is a file
+	file   *os.File      // nil when all of it is in memory
 	hash   string
+	digest string // the same, as the object store writes it
 	size   int64
 }
 
@@ -81,20 +130,23 @@ type spooled struct {
 func spool(r io.Reader) (_ *spooled, err error) {
 	sum := sha256.New()
 	tee := io.TeeReader(r, sum)
-	var memory bytes.Buffer
-	size, err := io.CopyN(&memory, tee, artifactMemory)
-	s := &spooled{reader: &memory, size: size}
+	memory := new(bytes.Buffer)
+	if sized, ok := r.(interface{ Len() int }); ok {
+		memory.Grow(min(sized.Len(), artifactMemory) + bytes.MinRead)
+	}
+	size, err := io.CopyN(memory, tee, artifactMemory)
+	s := &spooled{reader: memory, memory: memory, size: size}
 	switch {
 	case errors.Is(err, io.EOF):
 	case err != nil:
 		return nil, err
 	default:
-		if err := s.overflow(&memory, tee); err != nil {
+		if err := s.overflow(memory, tee); err != nil {
 			s.discard()
 			return nil, err
 		}
 	}
-	s.hash = hex.EncodeToString(sum.Sum(nil))
+	s.hash, s.digest = hex.EncodeToString(sum.Sum(nil)), jetstream.GetObjectDigestValue(sum)
 	return s, nil
 }
 

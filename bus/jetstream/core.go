@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -46,6 +47,7 @@ type Core struct {
 	js         jetstream.JetStream
 	returned   *signal
 	publisher  *publisher
+	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
 	logger     zerolog.Logger
 	shards     int
 	replicas   int

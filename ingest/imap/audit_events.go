@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"podium/bus"
 	"podium/schemas"
@@ -36,7 +34,7 @@ type indexedEvent struct {
 // indexEvents reads the events of a mailbox, then what became of them.
 func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, uidValidity uint32) (*eventIndex, error) {
 	x := &eventIndex{
-		prefix: strings.TrimSuffix(eventID(account, mailbox, 0, 0), "0:0"), validity: uidValidity,
+		prefix: eventPrefix(account, mailbox), validity: uidValidity,
 		numbers: map[string]uint16{},
 	}
 	pending := x.number("its event waits for its session")
@@ -49,7 +47,7 @@ func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, ui
 			if err != nil {
 				continue // none of a door, and in quarantine by itself
 			}
-			validity, uid, ok := x.parse(event.ID)
+			validity, uid, ok := parseEventID(x.prefix, event.ID)
 			switch {
 			case !ok:
 			case validity != uidValidity:
@@ -72,21 +70,6 @@ func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, ui
 		}
 	}
 	return x, nil
-}
-
-// parse takes the id of an event of this mailbox apart.
-func (x *eventIndex) parse(id string) (uidValidity, uid uint32, ok bool) {
-	rest, ours := strings.CutPrefix(id, x.prefix)
-	first, second, cut := strings.Cut(rest, ":")
-	if !ours || !cut {
-		return 0, 0, false
-	}
-	validity, err := strconv.ParseUint(first, 10, 32)
-	if err != nil {
-		return 0, 0, false
-	}
-	number, err := strconv.ParseUint(second, 10, 32)
-	return uint32(validity), uint32(number), err == nil
 }
 
 // number gives a reason its number. They are few: they are made of constants.
@@ -149,7 +132,7 @@ func (x *eventIndex) readRecords(ctx context.Context, core bus.Core, shard int) 
 			if received == nil {
 				continue
 			}
-			validity, uid, ok := x.parse(received.ID)
+			validity, uid, ok := parseEventID(x.prefix, received.ID)
 			if !ok || validity != x.validity {
 				continue
 			}

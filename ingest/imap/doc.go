@@ -10,6 +10,10 @@
 //     same id, which the conversation knows. One that the server does not hand
 //     over in three tries, or at which the connection ends eight times over two
 //     hours, is listed as failed, in the ledger and in the log.
+//   - While a batch is archived, published and noted the next one is fetched, and
+//     no further one. The mails of a conversation are stored in the order of their
+//     UIDs; of a batch in which one could not be stored, what is beyond it is offered
+//     again.
 //   - Every message is accounted for: the ledger keeps the fate of each UID, every
 //     cycle compares them with what the server has and takes what was missed, and
 //     Reconcile proves it against the events and the sessions' records.

@@ -26,16 +26,17 @@ const renewPause = time.Second
 
 // A Submitter takes events onto the ledger; *bus.Intake is one.
 type Submitter interface {
-	// Submit returns when the event is stored.
-	Submit(ctx context.Context, door string, e schemas.Event) (bus.Receipt, error)
+	// SubmitAll returns when it is known of each event whether it is stored. Those of
+	// one conversation are stored in their order, or not beyond one that failed.
+	SubmitAll(ctx context.Context, door string, events []schemas.Event) []bus.Outcome
 }
 
 // Dependencies are what a door works with.
 type Dependencies struct {
-	Intake    Submitter
-	Artifacts bus.Artifacts
-	Store     bus.Store // of bus.MailboxBucket
-	Log       zerolog.Logger
+	Intake Submitter
+	Core   bus.Core  // where events and artifacts stand
+	Store  bus.Store // of bus.MailboxBucket
+	Log    zerolog.Logger
 	// Dial opens a connection; nil is the one over TCP that Config describes.
 	Dial func(ctx context.Context) (MailSource, error)
 	Host *Host // shared by all doors to the same server; nil is one of its own
@@ -58,8 +59,6 @@ type Door struct {
 	checked uint32
 	// first is the first look at a mailbox without a ledger.
 	first firstLook
-	// unnoted are the hashes of mail whose event is stored, and whose note is not.
-	unnoted []string
 	// checkSize is how many UIDs the next comparison covers at once.
 	checkSize uint64
 
@@ -75,8 +74,8 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	if dependencies.Intake == nil || dependencies.Artifacts == nil || dependencies.Store == nil {
-		return nil, fmt.Errorf("mailbox of account %q: intake, artifacts and store are required", config.Account)
+	if dependencies.Intake == nil || dependencies.Core == nil || dependencies.Store == nil {
+		return nil, fmt.Errorf("mailbox of account %q: intake, core and store are required", config.Account)
 	}
 	if dependencies.Dial == nil {
 		dependencies.Dial = func(ctx context.Context) (MailSource, error) { return dial(ctx, config) }

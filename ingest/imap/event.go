@@ -19,18 +19,20 @@ import (
 	"podium/schemas"
 )
 
-// mediaTypeMail is the media type of a mail as received.
-const mediaTypeMail = "message/rfc822"
+const (
+	mediaTypeMail  = "message/rfc822" // of a mail as received
+	preparedAtOnce = 4                // messages for each core: most of the time they wait for the archive
+)
 
-// prepareAll archives and reads messages, several at a time. A message that is
-// known already has no event.
-func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) (map[uint32]*schemas.Event, error) {
+// prepareAll archives and reads messages, several at a time, and returns the event
+// of each. One that is known already, or that was not fetched, has none.
+func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) ([]*schemas.Event, error) {
 	events := make([]*schemas.Event, len(uids))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	group.SetLimit(preparedAtOnce * runtime.GOMAXPROCS(0))
 	for i, uid := range uids {
 		one := outcomes[uid]
-		if one == nil || one.kind != outcomeFetched {
+		if one.kind != outcomeFetched {
 			continue
 		}
 		known, err := s.knows(ctx, uid, one)
@@ -45,13 +47,7 @@ func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[ui
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
 	}
-	prepared := make(map[uint32]*schemas.Event, len(uids))
-	for i, event := range events {
-		if event != nil {
-			prepared[uids[i]] = event
-		}
-	}
-	return prepared, nil
+	return events, nil
 }
 
 // isCanary looks for the mark of a mail that the door has sent to itself.
@@ -79,7 +75,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.door.dependencies.Artifacts.Put(ctx, content, mediaTypeMail)
+	raw, err := s.door.dependencies.Core.Artifacts().Put(ctx, content, mediaTypeMail)
 	if err != nil {
 		return nil, fmt.Errorf("archive mail: %w", err)
 	}
@@ -119,7 +115,7 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 			mail, err = mailparse.Unparsed(), nil
 		}
 	}()
-	return s.config.parse(ctx, content, s.door.dependencies.Artifacts, truncated)
+	return s.config.parse(ctx, content, s.door.dependencies.Core.Artifacts(), truncated)
 }
 
 func (c Config) parse(ctx context.Context, content io.Reader, sink mailparse.Sink, truncated bool) (schemas.EmailReceived, error) {

@@ -52,8 +52,10 @@ type intake struct {
 	inner     *bus.Intake
 	submitted chan schemas.Event
 
-	mu   sync.Mutex
-	fail error
+	mu     sync.Mutex
+	fail   error
+	before func(events []schemas.Event) // runs before events go out
+	refuse func(e schemas.Event) error  // refuses single events
 }
 
 func (i *intake) setError(err error) {
@@ -62,18 +64,37 @@ func (i *intake) setError(err error) {
 	i.fail = err
 }
 
-func (i *intake) Submit(ctx context.Context, door string, e schemas.Event) (bus.Receipt, error) {
+func (i *intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []bus.Outcome {
 	i.mu.Lock()
-	fail := i.fail
+	fail, before, refuse := i.fail, i.before, i.refuse
 	i.mu.Unlock()
-	if fail != nil {
-		return bus.Receipt{}, fail
+	if before != nil {
+		before(events)
 	}
-	receipt, err := i.inner.Submit(ctx, door, e)
-	if err == nil {
-		i.submitted <- e
+	outcomes := make([]bus.Outcome, len(events))
+	var taken []schemas.Event
+	var places []int
+	for n, e := range events {
+		if outcomes[n].Err = fail; fail == nil && refuse != nil {
+			outcomes[n].Err = refuse(e)
+		}
+		if outcomes[n].Err == nil {
+			taken, places = append(taken, e), append(places, n)
+		}
 	}
-	return receipt, err
+	for n, outcome := range i.inner.SubmitAll(ctx, door, taken) {
+		if outcomes[places[n]] = outcome; outcome.Err == nil {
+			i.submitted <- taken[n]
+		}
+	}
+	return outcomes
+}
+
+// meet lets something run before events go out, and refuses single events.
+func (i *intake) meet(before func(events []schemas.Event), refuse func(e schemas.Event) error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.before, i.refuse = before, refuse
 }
 
 // store loses writes on demand.
@@ -140,7 +161,7 @@ func config(host string, port int) imap.Config {
 func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (imap.MailSource, error)) (door *imap.Door, stop func()) {
 	tb.Helper()
 	door, err := imap.New(config, imap.Dependencies{
-		Intake: f.intake, Artifacts: f.core.Artifacts(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,
+		Intake: f.intake, Core: f.core, Store: f.store, Log: zerolog.New(f.log), Dial: dial,
 		SendCanary: f.sendCanary,
 	})
 	if err != nil {

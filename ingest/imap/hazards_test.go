@@ -17,6 +17,7 @@ type changed struct {
 	imap.MailSource
 	search     func(ctx context.Context, from, last uint32) ([]uint32, error)
 	describe   func(ctx context.Context, uids []uint32) ([]imap.Summary, error)
+	fetch      func(ctx context.Context, uids []uint32, receive func(uint32, io.Reader) error) error
 	fetchLarge func(ctx context.Context, uid uint32, limit int64, w io.Writer) error
 	move       func(ctx context.Context, uids []uint32, folder string) error
 	renew      func() time.Time
@@ -48,6 +49,13 @@ func (c *changed) Describe(ctx context.Context, uids []uint32) ([]imap.Summary, 
 		return c.describe(ctx, uids)
 	}
 	return c.MailSource.Describe(ctx, uids)
+}
+
+func (c *changed) Fetch(ctx context.Context, uids []uint32, receive func(uint32, io.Reader) error) error {
+	if c.fetch != nil {
+		return c.fetch(ctx, uids, receive)
+	}
+	return c.MailSource.Fetch(ctx, uids, receive)
 }
 
 func (c *changed) FetchLarge(ctx context.Context, uid uint32, limit int64, w io.Writer) error {
@@ -434,5 +442,39 @@ func TestUIDValidityChangesBeforeTheNote_I04(t *testing.T) {
 	}
 	f.store.setLosing(false)
 	eventually(t, "it is known", func() bool { return f.position(t).UIDValidity == 8 && f.position(t).Counts.Known == 1 })
+	f.none(t)
+}
+
+// TestUIDValidityChangesAfterACrash_I04: the same when the process was killed between
+// the two, so that nothing but the event ledger knows of the mail.
+func TestUIDValidityChangesAfterACrash_I04(t *testing.T) {
+	t.Parallel()
+	s, f := newScript(), newFixture()
+	door, stop := f.run(t, config("localhost", 1), s.dial)
+	connected(t, door)
+	s.deliver(message(1))
+	f.next(t)
+	eventually(t, "it is noted", func() bool { return f.position(t).Counts.Published == 1 })
+	f.store.setLosing(true)
+	s.deliver(message(2))
+	f.next(t)
+	stop()
+	f.store.setLosing(false)
+	s.locked(func() {
+		s.validity, s.next = 8, 14
+		s.mail = map[uint32][]byte{11: message(1), 12: message(2), 13: message(3)}
+		now := time.Now()
+		s.received = map[uint32]time.Time{11: now, 12: now, 13: now}
+	})
+	for len(f.intake.submitted) > 0 { // what was offered again while it could not be noted
+		if e, mail := f.next(t); mail.UIDValidity != 7 {
+			t.Errorf("event %s", e.ID)
+		}
+	}
+	f.run(t, config("localhost", 1), s.dial)
+	if e, mail := f.next(t); mail.UID != 13 {
+		t.Errorf("event %s", e.ID)
+	}
+	eventually(t, "the others are known", func() bool { return f.position(t).UIDValidity == 8 && f.position(t).Counts.Known == 2 })
 	f.none(t)
 }

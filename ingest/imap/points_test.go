@@ -196,7 +196,7 @@ func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
 		}
 		good := newScript()
 		door, err := imap.New(settings, imap.Dependencies{
-			Intake: f.intake, Artifacts: f.core.Artifacts(), Store: f.store, Log: zerolog.New(io.Discard), Host: host,
+			Intake: f.intake, Core: f.core, Store: f.store, Log: zerolog.New(io.Discard), Host: host,
 			Dial: func(ctx context.Context) (imap.MailSource, error) {
 				mu.Lock()
 				dials[settings.Username]++

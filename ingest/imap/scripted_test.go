@@ -532,7 +532,7 @@ func TestOwnMailIsNoPersons(t *testing.T) {
 func TestConfigIsCheckedAsAWhole(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	dependencies := imap.Dependencies{Intake: f.intake, Artifacts: f.core.Artifacts(), Store: f.store}
+	dependencies := imap.Dependencies{Intake: f.intake, Core: f.core, Store: f.store}
 	_, err := imap.New(imap.Config{Host: "mail.example.org", Security: imap.SecurityNone, IdleReissue: time.Hour}, dependencies)
 	for _, want := range []string{"account", "profile", "username", "password", "in the clear", "RFC 2177"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -153,8 +153,8 @@ func (s *session) renumber(ctx context.Context) error {
 	}
 	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
-	for _, hash := range s.door.unnoted { // it has no fate, and its id is void
-		s.ledger.remember(hash)
+	if err := s.recall(ctx); err != nil {
+		return err
 	}
 	s.ledger.restart(s.mailbox.UIDValidity, next)
 	s.door.checked = 0
@@ -243,7 +243,7 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 	p := &s.ledger.position
 	again, _ := p.due(s.config.Clock(), longestWait(s.config.RetryAfter))
 	for _, uid := range again {
-		if err := s.take(ctx, []uint32{uid}); err != nil {
+		if err := s.take(ctx, uid); err != nil {
 			return 0, false, err
 		}
 	}
@@ -281,29 +281,6 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 	}
 	s.behind = 0
 	return found, true, nil
-}
-
-// takeAll deals with messages in batches. It returns false when it has stopped
-// because too many wait for another try.
-func (s *session) takeAll(ctx context.Context, uids []uint32) (all bool, err error) {
-	s.lag(len(uids))
-	for len(uids) > 0 {
-		room := maxOpen - len(s.ledger.position.Open)
-		if room <= 0 {
-			return false, nil
-		}
-		size := min(batchCount, room, len(uids))
-		if s.door.careful {
-			size = 1
-		}
-		if err := s.take(ctx, uids[:size]); err != nil {
-			return false, err
-		}
-		uids = uids[size:]
-		s.lag(len(uids))
-	}
-	s.door.careful = false
-	return true, nil
 }
 
 func (s *session) lag(fresh int) {
@@ -369,6 +346,5 @@ func (s *session) commit(ctx context.Context) error {
 	if err := s.ledger.commit(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errLedger, err)
 	}
-	s.door.unnoted = nil
 	return nil
 }

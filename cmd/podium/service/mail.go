@@ -43,7 +43,7 @@ func (s *Service) openDoors() error {
 		for n, mailbox := range account.IMAP.Mailboxes {
 			settings := mailboxConfig(s.settings, account, mailbox, source)
 			dependencies := imap.Dependencies{
-				Intake: intake, Artifacts: s.Ledger.Core.Artifacts(), Store: s.Ledger.Core.Store(bus.MailboxBucket),
+				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.Store(bus.MailboxBucket),
 				Host: hosts[address], Report: s.reportMail, Log: s.log,
 			}
 			if canary := account.IMAP.Canary; canary != nil && n == 0 {

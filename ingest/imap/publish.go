@@ -1,0 +1,87 @@
+package imap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// publish deals with a batch in the order of UIDs and ends before the first message
+// that is missing. Events go out in that order, those of one conversation each when
+// the ledger has the one before. After one that failed nothing is noted, though the
+// ledger may have some: they are offered again under the same ids.
+func (s *session) publish(ctx context.Context, b *batch) error {
+	reached := b.reached()
+	prepared, err := s.prepareAll(ctx, reached, b.outcomes)
+	if err != nil {
+		return err
+	}
+	submitted := s.submit(ctx, prepared)
+	for i, uid := range reached {
+		switch one := b.outcomes[uid]; one.kind {
+		case outcomeVanished:
+			s.ledger.settle(uid, fateVanished)
+		case outcomeOld:
+			s.ledger.settle(uid, fateOld)
+		case outcomeFailed:
+			s.fail(uid, one.reason, false)
+		case outcomeFetched:
+			if err := s.note(uid, one, prepared[i] != nil, submitted[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// submit puts events on the ledger and returns what became of each.
+func (s *session) submit(ctx context.Context, prepared []*schemas.Event) []error {
+	var events []schemas.Event
+	var places []int
+	for i, event := range prepared {
+		if event != nil {
+			events, places = append(events, *event), append(places, i)
+		}
+	}
+	failed := make([]error, len(prepared))
+	for n, submitted := range s.door.dependencies.Intake.SubmitAll(ctx, doorName, events) {
+		failed[places[n]] = submitted.Err
+	}
+	return failed
+}
+
+// note keeps what became of a message that was fetched.
+func (s *session) note(uid uint32, one *outcome, published bool, err error) error {
+	p := &s.ledger.position
+	switch {
+	case !one.canary.IsZero():
+		s.ledger.settle(uid, fateCanary)
+		p.Canaries = append(p.Canaries, uid)
+		s.door.canaryArrived(one.canary)
+		return nil
+	case !published:
+		s.ledger.settle(uid, fateKnown)
+	case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent):
+		s.fail(uid, "the ledger refuses its event", false)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %w", errLedger, err)
+	default:
+		s.ledger.remember(one.content.sha256())
+		s.ledger.settle(uid, fatePublished)
+	}
+	p.Unmarked = append(p.Unmarked, uid)
+	return nil
+}
+
+// received returns when a message came in, as the server says, or now.
+func (s *session) received(summary Summary) time.Time {
+	if summary.Received.IsZero() {
+		return s.config.Clock().UTC()
+	}
+	return summary.Received
+}
