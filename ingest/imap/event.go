@@ -21,7 +21,7 @@ import (
 
 const (
 	mediaTypeMail  = "message/rfc822" // of a mail as received
-	preparedAtOnce = 4                // messages for each core: most of the time they wait for the archive
+	preparedAtOnce = 16               // messages for each core: most of the time they wait for the archive
 )
 
 // prepareAll archives and reads messages, several at a time, and returns the event

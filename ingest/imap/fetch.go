@@ -190,7 +190,7 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summ
 			_, err := io.Copy(io.Discard, content)
 			return err
 		}
-		one := &outcome{summary: byUID[uid], content: newSpool(f.config.Spool)}
+		one := &outcome{summary: byUID[uid], content: newSpool(f.config.Spool, byUID[uid].Size)}
 		n, err := io.Copy(one.content, io.LimitReader(content, f.config.MaxMessage+1))
 		if err == nil {
 			_, err = io.Copy(io.Discard, content)
@@ -228,7 +228,7 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summ
 // large fetches one message in pieces, and only the beginning of one that is too
 // large.
 func (f fetcher) large(ctx context.Context, summary Summary, outcomes map[uint32]*outcome) error {
-	one := &outcome{summary: summary, content: newSpool(f.config.Spool), truncated: summary.Size > f.config.MaxMessage}
+	one := &outcome{summary: summary, content: newSpool(f.config.Spool, summary.Size), truncated: summary.Size > f.config.MaxMessage}
 	limit := f.config.MaxMessage
 	if one.truncated {
 		limit = min(limit, largePrefix)

@@ -81,7 +81,7 @@ func TestClockThatWasAhead(t *testing.T) {
 func TestSpoolLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	s := newSpool(folder)
+	s := newSpool(folder, 0)
 	content := bytes.Repeat([]byte("mail\r\n"), spoolMemory/4)
 	if _, err := s.Write(content); err != nil || s.file == nil {
 		t.Fatalf("%v, on disk: %t", err, s.file != nil)

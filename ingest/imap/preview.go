@@ -67,7 +67,7 @@ func newestUIDs(ctx context.Context, source MailSource, next uint32, count int) 
 
 func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox, summary Summary) (Preview, error) {
 	preview := Preview{UID: summary.UID}
-	content := newSpool(c.Spool)
+	content := newSpool(c.Spool, 0)
 	truncated := summary.Size > c.MaxMessage
 	limit := c.MaxMessage
 	if truncated {

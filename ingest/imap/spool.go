@@ -28,7 +28,14 @@ type spool struct {
 	size   int64
 }
 
-func newSpool(folder string) *spool { return &spool{folder: folder, sum: sha256.New()} }
+// newSpool makes room for a message of about a size, as far as memory is used for it.
+func newSpool(folder string, size int64) *spool {
+	s := &spool{folder: folder, sum: sha256.New()}
+	if size > 0 && size <= spoolMemory {
+		s.memory.Grow(int(size))
+	}
+	return s
+}
 
 // Write implements io.Writer.
 func (s *spool) Write(p []byte) (int, error) {

@@ -100,6 +100,9 @@ func latin(data []byte) string {
 // clean makes text safe to store and show: valid UTF-8, line feeds only, no
 // control characters but tab and newline, no byte-order mark.
 func clean(text string) string {
+	if printable(text) {
+		return text
+	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	if printable(text) || !strings.ContainsFunc(text, unwanted) {
 		return text

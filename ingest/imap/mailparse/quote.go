@@ -87,8 +87,15 @@ func splitText(text string) (fresh, quoted string) {
 	words := loadMarkers()
 	lines := strings.Split(text, "\n")
 	cut := len(lines)
+	ends := 0 // the last line looked at that may end an attribution, counted from 1
+	seen := 0
 	for i := range lines {
-		if words.announces(lines, i) {
+		for ; seen < min(i+attributionLines, len(lines)); seen++ {
+			if mayEndAttribution(lines[seen]) {
+				ends = seen + 1
+			}
+		}
+		if words.announces(lines, i, ends > i) {
 			cut = i
 			break
 		}
@@ -122,11 +129,12 @@ func unquoted(lines []string) (plain, quoted []string) {
 }
 
 // announces tells whether line i, with those below it, announces a quotation.
-func (m *markers) announces(lines []string, i int) bool {
+// attributed is whether an attribution may begin there.
+func (m *markers) announces(lines []string, i int, attributed bool) bool {
 	if lines[i] == "" || len(lines[i]) > maxMarkerLine {
 		return false
 	}
-	if m.attribution(lines, i) > 0 {
+	if attributed && m.attribution(lines, i) > 0 {
 		return true
 	}
 	if isASCII(lines[i]) && !strings.Contains(lines[i], ":") && !strings.Contains(lines[i], "--") && !strings.Contains(lines[i], "__") {
@@ -145,9 +153,6 @@ func (m *markers) announces(lines []string, i int) bool {
 
 // attribution returns how many lines an attribution takes, as programs wrap it.
 func (m *markers) attribution(lines []string, i int) int {
-	if !slices.ContainsFunc(lines[i:min(i+attributionLines, len(lines))], mayEndAttribution) {
-		return 0
-	}
 	joined := ""
 	for n := 1; n <= attributionLines && i+n <= len(lines); n++ {
 		line := lines[i+n-1]
@@ -227,6 +232,9 @@ func splitSignature(text string) (words, signature string) {
 }
 
 func cutLast(text, separator string) (before, after string, found bool) {
+	if !strings.Contains(text, separator) { // which is found out much faster than where the last one is
+		return text, "", false
+	}
 	if at := strings.LastIndex(text, separator); at >= 0 {
 		return text[:at], text[at+len(separator):], true
 	}
