@@ -31,7 +31,8 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 	event, err := recordEvent(c, &b.record, &b.state, c.behind.due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
-		o.retry(c, o.now, err) // it holds this session back, and no other
+		o.release(c) // it holds this session back, and no other
+		o.retry(c, o.now, err)
 		return
 	case err != nil:
 		o.unstorable(ctx, c, b, err)
