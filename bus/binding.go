@@ -60,7 +60,13 @@ func Encode(subject string, e *schemas.Event) (Message, error) {
 		return Message{}, err
 	}
 	values := attributeValues(e)
-	header := make(Header, 16)
+	there := 0
+	for _, value := range values {
+		if value != "" {
+			there++
+		}
+	}
+	header, room := make(Header, there), make([]string, 0, there)
 	for i, name := range headerNames() {
 		if values[i] == "" {
 			continue
@@ -71,8 +77,8 @@ func Encode(subject string, e *schemas.Event) (Message, error) {
 		if len(values[i]) > maxAttribute {
 			return Message{}, fmt.Errorf("%w: attribute %q is longer than 1 KiB", schemas.ErrInvalidEvent, attributeName(name))
 		}
-		values[i] = percentEncode(values[i])
-		header[name] = values[i : i+1 : i+1]
+		room = append(room, percentEncode(values[i]))
+		header[name] = room[len(room)-1 : len(room) : len(room)]
 	}
 	return Message{Subject: subject, Header: header, Body: e.Data}, nil
 }
