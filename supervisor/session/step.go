@@ -101,9 +101,15 @@ type decision struct {
 }
 
 func (d *decision) emit(f schemas.Fact) {
-	d.state.Apply(&f)
+	if d.facts == nil {
+		d.facts = make([]schemas.Fact, 0, usualFacts)
+	}
 	d.facts = append(d.facts, f)
+	d.state.Apply(&d.facts[len(d.facts)-1])
 }
+
+// usualFacts is how many facts most transitions have at the most.
+const usualFacts = 4
 
 func (d *decision) turn(profile *plan.Profile) *plan.Turn {
 	return &plan.Turn{
