@@ -3,10 +3,13 @@ package service_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -14,9 +17,9 @@ import (
 	"podium/cmd/podium/service"
 )
 
-// A sender that is slow while the service is told to stop makes no failure of it.
-func TestSlowSenderFailsNoStop(t *testing.T) {
-	t.Parallel()
+// startDoor runs a service with a chat door, and returns how to end it.
+func startDoor(t *testing.T) (running *service.Service, stop func() error) {
+	t.Helper()
 	text := fmt.Sprintf(`
 ledger: {data: %q, durability: interval, shards: 1}
 http: {listen: "127.0.0.1:0"}
@@ -28,13 +31,54 @@ profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	running, err := service.Start(t.Context(), settings, zerolog.Nop())
+	if running, err = service.Start(t.Context(), settings, zerolog.Nop()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- running.Run(ctx) }()
+	return running, func() error {
+		cancel()
+		return errors.Join(<-ended, running.Close())
+	}
+}
+
+// A connection on which nothing was asked delays no stop: net/http would wait for
+// five seconds.
+func TestSilentConnectionDelaysNoStop(t *testing.T) {
+	t.Parallel()
+	running, stop := startDoor(t)
+	address := strings.TrimPrefix(running.Address(), "http://")
+	for range 2 { // when somebody after them is answered, both were accepted
+		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close() }()
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.Address()+"/healthz", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- running.Run(ctx) }()
+	request.Close = true
+	reply, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = reply.Body.Close()
+	began := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A sender that is slow while the service is told to stop makes no failure of it.
+func TestSlowSenderFailsNoStop(t *testing.T) {
+	t.Parallel()
+	running, stop := startDoor(t)
 	slow, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(running.Address(), "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +88,7 @@ profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 	if line, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	stop()
-	if err := <-ended; err != nil {
+	if err := stop(); err != nil {
 		t.Errorf("a stop in order: %v", err)
 	}
-	_ = running.Close()
 }

@@ -34,11 +34,13 @@ func (s *Service) openWeb() (*webServer, error) {
 	}
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.Handle("GET /metrics", s.metrics(door, counters...))
+	silent := newSilent()
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: mux, ConnState: silent.note, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
 	}
 	server.RegisterOnShutdown(door.Close)
+	server.RegisterOnShutdown(silent.close)
 	return &webServer{server: server, wait: func() { door.Close(); door.Wait() }}, nil
 }
 

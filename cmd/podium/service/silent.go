@@ -1,0 +1,41 @@
+package service
+
+import (
+	"net"
+	"net/http"
+	"sync"
+)
+
+// silent are the connections on which no request has come yet. A server that stops
+// would wait five seconds for each; they are closed at once instead, which loses
+// nothing: whoever was about to ask has had no answer.
+type silent struct {
+	mu          sync.Mutex
+	connections map[net.Conn]struct{}
+	closed      bool
+}
+
+func newSilent() *silent { return &silent{connections: map[net.Conn]struct{}{}} }
+
+// note is the server's ConnState.
+func (s *silent) note(connection net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(s.connections, connection)
+	case s.closed:
+		_ = connection.Close() // it carried nothing
+	default:
+		s.connections[connection] = struct{}{}
+	}
+}
+
+func (s *silent) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for connection := range s.connections {
+		_ = connection.Close() // it carried nothing
+	}
+}
