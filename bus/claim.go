@@ -17,7 +17,7 @@ const (
 	// store and the message holds a reference.
 	ClaimLimit = 256 << 10
 	// ArtifactLimit is the size in bytes above which a body is refused.
-	ArtifactLimit = 64 << 20
+	ArtifactLimit = schemas.MaxBody
 )
 
 // Offload moves data over ClaimLimit to the object store and leaves a reference

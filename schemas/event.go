@@ -57,6 +57,9 @@ type Event struct {
 	Data     []byte
 }
 
+// MaxBody is the size in bytes above which the body of an event is refused.
+const MaxBody = 64 << 20
+
 // An Artifact names bytes in the object store by their content.
 type Artifact struct {
 	SHA256    string `json:"sha256"`

@@ -123,7 +123,7 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 		Payload: payload,
 	}
 	body, err := schemas.Marshal(response)
-	if len(body) > maxResponse {
+	if len(body) > schemas.MaxBody { // a failure, after which nothing is done again without being asked for
 		response.Payload.Status, response.Payload.Result = schemas.StatusFailed, nil
 		response.Payload.IssuesEncountered = append(response.Payload.IssuesEncountered, schemas.Issue{
 			IssueID: schemas.ResponseID(upstream.Request), TaskID: upstream.Task, Agent: upstream.To, Severity: "high",
@@ -133,10 +133,6 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 	}
 	return Output{Agent: upstream.To, Response: true, Event: answering(upstream, &response.Envelope, body)}, err
 }
-
-// maxResponse bounds a response, in bytes; it is bus.ArtifactLimit. What is larger
-// is told as a failure after which nothing is done again without being asked for.
-const maxResponse = 64 << 20
 
 // answering returns the event of a message to whoever asked.
 func answering(upstream *schemas.Upstream, envelope *schemas.Envelope, body []byte) schemas.Event {
