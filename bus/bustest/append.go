@@ -66,6 +66,7 @@ func testAppend(t *testing.T, s System) {
 	})
 	t.Run("SameGoroutineKeepsOrder", func(t *testing.T) { testPublishOrder(t, s.Core) })
 	t.Run("DoneIsCalledOnce", func(t *testing.T) { testDoneOnce(t, s.Core) })
+	t.Run("ManyAtOnceFailApart", func(t *testing.T) { testBurst(t, s.Core) })
 	t.Run("CompareAndAppend", func(t *testing.T) { testCompareAndAppend(t, s.Core) })
 	t.Run("RacingAppendersHaveOneWinner", func(t *testing.T) { testRace(t, s.Core) })
 	t.Run("TooLarge", func(t *testing.T) {

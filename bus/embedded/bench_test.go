@@ -99,6 +99,44 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
+// BenchmarkGroupCommit appends to many sessions of one shard at once, each
+// message by itself or all that wait together; the durability is fsync. It says
+// from which number on a batch pays.
+func BenchmarkGroupCommit(b *testing.B) {
+	for _, count := range []int{8, 16, 32, 64, 256} {
+		for name, group := range map[string]bool{"alone": false, "together": true} {
+			b.Run(strconv.Itoa(count)+"/"+name, func(b *testing.B) {
+				server := start(b, embedded.Config{Shards: 1})
+				c, err := jetstream.Connect(b.Context(), jetstream.Config{
+					URL: server.URL(), InProcess: server, SeedFile: server.Keys().Core.SeedFile, Shards: 1, GroupCommit: group, Logger: zerolog.Nop(),
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(c.Close)
+				message := record("")
+				last := make([]uint64, count)
+				for b.Loop() {
+					var done sync.WaitGroup
+					done.Add(count)
+					for i := range count {
+						message.Subject = bus.SessionSubject(schemas.SessionID("bench", strconv.Itoa(i)), 1)
+						c.Publish(message, bus.After(last[i]), func(ack bus.Ack, err error) {
+							defer done.Done()
+							last[i] = ack.Sequence
+							if err != nil {
+								b.Error(err)
+							}
+						})
+					}
+					done.Wait()
+				}
+				b.ReportMetric(float64(b.N*count)/b.Elapsed().Seconds(), "msg/s")
+			})
+		}
+	}
+}
+
 // BenchmarkRead is ordered reading of what stands in the stream.
 func BenchmarkRead(b *testing.B) {
 	eachConnection(b, func(b *testing.B, c *jetstream.Core, _ *embedded.Server) {

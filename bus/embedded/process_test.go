@@ -22,8 +22,13 @@ import (
 
 func processCore(t *testing.T, process *serverprocess.Process) *jetstream.Core {
 	t.Helper()
+	return connectCore(t, process, false)
+}
+
+func connectCore(t *testing.T, process *serverprocess.Process, groupCommit bool) *jetstream.Core {
+	t.Helper()
 	c, err := jetstream.Connect(t.Context(), jetstream.Config{
-		URL: process.URL(), SeedFile: process.Keys().Core.SeedFile, Shards: 2, Logger: zerolog.Nop(),
+		URL: process.URL(), SeedFile: process.Keys().Core.SeedFile, Shards: 2, GroupCommit: groupCommit, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatalf("connect: %v", err)
@@ -99,14 +104,26 @@ func (c *chain) append(ctx context.Context, body string) error {
 	}
 }
 
-// TestKilledServer kills the server while messages flow: every acknowledged
-// message is there afterwards, once and in order, and a reader that was open all
-// the time has seen each exactly once.
+// TestKilledServer kills the server while messages flow, by themselves and in
+// batches: every acknowledged message is there afterwards, once and in order, and
+// a reader that was open all the time has seen each exactly once.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
-	const sessions, records, kills = 8, 150, 4
+	t.Run("OneByOne", func(t *testing.T) {
+		t.Parallel()
+		testKilledServer(t, 8, 150, false)
+	})
+	t.Run("Together", func(t *testing.T) {
+		t.Parallel()
+		testKilledServer(t, 100, 30, true)
+	})
+}
+
+func testKilledServer(t *testing.T, sessions, records int, groupCommit bool) {
+	t.Helper()
+	const kills = 4
 	process := serverprocess.Start(t, serverprocess.Config{})
-	c := processCore(t, process)
+	c := connectCore(t, process, groupCommit)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	reader, err := c.Read(ctx, bus.ShardStream(0), 1)

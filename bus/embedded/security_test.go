@@ -220,7 +220,8 @@ func TestNoHeaderEscalation_G40(t *testing.T) {
 		{map[string]string{"Nats-Rollup": "sub"}, 0},
 		{map[string]string{"Nats-Schedule": "@at 2020-01-01T00:00:00Z", "Nats-Schedule-Target": bus.ControlSubject(0)}, 0},
 		{map[string]string{"Nats-TTL": "1s"}, 0},
-		{map[string]string{"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1"}, 0},
+		{map[string]string{"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "1", "Nats-Batch-Commit": "1"}, 1},
+		{map[string]string{"Nats-Batch-Id": "b", "Nats-Batch-Sequence": "2", "Nats-Batch-Commit": "1"}, 0},
 		{map[string]string{"Nats-Incr": "+1"}, 0},
 		{map[string]string{"Nats-Msg-Id": "guessed"}, 1},
 		{map[string]string{"Nats-Subject": bus.ControlSubject(0), "Nats-Sequence": "1", "Nats-Stream": "PODIUM_1"}, 1},
@@ -279,8 +280,8 @@ func readPoison(t *testing.T, c *jetstream.Core) {
 			}
 		}
 	}
-	if count != 3 {
-		t.Errorf("%d messages of the intruder, want 3", count)
+	if count != 4 {
+		t.Errorf("%d messages of the intruder, want 4", count)
 	}
 	last, err := c.Last(ctx, subject)
 	if err != nil || last.Subject != subject {

@@ -179,7 +179,7 @@ func (s *Server) Keys() Keys { return s.keys }
 func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
 	return jetstream.Connect(ctx, jetstream.Config{
 		InProcess: s, URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
-		Shards: s.config.Shards, MaxBytes: s.config.MaxBytes / 2, Logger: s.config.Logger,
+		Shards: s.config.Shards, MaxBytes: s.config.MaxBytes / 2, GroupCommit: s.config.Durability == Fsync, Logger: s.config.Logger,
 	})
 }
 

@@ -201,7 +201,7 @@ func TestStreamSettings(t *testing.T) {
 		}
 		have := stream.CachedInfo().Config
 		if have.Storage != natsjetstream.FileStorage || have.Retention != natsjetstream.LimitsPolicy || !have.DenyDelete || !have.DenyPurge ||
-			have.AllowRollup || have.AllowMsgTTL || have.AllowMsgSchedules || have.AllowMsgCounter || have.AllowAtomicPublish ||
+			have.AllowRollup || have.AllowMsgTTL || have.AllowMsgSchedules || have.AllowMsgCounter || !have.AllowAtomicPublish ||
 			have.AllowBatchPublish || have.Duplicates != 100*time.Millisecond {
 			t.Errorf("%s: %+v", name, have)
 		}

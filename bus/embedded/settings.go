@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"podium/bus/jetstream"
 )
 
 // Durability says what an acknowledged message survives.
@@ -28,7 +30,11 @@ const (
 
 	// maxPending is what may wait to be sent to one connection, which several
 	// readers share, before the server takes it for too slow and cuts it.
-	maxPending    = 256 << 20
+	maxPending = 256 << 20
+	// What batches without an end, which any agent may begin, can keep aside.
+	batchesPerStream = 8
+	batchTimeout     = 2 * time.Second
+
 	syncInterval  = 2 * time.Minute
 	maxMemory     = 256 << 20
 	serverName    = "podium"
@@ -76,6 +82,14 @@ jetstream {
   sync_interval: %q
   max_file_store: %d
   max_memory_store: %d
+  limits {
+    batch {
+      max_inflight_per_stream: %d
+      max_msgs: %d
+      timeout: %q
+    }
+  }
 }
-%s`, serverName, s.Listen, MaxPayload, maxPending, s.StoreDir, sync, maxBytes, maxMemory, accounts), nil
+%s`, serverName, s.Listen, MaxPayload, maxPending, s.StoreDir, sync, maxBytes, maxMemory,
+		batchesPerStream, jetstream.MaxBatch, batchTimeout.String(), accounts), nil
 }

@@ -33,6 +33,7 @@ type endpoint struct {
 	name     string
 	inbox    string      // prefix of the inboxes; empty is the library's own
 	returned *signal     // raised after every reconnect
+	lost     func()      // called when the connection is lost; may be nil
 	failed   func(error) // hears asynchronous errors; may be nil
 	closed   func()      // called when the connection is closed for good; may be nil
 	logger   zerolog.Logger
@@ -77,6 +78,9 @@ func (e endpoint) connect(ctx context.Context) (*nats.Conn, error) {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				e.logger.Warn().Err(err).Msg("the connection to the ledger is lost")
+			}
+			if e.lost != nil {
+				e.lost()
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) {

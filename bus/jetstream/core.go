@@ -38,7 +38,11 @@ type Config struct {
 	// MaxBytes bounds all shards together, evenly divided; 0 sets no limit and
 	// leaves an existing one.
 	MaxBytes int64
-	Logger   zerolog.Logger
+	// GroupCommit has messages that wait for the same stream stored together. It
+	// is for a single server that syncs each message (sync_interval: always); on
+	// any other it costs more than it saves.
+	GroupCommit bool
+	Logger      zerolog.Logger
 }
 
 // Core is the core account's connection to a ledger in JetStream.
@@ -65,25 +69,31 @@ var _ bus.Core = (*Core)(nil)
 // Connect opens the ledger, and creates what is missing of it. It fails on a
 // ledger with other settings (DriftError) or another number of shards.
 func Connect(ctx context.Context, config Config) (*Core, error) {
-	returned := newSignal()
-	connection, err := endpoint{
+	core := &Core{
+		returned: newSignal(), publisher: newPublisher(), logger: config.Logger,
+		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
+	}
+	var err error
+	core.connection, err = endpoint{
 		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
-		name: "podium " + config.Name, returned: returned, logger: config.Logger,
+		name: "podium " + config.Name, returned: core.returned, lost: core.publisher.lost, logger: config.Logger,
 	}.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	core := &Core{
-		connection: connection, returned: returned, logger: config.Logger,
-		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
+	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(requestWait))
+	if err == nil {
+		err = core.publisher.attach(core.connection)
 	}
-	core.publisher = newPublisher()
-	if core.js, err = core.publisher.attach(connection); err == nil {
+	if err == nil {
 		core.shards, err = core.openStreams(ctx, config)
 	}
 	if err != nil {
 		core.Close()
 		return nil, err
+	}
+	if config.GroupCommit {
+		core.publisher.group(core.shards)
 	}
 	return core, nil
 }
@@ -92,7 +102,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 func (c *Core) Shards() int { return c.shards }
 
 // Publish implements bus.Ledger. The outcome is known or given up within
-// publishWait; every outcome but an ack is reported by a goroutine of its own.
+// publishWait after it was sent; every outcome but an ack is reported by a goroutine of its own.
 func (c *Core) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
 	c.publisher.publish(message, expect, done)
 }

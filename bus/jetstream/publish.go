@@ -1,6 +1,9 @@
 package jetstream
 
 import (
+	"errors"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,101 +17,178 @@ const (
 	// publishWait is long enough for a full window of publishes, each with its
 	// own fsync.
 	publishWait   = 30 * time.Second
+	overdueCheck  = time.Second
 	publishWindow = 1 << 17
-	stallWait     = time.Millisecond
 )
 
-// A publisher sees to it that every publish has exactly one outcome. The library
-// may report none (the connection was closed) or two (it timed out while the send
-// failed), so that the table here decides.
+// errCrowded reports more publishes under way than the server can be expected to
+// answer in time.
+var errCrowded = errors.New("too many publishes wait for the server")
+
+// A publisher sees to it that every publish has exactly one outcome. The client
+// library's own asynchronous publishing may report none (the connection was
+// closed) or two (a timeout while the send failed), and costs a timer and a
+// reflected JSON value each.
 type publisher struct {
-	js jetstream.JetStream
+	connection *nats.Conn
+	inbox      string  // an answer comes to this and the publication's number
+	lanes      []*lane // by shard, and that of the work stream; none: each message goes at once
 
 	mu        sync.Mutex
-	changed   sync.Cond // there is nothing pending, or nothing to report
-	pending   map[*nats.Msg]func(bus.Ack, error)
+	changed   sync.Cond               // nothing is open any more
+	sent      map[uint64]*publication // by number: whoever takes one out reports its outcome
+	number    uint64
+	open      int // publications without an outcome
+	watching  bool
 	failed    []failure
 	reporting bool // a goroutine reports what has failed
 	closed    bool
 }
 
-// A failure waits to be reported. The library reports a timeout under its own
-// lock, where a caller that publishes anew would wait for ever.
+// A publication is a message on its way.
+type publication struct {
+	subject string
+	header  nats.Header
+	body    []byte
+	checked bool // it expects something of its subject
+	done    func(bus.Ack, error)
+	lane    *lane          // nil: it goes alone
+	since   time.Time      // it was sent then
+	before  []*publication // the others of the batch whose last one it is
+}
+
+// A failure waits to be reported by a goroutine of its own: callers may hold a
+// lock that their function needs.
 type failure struct {
-	done func(bus.Ack, error)
-	err  error
+	publication *publication
+	err         error
 }
 
 func newPublisher() *publisher {
-	p := &publisher{pending: make(map[*nats.Msg]func(bus.Ack, error))}
+	p := &publisher{sent: make(map[uint64]*publication)}
 	p.changed.L = &p.mu
 	return p
 }
 
-func (p *publisher) attach(connection *nats.Conn) (jetstream.JetStream, error) {
-	js, err := jetstream.New(connection,
-		jetstream.WithDefaultTimeout(requestWait),
-		jetstream.WithPublishAsyncMaxPending(publishWindow),
-		jetstream.WithPublishAsyncTimeout(publishWait),
-		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, m *nats.Msg, ack *jetstream.PubAck) { p.acked(m, ack) }),
-		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { p.fail(m, err) }),
-	)
-	if err != nil {
-		return nil, classify("open the ledger", err)
+func (p *publisher) attach(connection *nats.Conn) error {
+	p.connection = connection
+	p.inbox = connection.NewInbox() + "."
+	answers, err := connection.Subscribe(p.inbox+"*", p.answered)
+	if err == nil {
+		err = answers.SetPendingLimits(-1, -1) // the window bounds them
 	}
-	p.js = js
-	return js, nil
+	return classify("open the ledger", err)
 }
 
 func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
-	m := &nats.Msg{Subject: message.Subject, Header: outgoing(message.Header), Data: message.Body}
+	publishing := &publication{
+		subject: message.Subject, header: outgoing(message.Header), body: message.Body,
+		checked: expect.Check, done: done, lane: p.laneOf(message.Subject),
+	}
 	if expect.Check {
-		m.Header = expecting(message.Header, expect.Last)
+		publishing.header = expecting(message.Header, expect.Last)
 	}
 	p.mu.Lock()
-	p.pending[m] = done
-	closed := p.closed
+	p.open++
+	closed, crowded := p.closed, p.open > publishWindow
 	p.mu.Unlock()
-	if closed {
-		p.fail(m, nats.ErrConnectionClosed)
-		return
-	}
-	// The library's retries would let a later message overtake this one.
-	if _, err := p.js.PublishMsgAsync(m, jetstream.WithRetryAttempts(0), jetstream.WithStallWait(stallWait)); err != nil {
-		p.fail(m, err)
+	switch {
+	case closed:
+		p.fail(publishing, nats.ErrConnectionClosed)
+	case crowded:
+		p.fail(publishing, errCrowded)
+	case publishing.lane != nil:
+		publishing.lane.enter(publishing)
+	default:
+		p.send(publishing, publishing.header)
 	}
 }
 
-// take removes a publish from the table; whoever gets its function calls it.
-func (p *publisher) take(m *nats.Msg) func(bus.Ack, error) {
+// send puts a message on the wire with the headers given.
+func (p *publisher) send(publishing *publication, header nats.Header) {
+	p.mu.Lock()
+	p.number++
+	number := p.number
+	publishing.since = time.Now()
+	p.sent[number] = publishing
+	if !p.watching {
+		p.watching = true
+		time.AfterFunc(overdueCheck, p.overdue)
+	}
+	p.mu.Unlock()
+	err := p.connection.PublishMsg(&nats.Msg{
+		Subject: publishing.subject, Reply: p.inbox + strconv.FormatUint(number, 36), Header: header, Data: publishing.body,
+	})
+	if err != nil && p.take(number) != nil {
+		p.fail(publishing, err)
+	}
+}
+
+// take returns what was sent under a number, to one caller only.
+func (p *publisher) take(number uint64) *publication {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	done := p.pending[m]
-	delete(p.pending, m)
-	if len(p.pending) == 0 {
+	taken := p.sent[number]
+	delete(p.sent, number)
+	return taken
+}
+
+// answered reads what the server says.
+func (p *publisher) answered(m *nats.Msg) {
+	number, err := strconv.ParseUint(m.Subject[len(p.inbox):], 36, 64)
+	if err != nil {
+		return
+	}
+	publishing := p.take(number)
+	if publishing == nil {
+		return // given up before
+	}
+	if len(m.Data) == 0 {
+		p.fail(publishing, jetstream.ErrNoStreamResponse) // no stream holds the subject
+		return
+	}
+	ack, err := readAnswer(m.Data, len(publishing.before)+1)
+	switch {
+	case err == nil:
+		p.acked(publishing, ack)
+	case len(publishing.before) > 0 && !bus.Temporary(err):
+		publishing.lane.part(publishing)
+	default:
+		p.fail(publishing, err)
+	}
+}
+
+func (p *publisher) acked(last *publication, ack bus.Ack) {
+	count := len(last.before) + 1
+	if last.lane != nil {
+		last.lane.leave(count) // those who wait need not wait for the callers
+	}
+	first := ack.Sequence - uint64(len(last.before))
+	for i, publishing := range last.before {
+		publishing.done(bus.Ack{Stream: ack.Stream, Sequence: first + uint64(i)}, nil) //nolint:gosec // an index
+	}
+	last.done(ack, nil)
+	p.settle(count)
+}
+
+func (p *publisher) settle(count int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open -= count; p.open == 0 {
 		p.changed.Broadcast()
 	}
-	return done
 }
 
-func (p *publisher) acked(m *nats.Msg, ack *jetstream.PubAck) {
-	if ack.Duplicate {
-		p.fail(m, errSwallowed)
-		return
-	}
-	if done := p.take(m); done != nil {
-		done(bus.Ack{Stream: ack.Stream, Sequence: ack.Sequence}, nil)
-	}
-}
-
-func (p *publisher) fail(m *nats.Msg, err error) {
-	done := p.take(m)
-	if done == nil {
-		return
-	}
+// fail reports a publication, and all of its batch, as failed.
+func (p *publisher) fail(last *publication, err error) {
+	err = classify("publish", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failed = append(p.failed, failure{done, classify("publish", err)})
+	for _, publishing := range last.before {
+		p.failed = append(p.failed, failure{publishing, err})
+	}
+	last.before = nil
+	p.failed = append(p.failed, failure{last, err})
 	if !p.reporting {
 		p.reporting = true
 		go p.report()
@@ -124,15 +204,52 @@ func (p *publisher) report() {
 		p.failed = nil
 		p.mu.Unlock()
 		for _, f := range failed {
-			f.done(bus.Ack{}, f.err)
+			if f.publication.lane != nil {
+				f.publication.lane.leave(1)
+			}
+			f.publication.done(bus.Ack{}, f.err)
 		}
+		p.settle(len(failed))
 		p.mu.Lock()
 	}
 	p.reporting = false
 	p.changed.Broadcast()
 }
 
-// drain refuses what comes and waits for what is pending, for a while.
+// overdue gives up what the server has not answered for too long.
+func (p *publisher) overdue() {
+	p.mu.Lock()
+	p.watching = len(p.sent) > 0
+	if p.watching {
+		time.AfterFunc(overdueCheck, p.overdue)
+	}
+	p.mu.Unlock()
+	p.giveUp(time.Now().Add(-publishWait), nats.ErrTimeout)
+}
+
+// lost is told when the connection is: what was sent may have arrived or not, and
+// no answer to it will come.
+func (p *publisher) lost() { p.giveUp(time.Now(), nats.ErrDisconnected) }
+
+// giveUp fails what was sent until then, in the order in which it was sent.
+func (p *publisher) giveUp(until time.Time, err error) {
+	var numbers []uint64
+	p.mu.Lock()
+	for number, publishing := range p.sent {
+		if !publishing.since.After(until) {
+			numbers = append(numbers, number)
+		}
+	}
+	p.mu.Unlock()
+	slices.Sort(numbers)
+	for _, number := range numbers {
+		if publishing := p.take(number); publishing != nil {
+			p.fail(publishing, err)
+		}
+	}
+}
+
+// drain refuses what comes and waits for what is under way, for a while.
 func (p *publisher) drain(wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,26 +262,21 @@ func (p *publisher) drain(wait time.Duration) {
 		p.changed.Broadcast()
 	})
 	defer timer.Stop()
-	for len(p.pending) > 0 && !expired {
+	for p.open > 0 && !expired {
 		p.changed.Wait()
 	}
 }
 
-// close ends what is pending with bus.ErrClosed. The connection is closed before.
+// close ends what is left with bus.ErrClosed. The connection is closed before, so
+// that what waits in a lane fails when its turn comes.
 func (p *publisher) close() {
 	p.mu.Lock()
 	p.closed = true
-	left := make([]*nats.Msg, 0, len(p.pending))
-	for m := range p.pending {
-		left = append(left, m)
-	}
 	p.mu.Unlock()
-	for _, m := range left {
-		p.fail(m, nats.ErrConnectionClosed)
-	}
+	p.giveUp(time.Now(), nats.ErrConnectionClosed)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.reporting {
+	for p.open > 0 || p.reporting {
 		p.changed.Wait()
 	}
 }

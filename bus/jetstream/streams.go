@@ -24,7 +24,7 @@ const (
 	shortestDedup = 100 * time.Millisecond
 	workAge       = 7 * 24 * time.Hour
 	maxShards     = 65535
-	defaultShards = 4
+	usualShards   = 4
 )
 
 // openStreams creates what is missing, and refuses a ledger that is not as it
@@ -45,6 +45,9 @@ func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
 	return shards, c.openBuckets(ctx, config.Replicas)
 }
 
+// DefaultShards is how many a new ledger has when nobody says: one per core, at most 4.
+func DefaultShards() int { return min(runtime.NumCPU(), usualShards) }
+
 // settleShards reads the number of shards from the ledger. The caller's number
 // counts for a new ledger only; for another one it must be the same.
 func (c *Core) settleShards(ctx context.Context, demanded int) (int, error) {
@@ -54,7 +57,7 @@ func (c *Core) settleShards(ctx context.Context, demanded int) (int, error) {
 	info, err := c.streamInfo(ctx, bus.ShardStream(0))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if demanded == 0 {
-			demanded = min(runtime.NumCPU(), defaultShards)
+			demanded = DefaultShards()
 		}
 		return demanded, nil
 	}
@@ -94,14 +97,15 @@ func baseConfig(name string, subjects []string, replicas int) jetstream.StreamCo
 		DenyPurge:         true,
 		// Followers answer direct gets too, possibly with the past.
 		AllowDirect: replicas <= 1,
+		// Group commit (ADR 30). It writes no subject that its sender may not.
+		AllowAtomicPublish: true,
 		// Whoever may publish one subject of a stream with any of these could
 		// forge or wipe the others.
-		AllowRollup:        false,
-		AllowMsgTTL:        false,
-		AllowMsgCounter:    false,
-		AllowAtomicPublish: false,
-		AllowBatchPublish:  false,
-		AllowMsgSchedules:  false,
+		AllowRollup:       false,
+		AllowMsgTTL:       false,
+		AllowMsgCounter:   false,
+		AllowBatchPublish: false,
+		AllowMsgSchedules: false,
 	}
 }
 
@@ -139,7 +143,7 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) erro
 	if err != nil {
 		return classify("open stream "+want.Name, err)
 	}
-	if err := c.resize(ctx, info, &want); err != nil {
+	if err := c.amend(ctx, info, &want); err != nil {
 		return err
 	}
 	if differences := drift(want, info.Config); len(differences) > 0 {
@@ -148,23 +152,26 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) erro
 	return nil
 }
 
-// resize applies another size limit, which is the one setting that an operator
-// changes. It never takes a stream below what it holds: that would delete.
-func (c *Core) resize(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
-	have := info.Config.MaxBytes
-	if want.MaxBytes < 0 || want.MaxBytes == have {
-		want.MaxBytes = have
+// amend applies another size limit, which is the one setting that an operator
+// changes, and what a ledger of an earlier version lacks. It never takes a stream
+// below what it holds: that would delete.
+func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
+	have := info.Config
+	if want.MaxBytes < 0 {
+		want.MaxBytes = have.MaxBytes
+	}
+	if want.MaxBytes == have.MaxBytes && want.AllowAtomicPublish == have.AllowAtomicPublish {
 		return nil
 	}
-	if info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
+	if want.MaxBytes != have.MaxBytes && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
 		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are configured for it", want.Name, info.State.Bytes, want.MaxBytes)
 	}
-	changed := info.Config
-	changed.MaxBytes = want.MaxBytes
+	changed := have
+	changed.MaxBytes, changed.AllowAtomicPublish = want.MaxBytes, want.AllowAtomicPublish
 	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
-		return classify("resize stream "+want.Name, err)
+		return classify("amend stream "+want.Name, err)
 	}
-	info.Config.MaxBytes = want.MaxBytes
+	info.Config.MaxBytes, info.Config.AllowAtomicPublish = changed.MaxBytes, changed.AllowAtomicPublish
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"podium/bus"
@@ -123,22 +122,7 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 	if err != nil {
 		return bus.Ack{}, err
 	}
-	var answer struct {
-		Stream    string              `json:"stream"`
-		Sequence  uint64              `json:"seq"`
-		Duplicate bool                `json:"duplicate"`
-		Error     *jetstream.APIError `json:"error"`
-	}
-	err = schemas.Unmarshal(reply.Data, &answer)
-	switch {
-	case err != nil || answer.Error == nil && answer.Stream == "":
-		return bus.Ack{}, &bus.TemporaryError{Op: op, Err: jetstream.ErrInvalidJSAck}
-	case answer.Error != nil:
-		return bus.Ack{}, classifyAPI(op, answer.Error)
-	case answer.Duplicate:
-		return bus.Ack{}, classify(op, errSwallowed)
-	}
-	return bus.Ack{Stream: answer.Stream, Sequence: answer.Sequence}, nil
+	return readAnswer(reply.Data, 1)
 }
 
 // Ask implements bus.Worker.

@@ -113,7 +113,8 @@ func (p *Process) Restart() {
 	p.awaitReady()
 }
 
-// awaitReady waits for the client port, which the server opens last.
+// awaitReady waits until the server greets a client: it opens its port a moment
+// before, and cuts who comes then.
 func (p *Process) awaitReady() {
 	p.tb.Helper()
 	ctx, cancel := context.WithTimeout(p.tb.Context(), readyWait)
@@ -124,7 +125,11 @@ func (p *Process) awaitReady() {
 	for {
 		connection, err := dialer.DialContext(ctx, "tcp", p.address)
 		if err == nil {
+			_ = connection.SetReadDeadline(time.Now().Add(time.Second))
+			_, err = connection.Read(make([]byte, 1))
 			_ = connection.Close()
+		}
+		if err == nil {
 			return
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -241,6 +242,9 @@ func (b *bare) hold(ctx context.Context, number uint64) error {
 func (b *bare) held(ctx context.Context) (held, error) {
 	return holds(ctx, b.ledger.core, bus.WorkStream)
 }
+
+// processors: more than there are do the bare bus no good.
+func (b *bare) processors() int { return runtime.GOMAXPROCS(0) }
 
 func (b *bare) processorTime() (time.Duration, error) { return busy(b.agents) }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/embedded"
+	"podium/bus/jetstream"
 )
 
 // A duty is what a process does after it has connected.
@@ -125,6 +127,7 @@ func startServer(ctx context.Context, given assignment, log zerolog.Logger) (*em
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownWorkload, given.Workload)
 	}
+	runtime.GOMAXPROCS(embedded.Processors(given.Durability, cmp.Or(given.Shards, jetstream.DefaultShards())))
 	return embedded.Start(ctx, embedded.Config{
 		Dir: given.Dir, Durability: given.Durability, Agents: work.agentNames(), Logger: log,
 	})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/embedded"
 	"podium/schemas"
 )
 
@@ -57,8 +59,9 @@ func begun(
 // inProcess is Podium as `podium up` runs it: ledger and conductor in one process.
 type inProcess struct {
 	*conducted
-	ledger *ledger
-	agents *process
+	ledger     *ledger
+	agents     *process
+	durability embedded.Durability
 }
 
 func startConducted(ctx context.Context, config Config, work workload) (*inProcess, error) {
@@ -81,7 +84,7 @@ func startConducted(ctx context.Context, config Config, work workload) (*inProce
 	if err != nil {
 		return nil, errors.Join(err, agents.stop(), l.close())
 	}
-	return &inProcess{conducted: c, ledger: l, agents: agents}, nil
+	return &inProcess{conducted: c, ledger: l, agents: agents, durability: config.Durability}, nil
 }
 
 func (c *inProcess) close() error {
@@ -113,6 +116,14 @@ func (c *conducted) hold(ctx context.Context, number uint64) error {
 
 func (c *conducted) held(ctx context.Context) (held, error) {
 	return holds(ctx, c.core, streamsOf(c.core)...)
+}
+
+// processors is for a ledger in another process.
+func (c *conducted) processors() int { return runtime.GOMAXPROCS(0) }
+
+// processors is what `podium up` gives itself.
+func (c *inProcess) processors() int {
+	return embedded.Processors(c.durability, c.core.Shards())
 }
 
 func (c *conducted) processorTime() (time.Duration, error) { return busy(c.processes...) }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,8 @@ type side interface {
 	held(ctx context.Context) (held, error)
 	// processorTime returns that of all processes.
 	processorTime() (time.Duration, error)
+	// processors returns how many this process is best given.
+	processors() int
 }
 
 type held struct{ messages, bytes uint64 }
@@ -47,6 +50,7 @@ func measure(ctx context.Context, s side, inFlight int, length time.Duration) (r
 	if err != nil {
 		return measured, err
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(s.processors()))
 	began := time.Now()
 	took := make([][]time.Duration, inFlight)
 	group, running := errgroup.WithContext(ctx)

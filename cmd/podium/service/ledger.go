@@ -31,9 +31,6 @@ type Ledger struct {
 // ErrNoLedger reports a directory that holds no ledger.
 var ErrNoLedger = errors.New("there is no ledger")
 
-// maxDefaultShards bounds the default number of shards of a new ledger.
-const maxDefaultShards = 4
-
 // OpenLedger opens the ledger of a configuration, and creates it if need be. The
 // agents are those that may connect.
 func OpenLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
@@ -51,6 +48,7 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
+	runtime.GOMAXPROCS(embedded.Processors(embedded.Durability(settings.Durability), ledger.Core.Shards()))
 	return ledger, nil
 }
 
@@ -62,7 +60,7 @@ func shardsFor(settings config.Ledger) int {
 	if _, err := os.Stat(filepath.Join(settings.Data, "ledger")); err == nil {
 		return 0
 	}
-	return min(runtime.NumCPU(), maxDefaultShards)
+	return jetstream.DefaultShards()
 }
 
 func joinLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {

@@ -1,0 +1,158 @@
+package jetstream
+
+import (
+	"maps"
+	"strconv"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"podium/bus"
+)
+
+const (
+	// batchFrom is the number of messages from which on an atomic batch is
+	// faster than as many single ones: a batch costs four syncs and a folder of
+	// its own, whatever its size (BenchmarkGroupCommit).
+	batchFrom = 16
+	// MaxBatch is the largest number of messages in a batch, and maxBatchBytes the
+	// size of their bodies together: the server keeps a batch aside until it ends.
+	MaxBatch      = 500
+	maxBatchBytes = 4 << 20
+)
+
+// The headers of an atomic batch (ADR-50 of NATS).
+const (
+	batchIDHeader       = "Nats-Batch-Id"
+	batchSequenceHeader = "Nats-Batch-Sequence"
+	batchCommitHeader   = "Nats-Batch-Commit"
+)
+
+// A lane is the way to one stream whose server syncs each message by itself, one
+// after the other. While messages are under way the next ones gather, and when
+// there are many of them they go as one batch: group commit. A batch that the
+// server refuses, for the fault of one of its messages, has stored nothing; then
+// each goes by itself and has its own outcome.
+type lane struct {
+	publisher *publisher
+
+	mu       sync.Mutex
+	waiting  []*publication
+	underway int
+}
+
+// group has the messages to each stream of the ledger share the syncs.
+func (p *publisher) group(shards int) {
+	p.lanes = make([]*lane, shards+1)
+	for i := range p.lanes {
+		p.lanes[i] = &lane{publisher: p}
+	}
+}
+
+// laneOf returns nil for what goes alone.
+func (p *publisher) laneOf(subject string) *lane {
+	if len(p.lanes) == 0 {
+		return nil
+	}
+	parsed, err := bus.ParseSubject(subject)
+	work := len(p.lanes) - 1
+	switch {
+	case err != nil || parsed.Shard >= work:
+		return nil // the server says that no stream holds it
+	case parsed.Shard < 0:
+		return p.lanes[work]
+	}
+	return p.lanes[parsed.Shard]
+}
+
+func (l *lane) enter(publishing *publication) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, publishing)
+	if l.underway == 0 {
+		l.next()
+	}
+}
+
+// leave says that the outcome of so many is known.
+func (l *lane) leave(count int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.underway -= count; l.underway == 0 && len(l.waiting) > 0 {
+		l.next()
+	}
+}
+
+// next sends what waits. The lock is held, so that nothing overtakes.
+func (l *lane) next() {
+	waiting := l.waiting
+	l.waiting = nil
+	if fit := together(waiting); fit >= batchFrom {
+		l.waiting = append(l.waiting, waiting[fit:]...)
+		l.underway = fit
+		l.batch(waiting[:fit])
+		return
+	}
+	l.underway = len(waiting)
+	for _, publishing := range waiting {
+		l.publisher.send(publishing, publishing.header)
+	}
+}
+
+// together returns how many of the first messages can be one batch: the server
+// refuses an expectation of a subject that the batch has written before.
+func together(waiting []*publication) int {
+	if len(waiting) < batchFrom {
+		return 0
+	}
+	written := make(map[string]struct{}, len(waiting))
+	size := 0
+	for i, publishing := range waiting {
+		_, again := written[publishing.subject]
+		size += len(publishing.body)
+		if i == MaxBatch || size > maxBatchBytes || again && publishing.checked {
+			return i
+		}
+		written[publishing.subject] = struct{}{}
+	}
+	return len(waiting)
+}
+
+// batch sends messages as one. The server answers the last one.
+func (l *lane) batch(members []*publication) {
+	id := nuid.Next()
+	last := members[len(members)-1]
+	last.before = members[:len(members)-1]
+	for i, publishing := range last.before {
+		err := l.publisher.connection.PublishMsg(&nats.Msg{
+			Subject: publishing.subject, Header: batched(publishing.header, id, i+1), Data: publishing.body,
+		})
+		if err != nil {
+			l.publisher.fail(last, err) // the server drops a batch without an end
+			return
+		}
+	}
+	header := batched(last.header, id, len(members))
+	header[batchCommitHeader] = []string{"1"}
+	l.publisher.send(last, header)
+}
+
+func batched(header nats.Header, id string, sequence int) nats.Header {
+	out := make(nats.Header, len(header)+3)
+	maps.Copy(out, header)
+	out[batchIDHeader] = []string{id}
+	out[batchSequenceHeader] = []string{strconv.Itoa(sequence)}
+	return out
+}
+
+// part sends the members of a batch that was refused one by one.
+func (l *lane) part(last *publication) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	members := append(last.before, last)
+	last.before = nil
+	for _, publishing := range members {
+		l.publisher.send(publishing, publishing.header)
+	}
+}
