@@ -410,7 +410,7 @@ type PermitGranted struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
 	Permit  string `json:"permit"`         // message_id of the PermitRequest
-	Again   bool   `json:"again,omitzero"` // granted before, with an unknown outcome (on_unknown: resend)
+	Again   bool   `json:"again,omitzero"` // granted before in this run, with an unknown outcome (on_unknown: resend)
 }
 
 // PermitRefused keeps an agent from acting outside.

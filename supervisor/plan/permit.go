@@ -1,12 +1,17 @@
 package plan
 
-import "podium/schemas"
+import (
+	"slices"
+
+	"podium/schemas"
+)
 
 // Permit decides whether the agent that works on an attempt of a task may act
 // outside. An effect is permitted once, over all attempts, unless the agent has
 // said that the attempt which was permitted failed. If it has not said anything,
 // nobody knows whether the effect has happened, and the profile decides: again,
-// or not, and then the task fails.
+// or not, and then the task fails. An earlier run for the same request of somebody
+// upstream counts as an attempt.
 //
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing
@@ -46,10 +51,29 @@ func (t *Turn) objection(task *Task, attempt int, permit string, known bool) sch
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case task.Permit != "" && (t.asksOnUnknown(task.Agent) || task.Former != "" && t.asksOnUnknown(task.Former)):
+	case t.mayHaveActed(task) && (t.asksOnUnknown(task.Agent) || task.Former != "" && t.asksOnUnknown(task.Former)):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
+}
+
+func (t *Turn) mayHaveActed(task *Task) bool {
+	return task.Permit != "" || len(t.Acted) > 0 && slices.Contains(t.Acted, t.effect(schemas.RunID(t.Session, t.Run.Number), task.ID))
+}
+
+// Acted returns the effects that the run may have had, when whoever is upstream
+// may ask for them once more.
+func (r *Run) Acted() (effects []string) {
+	upstream := r.Message.Upstream
+	if upstream == nil || upstream.Effect == "" {
+		return nil
+	}
+	for task := range r.All {
+		if task.Permit != "" {
+			effects = append(effects, schemas.EffectID(upstream.Effect, task.ID))
+		}
+	}
+	return effects
 }
 
 func (t *Turn) asksOnUnknown(agent string) bool {

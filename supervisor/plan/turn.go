@@ -20,6 +20,8 @@ type Turn struct {
 	Bus  Bus
 	// Withheld, unless nil, says why no answer is delivered now.
 	Withheld *schemas.ReplyWithheld
+	// Acted are effects that earlier attempts of the same piece of work may have had.
+	Acted []string
 }
 
 // A Bus is what a decision knows of the agents. Whoever decides again gives the

@@ -228,6 +228,13 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 			tb.Fatalf("task %s is permitted, again: %v, after %q", task.ID, granted.Again, outstanding)
 		}
 		s.effects[effect] = granted.Permit
+		if upstream := run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+			common := upstream.Effect + "/" + task.ID
+			if before := s.effects[common]; asks && before != "" && before != effect && s.effects[before] != "" {
+				tb.Fatalf("task %s is permitted, and the same was permitted in %s", effect, before)
+			}
+			s.effects[common] = effect
+		}
 	case fact.TaskFailed != nil && fact.TaskFailed.Undone():
 		delete(s.effects, effect)
 	}

@@ -33,6 +33,8 @@ type State struct {
 	Entities map[string]string    `json:"entities,omitzero"`
 	// Recipients are those of the newest run, to whom Recent and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
+	// Acted are the effects that runs for somebody upstream may have had.
+	Acted []string `json:"acted,omitzero"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
 
@@ -178,6 +180,11 @@ func (s *State) applyEnd(f *schemas.Fact) {
 	s.Active.Apply(f, s.now)
 	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
+	}
+	for _, effect := range s.Active.Acted() {
+		if !slices.Contains(s.Acted, effect) {
+			s.Acted = append(slices.Clip(s.Acted), effect)
+		}
 	}
 	s.Active = nil
 	if f.RunEnded.Reason == schemas.StopFinished {

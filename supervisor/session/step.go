@@ -115,7 +115,7 @@ func (d *decision) turn(profile *plan.Profile) *plan.Turn {
 	return &plan.Turn{
 		Session: d.state.Session, Shard: d.env.Shard, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Bus: &d.bus,
-		Withheld: d.withheld(profile),
+		Withheld: d.withheld(profile), Acted: d.state.Acted,
 	}
 }
 

@@ -40,9 +40,27 @@ func (h *history) permittedOnce(m *moment) {
 		h.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
 			m.id, f.Permit, m.task.agent, m.task.leave.agent, m.task.leave.permit)
 	}
+	if earlier := h.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
+		h.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
+	}
 	if h.leaves[f.Permit] != nil {
 		h.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
 	}
+}
+
+// openBefore returns a leave that an earlier run for the same request of somebody
+// upstream had, unless its agent has said in time that nothing came of it.
+func (h *history) openBefore(t *task) *leave {
+	if t == nil {
+		return nil
+	}
+	var open *leave
+	for _, l := range h.leaves {
+		if l.task != t && l.effect == t.effect() && l.task.leave == l && (open == nil || l.granted < open.granted) {
+			open = l
+		}
+	}
+	return open
 }
 
 func (r *run) asksOnUnknown(agent string) bool {

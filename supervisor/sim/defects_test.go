@@ -240,8 +240,8 @@ func defects() []defect {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case task.Permit != "" && (t.asksOnUnknown(`,
-			`	case task.Permit != "" && !planted("whoever asks is permitted") && (t.asksOnUnknown(`,
+			`	case t.mayHaveActed(task) && (t.asksOnUnknown(`,
+			`	case t.mayHaveActed(task) && !planted("whoever asks is permitted") && (t.asksOnUnknown(`,
 		}},
 	}, {
 		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
@@ -259,6 +259,14 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/permit.go",
 			`		if !fresh {`, `		if !fresh && !planted("every copy of a request brings its permit") {`,
+		}},
+	}, {
+		name: "leave that an earlier run had is forgotten", seed: 41, invariant: sim.PermittedOnce,
+		edits: []edit{{
+			"supervisor/session/state.go",
+			`	for _, effect := range s.Active.Acted() {
+		if !slices`, `	for _, effect := range s.Active.Acted() {
+		if !planted("leave that an earlier run had is forgotten") && !slices`,
 		}},
 	}, {
 		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
