@@ -37,7 +37,7 @@ const (
 // Run forwards until ctx ends, and then returns nil.
 func (f *Forwarder) Run(ctx context.Context) error {
 	store := f.Core.Store(bus.AgentBucket)
-	cursor, err := f.cursor(ctx, store)
+	cursor, _, err := f.cursor(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -54,19 +54,32 @@ func (f *Forwarder) Run(ctx context.Context) error {
 	return nil
 }
 
-func (f *Forwarder) cursor(ctx context.Context, store bus.Store) (uint64, error) {
-	value, _, err := store.Get(ctx, cursorKey)
+func (f *Forwarder) cursor(ctx context.Context, store bus.Store) (cursor, revision uint64, err error) {
+	value, revision, err := store.Get(ctx, cursorKey)
 	if errors.Is(err, bus.ErrNotFound) {
-		return 0, nil
+		return 0, 0, nil
+	}
+	if err == nil {
+		cursor, err = strconv.ParseUint(string(value), 10, 64)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read the forwarder's cursor: %w", err)
+		return 0, 0, fmt.Errorf("read the forwarder's cursor: %w", err)
 	}
-	cursor, err := strconv.ParseUint(string(value), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read the forwarder's cursor: %w", err)
+	return cursor, revision, nil
+}
+
+// save moves the stored cursor forward. It never moves it back: while two
+// processes take turns, the other one may be ahead.
+func (f *Forwarder) save(ctx context.Context, store bus.Store, cursor uint64) error {
+	stored, revision, err := f.cursor(ctx, store)
+	if err != nil || stored >= cursor {
+		return err
 	}
-	return cursor, nil
+	_, err = store.Update(ctx, cursorKey, []byte(strconv.FormatUint(cursor, 10)), revision)
+	if errors.Is(err, bus.ErrConflict) {
+		return nil // the other one has just saved; the next time is soon enough
+	}
+	return err
 }
 
 func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) (uint64, error) {
@@ -78,7 +91,7 @@ func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) 
 	defer func() { // else what was moved since the last save comes again
 		saving, stop := context.WithTimeout(context.WithoutCancel(ctx), forwardRetry)
 		defer stop()
-		if _, err := store.Put(saving, cursorKey, []byte(strconv.FormatUint(cursor, 10))); err != nil {
+		if err := f.save(saving, store, cursor); err != nil {
 			f.Log.Warn().Err(err).Msg("the forwarder's cursor is not saved; some answers will come again")
 		}
 	}()
@@ -96,7 +109,7 @@ func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) 
 			continue
 		}
 		saved = time.Now()
-		if _, err = store.Put(ctx, cursorKey, []byte(strconv.FormatUint(cursor, 10))); err != nil {
+		if err = f.save(ctx, store, cursor); err != nil {
 			return cursor, err
 		}
 	}
