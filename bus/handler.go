@@ -80,8 +80,9 @@ type Failure struct {
 	Unknown   bool   // what was permitted outside may have happened all the same
 	Err       error  // for the log; may be nil
 	// Category classifies it (M-44); it may be empty. CategoryResource says that the
-	// agent is well and has no room for this now, such as within a rate: nothing that
-	// its circuit breaker counts.
+	// agent is well and cannot do this now, for want of room within a rate or because a
+	// server that it needs is away, and that nothing was done: its circuit breaker does
+	// not count it, and an answer is tried for a day.
 	Category schemas.FailureCategory
 }
 

@@ -201,9 +201,10 @@ type arguments struct {
 
 // Handle implements bus.Handler. It fails for good when the other side refuses the
 // answer (4xx but for 408, 425 and 429, and what its API calls final); every other
-// failure may be tried again. One that says that there were too many calls (429) is
-// for want of room (schemas.CategoryResource): it says nothing against the agent, by
-// which all channels answer. It asks for its permit right before it calls.
+// failure may be tried again. When surely nothing was delivered, because the other
+// side is away or takes no more calls for now, it is for want of a resource
+// (schemas.CategoryResource): that says nothing against the agent, by which all
+// channels answer. It asks for its permit right before it calls.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
@@ -295,7 +296,7 @@ func (a *Agent) failure(ctx context.Context, language, channel string, err error
 		key = "refused"
 	}
 	var category schemas.FailureCategory
-	if crowded(err) && !unknown {
+	if !unknown && !permanent {
 		category = schemas.CategoryResource
 	}
 	return &bus.Failure{

@@ -102,7 +102,7 @@ func TestDeliverySignedByStandardWebhooks(t *testing.T) {
 
 func TestStatusDecidesWhetherAnotherAttemptHelps(t *testing.T) {
 	t.Parallel()
-	tests := map[int]struct{ delivered, permanent, crowded bool }{
+	tests := map[int]struct{ delivered, permanent bool }{
 		200: {delivered: true},
 		204: {delivered: true},
 		302: {},
@@ -112,7 +112,7 @@ func TestStatusDecidesWhetherAnotherAttemptHelps(t *testing.T) {
 		408: {},
 		410: {permanent: true},
 		425: {},
-		429: {crowded: true},
+		429: {},
 		500: {},
 		503: {},
 	}
@@ -145,7 +145,7 @@ func TestStatusDecidesWhetherAnotherAttemptHelps(t *testing.T) {
 			if failure.Permanent != test.permanent {
 				t.Errorf("permanent is %v, want %v", failure.Permanent, test.permanent)
 			}
-			if crowded := failure.Category == schemas.CategoryResource; crowded != test.crowded {
+			if later := failure.Category == schemas.CategoryResource; later == test.permanent {
 				t.Errorf("category %q", failure.Category)
 			}
 			if !strings.Contains(failure.Message, "Kanal „web“") {

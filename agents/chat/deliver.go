@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -223,19 +222,6 @@ func (a *Agent) Note(ctx context.Context, channel, ref, text string) error {
 type again struct{ cause error }
 
 func (a *again) Error() string { return a.cause.Error() }
-
-// crowded reports whether the other side takes no more calls for now (RFC 6585,
-// section 4, or in its own words).
-func crowded(err error) bool {
-	if repeatable, ok := errors.AsType[*again](err); ok {
-		err = repeatable.cause
-	}
-	if status, ok := errors.AsType[*statusError](err); ok {
-		return status.status == http.StatusTooManyRequests
-	}
-	refused, ok := errors.AsType[*refusal](err)
-	return ok && slices.Contains([]string{"ratelimited", "rate_limited", "429"}, refused.code)
-}
 
 // final reports whether another attempt cannot help.
 func final(err error) bool {

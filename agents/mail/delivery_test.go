@@ -14,6 +14,7 @@ import (
 
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
+	"podium/schemas"
 )
 
 func TestRefusalsAreTemporaryOrPermanentByTheirCode(t *testing.T) {
@@ -40,6 +41,9 @@ func TestRefusalsAreTemporaryOrPermanentByTheirCode(t *testing.T) {
 			failure := asFailure(t, err)
 			if failure.Permanent != test.permanent || !strings.Contains(failure.Message, test.code) {
 				t.Errorf("permanent %v, message %q", failure.Permanent, failure.Message)
+			}
+			if later := failure.Category == schemas.CategoryResource; later == test.permanent {
+				t.Errorf("category %q", failure.Category)
 			}
 			if len(sink.Messages()) != 0 {
 				t.Error("a refused message was kept")
@@ -197,8 +201,15 @@ func TestUnreachableServerIsTemporary(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore)
-	if asFailure(t, err).Permanent {
-		t.Error("an unreachable server is said to be permanent")
+	mustBeForLater(t, err)
+}
+
+// mustBeForLater: the letter was surely not sent, and its answer is not lost by a
+// server that is away for hours.
+func mustBeForLater(t *testing.T, err error) {
+	t.Helper()
+	if failure := asFailure(t, err); failure.Permanent || failure.Unknown || failure.Category != schemas.CategoryResource {
+		t.Errorf("permanent %v, unknown %v, category %q", failure.Permanent, failure.Unknown, failure.Category)
 	}
 }
 
@@ -244,9 +255,7 @@ func TestSilentServerEndsAtTheTimeout(t *testing.T) {
 	t.Parallel()
 	agent := silentAgent(t, listenSilently(t, make(chan struct{}, 1)), 50*time.Millisecond)
 	_, err := agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore)
-	if asFailure(t, err).Permanent {
-		t.Error("a timeout is said to be permanent")
-	}
+	mustBeForLater(t, err)
 }
 
 func TestCancelInterruptsASilentServer(t *testing.T) {

@@ -145,7 +145,8 @@ const inputSchema = `{
 // taken sender and recipients, right before the letter itself.
 //
 // A letter beyond the rate of its account waits for its turn, and fails for want of
-// room (schemas.CategoryResource) when its turn comes too late for the request.
+// room (schemas.CategoryResource) when its turn comes too late for the request. What
+// was surely not sent and may be later, as when the server is away, fails so too.
 func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
 	language := request.Task().Context.Language()
 	letter, account, receipt, err := a.compose(ctx, &request)
@@ -285,10 +286,13 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 		}
 	}
 	if limited, ok := errors.AsType[*limitError](err); ok {
-		key, seconds, failure.Category = "rate", inSeconds(limited.wait), schemas.CategoryResource
+		key, seconds = "rate", inSeconds(limited.wait)
 		if limited.peer {
 			key, failure.Permanent = "budget", true
 		}
+	}
+	if !unknown && !failure.Permanent {
+		failure.Category = schemas.CategoryResource
 	}
 	failure.Message = a.words.Say(language, key, "{code}", code, "{seconds}", seconds)
 	return failure
