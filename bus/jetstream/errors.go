@@ -31,8 +31,8 @@ var errSwallowed = errors.New("the server took the message for a repeat and did 
 
 // classify gives an error of the client or the server the meaning that bus knows.
 func classify(op string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || bus.Temporary(err) {
+		return err
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return classifyAPI(op, api)
@@ -50,12 +50,25 @@ func classify(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
+// unsendable tells what the client has against a message from what is wrong with
+// the connection: then the server may have the message or not.
+func unsendable(err error) error {
+	for _, candidate := range [...]error{
+		nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrBadHeaderMsg, nats.ErrHeadersNotSupported, nats.ErrInvalidMsg,
+		nats.ErrConnectionClosed, nats.ErrConnectionDraining, nats.ErrInvalidConnection,
+	} {
+		if errors.Is(err, candidate) {
+			return err
+		}
+	}
+	return &bus.TemporaryError{Op: "publish", Err: err}
+}
+
 func transient(err error) bool {
 	for _, candidate := range [...]error{
 		nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
-		jetstream.ErrNoStreamResponse, jetstream.ErrAsyncPublishTimeout, jetstream.ErrTooManyStalledMsgs,
-		jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
+		jetstream.ErrNoStreamResponse, errCrowded, jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
 	} {
 		if errors.Is(err, candidate) {
 			return true

@@ -1,12 +1,12 @@
 package jetstream
 
 import (
+	"crypto/rand"
 	"maps"
 	"strconv"
 	"sync"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
 	"podium/bus"
 )
@@ -69,6 +69,7 @@ func (p *publisher) laneOf(subject string) *lane {
 func (l *lane) enter(publishing *publication) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	publishing.lane = l
 	l.waiting = append(l.waiting, publishing)
 	if l.underway == 0 {
 		l.next()
@@ -119,17 +120,19 @@ func together(waiting []*publication) int {
 	return len(waiting)
 }
 
-// batch sends messages as one. The server answers the last one.
+// batch sends messages as one. The server answers the last one. Its id is secret:
+// an agent that knew it could add an end, so that a part is stored and the rest
+// refused.
 func (l *lane) batch(members []*publication) {
-	id := nuid.Next()
+	id := rand.Text()
 	last := members[len(members)-1]
-	last.before = members[:len(members)-1]
+	last.before, last.batch = members[:len(members)-1], id
 	for i, publishing := range last.before {
 		err := l.publisher.connection.PublishMsg(&nats.Msg{
 			Subject: publishing.subject, Header: batched(publishing.header, id, i+1), Data: publishing.body,
 		})
 		if err != nil {
-			l.publisher.fail(last, err) // the server drops a batch without an end
+			l.publisher.unsent(last, err) // the server drops a batch without an end
 			return
 		}
 	}
@@ -150,8 +153,13 @@ func batched(header nats.Header, id string, sequence int) nats.Header {
 func (l *lane) part(last *publication) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.apart(last)
+}
+
+// apart is part for who holds the lock.
+func (l *lane) apart(last *publication) {
 	members := append(last.before, last)
-	last.before = nil
+	last.before, last.batch = nil, ""
 	for _, publishing := range members {
 		l.publisher.send(publishing, publishing.header)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	publishWait   = 30 * time.Second
 	overdueCheck  = time.Second
 	publishWindow = 1 << 17
+	throughMark   = "-" // behind the number: the answer is to ask
 )
 
 // errCrowded reports more publishes under way than the server can be expected to
@@ -52,9 +54,11 @@ type publication struct {
 	body    []byte
 	checked bool // it expects something of its subject
 	done    func(bus.Ack, error)
-	lane    *lane          // nil: it goes alone
+	lane    *lane          // that it has entered; nil: none
 	since   time.Time      // it was sent then
 	before  []*publication // the others of the batch whose last one it is
+	batch   string         // the id of that batch
+	asked   bool           // the server was asked whether it is through with the batch
 }
 
 // A failure waits to be reported by a goroutine of its own: callers may hold a
@@ -83,7 +87,7 @@ func (p *publisher) attach(connection *nats.Conn) error {
 func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
 	publishing := &publication{
 		subject: message.Subject, header: outgoing(message.Header), body: message.Body,
-		checked: expect.Check, done: done, lane: p.laneOf(message.Subject),
+		checked: expect.Check, done: done,
 	}
 	if expect.Check {
 		publishing.header = expecting(message.Header, expect.Last)
@@ -97,11 +101,17 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 		p.fail(publishing, nats.ErrConnectionClosed)
 	case crowded:
 		p.fail(publishing, errCrowded)
-	case publishing.lane != nil:
-		publishing.lane.enter(publishing)
 	default:
-		p.send(publishing, publishing.header)
+		p.forward(publishing)
 	}
+}
+
+func (p *publisher) forward(publishing *publication) {
+	if lane := p.laneOf(publishing.subject); lane != nil {
+		lane.enter(publishing)
+		return
+	}
+	p.send(publishing, publishing.header)
 }
 
 // send puts a message on the wire with the headers given.
@@ -120,8 +130,19 @@ func (p *publisher) send(publishing *publication, header nats.Header) {
 		Subject: publishing.subject, Reply: p.inbox + strconv.FormatUint(number, 36), Header: header, Data: publishing.body,
 	})
 	if err != nil && p.take(number) != nil {
-		p.fail(publishing, err)
+		p.unsent(publishing, err)
 	}
+}
+
+// unsent is told why a message was not sent, or only in part. A batch that the
+// client refuses has no end at the server. Its lane's lock is held.
+func (p *publisher) unsent(publishing *publication, err error) {
+	err = unsendable(err)
+	if len(publishing.before) > 0 && !bus.Temporary(err) && !p.connection.IsClosed() {
+		publishing.lane.apart(publishing)
+		return
+	}
+	p.fail(publishing, err)
 }
 
 // take returns what was sent under a number, to one caller only.
@@ -135,13 +156,18 @@ func (p *publisher) take(number uint64) *publication {
 
 // answered reads what the server says.
 func (p *publisher) answered(m *nats.Msg) {
-	number, err := strconv.ParseUint(m.Subject[len(p.inbox):], 36, 64)
+	token, through := strings.CutSuffix(m.Subject[len(p.inbox):], throughMark)
+	number, err := strconv.ParseUint(token, 36, 64)
 	if err != nil {
 		return
 	}
 	publishing := p.take(number)
 	if publishing == nil {
-		return // given up before
+		return // answered or given up before
+	}
+	if through {
+		p.fail(publishing, jetstream.ErrInvalidJSAck) // a part of the batch may stand
+		return
 	}
 	if len(m.Data) == 0 {
 		p.fail(publishing, jetstream.ErrNoStreamResponse) // no stream holds the subject
@@ -223,13 +249,44 @@ func (p *publisher) overdue() {
 	if p.watching {
 		time.AfterFunc(overdueCheck, p.overdue)
 	}
+	late := make(map[uint64]*publication)
+	for number, publishing := range p.sent {
+		if publishing.batch != "" && !publishing.asked && time.Since(publishing.since) > overdueCheck {
+			publishing.asked = true
+			late[number] = publishing
+		}
+	}
 	p.mu.Unlock()
+	for number, publishing := range late {
+		p.ask(publishing.subject, publishing.batch, number)
+	}
 	p.giveUp(time.Now().Add(-publishWait), nats.ErrTimeout)
+}
+
+// ask has the server say that it is through with a batch, by one more end, which
+// it refuses: it takes one message after the other. A batch of which it could store
+// a part only, because the store is full or fails, it does not answer itself, and
+// counts it as open until then.
+func (p *publisher) ask(subject, batch string, number uint64) {
+	header := batched(nil, batch, MaxBatch+1)
+	header[batchCommitHeader] = []string{"1"}
+	_ = p.connection.PublishMsg(&nats.Msg{ // unsent: the batch is given up in time
+		Subject: subject, Reply: p.inbox + strconv.FormatUint(number, 36) + throughMark, Header: header,
+	})
 }
 
 // lost is told when the connection is: what was sent may have arrived or not, and
 // no answer to it will come.
-func (p *publisher) lost() { p.giveUp(time.Now(), nats.ErrDisconnected) }
+// Closing it is one way to lose it.
+func (p *publisher) lost() {
+	err := nats.ErrDisconnected
+	p.mu.Lock()
+	if p.closed {
+		err = nats.ErrConnectionClosed
+	}
+	p.mu.Unlock()
+	p.giveUp(time.Now(), err)
+}
 
 // giveUp fails what was sent until then, in the order in which it was sent.
 func (p *publisher) giveUp(until time.Time, err error) {
