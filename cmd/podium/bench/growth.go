@@ -59,7 +59,7 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
 	config.Round /= 2
-	result, err := grow(ctx, config, bare, podium.conducted)
+	result, err := grow(ctx, config, bare, podium)
 	if err != nil {
 		return GrowthResult{}, err
 	}
@@ -67,7 +67,7 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	return result, podium.check(ctx, podium.used.Load())
 }
 
-func grow(ctx context.Context, config Config, bare *bare, podium *conducted) (GrowthResult, error) {
+func grow(ctx context.Context, config Config, bare *bare, podium *inProcess) (GrowthResult, error) {
 	result := GrowthResult{Workload: Growth, Durability: config.Durability, InFlight: config.InFlight}
 	for _, s := range []side{bare, podium} { // warm
 		if _, err := measure(ctx, s, config.InFlight, config.Round/2); err != nil {
