@@ -276,8 +276,7 @@ func (p *publisher) ask(subject, batch string, number uint64) {
 }
 
 // lost is told when the connection is: what was sent may have arrived or not, and
-// no answer to it will come.
-// Closing it is one way to lose it.
+// no answer to it will come. Closing it is one way to lose it.
 func (p *publisher) lost() {
 	err := nats.ErrDisconnected
 	p.mu.Lock()
