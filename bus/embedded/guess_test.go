@@ -88,9 +88,9 @@ func TestBatchCannotBeGuessed_G40(t *testing.T) {
 	server := start(t, embedded.Config{Agents: []string{"alpha"}})
 	c := core(t, server)
 	js := administrator(t, server)
-	const burst, bursts, guesses = 40, 100, 120
-	requestAtOnce(t, c, 0, burst)
-	requestAtOnce(t, c, burst, burst)
+	const before, burst, bursts, guesses = 600, 40, 100, 120
+	requestAtOnce(t, c, 0, before/2)
+	requestAtOnce(t, c, before/2, before/2)
 	_, ids := requests(t, js)
 	if len(ids) < 2 {
 		t.Fatalf("%d batches", len(ids))
@@ -120,7 +120,7 @@ func TestBatchCannotBeGuessed_G40(t *testing.T) {
 		}
 	})
 	for i := range bursts {
-		requestAtOnce(t, c, (2+i)*burst, burst)
+		requestAtOnce(t, c, before+i*burst, burst)
 	}
 	close(stop)
 	attack.Wait()
@@ -137,7 +137,7 @@ func TestBatchCannotBeGuessed_G40(t *testing.T) {
 			break
 		}
 	}
-	if twice > 0 || len(times) != (2+bursts)*burst {
-		t.Errorf("%d of %d requests are stored, %d of them twice", len(times), (2+bursts)*burst, twice)
+	if all := before + bursts*burst; twice > 0 || len(times) != all {
+		t.Errorf("%d of %d requests are stored, %d of them twice", len(times), all, twice)
 	}
 }
