@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -105,6 +106,8 @@ func (d *demonstration) start() error {
 			return err
 		}
 		d.env.data = fresh
+	} else if err := d.untouched(); err != nil {
+		return err
 	}
 	var err error
 	if d.mailbox, err = memorymailbox.Start(d.env.ctx, "demo", "demo"); err != nil {
@@ -119,6 +122,18 @@ func (d *demonstration) start() error {
 	}
 	d.service, err = service.Start(d.env.ctx, settings, d.env.log)
 	return err
+}
+
+// untouched refuses the ledger of an earlier demo: it would know the mail again, and
+// rightly not answer it twice. Of one in use the service says so.
+func (d *demonstration) untouched() error {
+	if _, err := os.Stat(filepath.Join(d.env.data, "ledger")); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	if _, running, err := service.FindInstance(d.env.data); running || err != nil {
+		return err
+	}
+	return fmt.Errorf("there is a ledger in %s already, and the demo makes its own: name another directory, or leave --data out", d.env.data)
 }
 
 func (d *demonstration) settings() (*config.Config, error) {

@@ -40,6 +40,10 @@ func TestDemoOnce_X01(t *testing.T) {
 		t.Errorf("the reply to the mail: %+v", summary.MailReply)
 	}
 	readable(t, data, &summary)
+	again := podium(t, "demo", "--once", "--data", data)
+	if again.code == exitOK || !strings.Contains(again.stderr, "another directory") {
+		t.Errorf("a second demo on the same ledger: exit code %d, %q", again.code, again.stderr)
+	}
 }
 
 // theOneObject reads a summary and allows no key more, and nothing after it.
