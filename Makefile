@@ -75,8 +75,11 @@ generate: ## Write generated files anew
 	@$(GO) generate ./...
 
 .PHONY: verify
-verify: generate ## Fail when a generated file is not what its source says
-	@git diff --exit-code
+verify: ## Fail when a generated file is not what its source says
+	@before=$$(git diff | git hash-object --stdin); \
+		$(MAKE) --no-print-directory generate; \
+		test "$$before" = "$$(git diff | git hash-object --stdin)" || \
+		{ git diff --stat; echo "verify: a generated file was not what its source says; it is now"; exit 1; }
 
 .PHONY: check
 check: ## Everything that a change has to pass

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -39,7 +38,7 @@ any machine.
   w1      a plan of four tasks: A, then B and C, then D
   w2      a plan of 100 tasks, and one that waits for them all
   w3      w1 while 10,000 more of its runs are open, and what is killed comes back
-  growth  w1 again once the ledger holds ten times as many ended runs
+  growth  w1 on a ledger with ten times as many ended runs as another, in turn
   route   a decision by 1,000 and by 10,000 keywords
 
 p50_ms and p99_ms are of one run at a time; loaded_p50_ms and loaded_p99_ms of --in-flight.
@@ -61,7 +60,7 @@ func (c *benchCommand) Run(env *environment) (err error) {
 		return err
 	}
 	if c.Keep {
-		_, _ = fmt.Fprintf(env.stderr, "The ledgers are %s and %s.\n", filepath.Join(dir, "podium"), filepath.Join(dir, "bare"))
+		_, _ = fmt.Fprintf(env.stderr, "The ledgers are in %s.\n", dir)
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
@@ -139,12 +138,13 @@ func (r benchedRuns) print(w io.Writer) error {
 }
 
 func (r benchedGrowth) print(w io.Writer) error {
-	_, _ = fmt.Fprintf(w, "w1 at durability %s: %d runs in flight, %d shards\n\n", r.Durability, r.InFlight, r.Shards)
+	_, _ = fmt.Fprintf(w, "w1 at durability %s: %d runs in flight, %d shards, %d windows of two ledgers in turn\n\n",
+		r.Durability, r.InFlight, r.Shards, r.Windows)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "ended runs\truns/s\tbare bus\tCPU per run, ms\t")
-	_, _ = fmt.Fprintf(table, "%d\t%.0f\t%.0f\t%.3f\t\n", r.EndedRuns, r.RunsPerSecond, r.BareRunsPerSecond, r.CPU)
-	_, _ = fmt.Fprintf(table, "%d\t%.0f\t%.0f\t%.3f\t\n", r.GrownEndedRuns, r.GrownRunsPerSecond, r.GrownBareRunsPerSecond, r.GrownCPU)
-	_, _ = fmt.Fprintf(table, "ratio\t%.2f\t%.2f\t%.2f\t\n", r.Ratio, r.GrownBareRunsPerSecond/r.BareRunsPerSecond, r.CPURatio)
+	_, _ = fmt.Fprintln(table, "ended runs\truns/s\tCPU per run, ms\t")
+	_, _ = fmt.Fprintf(table, "%.0f\t%.0f\t%.3f\t\n", r.EndedRuns, r.RunsPerSecond, r.CPU)
+	_, _ = fmt.Fprintf(table, "%.0f\t%.0f\t%.3f\t\n", r.GrownEndedRuns, r.GrownRunsPerSecond, r.GrownCPU)
+	_, _ = fmt.Fprintf(table, "ratio of pairs\t%.2f\t%.2f\t\n", r.Ratio, r.CPURatio)
 	return table.Flush()
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // apart is Podium with its parts in processes of their own, so that each can be
-// weighed and killed: the ledger's server, what conducts, and the agents.
+// weighed and killed: the ledger's server, what conducts, and the agents. The
+// server may be part of what conducts, as in `podium up`.
 type apart struct {
 	*conducted
 	config    Config
@@ -19,38 +20,49 @@ type apart struct {
 	url       string
 	shards    int
 	link      *jetstream.Core
-	server    *process // nil once the conductor holds the ledger
+	server    *process // nil while the conductor holds the ledger
 	conductor *process
 	agents    []*process
 	open      []uint64
 }
 
-func startApart(ctx context.Context, config Config, work workload) (_ *apart, err error) {
-	a := &apart{conducted: &conducted{work: work, stop: func() {}}, config: config, dir: filepath.Join(config.Dir, "podium")}
+// startApart starts all of it, with a server of its own or with one in the conductor.
+func startApart(ctx context.Context, config Config, name string, work workload, served bool) (_ *apart, err error) {
+	a := &apart{conducted: &conducted{work: work, stop: func() {}}, config: config, dir: filepath.Join(config.Dir, name)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close())
 		}
 	}()
-	if a.server, err = start(ctx, config, assignment{
-		Role: roleServer, Workload: config.Workload, Dir: a.dir, Durability: config.Durability,
-	}); err != nil {
-		return nil, err
-	}
-	a.url = a.server.url
 	if a.keys, err = embedded.Credentials(filepath.Join(a.dir, "credentials"), work.agentNames()); err != nil {
 		return nil, err
 	}
-	if err = a.conduct(ctx, assignment{URL: a.url, Seed: a.keys.Core.SeedFile, Shards: config.Shards}); err != nil {
+	if served {
+		if a.server, err = start(ctx, config, assignment{
+			Role: roleServer, Workload: config.Workload, Dir: a.dir, Durability: config.Durability, Shards: config.Shards,
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if err = a.conduct(ctx, nil); err != nil {
 		return nil, err
 	}
 	return a, a.join(ctx)
 }
 
-// conduct starts what conducts.
-func (a *apart) conduct(ctx context.Context, given assignment) (err error) {
-	given.Role, given.Workload = roleConductor, a.config.Workload
+// conduct starts what conducts, with the ledger in it if there is no server. It
+// is ready with so many open runs of each shard; nil is none.
+func (a *apart) conduct(ctx context.Context, open []int) (err error) {
+	given := assignment{Role: roleConductor, Workload: a.config.Workload, Shards: a.config.Shards, Open: open}
+	if a.server == nil {
+		given.Dir, given.Durability = a.dir, a.config.Durability
+	} else {
+		given.URL, given.Seed = a.server.url, a.keys.Core.SeedFile
+	}
 	a.conductor, err = start(ctx, a.config, given)
+	if err == nil {
+		a.url = a.conductor.url
+	}
 	return err
 }
 
@@ -106,6 +118,17 @@ func (a *apart) leave() error {
 		a.link = nil
 	}
 	return err
+}
+
+// restart ends all of it in order, and starts it again.
+func (a *apart) restart(ctx context.Context) error {
+	if err := errors.Join(a.leave(), a.conductor.stop()); err != nil {
+		return err
+	}
+	if err := a.conduct(ctx, nil); err != nil {
+		return err
+	}
+	return a.join(ctx)
 }
 
 func (a *apart) close() error {

@@ -67,7 +67,7 @@ type Result struct {
 	BareCPU float64 `json:"bare_cpu_ms_per_run"`
 	// What the streams hold more after a run; every message is one publish. What
 	// Podium has more than the bare bus are records, the progress of runs that
-	// last for 100 ms, and now and then a checkpoint.
+	// last for 500 ms, and now and then a checkpoint.
 	Bytes        float64 `json:"bytes_per_run"`
 	BareBytes    float64 `json:"bare_bytes_per_run"`
 	Messages     float64 `json:"messages_per_run"`

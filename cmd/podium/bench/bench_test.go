@@ -66,7 +66,7 @@ func TestMessages(t *testing.T) {
 				t.Errorf("the bare bus stores %g messages a run, want %g", result.BareMessages, c.bare)
 			}
 			// A run has at least one record, and tells its progress when it lasts for
-			// 100 ms, then each second; one that a slow machine keeps waiting has as many
+			// 500 ms, then each second; one that a slow machine keeps waiting has as many
 			// records of agents that have begun. Each shard may write a checkpoint each second.
 			checkpoints := 4 * float64(result.Shards) / float64(result.Runs)
 			progress := 2 * (1 + result.LoadedP99/1000)
@@ -112,9 +112,9 @@ func TestGrow(t *testing.T) {
 	}
 	t.Logf("%+v", result)
 	if result.EndedRuns == 0 || result.GrownEndedRuns < 10*result.EndedRuns {
-		t.Errorf("the ledger grew from %d ended runs to %d", result.EndedRuns, result.GrownEndedRuns)
+		t.Errorf("the ledger grew from %g ended runs to %g", result.EndedRuns, result.GrownEndedRuns)
 	}
-	if result.RunsPerSecond <= 0 || result.GrownRunsPerSecond <= 0 || result.BareRunsPerSecond <= 0 || result.Ratio <= 0 || result.CPURatio <= 0 {
+	if result.RunsPerSecond <= 0 || result.GrownRunsPerSecond <= 0 || result.Ratio <= 0 || result.CPURatio <= 0 {
 		t.Errorf("%+v", result)
 	}
 }

@@ -45,7 +45,7 @@ const beginAtOnce = 256
 // these cost. The conductor is killed as soon as they are open, so that its last
 // checkpoint names none or some of them.
 func runCrowded(ctx context.Context, config Config, work workload) (_ Result, err error) {
-	podium, err := startApart(ctx, config, work)
+	podium, err := startApart(ctx, config, "podium", work, true)
 	if err != nil {
 		return Result{}, err
 	}
@@ -188,7 +188,7 @@ func (a *apart) crash(ctx context.Context, crowd *Crowd) error {
 		return err
 	}
 	began := time.Now()
-	if err := a.conduct(ctx, assignment{URL: a.url, Seed: a.keys.Core.SeedFile, Open: expected}); err != nil {
+	if err := a.conduct(ctx, expected); err != nil {
 		return err
 	}
 	crowd.ConductorRecovery = time.Since(began).Seconds()
@@ -197,11 +197,10 @@ func (a *apart) crash(ctx context.Context, crowd *Crowd) error {
 	}
 	a.server = nil
 	began = time.Now()
-	if err := a.conduct(ctx, assignment{Dir: a.dir, Durability: a.config.Durability, Open: expected}); err != nil {
+	if err := a.conduct(ctx, expected); err != nil {
 		return err
 	}
 	crowd.Recovery = time.Since(began).Seconds()
-	a.url = a.conductor.url
 	return a.join(ctx)
 }
 

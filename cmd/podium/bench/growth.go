@@ -7,35 +7,43 @@ import (
 	"podium/bus/embedded"
 )
 
-// A GrowthResult compares the diamond (w1) on a ledger with few ended runs to the
-// same with ten times as many. The bare bus has a window right before each of
-// Podium's: it tells what else the machine was doing.
+// A GrowthResult compares the diamond (w1) on two ledgers, one of which has at
+// least ten times as many ended runs. Their windows take turns, so that both have
+// the same of what else the machine does. Every value is the median of a side's
+// windows, and a ratio that of the pairs of windows next to each other.
 type GrowthResult struct {
 	Workload   string              `json:"workload"`
 	Durability embedded.Durability `json:"durability"`
 	InFlight   int                 `json:"in_flight"`
 	Shards     int                 `json:"shards"`
+	Windows    int                 `json:"windows"` // of each side
 	// Runs that had ended when a window began, runs per second in it, and the
 	// processor time of all processes, in milliseconds.
-	EndedRuns         uint64  `json:"ended_runs"`
-	RunsPerSecond     float64 `json:"runs_per_s"`
-	BareRunsPerSecond float64 `json:"bare_runs_per_s"`
-	CPU               float64 `json:"cpu_ms_per_run"`
+	EndedRuns     float64 `json:"ended_runs"`
+	RunsPerSecond float64 `json:"runs_per_s"`
+	CPU           float64 `json:"cpu_ms_per_run"`
 
-	GrownEndedRuns         uint64  `json:"grown_ended_runs"`
-	GrownRunsPerSecond     float64 `json:"grown_runs_per_s"`
-	GrownBareRunsPerSecond float64 `json:"grown_bare_runs_per_s"`
-	GrownCPU               float64 `json:"grown_cpu_ms_per_run"`
+	GrownEndedRuns     float64 `json:"grown_ended_runs"`
+	GrownRunsPerSecond float64 `json:"grown_runs_per_s"`
+	GrownCPU           float64 `json:"grown_cpu_ms_per_run"`
 
-	Ratio    float64 `json:"ratio"`     // of the grown rate to the first
-	CPURatio float64 `json:"cpu_ratio"` // of the grown processor time to the first
+	Ratio    float64 `json:"ratio"`     // of the grown rate to the other
+	CPURatio float64 `json:"cpu_ratio"` // of the grown processor time to the other
 }
 
-// growthFactor is how many times the runs the second window has behind it.
-const growthFactor = 10
+const (
+	// growthFactor is how many times the runs the grown ledger has.
+	growthFactor = 10
+	// growthWindows are those of each side, and windowsPerRound how many a round
+	// is as long as: the more of them, the less it matters when a disk pauses.
+	growthWindows   = 8
+	windowsPerRound = 10
+	// fillFactor is how many times the runs in flight are under way while the
+	// grown ledger is filled.
+	fillFactor = 4
+)
 
-// Grow measures whether the rate stays as the ledger grows. A window lasts half
-// of Config.Round.
+// Grow measures whether the rate stays as the ledger grows.
 func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	config.Workload = "w1"
 	work := workloads()[config.Workload]
@@ -44,61 +52,97 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	}
 	ctx, stop := limited(ctx)
 	defer stop()
-	podium, err := startConducted(ctx, config, work)
+	var sides [2]*apart // the grown one is the second
+	for i, name := range []string{"podium", "grown"} {
+		if sides[i], err = startApart(ctx, config, name, work, false); err != nil {
+			return GrowthResult{}, err
+		}
+		defer func() { err = errors.Join(err, sides[i].close()) }()
+	}
+	result, err := grow(ctx, config, sides[0], sides[1])
 	if err != nil {
 		return GrowthResult{}, err
 	}
-	defer func() { err = errors.Join(err, podium.close()) }()
-	taken, err := podium.sample(ctx)
-	if err != nil {
-		return GrowthResult{}, err
+	for _, side := range sides {
+		err = errors.Join(err, side.check(ctx, side.used.Load()))
 	}
-	bare, err := startBare(ctx, config, work, taken)
-	if err != nil {
-		return GrowthResult{}, err
-	}
-	defer func() { err = errors.Join(err, bare.close()) }()
-	config.Round /= 2
-	result, err := grow(ctx, config, bare, podium)
-	if err != nil {
-		return GrowthResult{}, err
-	}
-	result.Shards = podium.core.Shards()
-	return result, podium.check(ctx, podium.used.Load())
+	return result, err
 }
 
-func grow(ctx context.Context, config Config, bare *bare, podium *inProcess) (GrowthResult, error) {
-	result := GrowthResult{Workload: Growth, Durability: config.Durability, InFlight: config.InFlight}
-	for _, s := range []side{bare, podium} { // warm
-		if _, err := measure(ctx, s, config.InFlight, config.Round/2); err != nil {
-			return result, err
-		}
-	}
-	result.EndedRuns = podium.used.Load()
-	theirs, ours, err := windows(ctx, config, bare, podium)
+func grow(ctx context.Context, config Config, small, grown *apart) (GrowthResult, error) {
+	config.Round /= windowsPerRound
+	expected, err := measure(ctx, small, config.InFlight, config.Round)
 	if err != nil {
-		return result, err
+		return GrowthResult{}, err
 	}
-	result.BareRunsPerSecond, result.RunsPerSecond, result.CPU = theirs.rate(), ours.rate(), ours.cpuPerRun()
-	for podium.used.Load() < growthFactor*result.EndedRuns {
-		if _, err = measure(ctx, podium, config.InFlight, config.Round/4); err != nil {
-			return result, err
+	if err = fill(ctx, config, small, grown, expected); err != nil {
+		return GrowthResult{}, err
+	}
+	// A process that has run for a while has its memory: both begin anew, so that
+	// nothing but their ledgers differs.
+	for _, side := range []*apart{small, grown} {
+		if err = side.restart(ctx); err != nil {
+			return GrowthResult{}, err
+		}
+		if expected, err = measure(ctx, side, config.InFlight, config.Round); err != nil {
+			return GrowthResult{}, err
+		}
+		if err = fill(ctx, config, small, grown, expected); err != nil {
+			return GrowthResult{}, err
 		}
 	}
-	result.GrownEndedRuns = podium.used.Load()
-	if theirs, ours, err = windows(ctx, config, bare, podium); err != nil {
-		return result, err
+	var few, many grownRounds
+	for i := range growthWindows {
+		turns := [2]func() error{
+			func() error { return few.measure(ctx, config, small) },
+			func() error { return many.measure(ctx, config, grown) },
+		}
+		for turn := range turns { // neither is always the first
+			if err = turns[(turn+i)%2](); err != nil {
+				return GrowthResult{}, err
+			}
+		}
 	}
-	result.GrownBareRunsPerSecond, result.GrownRunsPerSecond, result.GrownCPU = theirs.rate(), ours.rate(), ours.cpuPerRun()
-	result.Ratio = result.GrownRunsPerSecond / result.RunsPerSecond
-	result.CPURatio = result.GrownCPU / result.CPU
-	return result, nil
+	return GrowthResult{
+		Workload: Growth, Durability: config.Durability, InFlight: config.InFlight,
+		Shards: small.core.Shards(), Windows: growthWindows,
+		EndedRuns: middle(few.ended), RunsPerSecond: median(few.rounds, round.rate), CPU: median(few.rounds, round.cpuPerRun),
+		GrownEndedRuns: middle(many.ended), GrownRunsPerSecond: median(many.rounds, round.rate), GrownCPU: median(many.rounds, round.cpuPerRun),
+		Ratio: pairRatio(many.rounds, few.rounds, round.rate), CPURatio: pairRatio(many.rounds, few.rounds, round.cpuPerRun),
+	}, nil
 }
 
-func windows(ctx context.Context, config Config, bare, podium side) (theirs, ours round, err error) {
-	if theirs, err = measure(ctx, bare, config.InFlight, config.Round); err != nil {
-		return theirs, ours, err
+// fill lets one ledger grow until it has ten times what the other will have in
+// the middle of its windows, if these are as the given one.
+func fill(ctx context.Context, config Config, small, grown *apart, expected round) error {
+	half := uint64(len(expected.took) * growthWindows / 2)
+	for enough := growthFactor * (small.used.Load() + half); grown.used.Load()+half < enough; {
+		if _, err := measure(ctx, grown, fillFactor*config.InFlight, config.Round); err != nil {
+			return err
+		}
 	}
-	ours, err = measure(ctx, podium, config.InFlight, config.Round)
-	return theirs, ours, err
+	return nil
+}
+
+// grownRounds are the windows of one side, and how many of its runs had ended
+// before each.
+type grownRounds struct {
+	rounds []round
+	ended  []float64
+}
+
+func (r *grownRounds) measure(ctx context.Context, config Config, side *apart) error {
+	r.ended = append(r.ended, float64(side.used.Load()))
+	measured, err := measure(ctx, side, config.InFlight, config.Round)
+	r.rounds = append(r.rounds, measured)
+	return err
+}
+
+// pairRatio is the median of the ratios of rounds next to each other.
+func pairRatio(of, by []round, value func(round) float64) float64 {
+	ratios := make([]float64, len(of))
+	for i := range of {
+		ratios[i] = value(of[i]) / value(by[i])
+	}
+	return middle(ratios)
 }
