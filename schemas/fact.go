@@ -115,6 +115,7 @@ type Upstream struct {
 	PlanID      string    `json:"plan_id"`           // of the request
 	Planned     bool      `json:"planned,omitzero"`  // the request holds the plan
 	Given       bool      `json:"given,omitzero"`    // it holds none, and its one task says more than words, such as arguments
+	Brings      bool      `json:"brings,omitzero"`   // its tasks bring results to build on, which stand in the input
 	Task        string    `json:"task,omitzero"`     // its one task, when it holds no plan
 	Subject     string    `json:"subject,omitzero"`  // CloudEvents attribute
 	Correlation string    `json:"correlation,omitzero"`

@@ -54,11 +54,19 @@ func (t *Turn) given(content schemas.Result) *schemas.Particulars {
 
 // Asked returns the one task of a request from its content; nil when it is not there yet.
 func Asked(content schemas.Result) *schemas.Task {
+	tasks := tasksOf(content)
+	if len(tasks) != 1 {
+		return nil
+	}
+	return &tasks[0]
+}
+
+func tasksOf(content schemas.Result) []schemas.Task {
 	var brought struct {
 		Tasks []schemas.Task `json:"tasks"`
 	}
-	if schemas.Unmarshal(content.Data, &brought) != nil || len(brought.Tasks) != 1 {
+	if schemas.Unmarshal(content.Data, &brought) != nil {
 		return nil
 	}
-	return &brought.Tasks[0]
+	return brought.Tasks
 }

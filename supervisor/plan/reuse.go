@@ -3,6 +3,7 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"time"
 
 	"podium/schemas"
@@ -54,6 +55,7 @@ func (t *Turn) input(task *Task) string {
 		Language    string                    `json:"language"`
 	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
+	told.Inputs = maps.Clone(Brought(t.Run, task, t.Read))
 	for _, id := range task.dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}

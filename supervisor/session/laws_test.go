@@ -360,6 +360,18 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 	return outputs
 }
 
+// brought reports whether the request that a run was begun by has an input of this name.
+func (s *stage) brought(run *plan.Run, name string) bool {
+	var request struct {
+		Tasks []schemas.Task `json:"tasks"`
+	}
+	return schemas.Unmarshal(s.contents[run.Message.Sequence].Data, &request) == nil &&
+		slices.ContainsFunc(request.Tasks, func(task schemas.Task) bool {
+			_, there := task.Context.Inputs[name]
+			return there
+		})
+}
+
 // accepted: a request is one that its agent accepts.
 func (s *stage) accepted(tb judge, after *session.State, output *session.Output) string {
 	tb.Helper()
@@ -379,8 +391,12 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	}
 	run, size := after.Active, 0
 	for id, input := range asked.Context.Inputs {
-		if task := run.Task(id); !slices.Contains(asked.Dependencies, id) || task.State != plan.TaskCompleted {
-			tb.Fatalf("task %s is told about task %s", asked.TaskID, id)
+		if slices.Contains(asked.Dependencies, id) {
+			if run.Task(id).State != plan.TaskCompleted {
+				tb.Fatalf("task %s is told about task %s, which is %s", asked.TaskID, id, run.Task(id).State)
+			}
+		} else if !s.brought(run, id) {
+			tb.Fatalf("task %s is told about %s, which nobody has brought", asked.TaskID, id)
 		}
 		size += len(input.Text) + len(input.Data)
 	}

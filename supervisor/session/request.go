@@ -2,6 +2,8 @@ package session
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -71,38 +73,55 @@ func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
 	if len(more.Constraints) > 0 {
 		task.Context.Constraints = more.Constraints
 	}
-	task.Context.Inputs = env.inputs(run, planned.Dependencies)
+	task.Context.Inputs = env.inputs(run, asked)
 }
 
-// inputs are the results of other tasks, in all at most as large as the profile
-// allows (P-11): what is beyond is cut, and the last ones come empty.
-func (env *Env) inputs(run *plan.Run, dependencies []string) map[string]schemas.Result {
-	room := cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)
-	var inputs map[string]schemas.Result
-	for _, id := range dependencies {
+// inputs are the results that a task builds on, in all at most as large as the
+// profile allows (P-11): those of other tasks, then what came with the request.
+// What is beyond is cut, and the last ones come empty.
+func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Result {
+	scope := scope{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
+	for _, id := range asked.Plan.Dependencies {
 		dependency := run.Task(id)
 		if dependency == nil || dependency.State != plan.TaskCompleted {
 			continue // the task works with what is there (P-16)
 		}
-		if room == 0 { // nothing of it can be told, and it need not be read
-			inputs[id] = schemas.Result{}
-			continue
-		}
-		result := env.content(dependency.Result)
-		if len(result.Data) > room {
-			result.Data = nil
-		}
-		room -= len(result.Data)
-		if len(result.Text) > room {
-			result.Text = cutInside(result.Text, room)
-		}
-		room = max(room-len(result.Text), 0)
-		if inputs == nil {
-			inputs = make(map[string]schemas.Result, len(dependencies))
-		}
-		inputs[id] = result
+		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
 	}
-	return inputs
+	brought := plan.Brought(run, asked, env.Read)
+	for _, name := range slices.Sorted(maps.Keys(brought)) {
+		if !slices.Contains(asked.Plan.Dependencies, name) {
+			scope.add(name, func() schemas.Result { return brought[name] })
+		}
+	}
+	return scope.inputs
+}
+
+// A scope is what fits into one request.
+type scope struct {
+	room   int // in bytes
+	inputs map[string]schemas.Result
+}
+
+// add cuts a result to the room that is left; without any it need not be read.
+func (s *scope) add(name string, read func() schemas.Result) {
+	if s.inputs == nil {
+		s.inputs = make(map[string]schemas.Result)
+	}
+	if s.room == 0 {
+		s.inputs[name] = schemas.Result{}
+		return
+	}
+	result := read()
+	if len(result.Data) > s.room {
+		result.Data = nil
+	}
+	s.room -= len(result.Data)
+	if len(result.Text) > s.room {
+		result.Text = cutInside(result.Text, s.room)
+	}
+	s.room = max(s.room-len(result.Text), 0)
+	s.inputs[name] = result
 }
 
 func conversationOf(state *State) *schemas.ConversationContext {

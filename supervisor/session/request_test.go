@@ -37,6 +37,9 @@ func TestReadRequest_M02(t *testing.T) {
 		entities map[string]string
 	}{
 		"one task": {func(*schemas.ExecutionRequest) {}, "add up", "", false, nil},
+		"what it builds on, in words": {task(func(t *schemas.Task) {
+			t.Context.Inputs = map[string]schemas.Result{"b": {Text: " two "}, "a": {Text: "one"}}
+		}), "add up\n\none\n\ntwo", "", false, nil},
 		"what it builds on, by name": {task(func(t *schemas.Task) {
 			t.Context.Inputs = map[string]schemas.Result{"b": {Text: " two "}, "a": {Text: "one"}, "c": {Data: jsontext.Value(`3`)}}
 		}), "add up\n\none\n\ntwo", "", false, nil},
@@ -71,7 +74,10 @@ func TestReadRequest_M02(t *testing.T) {
 			if up.Request != identify("r") || up.From != "planner" || up.To != "desk" || up.PlanID != identify("p") || up.Effect != "e" || up.Attempt != 2 || up.ReplyTo != "s" || !up.Expires.Equal(start().Add(time.Hour)) {
 				t.Errorf("upstream is %+v", up)
 			}
-			if content := input.Content(); content.Text != test.words || (len(content.Data) > 0) != test.planned {
+			if up.Brings != (name == "what it builds on, by name") {
+				t.Errorf("it brings results: %v", up.Brings)
+			}
+			if content := input.Content(); content.Text != test.words || (len(content.Data) > 0) != (test.planned || up.Brings) {
 				t.Errorf("it holds %q and %s", content.Text, content.Data)
 			}
 		})

@@ -23,6 +23,7 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 		PlanID: request.Payload.PlanID, Planned: planned,
 		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
 		Attempt: event.Attempt, TraceParent: event.TraceParent, Expires: event.Expires,
+		Brings: plan.Brings(tasks, planned),
 	}
 	message.Entities = entitiesOf(tasks)
 	if planned {
@@ -31,8 +32,9 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 	} else {
 		upstream.Task = tasks[0].TaskID
 		message.Words = wordsOf(&tasks[0])
-		if plan.GivenOf(&tasks[0]) != nil {
-			upstream.Given, message.Tasks = true, tasks
+		upstream.Given = plan.GivenOf(&tasks[0]) != nil
+		if upstream.Given || upstream.Brings {
+			message.Tasks = tasks
 		}
 	}
 	message.Upstream = &upstream

@@ -223,9 +223,34 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 	fits := task.TaskID == decided.task.id && task.AssignedTo == decided.agent && request.To == decided.agent &&
 		event.Attempt == decided.number && event.EffectID == decided.task.effect() && event.Expires.Equal(decided.fact.Expires)
 	inputs := slices.Sorted(maps.Keys(task.Context.Inputs))
-	if !fits || !slices.Equal(inputs, slices.Sorted(slices.Values(decided.inputs))) {
+	expected := slices.Concat(decided.inputs, h.broughtTo(decided.task))
+	slices.Sort(expected)
+	if !fits || !slices.Equal(inputs, slices.Compact(expected)) {
 		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v", event.ID, task.TaskID, run, event.Attempt, inputs)
 	}
+}
+
+// broughtTo lists the results that came with the request that a task's run was begun
+// by: those of a plan's task, or what has data for the first tasks made of words.
+func (h *history) broughtTo(t *task) []string {
+	upstream := t.run.message.Upstream
+	if upstream == nil || t.planned == nil || !upstream.Planned && len(t.planned.Dependencies) > 0 {
+		return nil
+	}
+	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), h.shards[t.run.session.shard].inputs[t.run.message.Sequence])
+	h.world.must(err)
+	request, err := schemas.DecodeExecutionRequest(event.Data)
+	h.world.must(err)
+	var names []string
+	for i := range request.Payload.Tasks {
+		asked := &request.Payload.Tasks[i]
+		for name, input := range asked.Context.Inputs {
+			if upstream.Planned && asked.TaskID == t.id || !upstream.Planned && len(input.Data) > 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // upstreamIsAnswered: the end of a run that another supervisor or a planner has
