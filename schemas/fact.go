@@ -188,6 +188,7 @@ type PlannedTask struct {
 	Tokens       int      `json:"tokens,omitzero"`   // estimate
 	Routed       bool     `json:"routed,omitzero"`   // Agent settles who does it
 	Optional     bool     `json:"optional,omitzero"` // the run can do without it
+	Brings       bool     `json:"brings,omitzero"`   // the request that holds the plan has results for it to build on
 	// Particulars are there when any of them is; read them by Particular. In JSON they
 	// are members of the task.
 	Particulars *Particulars `json:",embed"`

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -36,6 +37,7 @@ type conversation struct {
 	requests []string                  // its keys in Owner.waiting
 	asked    []string                  // the agents of its requests under way
 	reserved []string                  // the agents that the decision at hand has been admitted to
+	doubtful []string                  // those of the decision before, whose record may still arrive
 	waits    map[schemas.Grant]*waiter // its ready tasks
 	grants   []*waiter                 // that may be dispatched
 	usages   []*usage                  // what its tasks have to do with shared resources
@@ -226,7 +228,7 @@ func (o *Owner) sweep() {
 func (o *Owner) bodies(c *conversation, missing *[]uint64) func(schemas.Body) schemas.Result {
 	return func(body schemas.Body) schemas.Result {
 		content, fetched := c.bodies[body.Sequence]
-		if !fetched {
+		if !fetched && !slices.Contains(*missing, body.Sequence) {
 			*missing = append(*missing, body.Sequence)
 		}
 		return content

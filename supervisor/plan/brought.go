@@ -2,50 +2,80 @@ package plan
 
 import (
 	"maps"
+	"slices"
 
 	"podium/schemas"
 )
 
+// A Requested is what came along with the request that a run was begun by. It reads the
+// request once, however many tasks of the run are told about it; its zero value has read
+// nothing yet.
+type Requested struct {
+	sequence uint64 // of the request
+	tasks    []schemas.Task
+	places   map[string]int // of the tasks
+}
+
 // Brought returns the results that came along with a request to a supervisor and
 // that a task builds on; nil when there are none. A plan brings them for each task. One
-// piece of work in words says the texts in these words, so that only what has data is
-// brought, for the tasks that build on nothing else.
-func Brought(run *Run, task *Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
+// piece of work in words says the texts in these words, so that only the data is
+// brought, for the tasks that build on nothing else. Of a plan that was refused, the
+// task in its place gets all of them.
+func (r *Requested) Brought(run *Run, task *Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
 	upstream := run.Message.Upstream
 	if upstream == nil || !upstream.Brings || task.Plan == nil || !upstream.Planned && len(task.dependencies()) > 0 {
 		return nil
 	}
-	tasks := tasksOf(read(schemas.Body{Sequence: run.Message.Sequence}))
-	if !upstream.Planned {
-		if len(tasks) != 1 {
-			return nil
-		}
-		return withData(tasks[0].Context.Inputs)
+	planned := upstream.Planned && run.Source == schemas.PlannerExternal
+	if planned && !task.Plan.Brings {
+		return nil
 	}
+	r.open(run.Message.Sequence, read)
+	if planned {
+		if place, found := r.places[task.ID]; found {
+			return r.tasks[place].Context.Inputs
+		}
+		return nil
+	}
+	return together(r.tasks, upstream.Planned)
+}
+
+// open reads the request, unless that has been done; what is not at hand is asked for again.
+func (r *Requested) open(sequence uint64, read func(schemas.Body) schemas.Result) {
+	if r.places != nil && r.sequence == sequence {
+		return
+	}
+	tasks := tasksOf(read(schemas.Body{Sequence: sequence}))
+	if tasks == nil {
+		return
+	}
+	*r = Requested{sequence: sequence, tasks: tasks, places: make(map[string]int, len(tasks))}
 	for i := range tasks {
-		if tasks[i].TaskID == task.ID {
-			return tasks[i].Context.Inputs
-		}
+		r.places[tasks[i].TaskID] = i
 	}
-	return nil
 }
 
 // Brings reports whether there is anything that Brought would return.
-func Brings(tasks []schemas.Task, planned bool) bool {
+func Brings(tasks []schemas.Task, planned bool) bool { return len(together(tasks, planned)) > 0 }
+
+// together are the inputs of all tasks, of two with the same name the first; without
+// texts only their data.
+func together(tasks []schemas.Task, texts bool) map[string]schemas.Result {
+	var all map[string]schemas.Result
 	for i := range tasks {
-		inputs := tasks[i].Context.Inputs
-		if !planned {
-			inputs = withData(inputs)
-		}
-		if len(inputs) > 0 {
-			return true
+		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Inputs)) {
+			input := tasks[i].Context.Inputs[name]
+			if !texts {
+				input.Text = ""
+			}
+			if _, there := all[name]; there || !texts && len(input.Data) == 0 {
+				continue
+			}
+			if all == nil {
+				all = map[string]schemas.Result{}
+			}
+			all[name] = input
 		}
 	}
-	return false
-}
-
-func withData(inputs map[string]schemas.Result) map[string]schemas.Result {
-	found := maps.Clone(inputs)
-	maps.DeleteFunc(found, func(_ string, input schemas.Result) bool { return len(input.Data) == 0 })
-	return found
+	return all
 }

@@ -142,6 +142,7 @@ func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schema
 func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	for i := range tasks {
 		tasks[i].Routed = t.Profile.assigns(tasks[i].Agent)
+		tasks[i].Brings = tasks[i].Brings && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
 			tasks[i].Description.Text = short(tasks[i].Description.Text) // it may repeat the request
 		}

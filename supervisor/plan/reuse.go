@@ -55,7 +55,8 @@ func (t *Turn) input(task *Task) string {
 		Language    string                    `json:"language"`
 	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
-	told.Inputs = maps.Clone(Brought(t.Run, task, t.Read))
+	told.Description.Data = nil // of the message that the words stand in: no agent is told it as such
+	told.Inputs = maps.Clone(t.requested.Brought(t.Run, task, t.Read))
 	for _, id := range task.dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}

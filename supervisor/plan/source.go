@@ -115,7 +115,7 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 		task := &tasks[i]
 		plan[i] = schemas.PlannedTask{
 			Task: task.TaskID, Description: text(task.Description), Dependencies: some(task.Dependencies),
-			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional,
+			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional, Brings: len(task.Context.Inputs) > 0,
 			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens,
 			Particulars: particulars(schemas.Particulars{
 				Resources: some(task.Resources), Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,

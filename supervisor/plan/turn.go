@@ -22,6 +22,8 @@ type Turn struct {
 	Withheld *schemas.ReplyWithheld
 	// Acted are effects that earlier attempts of the same piece of work may have had.
 	Acted []string
+
+	requested Requested
 }
 
 // A Bus is what a decision knows of the agents. Whoever decides again gives the

@@ -88,7 +88,7 @@ func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Resul
 		}
 		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
 	}
-	brought := plan.Brought(run, asked, env.Read)
+	brought := env.requested.Brought(run, asked, env.Read)
 	for _, name := range slices.Sorted(maps.Keys(brought)) {
 		if !slices.Contains(asked.Plan.Dependencies, name) {
 			scope.add(name, func() schemas.Result { return brought[name] })

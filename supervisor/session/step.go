@@ -16,6 +16,8 @@ type Env struct {
 	Read func(schemas.Body) schemas.Result
 	// Bus is what is known of the agents; nil is plan.Unlimited.
 	Bus plan.Bus
+
+	requested plan.Requested
 }
 
 // An Outcome is what Step decided. No facts means that nothing changed, and no

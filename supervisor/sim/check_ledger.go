@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -222,17 +223,37 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 	run := schemas.RunID(decided.task.run.session.id, decided.task.run.number)
 	fits := task.TaskID == decided.task.id && task.AssignedTo == decided.agent && request.To == decided.agent &&
 		event.Attempt == decided.number && event.EffectID == decided.task.effect() && event.Expires.Equal(decided.fact.Expires)
-	inputs := slices.Sorted(maps.Keys(task.Context.Inputs))
-	expected := slices.Concat(decided.inputs, h.broughtTo(decided.task))
+	inputs, brought := slices.Sorted(maps.Keys(task.Context.Inputs)), h.broughtTo(decided.task)
+	expected := slices.Concat(decided.inputs, slices.Collect(maps.Keys(brought)))
 	slices.Sort(expected)
 	if !fits || !slices.Equal(inputs, slices.Compact(expected)) {
-		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v", event.ID, task.TaskID, run, event.Attempt, inputs)
+		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v instead of %v", event.ID, task.TaskID, run, event.Attempt, inputs, expected)
+		return
+	}
+	size := 0
+	for name, input := range task.Context.Inputs {
+		if _, own := brought[name]; !own {
+			size += len(input.Text) + len(input.Data)
+		}
+	}
+	for _, input := range brought {
+		size += len(input.Text) + len(input.Data)
+	}
+	if size > cmp.Or(decided.task.run.profile.Execution.ContextLimit, schemas.DefaultContextLimit) {
+		return // some of it is cut
+	}
+	for name, input := range brought {
+		if told := task.Context.Inputs[name]; told.Text != input.Text || !bytes.Equal(told.Data, input.Data) {
+			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", event.ID, task.TaskID, run, told, name, input)
+		}
 	}
 }
 
-// broughtTo lists the results that came with the request that a task's run was begun
-// by: those of a plan's task, or what has data for the first tasks made of words.
-func (h *history) broughtTo(t *task) []string {
+// broughtTo returns the results that came with the request that a task's run was begun
+// by, but for those that the task's dependencies have the names of: those of a plan's
+// task, all of them for the task in the place of a plan that was refused, and the data
+// for the first tasks made of words.
+func (h *history) broughtTo(t *task) map[string]schemas.Result {
 	upstream := t.run.message.Upstream
 	if upstream == nil || t.planned == nil || !upstream.Planned && len(t.planned.Dependencies) > 0 {
 		return nil
@@ -241,16 +262,22 @@ func (h *history) broughtTo(t *task) []string {
 	h.world.must(err)
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	h.world.must(err)
-	var names []string
-	for i := range request.Payload.Tasks {
-		asked := &request.Payload.Tasks[i]
+	brought := map[string]schemas.Result{}
+	for _, asked := range slices.Backward(request.Payload.Tasks) { // of two, the first counts
+		if upstream.Planned && t.run.source == schemas.PlannerExternal && asked.TaskID != t.id {
+			continue
+		}
 		for name, input := range asked.Context.Inputs {
-			if upstream.Planned && asked.TaskID == t.id || !upstream.Planned && len(input.Data) > 0 {
-				names = append(names, name)
+			if !upstream.Planned {
+				input.Text, input.MediaType = "", "" // the words have it
+			}
+			if upstream.Planned || len(input.Data) > 0 {
+				brought[name] = input
 			}
 		}
 	}
-	return names
+	maps.DeleteFunc(brought, func(name string, _ schemas.Result) bool { return slices.Contains(t.planned.Dependencies, name) })
+	return brought
 }
 
 // upstreamIsAnswered: the end of a run that another supervisor or a planner has

@@ -57,8 +57,9 @@ type run struct {
 	profile *schemas.Profile
 	message schemas.Incoming
 	expires time.Time
-	tasks   []*task // of the plan
-	aside   []*task // the others
+	source  schemas.PlannerKind // of the plan
+	tasks   []*task             // of the plan
+	aside   []*task             // the others
 	settled *schemas.RunSettled
 	ended   *schemas.RunEnded
 	endedAt time.Time
@@ -279,7 +280,7 @@ func (h *history) apply(session *sessionHistory, m *moment) {
 }
 
 func (r *run) plan(f *schemas.PlanCreated) {
-	r.tasks = make([]*task, len(f.Tasks))
+	r.source, r.tasks = f.Source, make([]*task, len(f.Tasks))
 	for i := range f.Tasks {
 		r.tasks[i] = &task{run: r, id: f.Tasks[i].Task, planned: &f.Tasks[i], agent: f.Tasks[i].Agent}
 	}
