@@ -105,7 +105,7 @@ func positive(t *testing.T, result *bench.Result) {
 func TestGrow(t *testing.T) {
 	t.Parallel()
 	given := config(t, "", embedded.Interval)
-	given.Round = 100 * time.Millisecond
+	given.Round = 10 * time.Millisecond // a window is one run of each slot then
 	result, err := bench.Grow(t.Context(), given)
 	if err != nil {
 		t.Fatal(err)

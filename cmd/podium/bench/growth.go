@@ -7,8 +7,8 @@ import (
 	"podium/bus/embedded"
 )
 
-// A GrowthResult compares the diamond (w1) on two ledgers, one of which has at
-// least ten times as many ended runs. Their windows take turns, so that both have
+// A GrowthResult compares the diamond (w1) on two ledgers, one of which has about
+// ten times as many ended runs. Their windows take turns, so that both have
 // the same of what else the machine does. Every value is the median of a side's
 // windows, and a ratio that of the pairs of windows next to each other.
 type GrowthResult struct {
