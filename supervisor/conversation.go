@@ -37,7 +37,6 @@ type conversation struct {
 	requests []string                  // its keys in Owner.waiting
 	asked    []string                  // the agents of its requests under way
 	reserved []string                  // the agents that the decision at hand has been admitted to
-	doubtful []string                  // those of the decision before, whose record may still arrive
 	waits    map[schemas.Grant]*waiter // its ready tasks
 	grants   []*waiter                 // that may be dispatched
 	usages   []*usage                  // what its tasks have to do with shared resources

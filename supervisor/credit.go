@@ -21,7 +21,7 @@ import (
 type pool struct {
 	limit    int // requests under way at most; 0 is no limit
 	out      int // requests under way, by the states of the sessions
-	reserved int // of decisions that are not stored yet or may be after all, and of grants
+	reserved int // of decisions that are not stored yet, and of grants
 	waiters  waiters
 }
 
@@ -111,7 +111,6 @@ func (p *pool) next() *waiter {
 // once its state is the ledger's.
 func (o *Owner) credit(c *conversation) {
 	o.release(c)
-	o.suspect(c) // its record is there, or another is
 	o.follow(c)
 	for _, agent := range c.asked {
 		o.freed(agent, func(p *pool) { p.out-- })
@@ -187,22 +186,10 @@ func (o *Owner) freed(agent string, change func(*pool)) {
 
 // release takes back what a decision had reserved.
 func (o *Owner) release(c *conversation) {
-	o.vacate(c.reserved)
-	c.reserved = nil
-}
-
-// suspect keeps what a decision had reserved whose record has not arrived, but may
-// yet, until the session's next record has or has not: it is decided anew, behind
-// those who wait. A session that the ledger refuses keeps no room for longer.
-func (o *Owner) suspect(c *conversation) {
-	o.vacate(c.doubtful)
-	c.doubtful, c.reserved = c.reserved, nil
-}
-
-func (o *Owner) vacate(reserved []string) {
-	for _, agent := range reserved {
+	for _, agent := range c.reserved {
 		o.freed(agent, func(p *pool) { p.reserved-- })
 	}
+	c.reserved = nil
 }
 
 // grant lets those who wait go on, as far as their agents have room and are not

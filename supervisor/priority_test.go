@@ -223,8 +223,7 @@ func TestRoomOfTheCancelledIsFree_M17(t *testing.T) {
 }
 
 // TestStuckSessionKeepsNoRoom: what a session has been admitted to is there for
-// others when its record is not taken and the next one is not either, however often it
-// is decided anew.
+// others when its record is not taken, however often it is decided anew.
 func TestStuckSessionKeepsNoRoom_M17_M31(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
@@ -235,7 +234,7 @@ func TestStuckSessionKeepsNoRoom_M17_M31(t *testing.T) {
 	first := d.ask(o, 0, 1, "critical")
 	d.spin(o, time.Second)
 	second, third, fourth := d.ask(o, 0, 2, "low"), d.ask(o, 0, 3, "low"), d.ask(o, 0, 4, "low")
-	d.spin(o, 5*time.Second) // it has been tried once more since they came
+	d.spin(o, time.Second)
 	d.expect(second, third, fourth)
 	heal()
 	d.spin(o, 10*time.Second)

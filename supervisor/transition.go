@@ -156,8 +156,8 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 				o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 			case found.sequence == c.sequence:
 				o.learn(c)
-				o.suspect(c)
-				o.end(c)
+				o.release(c) // who waits comes first
+				o.end(c)     // it never arrived: decide anew
 			case c.misjudged():
 				o.end(c)
 			case o.deposed(found):

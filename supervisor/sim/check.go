@@ -184,23 +184,27 @@ func (h *history) deadlinesInTime(m *moment) {
 func slack(size int) int { return max(2, size/4) }
 
 // poolsHold: an owner is held to the requests that it can know of: its own, and
-// those from before its time.
+// those from before its time. It knows nothing of a record that it has given up on
+// and that arrives later, before it reads that session again.
 func (h *history) poolsHold(m *moment) {
 	f := m.fact.TaskDispatched
-	if f == nil || h.world.pools[f.Agent] == 0 {
+	if f == nil || h.world.pools[f.Agent] == 0 || h.world.watch.late[m.at] {
 		return
 	}
 	limit := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent])
-	if under := m.underWay(f.Agent); len(under)+1 > limit {
+	if under := h.underWay(m, f.Agent); len(under)+1 > limit {
 		h.world.violate(PoolsHold, "%s: agent %s is asked, and %d requests are under way %v of %d", m.id, f.Agent, len(under), under, limit)
 	}
 }
 
-func (m *moment) underWay(agent string) []string {
+func (h *history) underWay(m *moment, agent string) []string {
 	since := m.shard.since(m.record.Epoch)
 	var under []string
 	for t := range m.shard.tasks[agent] {
-		if t != m.task && t.state == taskUnderWay && (t.attempt.epoch == m.record.Epoch || t.attempt.at.sequence < since) {
+		if t == m.task || t.state != taskUnderWay || h.world.watch.late[t.attempt.at] && t.run.session.sequence == t.attempt.at.sequence {
+			continue
+		}
+		if t.attempt.epoch == m.record.Epoch || t.attempt.at.sequence < since {
 			under = append(under, t.run.id()+"/"+t.id)
 		}
 	}
@@ -231,7 +235,7 @@ func (h *history) urgentFirst(m *moment) {
 	if m.task != nil && m.task.state == taskReady {
 		waits, _ = m.knows(mine, h.world.watch.seen, m.task.ready)
 	}
-	places := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent]) - 1 - len(m.underWay(f.Agent))
+	places := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent]) - 1 - len(h.underWay(m, f.Agent))
 	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
 		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {

@@ -97,17 +97,6 @@ func defects() []defect {
 `,
 		}},
 	}, {
-		name: "room of a record that arrives late is given away", seed: 21688, invariant: sim.PoolsHold,
-		edits: []edit{{
-			"supervisor/transition.go",
-			`				o.suspect(c)
-`, `				if planted("room of a record that arrives late is given away") {
-					o.release(c)
-				}
-				o.suspect(c)
-`,
-		}},
-	}, {
 		name: "agents always have room", seed: 1, invariant: sim.PoolsHold,
 		edits: []edit{{
 			"supervisor/credit.go",
@@ -118,8 +107,8 @@ func defects() []defect {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/credit.go",
-			`	o.vacate(c.reserved)
-`, `	o.vacate(either("credit is never given back", nil, c.reserved))
+			`	for _, agent := range c.reserved {
+`, `	for _, agent := range either("credit is never given back", nil, c.reserved) {
 `,
 		}},
 	}, {

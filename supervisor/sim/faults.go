@@ -182,7 +182,10 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		sent := f.now()
 		*f.limbo = append(*f.limbo, func() {
 			f.store(message, expect, func(ack bus.Ack, err error) {
-				f.watch.adrift[place{f.shard, ack.Sequence}] = err == nil && f.now().Sub(sent) > margin
+				if err == nil {
+					f.watch.late[place{f.shard, ack.Sequence}] = true
+					f.watch.adrift[place{f.shard, ack.Sequence}] = f.now().Sub(sent) > margin
+				}
 			})
 		})
 	case Refused, flaws:

@@ -17,7 +17,8 @@ type watch struct {
 	told   []told
 
 	ordinals map[place]uint64 // the order of records, over all shards
-	adrift   map[place]bool   // records that came later than anybody reckons with
+	late     map[place]bool   // records that came when they had been given up on
+	adrift   map[place]bool   // those that came later than anybody reckons with
 	breakers map[string][]schemas.Breaker
 	views    map[view][]knowledge
 }
@@ -102,7 +103,7 @@ const unknown = 0
 func newWatch() watch {
 	return watch{
 		seen: map[place]sighting{}, newest: map[int]*faults{},
-		ordinals: map[place]uint64{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
+		ordinals: map[place]uint64{}, late: map[place]bool{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
 	}
 }
 
