@@ -38,6 +38,23 @@ func (g *graphs) bring(number int, tasks []schemas.Task) {
 	g.put(bus.InSubject("agent", 0), &event)
 }
 
+// carriesOut measures plans of these tasks, one after another.
+func (g *graphs) carriesOut(b *testing.B, tasks []schemas.Task) {
+	b.Helper()
+	b.ReportAllocs()
+	runs := 0
+	for b.Loop() {
+		runs++
+		g.bring(runs, tasks)
+		for g.round() {
+		}
+	}
+	if want := runs * len(tasks); g.answered != want {
+		b.Fatalf("%d tasks were answered, want %d", g.answered, want)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(runs*len(tasks)), "µs/task")
+}
+
 // BenchmarkBrought is what it costs that the tasks of a plan bring results: per
 // task it should not grow with their number.
 func BenchmarkBrought(b *testing.B) {
@@ -49,18 +66,7 @@ func BenchmarkBrought(b *testing.B) {
 				if size > 0 {
 					tasks = laden(width, size)
 				}
-				b.ReportAllocs()
-				runs := 0
-				for b.Loop() {
-					runs++
-					g.bring(runs, tasks)
-					for g.round() {
-					}
-				}
-				if want := runs * len(tasks); g.answered != want {
-					b.Fatalf("%d tasks were answered, want %d", g.answered, want)
-				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(runs*len(tasks)), "µs/task")
+				g.carriesOut(b, tasks)
 			})
 		}
 	}
@@ -82,18 +88,7 @@ func BenchmarkBroughtChain(b *testing.B) {
 						tasks[i].Context.Inputs = map[string]schemas.Result{"note": {Text: strings.Repeat("x", size)}}
 					}
 				}
-				b.ReportAllocs()
-				runs := 0
-				for b.Loop() {
-					runs++
-					g.bring(runs, tasks)
-					for g.round() {
-					}
-				}
-				if want := runs * len(tasks); g.answered != want {
-					b.Fatalf("%d tasks were answered, want %d", g.answered, want)
-				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(runs*len(tasks)), "µs/task")
+				g.carriesOut(b, tasks)
 			})
 		}
 	}
