@@ -98,23 +98,30 @@ func (g *graphs) round() bool {
 	return len(deliveries) > 0
 }
 
+// carryOut asks for plans of these tasks, one after another, and returns how many.
+func (g *graphs) carryOut(b *testing.B, tasks []schemas.Task, ask func(number int, tasks []schemas.Task)) int {
+	b.Helper()
+	b.ReportAllocs()
+	runs := 0
+	for b.Loop() {
+		runs++
+		ask(runs, tasks)
+		for g.round() {
+		}
+	}
+	if want := runs * len(tasks); g.answered != want {
+		b.Fatalf("%d tasks were answered, want %d", g.answered, want)
+	}
+	return runs
+}
+
 // BenchmarkGraph is the owner's own cost of a run, with a ledger that costs
 // little: no network, no disk, agents that answer at once.
 func BenchmarkGraph(b *testing.B) {
 	for name, tasks := range map[string][]schemas.Task{"diamond": diamond(), "fan of 100": fan(100)} {
 		b.Run(name, func(b *testing.B) {
 			g := newGraphs(b)
-			b.ReportAllocs()
-			runs := 0
-			for b.Loop() {
-				runs++
-				g.request(runs, tasks)
-				for g.round() {
-				}
-			}
-			if want := runs * len(tasks); g.answered != want {
-				b.Fatalf("%d tasks were answered, want %d", g.answered, want)
-			}
+			runs := g.carryOut(b, tasks, g.request)
 			state, err := g.ledger.State(b.Context(), bus.ShardStream(0))
 			g.must(err)
 			b.ReportMetric(float64(state.Messages)/float64(runs), "messages/run")

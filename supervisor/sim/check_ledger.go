@@ -230,6 +230,11 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v instead of %v", event.ID, task.TaskID, run, event.Attempt, inputs, expected)
 		return
 	}
+	h.broughtIsTold(decided, event.ID, task, brought)
+}
+
+// broughtIsTold: what came with the request is told whole, as long as all of it fits.
+func (h *history) broughtIsTold(decided *attempt, request string, task *schemas.Task, brought map[string]schemas.Result) {
 	size := 0
 	for name, input := range task.Context.Inputs {
 		if _, own := brought[name]; !own {
@@ -244,7 +249,7 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 	}
 	for name, input := range brought {
 		if told := task.Context.Inputs[name]; told.Text != input.Text || !bytes.Equal(told.Data, input.Data) {
-			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", event.ID, task.TaskID, run, told, name, input)
+			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", request, task.TaskID, decided.task.run.id(), told, name, input)
 		}
 	}
 }

@@ -15,12 +15,14 @@ import (
 
 	"podium/bus/embedded"
 	"podium/cmd/podium/bench"
+	"podium/cmd/podium/heap"
 )
 
 const processVariable = "PODIUM_BENCH_PROCESS"
 
 // TestMain is another process when a measurement starts this binary as one.
 func TestMain(m *testing.M) {
+	heap.Raise() // as in the program
 	if os.Getenv(processVariable) == "" {
 		os.Exit(m.Run())
 	}
