@@ -127,7 +127,7 @@ type publishing struct {
 // admitted checks and encodes an event. A body that is too large for a message is
 // in the object store then.
 func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (submission, error) {
-	if !schemas.ValidAgentName(door) {
+	if !schemas.ValidToken(door) {
 		return submission{}, fmt.Errorf("%q cannot be the name of a door", door)
 	}
 	if err := e.Validate(); err != nil {

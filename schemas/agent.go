@@ -22,7 +22,20 @@ type Agent struct {
 	Breaker     *Breaker       `json:"breaker,omitzero"` // absent: it never mattered
 }
 
-var agentName = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
+const maxAgentName = 63 // bytes: a token of a subject
 
-// ValidAgentName reports whether name can be an agent's: it is a token of a subject.
-func ValidAgentName(name string) bool { return agentName.MatchString(name) }
+var (
+	nameToken = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
+	agentName = regexp.MustCompile(`^[0-9]*[a-z_-][a-z0-9_-]*$`)
+)
+
+// ValidToken reports whether name can stand as one token of a subject and in a file
+// name: the name of a door, a profile, a channel.
+func ValidToken(name string) bool { return nameToken.MatchString(name) }
+
+// ValidAgentName reports whether name can be an agent's: a valid token that is not of
+// digits only. Such a one could be taken for a number in a subject of the server's own,
+// as in those of acknowledgements.
+func ValidAgentName(name string) bool {
+	return len(name) <= maxAgentName && agentName.MatchString(name)
+}

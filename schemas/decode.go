@@ -289,7 +289,11 @@ func isUUID(text string) bool {
 
 func (d *decoder) agent() string {
 	text := d.text()
-	if d.err == nil && !ValidAgentName(text) {
+	switch {
+	case d.err != nil || ValidAgentName(text):
+	case utf8.RuneCountInString(text) > maxAgentName:
+		d.refuse(tooLong(maxAgentName))
+	default:
 		d.refuse(noMatch(agentName.String()))
 	}
 	return text

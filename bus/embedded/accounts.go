@@ -82,11 +82,11 @@ func writeAgent(text *strings.Builder, name, key string) error {
 	for _, subject := range agentPublishes(name) {
 		fmt.Fprintf(text, "          %q\n", subject)
 	}
-	fmt.Fprintf(text, "        ]}\n        subscribe: {allow: [%q", InboxPrefix(name)+".>")
-	for _, signal := range signals() {
-		fmt.Fprintf(text, ", %q", bus.ServiceSubject(name, signal))
+	text.WriteString("        ]}\n        subscribe: {allow: [\n")
+	for _, subject := range agentSubscribes(name) {
+		fmt.Fprintf(text, "          %q\n", subject)
 	}
-	text.WriteString("]}\n      }}\n")
+	text.WriteString("        ]}\n      }}\n")
 	return nil
 }
 
@@ -98,8 +98,8 @@ func agentPublishes(name string) []string {
 	subjects := []string{
 		APIPrefix + ".CONSUMER.INFO." + bus.WorkStream + "." + name,
 		APIPrefix + ".CONSUMER.MSG.NEXT." + bus.WorkStream + "." + name,
-		"$JS.ACK." + bus.WorkStream + "." + name + ".>",
-		"$JS.ACK.*.*." + bus.WorkStream + "." + name + ".>", // with domain and account, the newer format
+		acknowledgement(name),
+		acknowledgementV2(name),
 	}
 	for _, kind := range agentKinds() {
 		subjects = append(subjects, "podium.agent."+name+"."+kind, "podium.agent."+name+"."+kind+".*")
@@ -109,6 +109,30 @@ func agentPublishes(name string) []string {
 		subjects = append(subjects, bus.ServiceSubject(name, service))
 	}
 	return subjects
+}
+
+// agentSubscribes lists every subject that an agent may listen to.
+func agentSubscribes(name string) []string {
+	subjects := []string{InboxPrefix(name) + ".>"}
+	for _, signal := range signals() {
+		subjects = append(subjects, bus.ServiceSubject(name, signal))
+	}
+	return subjects
+}
+
+// acknowledgement is the subject of an agent's acknowledgements, with all its tokens
+// counted: with fewer, the wildcards of one form reach subjects of the other, where
+// the consumer is somebody else's.
+//
+//	$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>.<consumer sequence>.<time>.<pending>
+func acknowledgement(agent string) string {
+	return "$JS.ACK." + bus.WorkStream + "." + agent + ".*.*.*.*.*"
+}
+
+// acknowledgementV2 is the same with domain and account before the stream. A server
+// may add tokens at its end.
+func acknowledgementV2(agent string) string {
+	return "$JS.ACK.*.*." + bus.WorkStream + "." + agent + ".*.*.*.*.>"
 }
 
 // agentKinds are what an agent may publish with or without a shard.
@@ -144,8 +168,8 @@ func services() []service {
 	list := []service{
 		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton},
 		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream"},
-		{"$JS.ACK." + bus.WorkStream + ".>", singleton},
-		{"$JS.ACK.*.*." + bus.WorkStream + ".>", singleton},
+		{acknowledgement("*"), singleton},
+		{acknowledgementV2("*"), singleton},
 	}
 	for _, kind := range agentKinds() {
 		list = append(list,

@@ -19,6 +19,11 @@ import (
 // publishes, each with its own fsync, an answer takes seconds.
 const requestWait = 20 * time.Second
 
+// acknowledgementToken is the second token of the subjects of acknowledgements. The
+// API of a domain with that name, $JS.<domain>.API.>, would be within what agents may
+// publish to.
+const acknowledgementToken = "ACK"
+
 // Config says which ledger to open, and how to create one.
 type Config struct {
 	// URL of the server, or several with commas between. It counts for a server
@@ -80,6 +85,10 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	}.connect(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if core.connection.ConnectedDomain() == acknowledgementToken {
+		core.Close()
+		return nil, fmt.Errorf("the server's JetStream domain is called %q, so that acknowledgements and its API share subjects: call it something else", acknowledgementToken)
 	}
 	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(requestWait))
 	if err == nil {

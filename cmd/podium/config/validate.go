@@ -60,6 +60,9 @@ func (v *validator) agents() {
 	for _, name := range slices.Sorted(maps.Keys(v.config.Agents)) {
 		agent, path := v.config.Agents[name], "agents."+name
 		v.name(path, name)
+		if schemas.ValidToken(name) && !schemas.ValidAgentName(name) {
+			v.problem(path, "an agent's name needs a letter, _ or -: a number could be taken for one of the server's own")
+		}
 		if (agent.Kind == KindMail) != (name == MailAgent) || (agent.Kind == KindChat) != (name == ChatAgent) {
 			v.problem(path, "the agents that deliver answers are named as their kind: %s and %s", MailAgent, ChatAgent)
 		}
@@ -118,7 +121,7 @@ func kindsOf(kinds []AgentKind) string {
 }
 
 func (v *validator) name(path, name string) {
-	if !schemas.ValidAgentName(name) {
+	if !schemas.ValidToken(name) {
 		v.problem(path, "%q is not a name: 1 to 63 of a-z, 0-9, _ and -", name)
 	}
 }
