@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"podium/schemas"
 )
@@ -14,21 +12,11 @@ import (
 // so that work under way can end.
 const IntakeShare = 90
 
-// stateAge is how old the knowledge of a stream's size may be.
-const stateAge = time.Second
-
 // An Intake is the one way of a door onto the bus. It is safe for use by several
 // goroutines at once.
 type Intake struct {
 	core Core
-
-	mu     sync.Mutex
-	states map[int]knownState // by shard
-}
-
-type knownState struct {
-	full bool
-	at   time.Time
+	used *Usage
 }
 
 // A Receipt says where an event went. It is as durable as the ledger promises.
@@ -40,7 +28,7 @@ type Receipt struct {
 
 // NewIntake returns the intake of a ledger.
 func NewIntake(core Core) *Intake {
-	return &Intake{core: core, states: make(map[int]knownState)}
+	return &Intake{core: core, used: NewUsage(core)}
 }
 
 // Submit publishes an event that a door has received, and waits until the ledger
@@ -170,23 +158,11 @@ func (p *publishing) wait(ctx context.Context) (Receipt, error) {
 
 // admit refuses what would fill the last tenth of a shard's stream.
 func (i *Intake) admit(ctx context.Context, shard int) error {
-	i.mu.Lock()
-	known, ok := i.states[shard]
-	i.mu.Unlock()
-	if !ok || time.Since(known.at) >= stateAge {
-		state, err := i.core.State(ctx, ShardStream(shard))
-		if err != nil {
-			return fmt.Errorf("state of shard %d: %w", shard, err)
-		}
-		known = knownState{at: time.Now()}
-		if state.MaxBytes > 0 {
-			known.full = float64(state.Bytes) >= float64(state.MaxBytes)*IntakeShare/100
-		}
-		i.mu.Lock()
-		i.states[shard] = known
-		i.mu.Unlock()
+	share, err := i.used.Share(ctx, shard)
+	if err != nil {
+		return err
 	}
-	if known.full {
+	if share >= IntakeShare {
 		return fmt.Errorf("shard %d takes no more events from outside: %w", shard, ErrFull)
 	}
 	return nil

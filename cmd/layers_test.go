@@ -21,6 +21,7 @@ var layers = []struct {
 	{"schemas", nil},
 	{"bus", []string{"schemas"}},
 	{"bus/memory", []string{"schemas", "bus"}},
+	{"bus/gate", []string{"schemas", "bus"}},
 	{"bus/jetstream", []string{"schemas", "bus"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
@@ -54,7 +55,7 @@ var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/embedded/ser
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, and the suites.
-var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/embedded", "bus/jetstream"}
+var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/embedded", "bus/jetstream", "bus/gate"}
 
 // rooms says where a library that shapes the code around it may be seen.
 var rooms = []struct {

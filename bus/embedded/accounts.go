@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -20,55 +21,98 @@ const APIPrefix = "CORE.API"
 
 // Accounts lists who may connect, by public nkey.
 type Accounts struct {
-	Core   []string          // doors, shard owners, the command line
-	Agents map[string]string // agent name → its key
+	Core     []string          // doors, shard owners, the command line
+	Agents   map[string]string // name → key of each agent that the core's own processes run
+	External map[string]string // name → key of each agent that somebody else runs
 }
+
+// The accounts.
+const (
+	coreAccount     = "CORE"
+	agentsAccount   = "AGENTS"
+	externalAccount = "EXTERNAL"
+)
 
 // Config returns the accounts block of a nats-server configuration (G-40).
 //
-// The core account owns every stream. An agent lives in another account that has
-// none, and reaches the core by imported services only. That is more than a
+// The core account owns every stream. Agents live in other accounts that have
+// none, and reach the core by imported services only. That is more than a
 // permission list can do: with rights of its own in the core account, an agent
 // could name a subject of the ledger as the reply of a request and have the
 // server write there. Through a service import the server replaces the reply.
 //
 // An agent may fetch and acknowledge its own requests, publish its own responses,
 // progress and permits, ask its own core services, and listen to its own inbox
-// and to the signals for it. It may not create, read or configure anything.
+// and to the signals for it. It may not create, read or configure anything. What an
+// external agent publishes goes to the gate, which decides how much of it the ledger
+// takes; the agent knows it under the same subjects.
 func (a Accounts) Config() (string, error) {
 	if len(a.Core) == 0 {
 		return "", errors.New("accounts: the core account needs a key")
 	}
+	for name := range a.External {
+		if a.Agents[name] != "" {
+			return "", fmt.Errorf("accounts: %s is both an agent of our own and an external one", name)
+		}
+	}
 	var text strings.Builder
-	text.WriteString("accounts {\n  CORE {\n    jetstream: enabled\n    users: [\n")
+	text.WriteString("accounts {\n")
+	if err := a.writeCore(&text); err != nil {
+		return "", err
+	}
+	for account, agents := range a.ofAgents() {
+		if err := writeAgents(&text, account, agents); err != nil {
+			return "", err
+		}
+	}
+	text.WriteString("}\n")
+	return text.String(), nil
+}
+
+// ofAgents yields the accounts of agents.
+func (a Accounts) ofAgents() iter.Seq2[string, map[string]string] {
+	return func(yield func(string, map[string]string) bool) {
+		_ = yield(agentsAccount, a.Agents) && yield(externalAccount, a.External)
+	}
+}
+
+func (a Accounts) writeCore(text *strings.Builder) error {
+	fmt.Fprintf(text, "  %s {\n    jetstream: enabled\n    users: [\n", coreAccount)
 	for _, key := range a.Core {
 		if !nkeys.IsValidPublicUserKey(key) {
-			return "", fmt.Errorf("accounts: %q is not a public user key", key)
+			return fmt.Errorf("accounts: %q is not a public user key", key)
 		}
-		fmt.Fprintf(&text, "      {nkey: %q}\n", key)
+		fmt.Fprintf(text, "      {nkey: %q}\n", key)
 	}
 	text.WriteString("    ]\n    exports: [\n")
 	for _, service := range services() {
-		fmt.Fprintf(&text, "      {service: %q, response_type: %s, accounts: [AGENTS]}\n", service.subject, service.response)
+		fmt.Fprintf(text, "      {service: %q, response_type: %s, accounts: [%s]}\n", service.subject, service.response, strings.Join(service.accounts, ", "))
 	}
 	for _, signal := range signals() {
-		fmt.Fprintf(&text, "      {stream: %q, accounts: [AGENTS]}\n", bus.ServiceSubject("*", signal))
+		fmt.Fprintf(text, "      {stream: %q, accounts: [%s, %s]}\n", bus.ServiceSubject("*", signal), agentsAccount, externalAccount)
 	}
-	text.WriteString("    ]\n  }\n  AGENTS {\n    users: [\n")
-	for _, name := range slices.Sorted(maps.Keys(a.Agents)) {
-		if err := writeAgent(&text, name, a.Agents[name]); err != nil {
-			return "", err
+	text.WriteString("    ]\n  }\n")
+	return nil
+}
+
+func writeAgents(text *strings.Builder, account string, agents map[string]string) error {
+	fmt.Fprintf(text, "  %s {\n    users: [\n", account)
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		if err := writeAgent(text, name, agents[name]); err != nil {
+			return err
 		}
 	}
 	text.WriteString("    ]\n    imports: [\n")
 	for _, service := range services() {
-		fmt.Fprintf(&text, "      {service: {account: CORE, subject: %q}%s}\n", service.subject, service.importedAs())
+		if slices.Contains(service.accounts, account) {
+			fmt.Fprintf(text, "      {service: {account: %s, subject: %q}%s}\n", coreAccount, service.subject, service.importedAs())
+		}
 	}
 	for _, signal := range signals() {
-		fmt.Fprintf(&text, "      {stream: {account: CORE, subject: %q}}\n", bus.ServiceSubject("*", signal))
+		fmt.Fprintf(text, "      {stream: {account: %s, subject: %q}}\n", coreAccount, bus.ServiceSubject("*", signal))
 	}
-	text.WriteString("    ]\n  }\n}\n")
-	return text.String(), nil
+	text.WriteString("    ]\n  }\n")
+	return nil
 }
 
 func writeAgent(text *strings.Builder, name, key string) error {
@@ -102,9 +146,9 @@ func agentPublishes(name string) []string {
 		acknowledgementV2(name),
 	}
 	for _, kind := range agentKinds() {
-		subjects = append(subjects, "podium.agent."+name+"."+kind, "podium.agent."+name+"."+kind+".*")
+		subjects = append(subjects, agentSubject+name+"."+kind, agentSubject+name+"."+kind+".*")
 	}
-	subjects = append(subjects, "podium.agent."+name+"."+string(bus.KindPermit)+".*")
+	subjects = append(subjects, agentSubject+name+"."+string(bus.KindPermit)+".*")
 	for _, service := range coreServices() {
 		subjects = append(subjects, bus.ServiceSubject(name, service))
 	}
@@ -148,37 +192,44 @@ func coreServices() []string {
 // A service is a subject of the core account that agents reach.
 type service struct {
 	subject  string
-	response string // singleton, or stream when one request has many answers
+	response string   // singleton, or stream when one request has many answers
+	accounts []string // that reach it
 }
 
 const (
 	jetStreamAPI = "$JS.API"
+	agentSubject = "podium.agent."
+	gateSubject  = "podium.gate."
 	singleton    = "singleton"
 )
 
 // importedAs returns the mapping of an import, if the agents know it by another name.
 func (s service) importedAs() string {
-	if rest, ok := strings.CutPrefix(s.subject, jetStreamAPI); ok {
-		return fmt.Sprintf(", to: %q", APIPrefix+rest)
+	for name, local := range map[string]string{jetStreamAPI: APIPrefix, gateSubject: agentSubject} {
+		if rest, ok := strings.CutPrefix(s.subject, name); ok {
+			return fmt.Sprintf(", to: %q", local+rest)
+		}
 	}
 	return ""
 }
 
 func services() []service {
+	all, own, external := []string{agentsAccount, externalAccount}, []string{agentsAccount}, []string{externalAccount}
 	list := []service{
-		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton},
-		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream"},
-		{acknowledgement("*"), singleton},
-		{acknowledgementV2("*"), singleton},
+		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton, all},
+		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream", all},
+		{acknowledgement("*"), singleton, all},
+		{acknowledgementV2("*"), singleton, all},
 	}
 	for _, kind := range agentKinds() {
 		list = append(list,
-			service{"podium.agent.*." + kind, singleton},
-			service{"podium.agent.*." + kind + ".*", singleton})
+			service{agentSubject + "*." + kind, singleton, own}, service{agentSubject + "*." + kind + ".*", singleton, own},
+			service{gateSubject + "*." + kind, singleton, external}, service{gateSubject + "*." + kind + ".*", singleton, external})
 	}
-	list = append(list, service{"podium.agent.*." + string(bus.KindPermit) + ".*", singleton})
+	permit := "*." + string(bus.KindPermit) + ".*"
+	list = append(list, service{agentSubject + permit, singleton, own}, service{gateSubject + permit, singleton, external})
 	for _, name := range coreServices() {
-		list = append(list, service{bus.ServiceSubject("*", name), singleton})
+		list = append(list, service{bus.ServiceSubject("*", name), singleton, all})
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"podium/bus"
 	"podium/bus/bustest"
 	"podium/bus/embedded"
+	"podium/bus/gate"
 	"podium/bus/jetstream"
 )
 
@@ -28,7 +29,7 @@ func start(tb testing.TB, config embedded.Config) *embedded.Server {
 	if config.Dir == "" {
 		config.Dir = tb.TempDir()
 	}
-	if config.Agents == nil {
+	if config.Agents == nil && config.External == nil {
 		config.Agents = agents()
 	}
 	if config.Shards == 0 {
@@ -65,6 +66,35 @@ func worker(tb testing.TB, server *embedded.Server, agent string) *jetstream.Wor
 	}
 	tb.Cleanup(w.Close)
 	return w
+}
+
+// gated opens a ledger with a gate for agents.
+func gated(t *testing.T, server *embedded.Server, agents []string) *jetstream.Core {
+	t.Helper()
+	c := core(t, server)
+	keeper := gate.New(time.Now, func(int) bool { return false }, zerolog.New(zerolog.NewTestWriter(t)))
+	stop, err := c.OpenGate(t.Context(), keeper, agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return c
+}
+
+// TestConformanceByTheGate: external agents are agents like any other.
+func TestConformanceByTheGate(t *testing.T) {
+	t.Parallel()
+	bustest.TestCore(t, func(t *testing.T) bustest.System {
+		t.Helper()
+		server := start(t, embedded.Config{External: agents()})
+		return bustest.System{
+			Core: gated(t, server, agents()),
+			Worker: func(t *testing.T, agent string) bus.Worker {
+				t.Helper()
+				return worker(t, server, agent)
+			},
+		}
+	})
 }
 
 func TestConformance(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/nats-io/nkeys"
 
@@ -26,11 +27,16 @@ type Keys struct {
 	Agents map[string]Key
 }
 
-// Accounts returns what a server needs to know of the keys.
-func (k Keys) Accounts() Accounts {
-	accounts := Accounts{Core: []string{k.Core.Public}, Agents: make(map[string]string, len(k.Agents))}
+// Accounts returns what a server needs to know of the keys, and which of the agents
+// are external.
+func (k Keys) Accounts(external ...string) Accounts {
+	accounts := Accounts{Core: []string{k.Core.Public}, Agents: make(map[string]string), External: make(map[string]string)}
 	for name, key := range k.Agents {
-		accounts.Agents[name] = key.Public
+		if slices.Contains(external, name) {
+			accounts.External[name] = key.Public
+		} else {
+			accounts.Agents[name] = key.Public
+		}
 	}
 	return accounts
 }

@@ -8,10 +8,14 @@ var (
 	AgentSubscribes = agentSubscribes
 )
 
-// InCore returns what a subject of an agent is in the core account.
-func InCore(subject string) string {
+// InCore returns what a subject of an agent may be in the core account: for one of our
+// own agents, and for an external one.
+func InCore(subject string) []string {
 	if rest, ok := strings.CutPrefix(subject, APIPrefix); ok {
-		return jetStreamAPI + rest
+		return []string{jetStreamAPI + rest}
 	}
-	return subject
+	if rest, ok := strings.CutPrefix(subject, agentSubject); ok {
+		return []string{subject, gateSubject + rest}
+	}
+	return []string{subject}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,8 +30,10 @@ type Config struct {
 	// Dir/credentials.
 	Dir        string
 	Durability Durability // empty is Fsync
-	// Agents may connect, each with a key of its own.
-	Agents []string
+	// Agents may connect, each with a key of its own: those that this process runs, and
+	// external ones, which somebody else runs and which publish by way of the gate.
+	Agents   []string
+	External []string
 	// Listen is host:port. Empty is the loopback interface with the port of the
 	// last time if it is free, else any.
 	Listen string
@@ -64,7 +67,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.MaxBytes == 0 {
 		config.MaxBytes = DefaultMaxBytes
 	}
-	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), config.Agents)
+	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (s *Server) start(ctx context.Context, store string) error {
 	}
 	text, err := Settings{
 		Listen: listen, StoreDir: store, Durability: s.config.Durability,
-		MaxBytes: s.config.MaxBytes, Accounts: s.keys.Accounts(),
+		MaxBytes: s.config.MaxBytes, Accounts: s.keys.Accounts(s.config.External...),
 	}.Config()
 	if err != nil {
 		return err

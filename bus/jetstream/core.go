@@ -52,6 +52,7 @@ type Config struct {
 
 // Core is the core account's connection to a ledger in JetStream.
 type Core struct {
+	endpoint   endpoint // of further connections
 	connection *nats.Conn
 	js         jetstream.JetStream
 	returned   *signal
@@ -78,11 +79,14 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		returned: newSignal(), publisher: newPublisher(), logger: config.Logger,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
-	var err error
-	core.connection, err = endpoint{
+	core.endpoint = endpoint{
 		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
-		name: "podium " + config.Name, returned: core.returned, lost: core.publisher.lost, logger: config.Logger,
-	}.connect(ctx)
+		name: "podium " + config.Name, returned: newSignal(), logger: config.Logger,
+	}
+	own := core.endpoint
+	own.returned, own.lost = core.returned, core.publisher.lost
+	var err error
+	core.connection, err = own.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

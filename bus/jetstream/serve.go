@@ -2,37 +2,64 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/nats-io/nats.go"
+
+	"podium/bus"
 )
 
 const (
 	servers    = "podium" // the queue group: one process of the core answers
-	underWay   = 64       // answers at a time, per service
 	answerWait = requestWait
+
+	// Answers under way of a service, over all subjects and of one, and what may wait
+	// for them on one subject. An agent has a subject of its own, so that one that asks
+	// without end holds up nobody else.
+	underWay          = 64
+	underWayOfSubject = 8
+	waitingOfSubject  = 256
+	waitingBytes      = 16 << 20
 
 	// errorHeader is where an answer tells its error, as in NATS services.
 	errorHeader     = "Nats-Service-Error"
 	errorCodeHeader = "Nats-Service-Error-Code"
+	errorCode       = "500"
+	busyCode        = "503" // the same question may be asked again
 )
+
+// errBusy is told to who asks faster than it is answered.
+var errBusy = &bus.TemporaryError{Op: "answer", Err: errors.New("too many questions wait for an answer; ask again when these are answered")}
 
 // A service answers requests.
 type service struct {
 	core         *Core
 	subscription *nats.Subscription
 	answer       func(ctx context.Context, subject string, body []byte) ([]byte, error)
-	slots        chan struct{}
 
-	mu      sync.Mutex
-	stopped bool
-	running sync.WaitGroup
+	mu       sync.Mutex
+	stopped  bool
+	askers   map[string]*asker // by subject, of those with questions
+	turn     []*asker          // those that have something waiting, who is next first
+	underWay int
+	running  sync.WaitGroup
+}
+
+// An asker is the questions on one subject.
+type asker struct {
+	subject  string
+	waiting  []*nats.Msg
+	bytes    int
+	underWay int
+	queued   bool // it stands in turn
 }
 
 // Serve implements bus.Core. When several processes of the core serve a subject,
-// one of them answers.
+// one of them answers. Who asks more than can be answered is told so at once, with a
+// temporary error.
 func (c *Core) Serve(subject string, answer func(ctx context.Context, subject string, body []byte) ([]byte, error)) (stop func(), err error) {
-	s := &service{core: c, answer: answer, slots: make(chan struct{}, underWay)}
+	s := &service{core: c, answer: answer, askers: make(map[string]*asker)}
 	if err := c.register(s); err != nil {
 		return nil, err
 	}
@@ -46,24 +73,77 @@ func (c *Core) Serve(subject string, answer func(ctx context.Context, subject st
 	return s.Close, nil
 }
 
+// receive never waits: it is the dispatcher of all who ask.
 func (s *service) receive(m *nats.Msg) {
-	s.slots <- struct{}{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped { // the asker's wait ends without an answer, as with no service
-		<-s.slots
 		return
 	}
-	s.running.Go(func() {
-		defer func() { <-s.slots }()
-		s.respond(m)
-	})
+	a := s.askers[m.Subject]
+	if a == nil {
+		a = &asker{subject: m.Subject}
+		s.askers[m.Subject] = a
+	}
+	if len(a.waiting) >= waitingOfSubject || len(a.waiting) > 0 && a.bytes+m.Size() > waitingBytes {
+		s.reply(m, nil, errBusy)
+		return
+	}
+	a.waiting = append(a.waiting, m)
+	a.bytes += m.Size()
+	s.queue(a)
+	s.next()
+}
+
+// queue gives an asker a turn, if it has something to ask and room to.
+func (s *service) queue(a *asker) {
+	if !a.queued && len(a.waiting) > 0 && a.underWay < underWayOfSubject {
+		a.queued = true
+		s.turn = append(s.turn, a)
+	}
+}
+
+// next begins as many answers as there is room for, one of each asker in turn.
+func (s *service) next() {
+	for s.underWay < underWay && len(s.turn) > 0 {
+		a := s.turn[0]
+		s.turn = s.turn[1:]
+		a.queued = false
+		m := a.waiting[0]
+		a.waiting = a.waiting[1:]
+		a.bytes -= m.Size()
+		a.underWay++
+		s.underWay++
+		s.queue(a)
+		s.running.Go(func() {
+			s.respond(m)
+			s.done(a)
+		})
+	}
+}
+
+func (s *service) done(a *asker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.underWay--
+	s.underWay--
+	s.queue(a)
+	if a.underWay == 0 && len(a.waiting) == 0 {
+		delete(s.askers, a.subject)
+	}
+	if !s.stopped {
+		s.next()
+	}
 }
 
 func (s *service) respond(m *nats.Msg) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWait)
 	defer cancel()
 	body, err := s.answer(ctx, m.Subject, m.Data)
+	s.reply(m, body, err)
+}
+
+func (s *service) reply(m *nats.Msg, body []byte, err error) {
 	if m.Reply == "" {
 		return
 	}
@@ -73,8 +153,12 @@ func (s *service) respond(m *nats.Msg) {
 		err = s.core.connection.PublishMsg(reply)
 	}
 	if err != nil { // of the answer, or because it is too large
+		code := errorCode
+		if bus.Temporary(err) {
+			code = busyCode
+		}
 		reply.Data = nil
-		reply.Header = nats.Header{errorHeader: {oneLine(err.Error())}, errorCodeHeader: {"500"}}
+		reply.Header = nats.Header{errorHeader: {oneLine(err.Error())}, errorCodeHeader: {code}}
 		if err := s.core.connection.PublishMsg(reply); err != nil {
 			s.core.logger.Warn().Err(err).Msg("an answer to an agent was lost")
 		}
@@ -88,6 +172,7 @@ func (s *service) Close() {
 	}
 	s.mu.Lock()
 	s.stopped = true
+	s.turn = nil
 	s.mu.Unlock()
 	s.running.Wait()
 	s.core.unregister(s)

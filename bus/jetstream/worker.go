@@ -132,7 +132,11 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	if text := reply.Header.Get(errorHeader); text != "" {
+	switch text := reply.Header.Get(errorHeader); {
+	case text == "":
+	case reply.Header.Get(errorCodeHeader) == busyCode:
+		return nil, &bus.TemporaryError{Op: op, Err: errors.New(text)}
+	default:
 		return nil, fmt.Errorf("%s: %s", op, text)
 	}
 	return reply.Data, nil

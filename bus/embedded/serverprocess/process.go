@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,7 +35,8 @@ type Config struct {
 	Dir        string              // empty is a temporary one
 	Durability embedded.Durability // empty is embedded.Fsync
 	Agents     []string
-	MaxBytes   int64 // of the whole store; 0 is embedded.DefaultMaxBytes
+	External   []string // agents that publish by way of the gate
+	MaxBytes   int64    // of the whole store; 0 is embedded.DefaultMaxBytes
 }
 
 // A Process is a nats-server. Its address stays the same over restarts.
@@ -59,14 +61,14 @@ func Start(tb testing.TB, config Config) *Process {
 	if config.Durability == "" {
 		config.Durability = embedded.Fsync
 	}
-	keys, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), config.Agents)
+	keys, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), slices.Concat(config.Agents, config.External))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	p := &Process{tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"), address: loopback.Reserve(tb), keys: keys}
 	text, err := embedded.Settings{
 		Listen: p.address, StoreDir: filepath.Join(config.Dir, "ledger"), Durability: config.Durability,
-		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(),
+		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(config.External...),
 	}.Config()
 	if err != nil {
 		tb.Fatal(err)

@@ -225,7 +225,7 @@ func BenchmarkWebhook(b *testing.B) {
 // benchDoor is a door on a ledger that nobody conducts.
 func benchDoor(b *testing.B) string {
 	b.Helper()
-	ledger, err := service.OpenLedger(b.Context(), config.Ledger{Data: b.TempDir(), Durability: config.DurabilityInterval, Shards: 1}, nil, zerolog.Nop())
+	ledger, err := service.OpenLedger(b.Context(), config.Ledger{Data: b.TempDir(), Durability: config.DurabilityInterval, Shards: 1}, nil, nil, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}

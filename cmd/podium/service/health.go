@@ -78,7 +78,7 @@ func healthOf(status *imap.Status) mailboxHealth {
 // metrics serves what the doors count, in the text format of Prometheus.
 func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats})
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate})
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }

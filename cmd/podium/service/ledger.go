@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -32,13 +33,13 @@ type Ledger struct {
 var ErrNoLedger = errors.New("there is no ledger")
 
 // OpenLedger opens the ledger of a configuration, and creates it if need be. The
-// agents are those that may connect.
-func OpenLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
+// agents, of our own and external ones, are those that may connect.
+func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []string, log zerolog.Logger) (*Ledger, error) {
 	if settings.NATS != nil {
-		return joinLedger(ctx, settings, agents, log)
+		return joinLedger(ctx, settings, slices.Concat(agents, external), log)
 	}
 	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents,
+		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents, External: external,
 		Shards: shardsFor(settings), Logger: log,
 	})
 	if err != nil {
@@ -87,7 +88,7 @@ func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	if _, err := os.Stat(filepath.Join(data, "ledger")); err != nil {
 		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed", ErrNoLedger, data)
 	}
-	return OpenLedger(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, log)
+	return OpenLedger(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, nil, log)
 }
 
 // URL is where the ledger's clients connect.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/gate"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
@@ -40,6 +41,7 @@ type Service struct {
 	neighbors supervisor.Neighbors // the owners of all shards
 	log       zerolog.Logger
 	listener  net.Listener
+	gate      *gate.Gate // of external agents
 	handlers  map[string]described
 	sources   map[string]*oauth.Source // of access tokens, by mail account
 	doors     []*imap.Door
@@ -62,9 +64,10 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ 
 		}
 	}()
 	names := s.agentNames()
-	if s.Ledger, err = OpenLedger(ctx, settings.Ledger, names, log); err != nil {
+	if s.Ledger, err = OpenLedger(ctx, settings.Ledger, s.agentsOf(false), s.agentsOf(true), log); err != nil {
 		return nil, err
 	}
+	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Profiles, err = supervisor.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return nil, err
 	}
@@ -95,6 +98,11 @@ func (s *Service) Address() string { return "http://" + s.listener.Addr().String
 
 func (s *Service) agentNames() []string { return slices.Sorted(maps.Keys(s.settings.Agents)) }
 
+// agentsOf returns the agents that somebody else runs, or those that this process runs.
+func (s *Service) agentsOf(external bool) []string {
+	return slices.DeleteFunc(s.agentNames(), func(name string) bool { return (s.settings.Agents[name].Kind == config.KindExternal) != external })
+}
+
 func (s *Service) profiles() []schemas.Profile {
 	var profiles []schemas.Profile
 	for _, name := range slices.Sorted(maps.Keys(s.settings.Profiles)) {
@@ -123,6 +131,11 @@ func (s *Service) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	stopGate, err := s.Ledger.Core.OpenGate(ctx, s.gate, s.agentsOf(true))
+	if err != nil {
+		return err
+	}
+	defer stopGate()
 	// Doors stop first, then the owners finish, then the agents drain: what was
 	// accepted is carried as far as possible before the process ends.
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))

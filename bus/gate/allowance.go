@@ -1,0 +1,152 @@
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"podium/bus"
+)
+
+// What an agent may send; doc.go says it in words.
+const (
+	unit = 1 << 10 // bytes that any message counts for at least
+
+	responsesPerRequest = 2
+	progressBurst       = 40 // units
+	progressRate        = 8  // units a second
+	permitBurst         = 5
+	permitRate          = 2 // a second
+
+	unsolicitedBurst = 100
+	unsolicitedRate  = 0.1 // a second
+	strayBurst       = 1 << 20
+	strayRate        = 1 << 20 / 3600.0 // bytes a second
+
+	artifactBurst = 64 << 20
+	artifactRate  = 1 << 30 / 3600.0 // bytes a second
+	signBurst     = 40
+	signRate      = 20 // a second
+
+	maxRequests = 1 << 16 // that are remembered of an agent
+	maxRepeats  = 1 << 13
+)
+
+// An allowance is a token bucket.
+type allowance struct {
+	left, most, rate float64 // rate is per second
+	at               time.Time
+}
+
+func newAllowance(now time.Time, most, rate float64) allowance {
+	return allowance{left: most, most: most, rate: rate, at: now}
+}
+
+// has reports whether so much is left.
+func (a *allowance) has(now time.Time, amount float64) bool {
+	if elapsed := now.Sub(a.at).Seconds(); elapsed > 0 {
+		a.left, a.at = max(a.left, min(a.left+elapsed*a.rate, a.most)), now // what was given once stays
+	}
+	return a.left >= amount
+}
+
+// take uses up an amount, or nothing when less is left.
+func (a *allowance) take(now time.Time, amount float64) bool {
+	if !a.has(now, amount) {
+		return false
+	}
+	a.left -= amount
+	return true
+}
+
+// atLeast gives so much once, beyond what is usual.
+func (a *allowance) atLeast(amount float64) { a.left = max(a.left, amount) }
+
+// A request is what may be sent for one that went out.
+type request struct {
+	responses []string // ids
+	progress  allowance
+	permits   allowance
+}
+
+// response reports whether a response of that id may pass.
+func (r *request) response(id string) bool {
+	if slices.Contains(r.responses, id) {
+		return true
+	}
+	if len(r.responses) == responsesPerRequest {
+		return false
+	}
+	r.responses = append(r.responses, id)
+	return true
+}
+
+// requests remembers the newest requests of an agent.
+type requests struct {
+	byID  map[string]*request
+	order ring
+}
+
+func newRequests() *requests {
+	return &requests{byID: make(map[string]*request), order: ring{most: maxRequests}}
+}
+
+func (r *requests) opened(id string, now time.Time) {
+	if r.byID[id] != nil {
+		return // the same request again, after a takeover
+	}
+	r.byID[id] = &request{
+		progress: newAllowance(now, progressBurst*unit, progressRate*unit), permits: newAllowance(now, permitBurst, permitRate),
+	}
+	if oldest, ok := r.order.push(id); ok {
+		delete(r.byID, oldest)
+	}
+}
+
+func (r *requests) get(id string) *request { return r.byID[id] }
+
+// repeats remembers the newest messages of an agent and their acknowledgements.
+type repeats struct {
+	byID  map[string]*bus.Ack // nil: under way
+	order ring
+}
+
+func newRepeats() *repeats {
+	return &repeats{byID: make(map[string]*bus.Ack), order: ring{most: maxRepeats}}
+}
+
+func (r *repeats) find(id string) (ack *bus.Ack, underWay bool) {
+	ack, known := r.byID[id]
+	return ack, known && ack == nil
+}
+
+func (r *repeats) begin(id string) { r.byID[id] = nil }
+
+// end notes what came of a message; one that was not stored may come again.
+func (r *repeats) end(id string, ack bus.Ack, err error) {
+	if err != nil {
+		delete(r.byID, id)
+		return
+	}
+	r.byID[id] = &ack
+	if oldest, ok := r.order.push(id); ok {
+		delete(r.byID, oldest)
+	}
+}
+
+// A ring is the newest values, up to a number.
+type ring struct {
+	most   int
+	values []string
+	next   int
+}
+
+// push adds a value, and returns the oldest one when it has to go.
+func (r *ring) push(value string) (oldest string, full bool) {
+	if len(r.values) < r.most {
+		r.values = append(r.values, value)
+		return "", false
+	}
+	oldest, r.values[r.next] = r.values[r.next], value
+	r.next = (r.next + 1) % r.most
+	return oldest, true
+}

@@ -1,0 +1,26 @@
+// Package gate decides what the agents of other processes may put onto the ledger.
+//
+// An agent that Podium does not run itself is a stranger with a key. Permissions say
+// on which subjects it may publish, but not how much: one agent stored 100,000
+// messages in a second, and a full shard stops everybody's intake. So what such an
+// agent publishes reaches the ledger through a [Gate], which holds it against what
+// the agent was asked to do:
+//
+//	responses   2 for each request, with ids of their own
+//	progress    40 KiB for each request, and 8 KiB a second more while it is waited for
+//	permits     5 for each request, and 2 a second more
+//	the rest    answers to no request that the gate has seen go out, and what cannot
+//	            be read: 100 messages and 1 MiB, and one in ten seconds, 1 MiB an
+//	            hour, more
+//	stores      64 MiB of artifacts, and 1 GiB an hour more; 40 announcements and
+//	            signs of life, and 20 a second more
+//
+// A message counts with its headers and one KiB at least. What is refused is refused
+// for now: the sender is told, nothing was stored, and the same message may be sent
+// again. A message that comes again under its id gets its earlier acknowledgement and is
+// not stored again, but for the question for a permit, which is asked until it is
+// answered. The first response to each request passes whatever came before.
+//
+// A gate knows the requests that it has seen go out. It allows as many more as waited
+// for the agent when it was opened, or when its connection came back.
+package gate

@@ -1,0 +1,246 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// ErrRefused is in every refusal: the agent sends more than it was asked for.
+var ErrRefused = errors.New("more than the agent was asked for")
+
+// warnEvery is how often the log says that an agent is refused.
+const warnEvery = time.Minute
+
+// A Gate holds what agents send against what they were asked to do. It is safe for
+// use by several goroutines at once.
+type Gate struct {
+	clock func() time.Time
+	full  func(shard int) bool
+	log   zerolog.Logger
+
+	mu     sync.Mutex
+	agents map[string]*account
+}
+
+// An account is what one agent may still send.
+type account struct {
+	mu          sync.Mutex
+	requests    *requests
+	repeats     *repeats
+	unsolicited allowance // messages
+	stray       allowance // bytes of these
+	artifacts   allowance // bytes
+	signs       allowance // announcements and signs of life
+	refused     uint64
+	warned      time.Time
+}
+
+// New returns a gate at which every agent has its whole allowance. Into a shard that
+// is nearly full it lets only what ends work: responses to requests, and permits. A
+// shard of -1 is that of messages that name none.
+func New(clock func() time.Time, full func(shard int) bool, log zerolog.Logger) *Gate {
+	return &Gate{clock: clock, full: full, log: log, agents: make(map[string]*account)}
+}
+
+func (g *Gate) account(agent string) *account {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := g.agents[agent]
+	if known == nil {
+		now := g.clock()
+		known = &account{
+			requests: newRequests(), repeats: newRepeats(),
+			unsolicited: newAllowance(now, unsolicitedBurst, unsolicitedRate),
+			stray:       newAllowance(now, strayBurst, strayRate),
+			artifacts:   newAllowance(now, artifactBurst, artifactRate),
+			signs:       newAllowance(now, signBurst, signRate),
+		}
+		g.agents[agent] = known
+	}
+	return known
+}
+
+// Waiting tells how many requests wait for an agent that the gate may not have seen go
+// out: it allows at least what they may bring.
+func (g *Gate) Waiting(agent string, count uint64) {
+	a := g.account(agent)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unsolicited.atLeast(unsolicitedBurst + float64(count)*(responsesPerRequest+progressBurst))
+	a.stray.atLeast(strayBurst + float64(count)*progressBurst*unit)
+}
+
+// Requested tells of a request on its way to an agent. One that cannot be read gives
+// no allowance.
+func (g *Gate) Requested(message bus.Message) {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil || subject.Kind != bus.KindRequest {
+		return
+	}
+	event, err := bus.Decode(message)
+	if err != nil {
+		return
+	}
+	a := g.account(subject.Agent)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.requests.opened(event.ID, g.clock())
+}
+
+// Admit decides about a message that an agent publishes. When the gate has seen it
+// acknowledged before, it returns that acknowledgement, and nothing is to be stored.
+// Otherwise the message may be stored, and settle is to be called with what came of
+// that. An error wraps ErrRefused and is temporary.
+func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack, error), err error) {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	event, unreadable := bus.Decode(message)
+	full := subject.Kind != bus.KindPermit && g.full(subject.Shard)
+	now := g.clock()
+	a := g.account(subject.Agent)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := event.ID
+	once := unreadable == nil && subject.Kind != bus.KindPermit // that is asked until the answer was heard
+	if once {
+		ack, underWay := a.repeats.find(id)
+		switch {
+		case underWay:
+			return nil, nil, a.refuse(now, g, subject, "the same message is on its way to the ledger")
+		case ack != nil:
+			return ack, nil, nil
+		}
+	}
+	request := a.requests.get(answered(&event, unreadable))
+	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message))
+	if reason == "" && full && (request == nil || subject.Kind != bus.KindResponse) {
+		reason = "the ledger is nearly full"
+	}
+	if reason != "" {
+		return nil, nil, a.refuse(now, g, subject, reason)
+	}
+	if !once {
+		return nil, func(bus.Ack, error) {}, nil
+	}
+	a.repeats.begin(id)
+	return nil, func(ack bus.Ack, err error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.repeats.end(id, ack, err)
+	}, nil
+}
+
+// charge takes a message from what the agent may send; a reason says what is used up.
+func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request, size float64) (reason string) {
+	switch {
+	case asked == nil:
+		// Both or none: a refusal costs nothing.
+		if !a.unsolicited.has(now, 1) || !a.stray.has(now, size) {
+			return "too much that answers no request"
+		}
+		a.unsolicited.take(now, 1)
+		a.stray.take(now, size)
+	case kind == bus.KindResponse:
+		if !asked.response(id) {
+			return "a request has had its responses"
+		}
+	case kind == bus.KindPermit:
+		if !asked.permits.take(now, 1) {
+			return "too many permits asked for a request"
+		}
+	default:
+		if !asked.progress.take(now, size) {
+			return "too much progress for a request"
+		}
+	}
+	return ""
+}
+
+// Store decides about bytes that an agent wants to keep in the object store.
+func (g *Gate) Store(agent string, size int) error {
+	return g.spend(agent, float64(size), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
+}
+
+// Sign decides about an announcement or a sign of life.
+func (g *Gate) Sign(agent string) error {
+	return g.spend(agent, 1, "too many announcements and signs of life", func(a *account) *allowance { return &a.signs })
+}
+
+func (g *Gate) spend(agent string, amount float64, reason string, from func(*account) *allowance) error {
+	a := g.account(agent)
+	now := g.clock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if from(a).take(now, amount) {
+		return nil
+	}
+	return a.refuse(now, g, bus.Subject{Agent: agent}, reason)
+}
+
+// refuse counts a refusal, and tells the log of the first in a while.
+func (a *account) refuse(now time.Time, g *Gate, subject bus.Subject, reason string) error {
+	a.refused++
+	if now.Sub(a.warned) >= warnEvery {
+		a.warned = now
+		g.log.Warn().Str("agent", subject.Agent).Str("kind", string(subject.Kind)).Str("reason", reason).Uint64("refused", a.refused).
+			Msg("an agent is refused: it sends more than it was asked for")
+	}
+	return &bus.TemporaryError{Op: "admit", Err: fmt.Errorf("%w: %s", ErrRefused, reason)}
+}
+
+// Refused returns how many messages of each agent were refused since the gate was opened.
+func (g *Gate) Refused() map[string]uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	refused := make(map[string]uint64, len(g.agents))
+	for name, a := range g.agents {
+		a.mu.Lock()
+		refused[name] = a.refused
+		a.mu.Unlock()
+	}
+	return refused
+}
+
+// answered returns the request that a message names. A plan is named by who has no
+// better name for what it was asked.
+func answered(event *schemas.Event, unreadable error) string {
+	if unreadable != nil {
+		return ""
+	}
+	if event.CausationID != "" {
+		return event.CausationID
+	}
+	var body struct {
+		InReplyTo string `json:"in_reply_to"`
+		Payload   struct {
+			PlanID string `json:"plan_id"`
+		} `json:"payload"`
+	}
+	if schemas.Unmarshal(event.Data, &body) != nil {
+		return ""
+	}
+	if body.InReplyTo != "" {
+		return body.InReplyTo
+	}
+	return body.Payload.PlanID
+}
+
+// sizeOf is what a message counts for, in bytes: with headers, and one unit at least.
+func sizeOf(message bus.Message) float64 {
+	size := len(message.Body)
+	for name, values := range message.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return float64(max(size, unit))
+}

@@ -1,0 +1,319 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+const (
+	gatePrefix  = "podium.gate."
+	agentPrefix = "podium.agent."
+
+	gateArrivals = 1 << 16 // messages that have come and that nobody has looked at yet
+	queueLength  = 1 << 10 // messages of one agent that wait, at most
+	queueBytes   = 32 << 20
+	countWait    = 2 * time.Second // a stop may have to wait for it
+	recountWait  = 100 * time.Millisecond
+	gateUnderWay = 256 // publishes of one agent at a time
+)
+
+// A Gatekeeper decides what external agents may put onto the ledger; gate.Gate is one.
+type Gatekeeper interface {
+	// Waiting tells how many requests wait for an agent that the gatekeeper may not
+	// have been told of.
+	Waiting(agent string, count uint64)
+	// Requested tells of a request on its way to an agent. It does not block.
+	Requested(message bus.Message)
+	// Admit decides about a message; see gate.Gate.
+	Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack, error), err error)
+}
+
+// errQueueFull is told to an agent that publishes faster than its messages are stored.
+var errQueueFull = &bus.TemporaryError{Op: "admit", Err: errors.New("too many messages wait to be stored; send the next ones when these are acknowledged")}
+
+// OpenGate lets the messages of external agents onto the ledger, those that the
+// gatekeeper admits, until stop is called, which waits for what is under way. The
+// external account publishes to podium.gate.<agent>.…, which its import maps from
+// the agent's own subjects.
+//
+// It has a connection of its own, and each agent a queue of its own: whoever floods
+// it holds up nobody else. An agent that publishes more than its queue holds is told
+// at once. Of the headers those of CloudEvents are kept, and no other.
+func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string) (stop func(), err error) {
+	g := &gate{
+		core: c, keeper: keeper, queues: make(map[string]*agentQueue, len(agents)),
+		arrivals: make(chan *nats.Msg, gateArrivals), closing: make(chan struct{}),
+	}
+	if err := c.register(g); err != nil {
+		return nil, err
+	}
+	for _, agent := range agents {
+		g.queues[agent] = newAgentQueue()
+	}
+	e := c.endpoint
+	e.name += " gate"
+	e.returned = newSignal()
+	if g.connection, err = e.connect(ctx); err == nil {
+		err = g.listen()
+	}
+	if err == nil {
+		err = g.count(ctx)
+	}
+	if err != nil {
+		g.Close()
+		return nil, classify("open the gate", err)
+	}
+	g.running.Go(g.dispatch)
+	g.running.Go(func() { g.recount(e.returned) }) //nolint:contextcheck // it goes on after this call
+	for _, queue := range g.queues {
+		g.running.Go(func() { g.pass(queue) })
+	}
+	return g.Close, nil
+}
+
+type gate struct {
+	core       *Core
+	keeper     Gatekeeper
+	connection *nats.Conn
+	queues     map[string]*agentQueue // by agent
+	arrivals   chan *nats.Msg         // of all subscriptions, so that a request is seen before its response
+	closing    chan struct{}
+	close      sync.Once
+	running    sync.WaitGroup
+}
+
+// An agentQueue is the messages of one agent that wait.
+type agentQueue struct {
+	mu      sync.Mutex
+	waiting []*nats.Msg
+	bytes   int
+	changed chan struct{} // holds a value when something waits
+}
+
+func newAgentQueue() *agentQueue { return &agentQueue{changed: make(chan struct{}, 1)} }
+
+func (g *gate) listen() error {
+	subjects := []string{gatePrefix + ">"}
+	for agent := range g.queues {
+		subjects = append(subjects, bus.RequestSubject(agent))
+	}
+	for _, subject := range subjects {
+		if _, err := g.connection.ChanSubscribe(subject, g.arrivals); err != nil {
+			return err
+		}
+	}
+	return g.connection.Flush()
+}
+
+// count tells the gatekeeper of requests that went out while nobody looked.
+func (g *gate) count(ctx context.Context) error {
+	for agent := range g.queues {
+		consumer, err := g.core.js.Consumer(ctx, bus.WorkStream, agent)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) {
+			continue // it is not declared yet: nothing waits for it
+		}
+		if err != nil {
+			return err
+		}
+		info := consumer.CachedInfo()
+		g.keeper.Waiting(agent, info.NumPending+uint64(max(info.NumAckPending, 0))) //nolint:gosec // not negative
+	}
+	return nil
+}
+
+// recount counts again whenever the connection was lost, until it is known.
+func (g *gate) recount(returned *signal) {
+	next := returned.next()
+	var again <-chan time.Time
+	for {
+		select {
+		case <-next:
+			next = returned.next()
+		case <-again:
+		case <-g.closing:
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), countWait)
+		again = nil
+		if err := g.count(ctx); err != nil { // the other connection may not be back yet
+			again = time.After(recountWait)
+		}
+		cancel()
+	}
+}
+
+// dispatch hands each message to its agent's queue, and never waits for one.
+func (g *gate) dispatch() {
+	for {
+		select {
+		case m := <-g.arrivals:
+			g.arrived(m)
+		case <-g.closing:
+			return
+		}
+	}
+}
+
+func (g *gate) arrived(m *nats.Msg) {
+	rest, ok := strings.CutPrefix(m.Subject, gatePrefix)
+	if !ok {
+		g.keeper.Requested(bus.Message{Subject: m.Subject, Header: incoming(m.Header), Body: m.Data})
+		return
+	}
+	agent, _, _ := strings.Cut(rest, ".")
+	queue := g.queues[agent]
+	if queue == nil || !queue.enter(m) {
+		g.refuse(m, errQueueFull)
+	}
+}
+
+// enter reports whether there was room.
+func (q *agentQueue) enter(m *nats.Msg) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	size := m.Size()
+	if len(q.waiting) >= queueLength || len(q.waiting) > 0 && q.bytes+size > queueBytes {
+		return false
+	}
+	q.waiting = append(q.waiting, m)
+	q.bytes += size
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take returns what waits.
+func (q *agentQueue) take() []*nats.Msg {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.waiting
+	q.waiting, q.bytes = nil, 0
+	return taken
+}
+
+// pass stores the messages of one agent in their order.
+func (g *gate) pass(queue *agentQueue) {
+	var underWay sync.WaitGroup
+	defer underWay.Wait()
+	slots := make(chan struct{}, gateUnderWay)
+	for {
+		select {
+		case <-queue.changed:
+		case <-g.closing:
+			return
+		}
+		for _, m := range queue.take() {
+			select {
+			case slots <- struct{}{}:
+			case <-g.closing:
+				return // whoever waits for an answer publishes again
+			}
+			underWay.Add(1)
+			g.store(m, func() { <-slots; underWay.Done() })
+		}
+	}
+}
+
+// store publishes one message, if it is admitted, and answers it.
+func (g *gate) store(m *nats.Msg, done func()) {
+	message := bus.Message{
+		Subject: agentPrefix + strings.TrimPrefix(m.Subject, gatePrefix), Header: eventHeader(m.Header), Body: m.Data,
+	}
+	earlier, settle, err := g.keeper.Admit(message)
+	switch {
+	case err != nil:
+		g.refuse(m, err)
+		done()
+	case earlier != nil:
+		g.acknowledge(m, *earlier)
+		done()
+	default:
+		g.core.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {
+			defer done()
+			settle(ack, err)
+			if err != nil {
+				g.refuse(m, err)
+				return
+			}
+			g.acknowledge(m, ack)
+		})
+	}
+}
+
+// eventHeader returns the headers of CloudEvents and the content type, which tells the
+// mode. Everything else is the server's or nobody's.
+func eventHeader(header nats.Header) bus.Header {
+	kept := make(bus.Header, len(header))
+	for name, values := range header {
+		if lower := strings.ToLower(name); strings.HasPrefix(lower, "ce-") || lower == "content-type" {
+			kept[name] = values
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
+// acknowledge answers as the server would.
+func (g *gate) acknowledge(m *nats.Msg, ack bus.Ack) {
+	g.answer(m, `{"stream":"`+ack.Stream+`","seq":`+strconv.FormatUint(ack.Sequence, 10)+`}`)
+}
+
+// refuse answers with an error in the server's form, so that every client knows it.
+func (g *gate) refuse(m *nats.Msg, err error) {
+	api := jetstream.APIError{Code: 400, Description: err.Error()}
+	switch {
+	case errors.Is(err, bus.ErrTooLarge):
+		api.ErrorCode = codeMessageTooLarge
+	case errors.Is(err, bus.ErrFull):
+		api.ErrorCode = codeStorageResources
+		api.Code = 503
+	case bus.Temporary(err):
+		api.Code = 503
+	}
+	body, err := schemas.Marshal(map[string]any{"error": api})
+	if err == nil {
+		g.answer(m, string(body))
+	}
+}
+
+func (g *gate) answer(m *nats.Msg, body string) {
+	if m.Reply == "" {
+		return
+	}
+	if err := g.connection.Publish(m.Reply, []byte(body)); err != nil {
+		g.core.logger.Debug().Err(fmt.Errorf("answer an agent: %w", err)).Msg("an agent will publish again")
+	}
+}
+
+// Close stops the gate and waits for what is under way. It may be called again.
+func (g *gate) Close() {
+	g.close.Do(func() {
+		close(g.closing)
+		g.running.Wait()
+		if g.connection != nil {
+			for _, queue := range g.queues {
+				for _, m := range queue.take() {
+					g.refuse(m, errQueueFull)
+				}
+			}
+			_ = g.connection.FlushTimeout(drainWait) // answers; whoever misses one publishes again
+			g.connection.Close()
+		}
+		g.core.unregister(g)
+	})
+}

@@ -1,0 +1,51 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"podium/bus"
+	"podium/bus/gate"
+)
+
+// gateShare is the percentage of a shard's limit at which external agents may only
+// end what was begun. It is below the one at which intake is refused: what agents say
+// never takes the room of what people say.
+const gateShare = bus.IntakeShare - 10
+
+// usageWait bounds how long the gate waits to hear how full the ledger is.
+const usageWait = 2 * time.Second
+
+// newGate returns what decides how much external agents may publish.
+func (s *Service) newGate() *gate.Gate {
+	used := bus.NewUsage(s.Ledger.Core)
+	full := func(shard int) bool {
+		if shard < 0 {
+			return false // the work stream forgets what is old
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), usageWait)
+		defer cancel()
+		share, err := used.Share(ctx, shard)
+		return err == nil && share >= gateShare // who cannot be heard is not full
+	}
+	return gate.New(time.Now, full, s.log)
+}
+
+// gateMetrics tells how often each external agent was refused.
+type gateMetrics struct{ gate *gate.Gate }
+
+func (gateMetrics) description() *prometheus.Desc {
+	return prometheus.NewDesc("podium_agent_refused_total", "Messages of an external agent that were refused since the start.", []string{"agent"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (g gateMetrics) Describe(out chan<- *prometheus.Desc) { out <- g.description() }
+
+// Collect implements prometheus.Collector.
+func (g gateMetrics) Collect(out chan<- prometheus.Metric) {
+	for agent, count := range g.gate.Refused() {
+		out <- prometheus.MustNewConstMetric(g.description(), prometheus.CounterValue, float64(count), agent)
+	}
+}
