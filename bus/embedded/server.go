@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -38,7 +39,8 @@ type Config struct {
 	// last time if it is free, else any.
 	Listen string
 	// MaxBytes bounds the store; 0 is DefaultMaxBytes. Half of it is the shards',
-	// the other half is for requests in work and artifacts.
+	// the other half is for requests in work and artifacts. AsItIs leaves a store the
+	// bounds that it has, for who only reads it.
 	MaxBytes int64
 	// Shards is the number of shards at creation; 0 is the default of
 	// jetstream.Config. An existing ledger keeps its number.
@@ -48,11 +50,13 @@ type Config struct {
 
 // A Server is a running nats-server in this process.
 type Server struct {
-	config Config
-	keys   Keys
-	server *server.Server
-	lock   *storeLock
-	close  sync.Once
+	config     Config
+	storeBytes int64 // bound of the store
+	shardBytes int64 // of all shards; 0 leaves them theirs
+	keys       Keys
+	server     *server.Server
+	lock       *storeLock
+	close      sync.Once
 }
 
 // Start runs a server and returns when it is ready. It fails when another server
@@ -67,6 +71,10 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.MaxBytes == 0 {
 		config.MaxBytes = DefaultMaxBytes
 	}
+	storeBytes, shardBytes := config.MaxBytes, config.MaxBytes/2
+	if config.MaxBytes == AsItIs {
+		storeBytes, shardBytes = math.MaxInt64, 0
+	}
 	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
 	if err != nil {
 		return nil, err
@@ -79,7 +87,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, keys: keys, lock: lock}
+	s := &Server{config: config, keys: keys, lock: lock, storeBytes: storeBytes, shardBytes: shardBytes}
 	if err := s.start(ctx, store); err != nil {
 		return nil, errors.Join(err, lock.release())
 	}
@@ -94,7 +102,7 @@ func (s *Server) start(ctx context.Context, store string) error {
 	}
 	text, err := Settings{
 		Listen: listen, StoreDir: store, Durability: s.config.Durability,
-		MaxBytes: s.config.MaxBytes, Accounts: s.keys.Accounts(s.config.External...),
+		MaxBytes: s.storeBytes, Accounts: s.keys.Accounts(s.config.External...),
 	}.Config()
 	if err != nil {
 		return err
@@ -182,7 +190,7 @@ func (s *Server) Keys() Keys { return s.keys }
 func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
 	return jetstream.Connect(ctx, jetstream.Config{
 		InProcess: s, URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
-		Shards: s.config.Shards, MaxBytes: s.config.MaxBytes / 2, GroupCommit: s.config.Durability == Fsync, Logger: s.config.Logger,
+		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Logger: s.config.Logger,
 	})
 }
 

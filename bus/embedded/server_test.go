@@ -391,3 +391,31 @@ func (l *lockedLog) text() string {
 	defer l.mu.Unlock()
 	return l.buffer.String()
 }
+
+// TestAsItIsChangesNoBound: who only reads a ledger leaves it the bounds that were
+// configured.
+func TestAsItIsChangesNoBound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, maxBytes := range []int64{200 << 20, embedded.AsItIs, embedded.AsItIs} {
+		server, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Shards: 1, MaxBytes: maxBytes, Logger: zerolog.Nop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := server.Core(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := c.State(t.Context(), bus.ShardStream(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.MaxBytes != 100<<20 {
+			t.Errorf("opened with a bound of %d, the shard has %d bytes", maxBytes, state.MaxBytes)
+		}
+		c.Close()
+		if err := server.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

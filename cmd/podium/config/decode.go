@@ -128,8 +128,11 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 	}
 	if unmarshaler, ok := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr()); ok {
 		wanted := "text"
-		if into.Type() == reflect.TypeFor[schemas.Duration]() {
+		switch into.Type() {
+		case reflect.TypeFor[schemas.Duration]():
 			wanted = "a duration such as 30s"
+		case reflect.TypeFor[Size]():
+			wanted = "a size such as 64GiB"
 		}
 		d.text(node, path, wanted, func(text string) error {
 			if err := unmarshaler.UnmarshalText([]byte(text)); err != nil {

@@ -67,6 +67,8 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	switch kind {
 	case reflect.TypeFor[schemas.Duration]():
 		return orVariable(object{"type": "string", "pattern": durationPattern})
+	case reflect.TypeFor[Size]():
+		return orVariable(object{"type": "string", "pattern": sizePattern})
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	}

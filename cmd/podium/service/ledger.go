@@ -38,9 +38,13 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []
 	if settings.NATS != nil {
 		return joinLedger(ctx, settings, slices.Concat(agents, external), log)
 	}
+	return openEmbedded(ctx, settings, agents, external, int64(settings.MaxBytes), log)
+}
+
+func openEmbedded(ctx context.Context, settings config.Ledger, agents, external []string, maxBytes int64, log zerolog.Logger) (*Ledger, error) {
 	server, err := embedded.Start(ctx, embedded.Config{
 		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents, External: external,
-		Shards: shardsFor(settings), Logger: log,
+		Shards: shardsFor(settings), MaxBytes: maxBytes, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -74,7 +78,7 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 		return nil, err
 	}
 	core, err := jetstream.Connect(ctx, jetstream.Config{
-		URL: settings.NATS.URL, SeedFile: seed, Name: "core", Shards: settings.Shards, Logger: log,
+		URL: settings.NATS.URL, SeedFile: seed, Name: "core", Shards: settings.Shards, MaxBytes: int64(settings.MaxBytes) / 2, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	if _, err := os.Stat(filepath.Join(data, "ledger")); err != nil {
 		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed", ErrNoLedger, data)
 	}
-	return OpenLedger(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, nil, log)
+	return openEmbedded(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, nil, embedded.AsItIs, log)
 }
 
 // URL is where the ledger's clients connect.
