@@ -23,6 +23,7 @@ type benchCommand struct {
 	Round      time.Duration `help:"Length of a round." default:"4s" placeholder:"TIME"`
 	Shards     int           `help:"Shards of Podium's ledger; as many as podium up makes when none are named." placeholder:"N"`
 	Open       int           `help:"Runs that stay open in w3." default:"10000" placeholder:"N"`
+	External   bool          `help:"Podium's agents are external ones, which publish by way of the gate (single, w1, w2)."`
 	Profile    string        `help:"Do one more round and write where the processors' time goes, a file for each process." type:"existingdir" placeholder:"DIR"`
 	Keep       bool          `help:"Keep the ledgers and print where they are."`
 }
@@ -66,7 +67,7 @@ func (c *benchCommand) Run(env *environment) (err error) {
 	}
 	result, err := c.measure(env.ctx, bench.Config{
 		Workload: c.Workload, Durability: embedded.Durability(c.Durability), InFlight: c.InFlight,
-		Rounds: c.Rounds, Round: c.Round, Shards: c.Shards, Open: c.Open, Profile: c.Profile,
+		Rounds: c.Rounds, Round: c.Round, Shards: c.Shards, Open: c.Open, External: c.External, Profile: c.Profile,
 		Dir: dir, Process: []string{program, "bench-child"}, Stderr: env.stderr, Log: env.log,
 	})
 	if err != nil {

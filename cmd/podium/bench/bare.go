@@ -45,7 +45,7 @@ func startBare(ctx context.Context, config Config, work workload, taken *sample)
 			b.behind[before] = append(b.behind[before], i)
 		}
 	}
-	if b.ledger, err = openLedger(ctx, config, "bare", work, 1); err != nil {
+	if b.ledger, err = openLedger(ctx, config, "bare", work, 1, false); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -27,6 +27,7 @@ type Config struct {
 	Rounds     int           // of each side; the medians are reported
 	Round      time.Duration // how long new runs begin in one round; a quarter more for one run at a time
 	Shards     int           // of Podium's ledger; 0 is the default of a new one
+	External   bool          // Podium's agents are external ones, behind the gate; of single, w1 and w2
 	Open       int           // runs that stay open in w3
 	// Profile is the directory of processor profiles of one more round of
 	// Podium, which is not counted. Empty writes none.

@@ -65,11 +65,14 @@ type inProcess struct {
 }
 
 func startConducted(ctx context.Context, config Config, work workload) (*inProcess, error) {
-	l, err := openLedger(ctx, config, "podium", work, config.Shards)
+	l, err := openLedger(ctx, config, "podium", work, config.Shards, config.External)
 	if err != nil {
 		return nil, err
 	}
 	conduct, err := prepareConductor(ctx, l.core, work, config.Log)
+	if err == nil && config.External {
+		err = l.openGate(ctx, work, config.Log)
+	}
 	if err != nil {
 		return nil, errors.Join(err, l.close())
 	}

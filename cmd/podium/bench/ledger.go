@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/gate"
 	"podium/bus/jetstream"
 )
 
@@ -24,11 +27,16 @@ type ledger struct {
 	keys   embedded.Keys
 }
 
-func openLedger(ctx context.Context, config Config, name string, work workload, shards int) (*ledger, error) {
-	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Shards: shards,
-		Agents: work.agentNames(), Logger: config.Log,
-	})
+func openLedger(ctx context.Context, config Config, name string, work workload, shards int, external bool) (*ledger, error) {
+	settings := embedded.Config{
+		Dir: filepath.Join(config.Dir, name), Durability: config.Durability, Shards: shards, Logger: config.Log,
+	}
+	if external {
+		settings.External = work.agentNames()
+	} else {
+		settings.Agents = work.agentNames()
+	}
+	server, err := embedded.Start(ctx, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +58,13 @@ func declare(ctx context.Context, core bus.Core, work workload, inFlight int) er
 		}
 	}
 	return nil
+}
+
+// openGate lets external agents publish, until the ledger is closed.
+func (l *ledger) openGate(ctx context.Context, work workload, log zerolog.Logger) error {
+	keeper := gate.New(time.Now, func(int) bool { return false }, log)
+	_, err := l.core.OpenGate(ctx, keeper, work.agentNames())
+	return err
 }
 
 func (l *ledger) close() error {
