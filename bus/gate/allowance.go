@@ -27,7 +27,7 @@ const (
 	signBurst     = 40
 	signRate      = 20 // a second
 
-	maxRequests = 1 << 16 // that are remembered of an agent
+	maxRequests = 1 << 17 // ids that are remembered of an agent: two for each request
 	maxRepeats  = 1 << 13
 )
 
@@ -90,15 +90,22 @@ func newRequests() *requests {
 	return &requests{byID: make(map[string]*request), order: ring{most: maxRequests}}
 }
 
-func (r *requests) opened(id string, now time.Time) {
+// opened notes a request under its id and under that of the plan that it is part of,
+// which some agents name in its place.
+func (r *requests) opened(id, plan string, now time.Time) {
 	if r.byID[id] != nil {
 		return // the same request again, after a takeover
 	}
-	r.byID[id] = &request{
+	opened := &request{
 		progress: newAllowance(now, progressBurst*unit, progressRate*unit), permits: newAllowance(now, permitBurst, permitRate),
 	}
-	if oldest, ok := r.order.push(id); ok {
-		delete(r.byID, oldest)
+	for _, name := range []string{id, plan} {
+		if known := r.byID[name]; known == nil {
+			if oldest, ok := r.order.push(name); ok {
+				delete(r.byID, oldest)
+			}
+		}
+		r.byID[name] = opened
 	}
 }
 

@@ -91,7 +91,7 @@ func (g *Gate) Requested(message bus.Message) {
 	a := g.account(subject.Agent)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.requests.opened(event.ID, g.clock())
+	a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), g.clock())
 }
 
 // Admit decides about a message that an agent publishes. When the gate has seen it

@@ -291,15 +291,37 @@ func TestMemoryIsBounded(t *testing.T) {
 	b := open(t)
 	first := b.request()
 	var last string
-	for range 70_000 {
+	for range 140_000 {
 		last = b.request()
 	}
 	b.passing(200, func() bus.Message { return response(uuid.NewString()) })
 	if b.publish(response(first)) {
-		t.Error("the first of 70,000 requests is still known")
+		t.Error("the first of 140,000 requests is still known")
 	}
 	if !b.publish(response(last)) {
 		t.Error("the newest request is not known")
+	}
+}
+
+// TestProgressThatNamesThePlan: the documented update need not say which request it is
+// for.
+func TestProgressThatNamesThePlan(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	run := schemas.RunID(uuid.NewString(), 1)
+	message, err := bus.Encode(bus.RequestSubject("alpha"), &schemas.Event{
+		ID: uuid.NewString(), Source: "/podium/desk", Type: schemas.TypeExecutionRequest, CorrelationID: run, Data: []byte(`{}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Requested(message)
+	passed := b.passing(1000, func() bus.Message {
+		return bus.Message{Subject: "podium.agent.alpha.progress", Body: fmt.Appendf(nil,
+			`{"message_id":%q,"from":"alpha","type":"progress_update","timestamp":"2026-05-04T09:00:00Z","payload":{"plan_id":%q}}`, uuid.NewString(), schemas.PlanID(run))}
+	})
+	if passed != 40 {
+		t.Errorf("%d updates passed, want 40, as for any request", passed)
 	}
 }
 
