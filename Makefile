@@ -124,6 +124,10 @@ chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon m
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestNothingIsLostAtAnyCut' ./ingest/imap -chaos.mails=$(MAILS) -chaos.cuts=$(FAULTS)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestMailboxMissesNothing' ./cmd/podium -mail.messages=$(MAILS) -mail.faults=$(FAULTS)
 
+.PHONY: soak
+soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (12 min)
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestSoak$$' ./cmd/podium -soak.time=10m -soak.quiet=30s
+
 .PHONY: sim
 sim: ## Simulate N seeds from SEED on with every fault at once
 	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED)

@@ -9,9 +9,9 @@
 //	responses   2 for each request, with ids of their own
 //	progress    40 KiB for each request, and 8 KiB a second more while it is waited for
 //	permits     5 for each request, and 2 a second more
-//	the rest    answers to no request that the gate has seen go out, and what cannot
-//	            be read: 100 messages and 1 MiB, and one in ten seconds, 1 MiB an
-//	            hour, more
+//	the rest    further responses, answers to no request that the gate has seen go
+//	            out, and what cannot be read: 100 messages and 1 MiB, and one in ten
+//	            seconds, 1 MiB an hour, more
 //	stores      64 MiB of artifacts, and 1 GiB an hour more; 40 announcements and
 //	            signs of life, and 20 a second more
 //

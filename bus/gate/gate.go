@@ -142,25 +142,17 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 // charge takes a message from what the agent may send; a reason says what is used up.
 func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request, size float64) (reason string) {
 	switch {
-	case asked == nil:
+	case asked == nil || kind == bus.KindResponse && !asked.response(id):
 		// Both or none: a refusal costs nothing.
 		if !a.unsolicited.has(now, 1) || !a.stray.has(now, size) {
-			return "too much that answers no request"
+			return "too much that answers no request, or a request that has its answers"
 		}
 		a.unsolicited.take(now, 1)
 		a.stray.take(now, size)
-	case kind == bus.KindResponse:
-		if !asked.response(id) {
-			return "a request has had its responses"
-		}
-	case kind == bus.KindPermit:
-		if !asked.permits.take(now, 1) {
-			return "too many permits asked for a request"
-		}
-	default:
-		if !asked.progress.take(now, size) {
-			return "too much progress for a request"
-		}
+	case kind == bus.KindPermit && !asked.permits.take(now, 1):
+		return "too many permits asked for a request"
+	case kind != bus.KindResponse && kind != bus.KindPermit && !asked.progress.take(now, size):
+		return "too much progress for a request"
 	}
 	return ""
 }

@@ -101,8 +101,8 @@ func TestWhatARequestAllows(t *testing.T) {
 		wait time.Duration
 		want int
 	}{
-		{"responses", response, 0, 2},
-		{"responses, however long it waits", response, time.Hour, 2},
+		{"responses", response, 0, 102},
+		{"responses, however long it waits", response, time.Hour, 102},
 		{"small progress", func(r string) bus.Message { return progress(r, 10) }, 0, 40},
 		{"progress after a second", func(r string) bus.Message { return progress(r, 10) }, time.Second, 40},
 		{"large progress", func(r string) bus.Message { return progress(r, 9<<10) }, 0, 4},
@@ -330,9 +330,9 @@ func TestRefusalSaysWhy(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	request := b.request()
-	b.passing(2, func() bus.Message { return response(request) })
+	b.passing(102, func() bus.Message { return response(request) })
 	_, _, err := b.Admit(response(request))
-	if err == nil || !strings.Contains(err.Error(), "has had its responses") {
+	if err == nil || !strings.Contains(err.Error(), "has its answers") {
 		t.Errorf("the refusal is %v", err)
 	}
 }

@@ -1,0 +1,420 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	ledger "podium/bus/jetstream"
+	"podium/schemas"
+)
+
+// The length of the soak; `make soak` asks for ten minutes.
+var (
+	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset")
+	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long it is measured before and after")
+	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 1 MB")
+)
+
+const (
+	soakSenders  = 32 // that post at a time, at most
+	soakDropped  = 20 // readers a second that go away
+	soakIdle     = 40 // connections that say half a request
+	soakPool     = 16
+	soakToken    = "soak-0123456789abcdef"
+	soakSlack    = 40  // descriptors, goroutines: what connections that are kept for reuse may hold
+	soakConsumer = 100 // consumers of any stream at a time
+	soakMemory   = 1 << 30
+)
+
+const soakConfig = `
+chat: {channels: {web: {profile: desk, token: ` + soakToken + `}}}
+agents:
+  worker: {kind: external, concurrency: 16}
+  hostile: {kind: external, concurrency: 2}
+profiles:
+  desk:
+    agents: [worker, hostile]
+    routers:
+      - {kind: keywords, groups: [{agent: hostile, keywords: [hostile]}]}
+      - {kind: default, agent: worker}
+`
+
+// TestSoak: at half the rate that the machine can do, with readers that go away, a
+// flooding agent, a slow reader and garbage, what the service holds stays what it is,
+// and everybody is answered. It prints the latencies and asserts none.
+func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants the machine for itself
+	s := newSoak(t)
+	most := s.measure("as fast as it can", *soakQuiet, 0)
+	rate := most.perSecond / 2
+	s.measure("warm", *soakQuiet, rate)
+	before := s.held()
+	quiet := s.measure("quiet", *soakQuiet, rate)
+
+	ctx, calm := context.WithCancel(t.Context())
+	var beset sync.WaitGroup
+	for _, trouble := range []func(context.Context){s.drop, s.flood, s.readSlowly, s.talkGarbage, s.talkHalf} {
+		beset.Go(func() { trouble(ctx) })
+	}
+	var watched sync.WaitGroup
+	var samples []holding
+	watched.Go(func() { samples = s.watch(ctx) })
+	loud := s.measure("beset", *soakTime, rate)
+	calm()
+	beset.Wait()
+	watched.Wait()
+	s.measure("calm again", *soakQuiet, rate)
+	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99.Seconds()/quiet.p99.Seconds(), loud.p50.Seconds()/quiet.p50.Seconds())
+	s.flat(before, samples)
+	s.service.verify()
+	s.service.stop()
+}
+
+type soak struct {
+	t       *testing.T
+	service *installation
+	client  *http.Client
+	newest  atomic.Pointer[string] // path of the events of a run
+	control jetstream.JetStream
+	hostile *nats.Conn
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	s := &soak{t: t, service: install(t, soakConfig, "ledger: {shards: 2, durability: interval}")}
+	s.service.up()
+	s.client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: soakSenders}}
+	t.Cleanup(s.client.CloseIdleConnections)
+	s.work()
+	core, err := nats.NkeyOptionFromSeed(filepath.Join(s.service.data, "credentials", "core.nk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := nats.Connect(s.service.instance().NATS, core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(connection.Close)
+	if s.control, err = jetstream.New(connection); err != nil {
+		t.Fatal(err)
+	}
+	s.hostile = connectPlain(t, s.service, "hostile").conn
+	return s
+}
+
+// work serves the external agent that does the work.
+func (s *soak) work() {
+	s.t.Helper()
+	worker, err := ledger.ConnectWorker(s.t.Context(), ledger.WorkerConfig{
+		URL: s.service.instance().NATS, SeedFile: filepath.Join(s.service.data, "credentials", "agent-worker.nk"), Agent: "worker", Logger: zerolog.Nop(),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		handler := bus.HandlerFunc(func(_ context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
+			return schemas.Result{Text: "done: " + r.Task().Description}, nil
+		})
+		if err := bus.Serve(ctx, worker, handler, bus.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
+			s.t.Errorf("the worker: %v", err)
+		}
+	})
+	s.t.Cleanup(func() { stop(); serving.Wait(); worker.Close() })
+}
+
+// A rating is what senders saw.
+type rating struct {
+	perSecond float64
+	p50, p99  time.Duration
+}
+
+// measure posts messages for a while, at a rate or as fast as they are answered, and
+// waits for the answer to each. The time of an answer counts from when its message
+// was due.
+func (s *soak) measure(name string, length time.Duration, rate float64) rating {
+	s.t.Helper()
+	var mu sync.Mutex
+	var times []time.Duration
+	var senders sync.WaitGroup
+	var sent atomic.Int64
+	began := time.Now()
+	for range soakSenders {
+		senders.Go(func() {
+			for {
+				due := time.Now()
+				if number := sent.Add(1); rate > 0 {
+					due = began.Add(time.Duration(float64(number) / rate * float64(time.Second)))
+					time.Sleep(time.Until(due))
+				}
+				if time.Since(began) >= length {
+					return
+				}
+				if err := s.say(fmt.Sprintf("please do %s %d", name, sent.Load())); err != nil {
+					s.t.Errorf("%s: %v", name, err)
+					return
+				}
+				mu.Lock()
+				times = append(times, time.Since(due))
+				mu.Unlock()
+			}
+		})
+	}
+	senders.Wait()
+	if len(times) == 0 {
+		s.t.Fatalf("%s: nothing was answered", name)
+	}
+	slices.Sort(times)
+	r := rating{
+		perSecond: float64(len(times)) / time.Since(began).Seconds(), p50: times[len(times)/2], p99: times[len(times)*99/100],
+	}
+	s.t.Logf("%-18s %7.1f answers/s, p50 %s, p99 %s", name, r.perSecond, r.p50.Round(100*time.Microsecond), r.p99.Round(100*time.Microsecond))
+	return r
+}
+
+// say posts a message and waits until it is answered.
+func (s *soak) say(text string) error {
+	body, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url("/v1/chat/web"), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+soakToken)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Prefer", "wait=50")
+	response, err := s.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	var told struct {
+		Status string `json:"status"`
+		Events string `json:"events"`
+	}
+	if err := json.Unmarshal(answer, &told); err != nil || response.StatusCode != http.StatusOK || told.Status != "completed" {
+		return fmt.Errorf("%s: %s", response.Status, answer)
+	}
+	s.newest.Store(&told.Events)
+	return nil
+}
+
+func (s *soak) url(path string) string { return "http://" + s.service.listen + path }
+
+func (s *soak) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", s.service.listen)
+}
+
+// every does something at a rate until ctx ends.
+func every(ctx context.Context, perSecond int, do func()) {
+	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// drop opens readers that go away after 64 bytes, or before the first one.
+func (s *soak) drop(ctx context.Context) {
+	number := 0
+	every(ctx, soakDropped, func() {
+		number++
+		connection, err := s.dial(ctx)
+		if err != nil {
+			return
+		}
+		defer func() { _ = connection.Close() }()
+		_, _ = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", *s.newest.Load())
+		if number%2 == 0 {
+			_, _ = io.ReadFull(connection, make([]byte, 64))
+		}
+	})
+}
+
+// flood publishes what nobody asked for: garbage, and now and then a megabyte.
+func (s *soak) flood(ctx context.Context) {
+	large := make([]byte, 1<<20)
+	number := 0
+	every(ctx, min(*soakFlood, 1000), func() {
+		for range max(1, *soakFlood/1000) {
+			number++
+			body := []byte("{" + strconv.Itoa(number))
+			if number%100 == 0 {
+				body = large
+			}
+			_ = s.hostile.Publish(fmt.Sprintf("podium.agent.hostile.progress.%d", number%2), body)
+			_ = s.hostile.PublishRequest("podium.agent.hostile.artifact", "_INBOX_hostile.unread", []byte(`{"op":"get","sha256":"0"}`+"\n"))
+		}
+	})
+}
+
+// readSlowly keeps readers of events open, and reads nothing of them.
+func (s *soak) readSlowly(ctx context.Context) {
+	for range 8 {
+		connection, err := s.dial(ctx)
+		if err != nil {
+			continue
+		}
+		defer func() { _ = connection.Close() }()
+		_, _ = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", *s.newest.Load())
+	}
+	<-ctx.Done()
+}
+
+// talkGarbage posts what cannot be read, to channels that are and that are not.
+func (s *soak) talkGarbage(ctx context.Context) {
+	large := strings.Repeat("x", 1<<20)
+	every(ctx, 10, func() {
+		for _, path := range []string{"/v1/chat/web", "/v1/chat/nope", "/v1/events/nope", "//x", "/v1/runs/nope"} {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url(path), strings.NewReader(large))
+			if err != nil {
+				s.t.Error(err)
+				return
+			}
+			request.Header.Set("Content-Type", "application/json")
+			if response, err := s.client.Do(request); err == nil {
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			}
+		}
+	})
+}
+
+// talkHalf opens connections that say half a request.
+func (s *soak) talkHalf(ctx context.Context) {
+	for ctx.Err() == nil {
+		var open []net.Conn
+		for range soakIdle {
+			if connection, err := s.dial(ctx); err == nil {
+				_, _ = io.WriteString(connection, "POST /v1/events/x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+				open = append(open, connection)
+			}
+		}
+		select {
+		case <-time.After(5 * time.Second):
+		case <-ctx.Done():
+		}
+		for _, connection := range open {
+			_ = connection.Close()
+		}
+	}
+}
+
+// A holding is what the service holds at a moment.
+type holding struct {
+	Memory      int // bytes, resident
+	Descriptors int
+	Goroutines  int
+	Consumers   int // of all streams
+}
+
+// held looks at the process from outside.
+func (s *soak) held() holding {
+	s.t.Helper()
+	process := fmt.Sprintf("/proc/%d/", s.service.process.command.Process.Pid)
+	open, err := os.ReadDir(process + "fd")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	h := holding{Descriptors: len(open)}
+	status, err := os.ReadFile(process + "status")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if kilobytes, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			h.Memory, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(kilobytes), " kB"))
+			h.Memory <<= 10
+		}
+	}
+	_, metrics := s.service.fetch("/metrics")
+	for line := range strings.Lines(metrics) {
+		if count, ok := strings.CutPrefix(line, "go_goroutines "); ok {
+			h.Goroutines, _ = strconv.Atoi(strings.TrimSpace(count))
+		}
+	}
+	streams := s.control.ListStreams(s.t.Context())
+	for stream := range streams.Info() {
+		h.Consumers += stream.State.Consumers
+	}
+	if err := streams.Err(); err != nil || h.Memory == 0 || h.Goroutines == 0 {
+		s.t.Fatalf("%+v: %v", h, err)
+	}
+	return h
+}
+
+// watch looks once a second, and says what it saw once in thirty.
+func (s *soak) watch(ctx context.Context) (samples []holding) {
+	every(ctx, 1, func() { //nolint:contextcheck // the last look is a whole one
+		h := s.held()
+		if samples = append(samples, h); len(samples)%30 == 1 {
+			s.t.Logf("after %3d s: %+v", len(samples), h)
+		}
+	})
+	return samples
+}
+
+// flat fails when what was held has grown.
+func (s *soak) flat(before holding, samples []holding) {
+	s.t.Helper()
+	after := s.held()
+	within(s.t, patience, "what was held is given back", func() bool {
+		after = s.held()
+		return after.Goroutines <= before.Goroutines+soakSlack && after.Descriptors <= before.Descriptors+soakSlack && after.Consumers <= before.Consumers+2
+	})
+	s.t.Logf("before %+v, after %+v", before, after)
+	for i, h := range samples {
+		if h.Consumers > before.Consumers+soakConsumer || h.Memory > soakMemory {
+			s.t.Fatalf("in second %d: %+v", i, h)
+		}
+	}
+	if third := len(samples) / 3; third >= 60 { // a shorter one is still growing up
+		early, late := median(samples[third/2:third]), median(samples[len(samples)-third/2:])
+		s.t.Logf("early %+v, late %+v", early, late)
+		if late.Memory > early.Memory*5/4 || late.Goroutines > early.Goroutines+soakSlack || late.Descriptors > early.Descriptors+soakSlack {
+			s.t.Errorf("it grows: early %+v, late %+v", early, late)
+		}
+	}
+}
+
+func median(samples []holding) (m holding) {
+	for _, field := range []func(*holding) *int{
+		func(h *holding) *int { return &h.Memory }, func(h *holding) *int { return &h.Descriptors },
+		func(h *holding) *int { return &h.Goroutines }, func(h *holding) *int { return &h.Consumers },
+	} {
+		sorted := slices.SortedFunc(slices.Values(samples), func(a, b holding) int { return *field(&a) - *field(&b) })
+		*field(&m) = *field(&sorted[len(sorted)/2])
+	}
+	return m
+}
