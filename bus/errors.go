@@ -16,6 +16,9 @@ var (
 	ErrTooLarge = errors.New("the message is too large")
 	// ErrClosed reports use after Close.
 	ErrClosed = errors.New("the connection to the ledger is closed")
+	// ErrTooManyReaders reports, in a temporary error, a stream that has as many
+	// readers as it may. Another one finds room when one of them has ended.
+	ErrTooManyReaders = errors.New("too many readers at a time; try again in a few seconds")
 	// ErrDenied reports that the server's permissions refuse it.
 	ErrDenied = errors.New("permission denied")
 	// ErrNotPermitted reports that whoever made a request does not want its effect any more.

@@ -58,7 +58,10 @@ type Ledger interface {
 
 	// Read yields the messages of a stream from a sequence on, in stream order,
 	// each exactly once, then waits for more. Subjects may hold wildcards; none
-	// means all.
+	// means all. The context bounds the opening, not the reader; one that ends
+	// meanwhile leaves nothing behind. How many read a stream at a time is bounded,
+	// scans included: others wait for a moment, then get ErrTooManyReaders
+	// (see WithPrecedence).
 	Read(ctx context.Context, stream string, from uint64, subjects ...string) (Reader, error)
 
 	// Scan yields what stood in the stream when it was called, from a sequence

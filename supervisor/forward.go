@@ -36,6 +36,7 @@ const (
 
 // Run forwards until ctx ends, and then returns nil.
 func (f *Forwarder) Run(ctx context.Context) error {
+	ctx = bus.WithPrecedence(ctx)
 	store := f.Core.Store(bus.AgentBucket)
 	cursor, _, err := f.cursor(ctx, store)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"podium/bus"
 )
 
 // Run takes the shard over and works on it until ctx ends, then finishes what is
@@ -11,6 +13,7 @@ import (
 // when another process takes the shard, and other errors when the ledger
 // cannot be used; then the caller may try again with a new owner.
 func (o *Owner) Run(ctx context.Context) error {
+	ctx = bus.WithPrecedence(ctx)
 	operating, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer o.operations.Wait()
 	defer stop()

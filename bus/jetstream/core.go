@@ -57,6 +57,7 @@ type Core struct {
 	js         jetstream.JetStream
 	returned   *signal
 	publisher  *publisher
+	turns      *turns
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
 	logger     zerolog.Logger
 	shards     int
@@ -76,7 +77,7 @@ var _ bus.Core = (*Core)(nil)
 // ledger with other settings (DriftError) or another number of shards.
 func Connect(ctx context.Context, config Config) (*Core, error) {
 	core := &Core{
-		returned: newSignal(), publisher: newPublisher(), logger: config.Logger,
+		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = endpoint{
@@ -183,24 +184,31 @@ func (c *Core) unregister(part closer) {
 // connection. What is not acknowledged by then ends with bus.ErrClosed. It may be
 // called more than once.
 func (c *Core) Close() {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
+	if !c.endParts() {
 		return
-	}
-	c.closed = true
-	parts := make([]closer, 0, len(c.open))
-	for part := range c.open {
-		parts = append(parts, part)
-	}
-	c.mu.Unlock()
-	for _, part := range parts {
-		part.Close()
 	}
 	c.publisher.drain(drainWait)
 	_ = c.connection.FlushTimeout(drainWait) // signals and answers; it fails when not connected
 	c.connection.Close()
 	c.publisher.close()
+}
+
+// endParts closes all that was registered, at once: each may wait for the server.
+// It reports false when that was done before.
+func (c *Core) endParts() bool {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return false
+	}
+	c.closed = true
+	var ending sync.WaitGroup
+	for part := range c.open {
+		ending.Go(part.Close)
+	}
+	c.mu.Unlock()
+	ending.Wait()
+	return true
 }
 
 // bounded gives a request an end when its caller did not.

@@ -15,6 +15,7 @@ import (
 // Error codes of the server (server/errors.json).
 const (
 	codeAccountResources   jetstream.ErrorCode = 10002
+	codeMaximumConsumers   jetstream.ErrorCode = 10026
 	codeInsufficient       jetstream.ErrorCode = 10023
 	codeNoMessage          jetstream.ErrorCode = 10037
 	codeStorageResources   jetstream.ErrorCode = 10047
@@ -87,6 +88,8 @@ func classifyAPI(op string, api *jetstream.APIError) error {
 		return fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	case codeAccountResources, codeInsufficient, codeStorageResources:
 		return fmt.Errorf("%s: %w", op, bus.ErrFull)
+	case codeMaximumConsumers:
+		return tooManyReaders(op)
 	case codeStoreFailed:
 		if strings.Contains(api.Description, "maximum") { // bytes or messages exceeded
 			return fmt.Errorf("%s: %w", op, bus.ErrFull)

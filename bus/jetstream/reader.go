@@ -10,8 +10,12 @@ import (
 	"podium/bus"
 )
 
-// readWindow is how many messages of a reader may be asked for or wait to be taken.
-const readWindow = 1024
+// A window is how many messages of a reader may be asked for or wait to be taken.
+// A visitor that takes nothing holds no more than that in memory.
+const (
+	readWindow    = 1024
+	visitorWindow = 64
+)
 
 // errLedgerShrank reports a stream that ends before what was read from it: the
 // server lost acknowledged messages.
@@ -21,12 +25,17 @@ var errLedgerShrank = errors.New("the stream ends before a message that was read
 // from behind the last message whenever it is in doubt: after a reconnect, a gap,
 // or silence. The consumer's own numbers have no gaps, so a missing message
 // shows at once.
+//
+// Its own goroutine makes each consumer and deletes it, so that a caller who goes
+// away at any moment leaves none behind.
 type reader struct {
 	core     *Core
 	stream   string
 	subjects []string
+	window   int
 	wake     chan struct{}
 	doubt    chan struct{} // the consumer is to be made anew
+	opened   chan error    // how the opening ended
 	stop     context.CancelFunc
 	finished chan struct{}
 
@@ -46,33 +55,40 @@ type entry struct {
 	pending uint64 // messages that were behind it when it was sent
 }
 
-// Read implements bus.Ledger. The context bounds the opening, not the reader.
+// Read implements bus.Ledger.
 func (c *Core) Read(ctx context.Context, stream string, from uint64, subjects ...string) (bus.Reader, error) {
-	return c.newReader(ctx, stream, from, subjects)
+	window := visitorWindow
+	if bus.HasPrecedence(ctx) {
+		window = readWindow
+	}
+	return c.newReader(ctx, stream, from, subjects, window)
 }
 
-func (c *Core) newReader(ctx context.Context, stream string, from uint64, subjects []string) (*reader, error) {
+func (c *Core) newReader(ctx context.Context, stream string, from uint64, subjects []string, window int) (*reader, error) {
 	opening, cancel := bounded(ctx)
 	defer cancel()
 	lifetime, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &reader{
-		core: c, stream: stream, subjects: subjects,
-		wake: make(chan struct{}, 1), doubt: make(chan struct{}, 1),
+		core: c, stream: stream, subjects: subjects, window: window,
+		wake: make(chan struct{}, 1), doubt: make(chan struct{}, 1), opened: make(chan error, 1),
 		stop: stop, finished: make(chan struct{}),
 		last: max(from, 1) - 1,
 	}
-	returned := c.returned.next()
-	err := c.register(r)
-	if err == nil {
-		err = r.open(opening)
-	}
-	if err != nil {
-		c.unregister(r)
+	if err := c.register(r); err != nil {
 		stop()
-		close(r.finished)
 		return nil, fmt.Errorf("read %s: %w", stream, err)
 	}
-	go r.run(lifetime, returned)
+	go r.run(lifetime)
+	var err error
+	select {
+	case err = <-r.opened:
+	case <-opening.Done():
+		err = classify("open a reader", opening.Err())
+	}
+	if err != nil {
+		stop() // what is under way is taken back without the caller
+		return nil, fmt.Errorf("read %s: %w", stream, err)
+	}
 	return r, nil
 }
 
@@ -115,19 +131,36 @@ func (r *reader) Close() {
 	<-r.finished
 }
 
-// run makes the consumer anew when needed, until the reader is closed.
-func (r *reader) run(ctx context.Context, returned <-chan struct{}) {
+// run opens the reader and makes the consumer anew when needed, until the reader
+// is closed.
+func (r *reader) run(ctx context.Context) {
 	defer close(r.finished)
 	defer r.core.unregister(r)
+	defer r.stop()
+	returned := r.core.returned.next()
+	leave, err := r.core.visit(ctx, r.stream)
+	if err != nil {
+		r.opened <- err
+		return
+	}
+	defer leave()
 	defer r.release(ctx)
-	watch := time.NewTicker(heartbeat)
-	defer watch.Stop()
+	err = r.open(ctx)
+	r.opened <- err
+	if err == nil {
+		r.fail(r.watch(ctx, returned))
+	}
+}
+
+// watch returns why the reader ends.
+func (r *reader) watch(ctx context.Context, returned <-chan struct{}) error {
+	look := time.NewTicker(heartbeat)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			r.fail(bus.ErrClosed)
-			return
-		case <-watch.C:
+			return bus.ErrClosed
+		case <-look.C:
 			if !r.silent() {
 				continue
 			}
@@ -136,8 +169,7 @@ func (r *reader) run(ctx context.Context, returned <-chan struct{}) {
 		}
 		returned = r.core.returned.next()
 		if err := r.reopen(ctx); err != nil {
-			r.fail(err)
-			return
+			return err
 		}
 	}
 }

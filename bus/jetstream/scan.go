@@ -22,7 +22,7 @@ func (c *Core) scan(ctx context.Context, stream string, from uint64, subjects []
 	if err != nil || max(from, 1) > state.Last {
 		return err
 	}
-	r, err := c.newReader(ctx, stream, from, subjects)
+	r, err := c.newReader(ctx, stream, from, subjects, readWindow)
 	if err != nil {
 		return err
 	}

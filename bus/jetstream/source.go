@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -13,11 +14,13 @@ import (
 )
 
 const (
-	readBytes      = 16 << 20 // of waiting messages, above which no more are asked for
-	pullExpires    = 30 * time.Second
-	heartbeat      = 2 * time.Second
-	silence        = 3 * heartbeat
-	consumerIdle   = 5 * time.Minute
+	readBytes   = 16 << 20 // of waiting messages, above which no more are asked for
+	pullExpires = 30 * time.Second
+	heartbeat   = 2 * time.Second
+	silence     = 3 * heartbeat
+	// consumerIdle is when the server forgets a consumer that nobody asks. It is for
+	// those whose process was killed: a slow reader's is made anew.
+	consumerIdle   = 15 * time.Second
 	firstBackoff   = 50 * time.Millisecond
 	longestBackoff = 2 * time.Second
 )
@@ -36,8 +39,8 @@ type source struct {
 
 // ask asks for more messages when there is room for half a window. The lock is held.
 func (r *reader) ask() {
-	room := readWindow - r.source.asked - (len(r.queue) - r.taken)
-	if room < readWindow/2 || r.bytes >= readBytes || r.source.consumer == "" {
+	room := r.window - r.source.asked - (len(r.queue) - r.taken)
+	if room < r.window/2 || r.bytes >= readBytes || r.source.consumer == "" {
 		return
 	}
 	r.source.asked += room
@@ -123,12 +126,10 @@ func (r *reader) reopen(ctx context.Context) error {
 			return bus.ErrClosed
 		case <-time.After(wait):
 		}
-		attempt, cancel := bounded(ctx)
-		err := r.checkPlace(attempt)
+		err := r.checkPlace(ctx)
 		if err == nil {
-			err = r.open(attempt)
+			err = r.open(ctx)
 		}
-		cancel()
 		if err == nil || !bus.Temporary(err) {
 			return err
 		}
@@ -150,11 +151,49 @@ func (r *reader) checkPlace(ctx context.Context) error {
 
 // open makes a consumer from behind the last message and asks for the first ones.
 func (r *reader) open(ctx context.Context) error {
+	made, err := r.core.admit(ctx, r.stream)
+	if err != nil {
+		return err
+	}
+	defer made()
+	name := "podium-" + nuid.Next()
+	consumer, err := r.makeConsumer(ctx, name)
+	if err != nil {
+		return classify("make a consumer", notFound(err))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number := r.source.number + 1
+	inbox := r.core.connection.NewInbox()
+	subscription, err := r.core.connection.Subscribe(inbox, func(m *nats.Msg) { r.receive(number, m) })
+	r.source = source{
+		number: number, consumer: name, inbox: inbox, subscription: subscription,
+		initial: consumer.CachedInfo().NumPending, heard: time.Now(),
+	}
+	if err == nil {
+		err = subscription.SetPendingLimits(-1, -1) // the window is the limit
+	}
+	if err != nil {
+		return classify("listen to a consumer", err)
+	}
+	r.ask()
+	r.awaken()
+	return nil
+}
+
+// makeConsumer awaits the server's answer even when ctx ends, for a while: what is
+// still being made cannot be deleted for sure. When it fails there is none.
+func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consumer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	next := r.last + 1
 	r.mu.Unlock()
-	config := jetstream.ConsumerConfig{
-		Name:              "podium-" + nuid.Next(),
+	making, stop := lingering(ctx)
+	defer stop()
+	consumer, err := r.core.js.CreateConsumer(making, r.stream, jetstream.ConsumerConfig{
+		Name:              name,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       next,
 		AckPolicy:         jetstream.AckNonePolicy,
@@ -165,44 +204,46 @@ func (r *reader) open(ctx context.Context) error {
 		InactiveThreshold: consumerIdle,
 		Replicas:          1,
 		MemoryStorage:     true,
+	})
+	if _, refused := errors.AsType[*jetstream.APIError](err); err != nil && !refused {
+		r.deleteConsumer(ctx, name)
 	}
-	consumer, err := r.core.js.CreateConsumer(ctx, r.stream, config)
-	if err != nil {
-		return classify("make a consumer", notFound(err))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	number := r.source.number + 1
-	inbox := r.core.connection.NewInbox()
-	subscription, err := r.core.connection.Subscribe(inbox, func(m *nats.Msg) { r.receive(number, m) })
-	if err == nil {
-		err = subscription.SetPendingLimits(-1, -1) // the window is the limit
-	}
-	if err != nil {
-		return classify("listen to a consumer", err)
-	}
-	r.source = source{
-		number: number, consumer: config.Name, inbox: inbox, subscription: subscription,
-		initial: consumer.CachedInfo().NumPending, heard: time.Now(),
-	}
-	r.ask()
-	r.awaken()
-	return nil
+	return consumer, err
 }
 
-// release gives the consumer up. The server would forget it by itself, later.
+// lingering returns a context that ends drainWait after ctx.
+func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if bus.Pause(longer, drainWait) == nil {
+			end()
+		}
+	})
+	return longer, func() { stop(); end() }
+}
+
+// release gives the consumer up.
 func (r *reader) release(ctx context.Context) {
 	r.mu.Lock()
 	old := r.source
 	r.source = source{number: old.number + 1}
 	r.mu.Unlock()
-	if old.subscription == nil {
+	if old.consumer == "" {
 		return
 	}
-	_ = old.subscription.Unsubscribe()
-	if r.core.connection.IsConnected() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeat)
-		defer cancel()
-		_ = r.core.js.DeleteConsumer(ctx, r.stream, old.consumer)
+	if old.subscription != nil {
+		_ = old.subscription.Unsubscribe()
 	}
+	r.deleteConsumer(ctx, old.consumer)
+}
+
+// deleteConsumer deletes a consumer that may be there. What a server that is away
+// has made it forgets by itself, later.
+func (r *reader) deleteConsumer(ctx context.Context, name string) {
+	if !r.core.connection.IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
+	defer cancel()
+	_ = r.core.js.DeleteConsumer(ctx, r.stream, name)
 }

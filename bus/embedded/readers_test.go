@@ -1,0 +1,238 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	natsjetstream "github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+	"podium/bus/embedded"
+	"podium/bus/jetstream"
+	"podium/schemas"
+)
+
+// What a stream's consumers are bounded by (bus/jetstream): visitors of one process,
+// and the number from which on only owners get one.
+const (
+	visitorsHere = 500
+	visitorsEnd  = 800
+)
+
+// waitForConsumers waits until a stream has so many.
+func waitForConsumers(t *testing.T, js natsjetstream.JetStream, stream string, want int) {
+	t.Helper()
+	// The server itself forgets an abandoned consumer after 15 s.
+	for end := time.Now().Add(8 * time.Second); ; {
+		have := consumers(t, js, stream)
+		if have == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s has %d consumers, want %d", stream, have, want)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func consumers(t *testing.T, js natsjetstream.JetStream, stream string) int {
+	t.Helper()
+	found, err := js.Stream(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.CachedInfo().State.Consumers
+}
+
+func waitForGoroutines(t *testing.T, want int) {
+	t.Helper()
+	for end := time.Now().Add(8 * time.Second); runtime.NumGoroutine() > want; {
+		if time.Now().After(end) {
+			all := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), want, all[:runtime.Stack(all, true)])
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Whoever goes away while his reader is opened, at any moment of that, leaves
+// neither a consumer nor a goroutine behind.
+//
+//nolint:paralleltest // it counts the goroutines of the process
+func TestReaderGivenUpLeavesNothing(t *testing.T) {
+	server := start(t, embedded.Config{Agents: []string{"alpha"}})
+	c, js := core(t, server), administrator(t, server)
+	session := sessionOn(0)
+	subject := bus.SessionSubject(session, 2)
+	if _, err := bus.Append(t.Context(), c, bus.Message{Subject: subject, Body: []byte("x")}, bus.Expect{}); err != nil {
+		t.Fatal(err)
+	}
+	stream := bus.ShardStream(schemas.ShardOf(session, 2))
+	waitForConsumers(t, js, stream, 0)
+	before := runtime.NumGoroutine()
+	for name, open := range map[string]func(context.Context){
+		"read": func(ctx context.Context) {
+			if r, err := c.Read(ctx, stream, 1, subject); err == nil {
+				r.Close()
+			}
+		},
+		"read with precedence": func(ctx context.Context) {
+			if r, err := c.Read(bus.WithPrecedence(ctx), stream, 1, subject); err == nil {
+				r.Close()
+			}
+		},
+		"scan": func(ctx context.Context) {
+			for _, err := range c.Scan(ctx, stream, 1, subject) {
+				_ = err // whatever was read
+				return
+			}
+		},
+	} {
+		for i := range 600 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Duration(i)*5*time.Microsecond, cancel)
+			open(ctx)
+			cancel()
+		}
+		t.Log(name)
+		waitForConsumers(t, js, stream, 0)
+		waitForGoroutines(t, before)
+	}
+}
+
+// However many come at once, a process has its share of a stream and no more, and
+// owners do not wait for them.
+func TestBurstOfReadersLeavesRoom(t *testing.T) {
+	t.Parallel()
+	server := start(t, embedded.Config{Agents: []string{"alpha"}})
+	c, js := core(t, server), administrator(t, server)
+	stream := bus.ShardStream(0)
+	burst, end := context.WithCancel(t.Context())
+	var visitors sync.WaitGroup
+	for range 3000 {
+		visitors.Go(func() {
+			r, err := c.Read(burst, stream, 1, bus.InSubject("chat", 0))
+			if err != nil {
+				if !bus.Temporary(err) {
+					t.Errorf("a visitor was told %v", err)
+				}
+				return
+			}
+			<-burst.Done()
+			r.Close()
+		})
+	}
+	const owners = 20
+	for i := range owners {
+		began := time.Now()
+		r, err := c.Read(bus.WithPrecedence(t.Context()), stream, 1, bus.InputSubjects(0)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("owner %d waited for %s", i, took)
+		}
+		t.Cleanup(r.Close)
+		if have := consumers(t, js, stream); have > visitorsHere+i+1 {
+			t.Errorf("%d consumers", have)
+		}
+	}
+	waitForConsumers(t, js, stream, visitorsHere+owners)
+	end()
+	visitors.Wait()
+	waitForConsumers(t, js, stream, owners)
+}
+
+// A visitor waits for its turn, is told when that does not come, and has it when
+// somebody leaves.
+func TestVisitorWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	server := start(t, embedded.Config{Agents: []string{"alpha"}})
+	c, js := core(t, server), administrator(t, server)
+	stream := bus.ShardStream(0)
+	readers := make([]bus.Reader, visitorsHere)
+	for i := range readers {
+		var err error
+		if readers[i], err = c.Read(t.Context(), stream, 1, bus.InSubject("chat", 0)); err != nil {
+			t.Fatalf("reader %d: %v", i, err)
+		}
+		t.Cleanup(readers[i].Close)
+	}
+	_, err := c.Read(t.Context(), stream, 1, bus.InSubject("chat", 0))
+	if !errors.Is(err, bus.ErrTooManyReaders) || !bus.Temporary(err) {
+		t.Fatalf("one too many was told %v, want ErrTooManyReaders", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err = c.Read(short, stream, 1, bus.InSubject("chat", 0)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one who leaves the queue was told %v", err)
+	}
+	if _, err = c.Read(t.Context(), bus.ShardStream(1), 1); err != nil {
+		t.Errorf("another stream: %v", err)
+	}
+	time.AfterFunc(100*time.Millisecond, readers[0].Close)
+	last, err := c.Read(t.Context(), stream, 1, bus.InSubject("chat", 0))
+	if err != nil {
+		t.Fatalf("nobody took the place of who left: %v", err)
+	}
+	last.Close()
+	waitForConsumers(t, js, stream, visitorsHere-1)
+}
+
+// Consumers of other processes count: visitors leave the last fifth of the server's
+// to owners. At its end an owner is told to try again, and then finds its place.
+func TestOwnersFindRoomBesideOthers(t *testing.T) {
+	t.Parallel()
+	server := start(t, embedded.Config{Agents: []string{"alpha"}})
+	c, js := core(t, server), administrator(t, server)
+	stream := bus.ShardStream(0)
+	fill := func(to int) {
+		for i := consumers(t, js, stream); i < to; i++ {
+			_, err := js.CreateConsumer(t.Context(), stream, natsjetstream.ConsumerConfig{
+				Name: fmt.Sprintf("other-%d", i), MemoryStorage: true, InactiveThreshold: time.Minute,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill(visitorsEnd)
+	owner := mustOpen(t, c, stream)
+	for _, err := range c.Scan(t.Context(), stream, 1) {
+		t.Errorf("a scan of nothing: %v", err)
+	}
+	if _, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.ControlSubject(0), Body: []byte("x")}, bus.Expect{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range c.Scan(t.Context(), stream, 1) {
+		if !errors.Is(err, bus.ErrTooManyReaders) || !bus.Temporary(err) {
+			t.Errorf("a visitor was told %v, want ErrTooManyReaders", err)
+		}
+	}
+	for _, err := range c.Scan(bus.WithPrecedence(t.Context()), stream, 1) {
+		if err != nil {
+			t.Errorf("an owner's scan: %v", err)
+		}
+	}
+	fill(1000)
+	if _, err := c.Read(bus.WithPrecedence(t.Context()), stream, 1); !errors.Is(err, bus.ErrTooManyReaders) || !bus.Temporary(err) {
+		t.Errorf("at the server's end an owner was told %v", err)
+	}
+	owner.Close()
+	mustOpen(t, c, stream)
+}
+
+func mustOpen(t *testing.T, c *jetstream.Core, stream string) bus.Reader {
+	t.Helper()
+	r, err := c.Read(bus.WithPrecedence(t.Context()), stream, 1, bus.InputSubjects(0)...)
+	if err != nil {
+		t.Fatalf("an owner: %v", err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
