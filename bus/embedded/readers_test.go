@@ -1,9 +1,11 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 	"testing"
@@ -102,6 +104,51 @@ func TestReaderGivenUpLeavesNothing(t *testing.T) {
 		t.Log(name)
 		waitForConsumers(t, js, stream, 0)
 		waitForGoroutines(t, before)
+	}
+}
+
+// Artifacts that are read slowly, given up half way or not at all hold neither a
+// consumer nor a goroutine.
+//
+//nolint:paralleltest // it counts the goroutines of the process
+func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
+	server := start(t, embedded.Config{Agents: []string{"alpha"}})
+	c, js := core(t, server), administrator(t, server)
+	content := bytes.Repeat([]byte("0123456789abcdef"), 50_000) // several pieces
+	artifact, err := c.Artifacts().Put(t.Context(), bytes.NewReader(content), "text/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	var readers []io.ReadCloser
+	for i := range 1200 { // a server allows 1,000 consumers
+		ctx, cancel := context.WithCancel(t.Context())
+		if i%2 == 1 {
+			time.AfterFunc(time.Duration(i)*time.Microsecond, cancel)
+		}
+		r, err := c.Artifacts().Get(ctx, artifact.SHA256)
+		switch {
+		case err == nil && i%2 == 0:
+			if _, err = io.ReadFull(r, make([]byte, i)); err != nil {
+				t.Fatal(err)
+			}
+			readers = append(readers, r)
+		case err == nil:
+			_ = r.Close()
+		case i%2 == 0:
+			t.Fatal(err)
+		}
+		defer cancel()
+	}
+	if have := consumers(t, js, "OBJ_"+bus.ArtifactBucket); have != 0 {
+		t.Errorf("%d consumers", have)
+	}
+	waitForGoroutines(t, before)
+	for i, r := range readers {
+		rest, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(rest, content[2*i:]) {
+			t.Fatalf("reader %d: %d bytes, %v", i, len(rest), err)
+		}
 	}
 }
 

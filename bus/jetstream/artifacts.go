@@ -74,7 +74,7 @@ func (a artifacts) putSmall(ctx context.Context, content *spooled) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.core.js.Publish(ctx, "$O."+bus.ArtifactBucket+".C."+piece, content.memory.Bytes()); err != nil {
+	if _, err := a.core.js.Publish(ctx, objectChunks+piece, content.memory.Bytes()); err != nil {
 		return err
 	}
 	_, err = a.core.js.PublishMsg(ctx, &nats.Msg{
@@ -108,11 +108,11 @@ func (a artifacts) Get(ctx context.Context, sha256 string) (io.ReadCloser, error
 	if err != nil {
 		return nil, err
 	}
-	object, err := objects.Get(ctx, sha256)
+	info, err := objects.GetInfo(ctx, sha256)
 	if err != nil {
 		return nil, classifyStore("get an artifact", notFound(err))
 	}
-	return bus.Verify(object, sha256), nil
+	return bus.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, sha256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.

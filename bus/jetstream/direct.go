@@ -20,9 +20,22 @@ import (
 
 // directLast returns the newest message of a subject.
 func (c *Core) directLast(ctx context.Context, stream, subject string) (bus.Message, error) {
+	return c.directOne(ctx, stream, "."+subject, nil)
+}
+
+// directNext returns the first message of a subject from a sequence on.
+func (c *Core) directNext(ctx context.Context, stream string, request lookup) (bus.Message, error) {
+	body, err := schemas.Marshal(request)
+	if err != nil {
+		return bus.Message{}, err
+	}
+	return c.directOne(ctx, stream, "", body)
+}
+
+func (c *Core) directOne(ctx context.Context, stream, what string, body []byte) (bus.Message, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	m, err := c.connection.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
+	m, err := c.connection.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+what, body)
 	if err != nil {
 		return bus.Message{}, classify("direct get", err)
 	}

@@ -16,6 +16,7 @@ import (
 type lookup struct {
 	Sequence uint64 `json:"seq,omitzero"`
 	LastOf   string `json:"last_by_subj,omitzero"`
+	NextOf   string `json:"next_by_subj,omitzero"` // from Sequence on
 }
 
 // A found is the answer to it.
