@@ -57,7 +57,7 @@ func (e *exchange) accepted(r result) Accepted {
 func (e *exchange) accept(taken result) {
 	told, ref := e.accepted(taken), taken.reference()
 	e.writer.Header().Set("Location", told.Run)
-	if wait, leave := e.door.mayWait(e.writer, e.request); wait > 0 {
+	if wait, leave := e.door.mayWait(e.writer, e.request, ref.session); wait > 0 {
 		defer leave()
 		document, err := e.door.await(e.request.Context(), ref, access{session: ref.session}, wait)
 		switch {

@@ -38,7 +38,8 @@ type Config struct {
 	WriteTimeout time.Duration
 	// Receipts bounds how many recent deliveries are remembered; 4096.
 	Receipts int
-	// Readers bounds how many requests may wait or follow events at once; 1024.
+	// Readers bounds how many requests may wait or follow events at once, in each
+	// shard; 400, which leaves the ledger readers for whoever else needs them.
 	Readers int
 	// BodyTimeout bounds how long a body may take to arrive; 10 s.
 	BodyTimeout time.Duration
@@ -107,7 +108,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.ReplyWithin, 30*24*time.Hour)
 	setDefault(&c.NoteEvery, 2*time.Second)
 	setDefault(&c.Receipts, 4096)
-	setDefault(&c.Readers, 1024)
+	setDefault(&c.Readers, 400)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

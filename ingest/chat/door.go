@@ -34,8 +34,8 @@ type Door struct {
 	receipts *receipts
 	log      zerolog.Logger
 
-	readers chan struct{} // holds one value for each request that waits or follows
-	folding chan struct{} // holds one value for each conversation that is read from its beginning
+	readers []chan struct{} // by shard: one value for each request that waits or follows
+	folding chan struct{}   // holds one value for each conversation that is read from its beginning
 	closing chan struct{}
 	close   sync.Once
 	notes   sync.WaitGroup // of those who show progress
@@ -63,6 +63,10 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
+	readers := make([]chan struct{}, core.Shards())
+	for shard := range readers {
+		readers[shard] = make(chan struct{}, config.Readers)
+	}
 	return &Door{
 		config:        config,
 		channels:      channels,
@@ -74,7 +78,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 		intake:        bus.NewIntake(core),
 		receipts:      newReceipts(config.Receipts),
 		log:           log,
-		readers:       make(chan struct{}, config.Readers),
+		readers:       readers,
 		folding:       make(chan struct{}, foldsAtOnce),
 		closing:       make(chan struct{}),
 	}, nil
@@ -110,28 +114,33 @@ func refuseMethod(allowed string) http.HandlerFunc {
 // mayWait returns how long a request waits for an outcome: as it prefers, at
 // most as configured, and not at all when every place for readers is taken.
 // Leave gives the place back; it is nil without a wait.
-func (d *Door) mayWait(w http.ResponseWriter, r *http.Request) (wait time.Duration, leave func()) {
+func (d *Door) mayWait(w http.ResponseWriter, r *http.Request, session string) (wait time.Duration, leave func()) {
 	preferred, _ := preferredWait(r.Header)
 	wait = min(preferred, d.config.MaxWait)
-	if wait <= 0 || !d.enter() {
+	if wait <= 0 || !d.enter(session) {
 		return 0, nil
 	}
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	extendDeadline(w, r, wait)
-	return wait, d.leave
+	return wait, func() { d.leave(session) }
 }
 
-// enter takes one of the places for readers that stay; false when all are taken.
-func (d *Door) enter() bool {
+// enter takes one of the places for readers that stay with a session of a shard;
+// false when all are taken.
+func (d *Door) enter(session string) bool {
 	select {
-	case d.readers <- struct{}{}:
+	case d.places(session) <- struct{}{}:
 		return true
 	default:
 		return false
 	}
 }
 
-func (d *Door) leave() { <-d.readers }
+func (d *Door) leave(session string) { <-d.places(session) }
+
+func (d *Door) places(session string) chan struct{} {
+	return d.readers[schemas.ShardOf(session, len(d.readers))]
+}
 
 // extendDeadline gives a response more time than its server gives every one. A
 // server without a limit needs none: a deadline would stay on the connection and

@@ -42,11 +42,11 @@ func (d *Door) streamEvents(w http.ResponseWriter, r *http.Request) {
 		problemEventID().write(w)
 		return
 	}
-	if !d.enter() {
+	if !d.enter(ref.session) {
 		problemBusy().write(w)
 		return
 	}
-	defer d.leave()
+	defer d.leave(ref.session)
 	watch, err := d.open(r.Context(), ref, granted, true)
 	if err != nil {
 		d.readProblem(r, ref, err).write(w)
@@ -56,6 +56,12 @@ func (d *Door) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if ended && watch.ended() {
 		w.WriteHeader(http.StatusNoContent)
 		return
+	}
+	if !watch.ended() && r.Method != http.MethodHead {
+		if err = watch.attend(r.Context()); err != nil { // said before the stream begins
+			d.readProblem(r, ref, err).write(w)
+			return
+		}
 	}
 	stream := newEventStream(w, d.config.WriteTimeout)
 	if writeTimeout(r) == 0 {

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"podium/bus"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -444,4 +445,54 @@ func waitBeyond(t *testing.T, limit time.Duration) {
 	case <-t.Context().Done():
 		t.Error(t.Context().Err())
 	}
+}
+
+// A crowded ledger has as many readers as it may.
+type crowded struct{ bus.Core }
+
+// Read implements bus.Ledger.
+func (crowded) Read(context.Context, string, uint64, ...string) (bus.Reader, error) {
+	return nil, &bus.TemporaryError{Op: "read", Err: bus.ErrTooManyReaders}
+}
+
+// Who finds the ledger full of readers is told when to come back, before the stream
+// begins, and reads the run itself meanwhile.
+func TestLedgerFullOfReaders(t *testing.T) {
+	t.Parallel()
+	door := newDoor(t, crowded{memory.New(1)})
+	accepted := accept(t, door, post("web", hello))
+	for _, c := range []call{get(accepted.Events), get(accepted.Run, "Prefer", "wait=5")} {
+		busy, header := expect[chat.Problem](t, door, c, http.StatusServiceUnavailable)
+		if !strings.HasSuffix(busy.Type, "too-many-readers") || header.Get("Retry-After") == "" {
+			t.Errorf("problem %+v", busy)
+		}
+	}
+	expect[chat.Document](t, door, get(accepted.Run), http.StatusAccepted)
+}
+
+// The readers of one shard take no place from those of another.
+func TestReadersOfOneShardLeaveOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const shards = 2
+		door := newDoor(t, memory.New(shards), func(c *chat.Config) { c.Readers = 1 })
+		var events [shards][]string
+		for len(events[0]) < 2 || len(events[1]) < 1 {
+			accepted := accept(t, door, post("web", `{"text":"each begins a conversation"}`))
+			shard := schemas.ShardOf(accepted.Session, shards)
+			events[shard] = append(events[shard], accepted.Events)
+		}
+		var taps [shards]tap
+		for shard := range events {
+			follow(t.Context(), door, &taps[shard], get(events[shard][0]))
+		}
+		synctest.Wait()
+		for shard := range taps {
+			if taps[shard].status != http.StatusOK {
+				t.Errorf("shard %d: %d", shard, taps[shard].status)
+			}
+		}
+		expect[chat.Problem](t, door, get(events[0][1]), http.StatusServiceUnavailable)
+		door.Close()
+	})
 }

@@ -78,8 +78,8 @@ func (e *exchange) answerWithin(r result, window time.Duration) string {
 	language := e.language(r.message)
 	ref := r.reference()
 	wait := window - time.Since(e.began)
-	if wait > 0 && e.door.enter() {
-		defer e.door.leave()
+	if wait > 0 && e.door.enter(ref.session) {
+		defer e.door.leave(ref.session)
 		extendDeadline(e.writer, e.request, wait)
 		document, err := e.door.await(e.request.Context(), ref, access{session: ref.session}, wait)
 		switch {

@@ -17,14 +17,14 @@ const notesFor = 15 * time.Minute
 // is. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
 func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt bus.Receipt, replyRef string) {
-	if d.config.Note == nil || !d.enter() {
+	if d.config.Note == nil || !d.enter(receipt.Session) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesFor)
 	name, language := e.name, e.language(message)
 	d.notes.Go(func() {
 		defer cancel()
-		defer d.leave()
+		defer d.leave(receipt.Session)
 		ref := referenceOf(receipt)
 		err := d.followProgress(ctx, ref, language, func(text string) error {
 			return d.config.Note(ctx, name, replyRef, text)

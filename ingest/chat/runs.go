@@ -105,7 +105,7 @@ func (d *Door) showRun(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
-	wait, leave := d.mayWait(w, r)
+	wait, leave := d.mayWait(w, r, ref.session)
 	if wait > 0 {
 		defer leave()
 	}
@@ -141,6 +141,9 @@ func (d *Door) readProblem(r *http.Request, ref reference, err error) *Problem {
 	}
 	if r.Context().Err() != nil {
 		return problemUnreadableRun() // nobody is there to read it
+	}
+	if errors.Is(err, bus.ErrTooManyReaders) {
+		return problemBusy()
 	}
 	d.log.Error().Err(err).Str("session", ref.session).Msg("a session could not be read")
 	var malformed *bus.MalformedError

@@ -28,7 +28,7 @@ type watch struct {
 	conversation schemas.Conversation
 	past         []bus.StoredRecord // what open has read of the run, without snapshots; nil unless it is kept
 	last         uint64             // sequence of the newest record
-	reader       bus.Reader         // of what comes after; nil until next is called
+	reader       bus.Reader         // of what comes after; nil until attend is called
 }
 
 // open reads what is known about a reference so far. It fails with errNoRun for
@@ -223,16 +223,24 @@ func outward(failure *schemas.Error) *schemas.Error {
 	return &told
 }
 
+// attend opens the reader of what comes after.
+func (w *watch) attend(ctx context.Context) error {
+	if w.reader != nil {
+		return nil
+	}
+	shards := w.door.core.Shards()
+	stream := bus.ShardStream(schemas.ShardOf(w.ref.session, shards))
+	reader, err := w.door.core.Read(ctx, stream, w.last+1, bus.SessionSubject(w.ref.session, shards))
+	if err == nil {
+		w.reader = reader
+	}
+	return err
+}
+
 // next waits for the session's next record. Ok is false when the timer fires first.
 func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.StoredRecord, ok bool, err error) {
-	if w.reader == nil {
-		shards := w.door.core.Shards()
-		stream := bus.ShardStream(schemas.ShardOf(w.ref.session, shards))
-		w.reader, err = w.door.core.Read(ctx, stream, w.last+1, bus.SessionSubject(w.ref.session, shards))
-		if err != nil {
-			w.reader = nil
-			return record, false, err
-		}
+	if err := w.attend(ctx); err != nil {
+		return record, false, err
 	}
 	for {
 		message, ok, err := w.reader.Next()
@@ -257,7 +265,7 @@ func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.St
 	}
 }
 
-// close releases what next has opened.
+// close releases what attend has opened.
 func (w *watch) close() {
 	if w.reader != nil {
 		w.reader.Close()
