@@ -38,8 +38,10 @@ var layers = []struct {
 	// What the doors that speak HTTP say to programs is one thing, below both of them:
 	// a client that knows one door's refusals knows the other's.
 	{"ingest/problem", []string{"schemas", "bus"}},
-	{"ingest/chat", []string{"schemas", "bus", "ingest/problem"}},
-	{"ingest/http", []string{"schemas", "bus", "ingest/problem"}},
+	// Likewise what they take in from strangers, who do not care which door it is.
+	{"ingest/admission", []string{"ingest/problem"}},
+	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	{"ingest/http", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
 	{"ingest/*", []string{"schemas", "bus"}},
 	{"ingest/*/*", []string{"schemas", "bus"}},
@@ -154,6 +156,8 @@ func TestLayerTable(t *testing.T) {
 		{"ingest/http", "ingest/problem", true},
 		{"ingest/http", "ingest/chat", false},
 		{"ingest/problem", "ingest/chat", false},
+		{"ingest/admission", "ingest/problem", true},
+		{"ingest/admission", "bus", false},
 		{"ingest/imap/mailparse", "ingest/imap", false},
 		{"supervisor", "agents/echo", false},
 		{"supervisor/plan", "bus", false},

@@ -17,7 +17,8 @@
 // token that Mattermost puts into the body: by a signature over the raw body, by a
 // secret that the provider shows, or by the channel's bearer token, as the Provider
 // of the channel says. Two secrets hold at a time, so that one can replace the
-// other. A channel that does not exist refuses exactly as one whose secret is wrong.
+// other. A channel that does not exist answers as one whose secret is wrong,
+// but without reading the message: names of channels are no secrets.
 //
 // What bots say and what is no message is acknowledged, counted and goes no
 // further. What an authentic provider sends and nobody can read goes into

@@ -24,7 +24,7 @@ const foldsAtOnce = 4
 type Door struct {
 	config        Config
 	channels      map[string]*channel
-	stranger      *channel // stands in for a channel that does not exist
+	stranger      *channel // counts for channels that do not exist
 	words         schemas.Sentences
 	capabilityKey []byte
 	baseURL       string
@@ -70,7 +70,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	return &Door{
 		config:        config,
 		channels:      channels,
-		stranger:      &channel{kind: KindWebhook, provider: decoy()},
+		stranger:      &channel{kind: KindWebhook},
 		words:         words,
 		capabilityKey: config.CapabilityKey,
 		baseURL:       config.BaseURL,

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
 
 // receive is the one way of a request: raw body, verification, handshake, the
-// messages in it, the ledger's acknowledgment, the answer.
+// messages in it, the ledger's acknowledgment, the answer. Nothing of a body is read
+// for a channel that does not exist.
 func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("channel")
 	from, known := d.channels[name]
@@ -22,15 +24,20 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 		from = d.stranger
 	}
 	e := &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}
-	body, fault := problem.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	if !known {
+		e.dismiss()
+		return
+	}
+	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
 	if fault != nil {
 		e.refuse(fault)
 		return
 	}
 	if err := from.provider.Verify(body, r.Header, d.config.Now()); err != nil {
-		e.refuse(problemUnauthentic())
+		e.dismiss()
 		return
 	}
+	admission.Known(r)
 	if answer := from.provider.Handshake(body, r.Header); answer != nil {
 		answer.write(w)
 		return
@@ -54,7 +61,14 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 		publishProblem(err).write(w)
 		return
 	}
+	admission.Taken(r) // the answer may be awaited
 	from.provider.Acknowledge(e, results)
+}
+
+// dismiss answers a sender whom nothing proves.
+func (e *exchange) dismiss() {
+	admission.Dismiss(e.writer, e.request)
+	e.refuse(problemUnauthentic())
 }
 
 // refuse tells the sender that nothing was taken.

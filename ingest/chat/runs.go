@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
@@ -132,6 +133,7 @@ func (d *Door) admit(r *http.Request) (reference, access, *Problem) {
 	case err != nil:
 		return ref, granted, problemUnknownRun()
 	}
+	admission.Known(r)
 	return ref, granted, nil
 }
 

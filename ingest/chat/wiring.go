@@ -28,10 +28,6 @@ func NewVerifier(secrets []string, token string) (Verifier, error) {
 	return newWebhook(secrets, token)
 }
 
-// NewStranger returns a Verifier that nobody satisfies and that takes as long as one
-// with a secret.
-func NewStranger() Verifier { return decoy() }
-
 // RunURLs returns where the run of an event is read and where its progress is
 // followed, the key included, whichever door the event came in by.
 func (d *Door) RunURLs(receipt bus.Receipt) (run, events string) { return d.urls(referenceOf(receipt)) }

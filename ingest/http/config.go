@@ -25,9 +25,6 @@ const (
 type Config struct {
 	// Sources are the senders by name, which is part of their URL.
 	Sources map[string]Source
-	// Stranger stands in for sources that do not exist: it refuses everybody, in the
-	// time that a verification takes. Required.
-	Stranger Verifier
 	// RunURLs returns where the run of an event can be read, and its progress. Required.
 	RunURLs func(receipt bus.Receipt) (run, events string)
 	// Supervisor is the name that an execution_request has to be addressed to.
@@ -36,7 +33,7 @@ type Config struct {
 	PublishTimeout time.Duration
 	// BodyTimeout bounds how long a body may take to arrive; 10 s.
 	BodyTimeout time.Duration
-	// Requests bounds how many are worked on at once; 256.
+	// Requests bounds how many of known senders are worked on at once; 256.
 	Requests int
 	// Now is the clock that signatures and rates are checked against; time.Now.
 	Now func() time.Time
@@ -99,8 +96,8 @@ func setDefault[T int | time.Duration](field *T, value T) {
 
 // sources checks every source and names all that is wrong with them.
 func (c *Config) sources() (map[string]*source, error) {
-	if c.Stranger == nil || c.RunURLs == nil {
-		return nil, errors.New("event sources: a verifier for strangers and the URLs of runs are required")
+	if c.RunURLs == nil {
+		return nil, errors.New("event sources: the URLs of runs are required")
 	}
 	made := make(map[string]*source, len(c.Sources))
 	var wrong []error

@@ -13,7 +13,8 @@
 //
 // An event is read after its sender is known and never before. A signature covers
 // the body alone, so events whose attributes are headers (binary mode) need the
-// bearer token. A source that does not exist refuses as one whose secret is wrong.
+// bearer token. A source that does not exist answers as one whose secret is wrong,
+// but without reading the event: names of sources are no secrets.
 //
 // # What becomes of an event
 //

@@ -16,7 +16,7 @@ const doorName = "http"
 type Door struct {
 	config   Config
 	sources  map[string]*source
-	stranger *source // stands in for a source that does not exist
+	stranger *source // counts for sources that do not exist
 	intake   *bus.Intake
 	log      zerolog.Logger
 	places   chan struct{} // holds one value for each request that is worked on
@@ -41,7 +41,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	return &Door{
 		config:   config,
 		sources:  sources,
-		stranger: &source{Source: Source{Verifier: config.Stranger}, allowance: newAllowance(0, config.Now())},
+		stranger: &source{},
 		intake:   bus.NewIntake(core),
 		log:      log,
 		places:   make(chan struct{}, config.Requests),

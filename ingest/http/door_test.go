@@ -407,7 +407,7 @@ func TestConfiguration(t *testing.T) {
 		"not a JSON Pointer": func(c *http.Config) {
 			c.Sources["x"] = http.Source{Profile: "p", Verifier: doorman{}, Types: map[string]http.Type{"t": {Text: []string{"x"}}}}
 		},
-		"strangers": func(c *http.Config) { c.Stranger = nil },
+		"URLs of runs": func(c *http.Config) { c.RunURLs = nil },
 	} {
 		made := config()
 		change(&made)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus"
+	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
@@ -36,11 +37,30 @@ type decoded struct {
 }
 
 // receive is the one way of a request: raw body, verification, the events in it,
-// the ledger's acknowledgments, the answer.
+// the ledger's acknowledgments, the answer. Nothing of a body is read for a source
+// that does not exist, and whoever is not known takes no place from those who are.
 func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 	from := d.source(r)
 	if r.URL.Query().Has("access_token") {
-		from.refuse(w, problemQueryToken())
+		from.dismiss(w, r, problemQueryToken())
+		return
+	}
+	if from == d.stranger {
+		from.dismiss(w, r, problemUnauthentic())
+		return
+	}
+	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	if fault != nil {
+		from.refuse(w, fault)
+		return
+	}
+	if from.Verifier.Verify(body, r.Header, d.config.Now()) != nil {
+		from.dismiss(w, r, problemUnauthentic())
+		return
+	}
+	admission.Known(r)
+	if refusal := d.admit(from, r.Header); refusal != nil {
+		from.refuse(w, refusal)
 		return
 	}
 	select {
@@ -48,15 +68,6 @@ func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 		defer func() { <-d.places }()
 	default:
 		from.refuse(w, problemBusy())
-		return
-	}
-	body, fault := problem.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
-	if fault != nil {
-		from.refuse(w, fault)
-		return
-	}
-	if refusal := d.admit(from, r.Header, body); refusal != nil {
-		from.refuse(w, refusal)
 		return
 	}
 	events, batch, refusal := read(from, r.Header, body)
@@ -86,19 +97,21 @@ func answer(w nethttp.ResponseWriter, batch bool, accepted []Accepted, faults []
 	}
 }
 
+// dismiss refuses a sender whom nothing proves.
+func (s *source) dismiss(w nethttp.ResponseWriter, r *nethttp.Request, refusal *Problem) {
+	admission.Dismiss(w, r)
+	s.refuse(w, refusal)
+}
+
 // refuse tells the sender that nothing was taken.
 func (s *source) refuse(w nethttp.ResponseWriter, refusal problem.Problem) {
 	s.tally.refused.Add(1)
 	problem.Write(w, refusal)
 }
 
-// admit checks who sends, and whether he may send now.
-func (d *Door) admit(from *source, header nethttp.Header, body []byte) *Problem {
-	now := d.config.Now()
-	if from.Verifier.Verify(body, header, now) != nil {
-		return problemUnauthentic()
-	}
-	if wait := from.allowance.take(now); wait > 0 {
+// admit checks whether a sender may send this now.
+func (d *Door) admit(from *source, header nethttp.Header) *Problem {
+	if wait := from.allowance.take(d.config.Now()); wait > 0 {
 		return problemRate(wait)
 	}
 	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {

@@ -55,7 +55,6 @@ func config() http.Config {
 			},
 			"plain": {Profile: profile, Verifier: doorman{token}, Types: map[string]http.Type{"com.example.note": {}}},
 		},
-		Stranger:   doorman{},
 		Supervisor: "supervisor",
 		RunURLs: func(receipt bus.Receipt) (run, events string) {
 			run = "/v1/runs/" + receipt.Session + "~" + strconv.FormatUint(receipt.Sequence, 10)

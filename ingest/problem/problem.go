@@ -1,5 +1,5 @@
 // Package problem is what the doors that speak HTTP say to programs: problem
-// documents (RFC 9457), and the reading and writing around them.
+// documents (RFC 9457), and the writing around them.
 //
 // # Guarantees
 //

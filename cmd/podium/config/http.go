@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"regexp"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 // HTTP is the listener of chat doors, event sources and console.
 type HTTP struct {
 	Listen  string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
+	Proxies []string               `yaml:"proxies" min:"1" doc:"Addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, of proxies that are believed what they add to X-Forwarded-For: who sends. Default: none; whoever connects is who sends."`
 	Sources map[string]EventSource `yaml:"sources" doc:"Who sends CloudEvents, by name; each posts to /v1/events/<name>."`
 }
 
@@ -44,6 +46,32 @@ func (v *validator) listen() {
 			v.problem("http.listen", "%q is not an address with a port, such as 127.0.0.1:8080", listen)
 		}
 	}
+}
+
+func (v *validator) proxies() {
+	for i, text := range v.config.HTTP.Proxies {
+		if _, err := network(text); err != nil {
+			v.problem(fmt.Sprintf("http.proxies[%d]", i), "%q is neither an address such as 127.0.0.1 nor a network such as 10.0.0.0/8", text)
+		}
+	}
+}
+
+// ProxyNetworks returns the proxies as networks.
+func (h HTTP) ProxyNetworks() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, text := range h.Proxies {
+		if parsed, err := network(text); err == nil { // else it was refused
+			networks = append(networks, parsed)
+		}
+	}
+	return networks
+}
+
+func network(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Prefix(address.BitLen())
+	}
+	return netip.ParsePrefix(text)
 }
 
 func (v *validator) sources() {

@@ -17,6 +17,7 @@ func (c *Config) Validate() error {
 	v := &validator{config: c, languages: Languages()}
 	v.ledger()
 	v.listen()
+	v.proxies()
 	v.sources()
 	v.mail()
 	v.chat()

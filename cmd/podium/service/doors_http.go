@@ -12,6 +12,7 @@ import (
 	"podium/ingest/chat"
 	events "podium/ingest/http"
 	"podium/ingest/page"
+	"podium/ingest/problem"
 	"podium/supervisor/session"
 )
 
@@ -28,7 +29,7 @@ func (s *Service) openEvents(runs *chat.Door) (*events.Door, error) {
 		sources[name] = made
 	}
 	return events.New(events.Config{
-		Sources: sources, Stranger: chat.NewStranger(), RunURLs: runs.RunURLs, Supervisor: session.Supervisor,
+		Sources: sources, RunURLs: runs.RunURLs, Supervisor: session.Supervisor,
 	}, s.Ledger.Core, s.log)
 }
 
@@ -56,7 +57,7 @@ func (s *Service) mountDoors(mux *http.ServeMux, runs *chat.Door) ([]prometheus.
 	if err != nil {
 		return nil, err
 	}
-	mux.Handle("/v1/events/", sources.Handler())
+	problem.Mount(mux, "/v1/events/", sources.Handler())
 	if err := s.mountPages(mux); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (s *Service) mountPages(mux *http.ServeMux) error {
 		return err
 	}
 	mux.Handle("/{$}", pages.Handler())
-	mux.Handle("/chat/", pages.Handler())
+	problem.Mount(mux, "/chat/", pages.Handler())
 	return nil
 }
 

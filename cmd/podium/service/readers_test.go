@@ -35,10 +35,12 @@ agents: {nobody: {kind: external}}
 profiles: {desk: {agents: [nobody], routers: [{kind: default, agent: nobody}]}}
 `
 
-func startOpenHouse(t *testing.T) (running *service.Service, data string) {
+// startOn runs a service until the test ends, by a configuration that holds a place
+// for its data.
+func startOn(t *testing.T, configuration string) (running *service.Service, data string) {
 	t.Helper()
 	data = t.TempDir()
-	settings, err := config.Parse(fmt.Appendf(nil, openHouse, data), "podium.yaml")
+	settings, err := config.Parse(fmt.Appendf(nil, configuration, data), "podium.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func consumers(t *testing.T, running *service.Service, data string) func() int {
 //
 //nolint:paralleltest // it counts the goroutines of the process
 func TestReadersWhoGoAwayLeaveNothing(t *testing.T) {
-	running, data := startOpenHouse(t)
+	running, data := startOn(t, openHouse)
 	count := consumers(t, running, data)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	accepted := say(t, client, running)

@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"podium/ingest/admission"
+	"podium/ingest/problem"
 )
 
 // webServer serves the chat door and the health page.
@@ -27,16 +30,23 @@ func (s *Service) openWeb() (*webServer, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", door.Handler())
+	problem.Mount(mux, "/v1/", door.Handler())
 	counters, err := s.mountDoors(mux, door)
 	if err != nil {
 		return nil, err
 	}
+	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
-	mux.Handle("GET /metrics", s.metrics(door, counters...))
+	mux.Handle("GET /metrics", s.metrics(door, append(counters, &admissionMetrics{entrance})...))
 	silent := newSilent()
 	server := &http.Server{
-		Handler: mux, ConnState: silent.note, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: problem.Exact(entrance.Handler(mux)), ConnContext: entrance.Connect,
+		ConnState: func(connection net.Conn, state http.ConnState) {
+			silent.note(connection, state)
+			entrance.Note(connection, state)
+		},
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		WriteTimeout:   5 * time.Minute, // a batch of events on a slow ledger; whoever waits or follows has more
 		MaxHeaderBytes: 64 << 10,
 	}
 	server.RegisterOnShutdown(door.Close)

@@ -1,4 +1,4 @@
-package problem_test
+package admission_test
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"podium/ingest/admission"
 	"podium/ingest/problem"
 )
 
@@ -34,7 +35,7 @@ func TestBodyIsReadWholeOrRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", test.body)
-			body, told := problem.ReadBody(httptest.NewRecorder(), request, 8, time.Minute, &tooLarge)
+			body, told := admission.ReadBody(httptest.NewRecorder(), request, 8, time.Minute, &tooLarge)
 			var kind string
 			if told != nil {
 				kind = told.Type
@@ -112,7 +113,7 @@ func TestBodyThatTricklesIsLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		connection := serveOne(t, func(w http.ResponseWriter, r *http.Request) {
-			if _, told := problem.ReadBody(w, r, 8, within, nil); told != nil {
+			if _, told := admission.ReadBody(w, r, 8, within, nil); told != nil {
 				problem.Write(w, told)
 			}
 		})
@@ -130,7 +131,7 @@ func TestAnswerMayTakeLongerThanTheBody(t *testing.T) {
 	for _, request := range []string{"Content-Length: 8\r\n\r\n12345678", "Content-Length: 0\r\n\r\n"} {
 		synctest.Test(t, func(t *testing.T) {
 			connection := serveOne(t, func(w http.ResponseWriter, r *http.Request) {
-				body, told := problem.ReadBody(w, r, 8, within, nil)
+				body, told := admission.ReadBody(w, r, 8, within, nil)
 				if told != nil {
 					problem.Write(w, told)
 					return

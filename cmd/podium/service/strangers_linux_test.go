@@ -1,0 +1,191 @@
+package service_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Linux has the whole of 127.0.0.0/8: addresses of strangers and of somebody else.
+const (
+	stranger     = "127.0.0.1"
+	somebodyElse = "127.0.0.2"
+)
+
+// everyDoor is an installation that has each of the HTTP doors.
+const everyDoor = `
+ledger: {data: %q, durability: interval, shards: 1}
+http:
+  listen: "127.0.0.1:0"
+  sources: {tickets: {profile: desk, token: 0123456789abcdef, types: {note: {}}}}
+chat: {channels: {web: {profile: desk, token: 0123456789abcdef, page: true}}}
+agents: {echo: {kind: echo}}
+profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
+`
+
+func startDoors(t *testing.T) (address string) {
+	t.Helper()
+	running, _ := startOn(t, everyDoor)
+	return strings.TrimPrefix(running.Address(), "http://")
+}
+
+func dialFrom(t *testing.T, from, address string) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	connection, err := dialer.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	_ = connection.SetDeadline(time.Now().Add(30 * time.Second))
+	return connection
+}
+
+// answered reads an answer; a connection that was closed without one is status 0.
+func answered(connection net.Conn) (status int, location, body string) {
+	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		return 0, "", err.Error()
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was only read
+	content, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, answer.Header.Get("Location"), string(content)
+}
+
+// mustServeElsewhere has every door serve somebody at another address, soon.
+func mustServeElsewhere(t *testing.T, address, while string) {
+	t.Helper()
+	for _, request := range []string{
+		"POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"text\":\"moo\"}",
+		"POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: text/plain\r\n" +
+			"Ce-Specversion: 1.0\r\nCe-Id: 1\r\nCe-Source: /x\r\nCe-Type: note\r\nContent-Length: 3\r\n\r\nmoo",
+		"GET /chat/web HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n",
+	} {
+		began := time.Now()
+		connection := dialFrom(t, somebodyElse, address)
+		_, _ = io.WriteString(connection, request)
+		status, _, body := answered(connection)
+		if took := time.Since(began); status != http.StatusAccepted && status != http.StatusOK || took > 5*time.Second {
+			line, _, _ := strings.Cut(request, "\r\n")
+			t.Errorf("%s: %s is answered %d after %s: %s", while, line, status, took, body)
+		}
+		_ = connection.Close()
+	}
+}
+
+// bodyBytes is what the doors hold of bodies, as the metrics tell somebody else.
+func bodyBytes(t *testing.T, address string) int64 {
+	t.Helper()
+	connection := dialFrom(t, somebodyElse, address)
+	_, _ = io.WriteString(connection, "GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	_, _, body := answered(connection)
+	found := regexp.MustCompile(`(?m)^podium_http_body_bytes (\S+)$`).FindStringSubmatch(body)
+	if found == nil {
+		t.Fatalf("no such metric: %s", body)
+	}
+	bytes, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(bytes)
+}
+
+// Whatever one address does that proves nothing, somebody at another is served:
+// half-requests, silent connections, and bodies that nobody wants or that never end.
+func TestStrangersAtOneAddressHinderNobody(t *testing.T) {
+	t.Parallel()
+	for name, hinder := range map[string]string{
+		"half a request to a source":   "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"half a request to no source":  "POST /v1/events/x HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"half a request to a channel":  "POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+		"half a header":                "POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nX-Long: ",
+		"a connection without a word":  "",
+		"half a body for a page":       "GET /chat/web HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"half a body for the health":   "GET /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"half a body at the root":      "POST //x HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"a page again and again, mute": strings.Repeat("GET /chat/web HTTP/1.1\r\nHost: h\r\n\r\n", 200),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := startDoors(t)
+			for range 600 {
+				_, _ = io.WriteString(dialFrom(t, stranger, address), hinder) // what is refused may be closed by now
+			}
+			mustServeElsewhere(t, address, name)
+		})
+	}
+}
+
+// Many bodies of 1 MB from one address: of those for nobody nothing is read, and
+// those for somebody are few at a time.
+func TestBodiesOfStrangersAreBounded(t *testing.T) {
+	t.Parallel()
+	const atOnce, size = 300, 1 << 20
+	for path, test := range map[string]struct {
+		rounds int
+		most   int64 // bytes held
+	}{"/v1/chat/nope": {5, 0}, "/v1/events/nope": {1, 0}, "/v1/chat/web": {1, 16 << 20}, "/v1/events/tickets": {1, 16 << 20}} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			address := startDoors(t)
+			body := strings.Repeat("x", size)
+			for range test.rounds {
+				var sending sync.WaitGroup
+				for range atOnce {
+					sending.Go(func() {
+						connection := dialFrom(t, stranger, address)
+						_ = connection.SetDeadline(time.Now().Add(time.Second))
+						_, _ = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", path, size, body[1:]) // the last byte never comes
+						status, _, _ := answered(connection)
+						if status != 0 && status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+							t.Errorf("status %d", status)
+						}
+						_ = connection.Close()
+					})
+				}
+				for range 5 {
+					if held := bodyBytes(t, address); held > test.most {
+						t.Errorf("%d bytes of bodies are held", held)
+					}
+				}
+				mustServeElsewhere(t, address, path)
+				sending.Wait()
+			}
+		})
+	}
+}
+
+// There is never a redirect: a path that is not written as it should be leads nowhere.
+func TestNeverARedirect(t *testing.T) {
+	t.Parallel()
+	address := startDoors(t)
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodHead, http.MethodOptions, http.MethodConnect} {
+		for _, path := range []string{
+			"//x", "/a/../b", "/v1//chat/web", "/v1/chat//web", "/./healthz", "/../healthz", "/healthz/.", "/v1/../healthz", "//", "/v1/chat/web/../web",
+			"/v1", "/v1/events", "/v1/chat", "/chat", "/v1/runs", "http://h", "http://h//", "http://h/v1//chat/web",
+		} {
+			connection := dialFrom(t, stranger, address)
+			_, _ = fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", method, path)
+			answer, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: method})
+			if err != nil {
+				t.Fatalf("%s %s: %v", method, path, err)
+			}
+			_ = answer.Body.Close()
+			refused := answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusBadRequest ||
+				answer.StatusCode == http.StatusMethodNotAllowed
+			if !refused || answer.Header.Get("Location") != "" {
+				t.Errorf("%s %s is answered %d, Location %q", method, path, answer.StatusCode, answer.Header.Get("Location"))
+			}
+			_ = connection.Close()
+		}
+	}
+}
