@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -149,6 +150,54 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 		if err != nil || !bytes.Equal(rest, content[2*i:]) {
 			t.Fatalf("reader %d: %d bytes, %v", i, len(rest), err)
 		}
+	}
+}
+
+// A reader that takes nothing for long loses its consumer, as the server forgets one
+// that nobody asks, and loses nothing by that.
+func TestSlowReaderOutlivesItsConsumer(t *testing.T) {
+	t.Parallel()
+	server := start(t, embedded.Config{Agents: []string{"alpha"}, Durability: embedded.Interval})
+	c, js := core(t, server), administrator(t, server)
+	stream, subject := bus.ShardStream(0), bus.ControlSubject(0)
+	const messages = 3000 // more than a window
+	for n := range messages {
+		c.Publish(bus.Message{Subject: subject, Body: []byte(strconv.Itoa(n))}, bus.Expect{}, func(_ bus.Ack, err error) {
+			if err != nil {
+				t.Errorf("publish: %v", err)
+			}
+		})
+	}
+	if _, err := bus.Append(t.Context(), c, bus.Message{Subject: subject, Body: []byte(strconv.Itoa(messages))}, bus.Expect{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, ctx := range []context.Context{t.Context(), bus.WithPrecedence(t.Context())} {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		r, err := c.Read(ctx, stream, 1, subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(r.Close)
+		for n := range messages + 1 {
+			m, err := bus.Next(ctx, r)
+			if err != nil || string(m.Body) != strconv.Itoa(n) {
+				t.Fatalf("message %d is %q, %v", n, m.Body, err)
+			}
+			if n != 0 {
+				continue
+			}
+			found, err := js.Stream(ctx, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name := range found.ConsumerNames(ctx).Name() {
+				if err := found.DeleteConsumer(ctx, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.Close()
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 // A server allows 1,000 consumers on a stream, those of all processes and the
 // agents' durables included, and refuses the next one whoever asks. So everybody
-// but the owners is a visitor, and visitors leave room.
+// but the owners is a visitor, and visitors leave room. Each has a consumer of its
+// own, which costs nothing while its session is silent: one reader for all of them
+// would read every record of a busy shard for whoever follows one conversation.
 const (
 	// visitorsHere is how many visitors one process has on a stream at a time.
 	visitorsHere = 500
