@@ -14,6 +14,7 @@ type Agent struct {
 	Kind        string         `json:"kind,omitzero"`        // calculator, exec, …
 	Description string         `json:"description,omitzero"` // English, one sentence
 	Version     string         `json:"version,omitzero"`
+	Kinds       []TaskKind     `json:"kinds,omitzero"`        // of requests that it answers; none is KindWork
 	Concurrency int            `json:"concurrency,omitzero"`  // requests at a time, over all its processes
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // of task.context.arguments
 	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside

@@ -27,6 +27,7 @@ const (
 	PermitStale     PermitReason = "stale"     // nobody waits for this attempt any more
 	PermitGone      PermitReason = "granted"   // somebody else has been permitted since this was asked
 	PermitUnknown   PermitReason = "unknown"   // it may have happened already, and the profile wants to be asked
+	PermitQuestion  PermitReason = "question"  // the request asks a question, and only work may act outside
 )
 
 // PermitID returns the id of the permit that a request brings with it.

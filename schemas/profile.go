@@ -32,9 +32,14 @@ const LanguageOfWriter = "user"
 
 // AgentUse is one agent of a profile.
 type AgentUse struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitzero"` // what it can do: for planners, model routers and the score
-	Work        Duration `json:"work,omitzero"`        // instead of Deadlines.Work
+	Name        string `json:"name"`
+	Description string `json:"description,omitzero"` // what it can do: for planners, model routers and the score
+	// Kinds are those of the requests that it answers. With KindAssess it is asked
+	// how well it could do a task; without, its Capabilities say so.
+	Kinds        []TaskKind   `json:"kinds,omitzero"`
+	Capabilities []Capability `json:"capabilities,omitzero"`
+
+	Work Duration `json:"work,omitzero"` // instead of Deadlines.Work
 	// Heartbeat is how often it promises a sign of life while it works. After
 	// three that did not come it has crashed (M-47). Zero promises nothing.
 	Heartbeat Duration `json:"heartbeat,omitzero"`
@@ -91,8 +96,9 @@ type Router struct {
 	Agent  string         `json:"agent,omitzero"`  // default: the agent; agent: the one that is asked to route
 	// Score: SelfWeight of the agents' assessments of themselves and
 	// KeywordWeight of the overlap of words (P-06), both 0–1. An agent that is
-	// silent until the deadline counts as Silent (P-09). An agent that the plan
-	// suggests is taken from Floor on (P-08); below Least nobody is.
+	// silent until the deadline, or declares nothing of a task's words, counts as
+	// Silent (P-09). An agent that the plan suggests is taken from Floor on (P-08);
+	// below Least nobody is.
 	SelfWeight    float64  `json:"self_weight,omitzero"`
 	KeywordWeight float64  `json:"keyword_weight,omitzero"`
 	Silent        float64  `json:"silent,omitzero"`

@@ -66,6 +66,7 @@ func TestCompileNamesEveryFault_O12(t *testing.T) {
 		schemas.Router{Kind: schemas.RouterAgent, Agent: "oracle"},
 		schemas.Router{Kind: schemas.RouterScore, SelfWeight: 1.1, Silent: -0.1, Deadline: -1},
 	)
+	profile.Agents[1].Capabilities = []schemas.Capability{{Score: 1.1}, {Score: 1, Words: []schemas.Keyword{word(" - ")}}}
 	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "red"}, schemas.AgentUse{Name: "FINISH"}, schemas.AgentUse{})
 	profile.Complexity = &schemas.Complexities{
 		Verbs:      []schemas.Keyword{word("mix"), {Word: "", Mode: schemas.ModeWord}},
@@ -107,6 +108,9 @@ func TestCompileNamesEveryFault_O12(t *testing.T) {
 		`routers[9] (score): self_weight is 1.1, want 0 to 1`,
 		`routers[9] (score): silent is -0.1, want 0 to 1`,
 		`routers[9] (score): the deadline is negative`,
+		`agents[1].capabilities[0]: score is 1.1, want 0 to 1`,
+		`agents[1].capabilities[0]: words: none configured`,
+		`agents[1].capabilities[1]: words[0] " - ": nothing to look for`,
 		`complexity.verbs[1] "": nothing to look for`,
 		`complexity.patterns[1] "(": not a regular expression`,
 		`complexity.patterns[2] "(?<name": not a regular expression`,

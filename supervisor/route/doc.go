@@ -55,7 +55,9 @@
 //
 // A router of kind score weighs, for every agent of the profile, what it says of
 // itself and the share of the text's words that its description has as well; what
-// counts as the same word is said at vocabulary.overlaps. A router of kind agent
+// counts as the same word is said at vocabulary.overlaps. Only an agent that declares
+// the kind assess is asked. Any other says it by its capabilities: the highest score of
+// those that have a keyword in the text, or nothing. A router of kind agent
 // takes what an agent chooses out of the closed set of the profile's agents,
 // RESPOND and FINISH. If its answer is late, not to be read or none of the set, it
 // does not decide, the next router does, and the decision is degraded; so it is

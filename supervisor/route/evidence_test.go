@@ -23,6 +23,9 @@ func asking() *schemas.Profile {
 		schemas.Router{Kind: schemas.RouterAgent, Agent: "last", Deadline: schemas.Duration(3 * time.Second)},
 		schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"},
 	)
+	for i := range profile.Agents {
+		profile.Agents[i].Kinds = []schemas.TaskKind{schemas.KindWork, schemas.KindAssess}
+	}
 	profile.Agents[0].Description = "Paints walls and the roofs."
 	profile.Agents[1].Description = "Paints gardens; calculates Bäume"
 	profile.Languages = []schemas.Language{{Tag: "en", Markers: []string{"the", "für"}}}
@@ -102,6 +105,53 @@ func TestNeedIsEmptyWithoutAskingRouters(t *testing.T) {
 	words := profileWith(schemas.Router{Kind: schemas.RouterScore, KeywordWeight: 1})
 	if need := compiled(t, words).Need("text", "", route.Evidence{}); !need.Empty() {
 		t.Errorf("assessments that weigh nothing are asked: %+v", need)
+	}
+}
+
+// TestOnlyWhoDeclaresItIsAsked: an agent without KindAssess is not asked how well it
+// could do a task; its capabilities say so, and whatever an answer says in its name
+// does not. Profiles of before kinds were declared go on asking everybody.
+func TestOnlyWhoDeclaresItIsAsked_P06_P07_P09(t *testing.T) {
+	t.Parallel()
+	work, both := []schemas.TaskKind{schemas.KindWork}, []schemas.TaskKind{schemas.KindAssess, schemas.KindWork}
+	sky := []schemas.Capability{{Words: []schemas.Keyword{word("sky")}, Score: 0.9}, {Words: []schemas.Keyword{prefix("sk")}, Score: 0.4}}
+	for _, test := range []struct {
+		name         string
+		kinds        []schemas.TaskKind   // of all but blue
+		capabilities []schemas.Capability // of red
+		asked        []string
+		want         string
+	}{
+		{"nobody is asked", work, sky, nil, "red 0.54, green 0.15, blue 0.15"},
+		{"nobody has anything to say", work, nil, nil, "red 0.15, green 0.15, blue 0.15"},
+		{"who is asked speaks for itself", both, sky, []string{"red", "green"}, "green 0.12, red 0.06, blue 0.15"},
+		{"a profile of before", nil, sky, []string{"red", "green"}, "green 0.12, red 0.06, blue 0.15"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			profile := asking()
+			profile.Routers = []schemas.Router{{Kind: schemas.RouterScore, Silent: 0.25}}
+			for i := range profile.Agents {
+				profile.Agents[i].Kinds = test.kinds
+			}
+			profile.Agents[0].Capabilities, profile.Agents[2].Kinds = test.capabilities, work
+			router := compiled(t, profile)
+			if need := router.Need("sky", "", route.Evidence{}); !slices.Equal(need.Assess, test.asked) {
+				t.Errorf("it needs %+v, want %v", need, test.asked)
+			}
+			evidence := route.Evidence{Assessments: []schemas.Assessment{assessed("red", 0.1), assessed("green", 0.2), assessed("blue", 1)}}
+			d, _ := router.DecideWith("sky", "", evidence)
+			var scores []string
+			for _, c := range d.Candidates {
+				scores = append(scores, fmt.Sprintf("%s %v", c.Agent, c.Score))
+			}
+			slices.Sort(scores)
+			wanted := strings.Split(test.want, ", ")
+			slices.Sort(wanted)
+			if !slices.Equal(scores, wanted) || d.Degraded {
+				t.Errorf("%v, want %v, degraded %t. %s", scores, wanted, d.Degraded, d.Reasoning)
+			}
+		})
 	}
 }
 
@@ -271,8 +321,12 @@ func answers() *rapid.Generator[route.Evidence] {
 // stands at the end.
 func TestNeedEnds_P09_G31_O12(t *testing.T) {
 	t.Parallel()
-	router := compiled(t, asking())
+	declaring := asking()
+	declaring.Agents[1].Kinds = []schemas.TaskKind{schemas.KindWork}
+	declaring.Agents[1].Capabilities = []schemas.Capability{{Words: []schemas.Keyword{prefix("gr"), word("sky")}, Score: 0.7}}
+	routers := []*route.Router{compiled(t, asking()), compiled(t, declaring)}
 	rapid.Check(t, func(t *rapid.T) {
+		router := rapid.SampledFrom(routers).Draw(t, "router")
 		text, evidence := aText().Draw(t, "text"), answers().Draw(t, "evidence")
 		assigned := rapid.SampledFrom([]string{"", "red", "nobody"}).Draw(t, "assigned")
 		for range 3 {

@@ -90,24 +90,25 @@ type overlap struct {
 // there are any; else of all of it. Two words agree if they are equal; or share
 // their first five letters, or all four of a shorter one, and then differ in no
 // more than three letters each: "calculate" and "calculations". Each word of a description is listed where it
-// is first found.
-func (v *vocabulary) overlaps(q *question) []overlap {
+// is first found. Limit is where those words end.
+func (v *vocabulary) overlaps(q *question) (overlaps []overlap, limit int) {
 	f := q.text
-	limit := len(f.text)
+	limit = len(f.text)
 	if q.router.complexity != nil {
 		read := q.router.complexity.outline(f)
 		limit = read.request()
 	}
 	overlaps, distinct := v.compare(f, limit)
 	if distinct == 0 && limit < len(f.text) {
-		overlaps, distinct = v.compare(f, len(f.text))
+		limit = len(f.text)
+		overlaps, distinct = v.compare(f, limit)
 	}
 	if distinct > 0 {
 		for i := range overlaps {
 			overlaps[i].share = rounded(float64(overlaps[i].words) / float64(distinct))
 		}
 	}
-	return overlaps
+	return overlaps, limit
 }
 
 // compare counts the words before limit.

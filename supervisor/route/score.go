@@ -23,6 +23,7 @@ type scorer struct {
 	self, words, silent float64
 	floor, least        float64
 	deadline            time.Duration
+	declared            *declarations
 	vocabulary          *vocabulary
 }
 
@@ -33,7 +34,7 @@ func (c *compiler) scorer(where string, configured schemas.Router) *scorer {
 		self: configured.SelfWeight, words: configured.KeywordWeight, silent: configured.Silent,
 		floor: cmp.Or(configured.Floor, DefaultFloor), least: configured.Least,
 		deadline:   c.deadline(where, configured.Deadline, DefaultAssessDeadline),
-		vocabulary: c.router.folder.vocabulary(c.profile),
+		vocabulary: c.router.folder.vocabulary(c.profile), declared: c.declarations(),
 	}
 	if s.self == 0 && s.words == 0 {
 		s.self, s.words = DefaultSelfWeight, DefaultKeywordWeight
@@ -68,6 +69,7 @@ func (c *compiler) deadline(where string, configured schemas.Duration, otherwise
 // A rating is the score of one agent, and where it comes from.
 type rating struct {
 	agent  string
+	asked  bool // for its assessment; any other agent declares one, or nothing
 	spoken bool // it has assessed itself
 	self   float64
 	words  float64
@@ -77,24 +79,11 @@ type rating struct {
 
 // answer scores every agent (P-07). One that is suggested is taken from the
 // floor on, even when another has more (P-08). Else the highest wins: of equals,
-// one that has answered before one that was silent, then the first of the
+// one that has assessed itself before one that was silent, then the first of the
 // profile. A total of 0, or below least, wins nothing.
 func (s *scorer) answer(q *question) verdict {
 	var v verdict
-	ratings := make([]rating, 0, len(q.router.agents))
-	silent := 0
-	for _, o := range s.vocabulary.overlaps(q) {
-		said, asked := q.evidence.assessment(o.agent)
-		switch {
-		case s.self == 0:
-		case !asked:
-			v.need.Assess, v.need.Deadline = append(v.need.Assess, o.agent), s.deadline
-		case !said.Answered:
-			silent++
-		}
-		ratings = append(ratings, s.rate(said, o))
-	}
-	v.degraded = silent > 0 && silent == len(ratings)
+	ratings := s.rate(q, &v)
 	slices.SortStableFunc(ratings, func(a, b rating) int {
 		switch {
 		case a.total != b.total:
@@ -118,13 +107,44 @@ func (s *scorer) answer(q *question) verdict {
 	return v
 }
 
-// rate weighs the two parts of a score. Products are rounded for themselves, so
+// rate scores every agent, in the order of the profile. What it still needs to ask
+// goes into the verdict, and whether all who were asked were silent.
+func (s *scorer) rate(q *question, v *verdict) []rating {
+	ratings := make([]rating, 0, len(q.router.agents))
+	overlaps, limit := s.vocabulary.overlaps(q)
+	found := s.declared.found(q.text, limit)
+	silent, spoken := 0, 0
+	for i, o := range overlaps {
+		r := rating{agent: o.agent, asked: s.declared.agents[i].asks, words: o.share}
+		if !r.asked {
+			s.declared.speak(&r, q, i, found)
+		} else {
+			said, heard := q.evidence.assessment(o.agent)
+			r.spoken, r.self = said.Answered, min(max(said.Score, 0), 1)
+			switch {
+			case s.self == 0:
+			case !heard:
+				v.need.Assess, v.need.Deadline = append(v.need.Assess, o.agent), s.deadline
+			case !said.Answered:
+				silent++
+			}
+		}
+		if r.spoken {
+			spoken++
+		}
+		r.found = append(r.found, o.found...)
+		ratings = append(ratings, s.weigh(r))
+	}
+	v.degraded = silent > 0 && spoken == 0
+	return ratings
+}
+
+// weigh adds up the two parts of a score. Products are rounded for themselves, so
 // that no processor fuses them with the sum, and the total to four decimals:
 // deciding again on another machine gives the same.
-func (s *scorer) rate(said schemas.Assessment, o overlap) rating {
-	r := rating{agent: o.agent, spoken: said.Answered, self: s.silent, words: o.share, found: o.found}
-	if r.spoken {
-		r.self = min(max(said.Score, 0), 1)
+func (s *scorer) weigh(r rating) rating {
+	if !r.spoken {
+		r.self = s.silent
 	}
 	own, words := float64(s.self*r.self), float64(s.words*r.words)
 	r.total = rounded(float64(own + words))
@@ -135,9 +155,13 @@ func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 // String says what a total is made of.
 func (r rating) String() string {
-	self := fmt.Sprintf("assessment %v", r.self)
+	said, silence := "assessment", "no assessment"
+	if !r.asked {
+		said, silence = "declared", "nothing declared"
+	}
+	self := fmt.Sprintf("%s %v", said, r.self)
 	if !r.spoken {
-		self = fmt.Sprintf("no assessment, counted as %v", r.self)
+		self = fmt.Sprintf("%s, counted as %v", silence, r.self)
 	}
 	return fmt.Sprintf("%v (%s, words %v)", r.total, self, r.words)
 }
