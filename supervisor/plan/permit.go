@@ -7,7 +7,7 @@ import (
 )
 
 // Permit decides whether the agent that works on an attempt of a task may act
-// outside. An effect is permitted once, over all attempts, unless the agent has
+// outside. Nobody may who is asked a question, whatever the run was pinned to. An effect is permitted once, over all attempts, unless the agent has
 // said that the attempt which was permitted failed. If it has not said anything,
 // nobody knows whether the effect has happened, and the profile decides: again,
 // or not, and then the task fails. An earlier run for the same request of somebody
@@ -39,6 +39,8 @@ func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool)
 // objection is why an agent may not act; empty is nothing.
 func (t *Turn) objection(task *Task, attempt int, permit string, known bool) schemas.PermitReason {
 	switch {
+	case !task.Kind.IsWork():
+		return schemas.PermitQuestion
 	case task.State == TaskCancelled:
 		return schemas.PermitCancelled
 	case task.State == TaskFailed && task.Failure == schemas.FailureUnknownEffect && attempt == task.Attempt:
@@ -89,6 +91,6 @@ func (t *Turn) asksOnUnknown(agent string) bool {
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func (t *Turn) brings(id, agent string, attempt int) bool {
-	return id == DeliveryTask && attempt == 1 && !t.asksOnUnknown(agent)
+func (t *Turn) brings(id string, kind schemas.TaskKind, agent string, attempt int) bool {
+	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent)
 }

@@ -247,7 +247,7 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 		Request: schemas.RequestID(t.Shard, run, id, attempt),
 		Effect:  t.effect(run, id),
 		Queue:   t.bounded(queue),
-		Expires: t.bounded(expires), Permitted: t.brings(id, agent, attempt),
+		Expires: t.bounded(expires), Permitted: t.brings(id, kind, agent, attempt),
 	}})
 }
 

@@ -186,6 +186,10 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 	if !run.Settled() && !run.Expires.IsZero() && f.Expires.After(run.Expires) {
 		tb.Fatalf("a request outlives its run, %s after %s", f.Expires, run.Expires)
 	}
+	undeclared := func(use schemas.AgentUse) bool { return use.Name == f.Agent && !use.Declares(f.Kind) }
+	if f.Kind == schemas.KindAssess && slices.ContainsFunc(s.profiles[run.ProfileHash].Agents, undeclared) {
+		tb.Fatalf("agent %s is asked for %s, and does not declare it", f.Agent, f.Task)
+	}
 	task := run.Task(f.Task)
 	if task == nil || task.Plan == nil {
 		return
@@ -204,12 +208,16 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 	}
 }
 
-// permits: an effect is permitted once, unless the agent has said that nothing came
+// permits: only work may act outside. An effect is permitted once, unless the agent has said that nothing came
 // of it, or the profile wants it again when nobody knows.
 func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 	tb.Helper()
 	effect := fmt.Sprint(run.Number, "/", fact.Task())
 	outstanding := s.effects[effect]
+	if question := run.Task(fact.Task()); question != nil && !question.Kind.IsWork() && fact.PermitGranted != nil ||
+		fact.TaskDispatched != nil && fact.TaskDispatched.Permitted && !fact.TaskDispatched.Kind.IsWork() {
+		tb.Fatalf("question %s is permitted to act", fact.Task())
+	}
 	switch {
 	case fact.TaskDispatched != nil && fact.TaskDispatched.Permitted:
 		if outstanding != "" {

@@ -51,9 +51,9 @@ func (s *State) answered(f *schemas.Fact) {
 	}
 }
 
-// brought is the permit that a request takes along, if any.
+// brought is the permit that a request takes along, if any. A question takes none.
 func brought(f *schemas.TaskDispatched) string {
-	if f.Permitted {
+	if f.Permitted && f.Kind.IsWork() {
 		return schemas.PermitID(f.Request)
 	}
 	return ""

@@ -82,6 +82,16 @@ func (s *script) agents(p *schemas.Profile) {
 		use.OnUnknown = schemas.OnUnknown(s.pick("ask", "ask", "", "resend"))
 		use.Heartbeat, use.Reuse = s.span(0, 0, 2*time.Second), s.span(0, 0, time.Minute)
 	}
+	for i := range p.Agents {
+		if s.one(4) {
+			break // a profile of before kinds were declared
+		}
+		p.Agents[i].Kinds = [][]schemas.TaskKind{{schemas.KindWork}, {schemas.KindWork, schemas.KindAssess}}[s.next()%2]
+		if s.one(2) {
+			word := schemas.Keyword{Word: s.pick("calculate", "write", "summarize"), Mode: schemas.ModePrefix}
+			p.Agents[i].Capabilities = []schemas.Capability{{Words: []schemas.Keyword{word}, Score: 0.25 * float64(s.next()%5)}}
+		}
+	}
 	if s.one(3) {
 		p.Agents[0].OutputSchema = jsontext.Value(`{"type":["array","null"]}`)
 	}
