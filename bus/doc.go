@@ -81,7 +81,9 @@
 //     (TestServeEndsTheHandlersContext), and before the lease lapses
 //     (TestServeEndsBeforeItsLeaseLapses), which lasts as long as the work does
 //     (TestServeKeepsTheLeaseOfLongWork).
-//  13. A request of the past is not begun (TestServeIsAHandlerSystem/ExpiredIsRefused).
+//  13. A request of the past is not begun (TestServeIsAHandlerSystem/ExpiredIsRefused),
+//     and one of a kind that its agent does not declare never reaches it
+//     (TestServeRefusesUndeclaredKinds, TestServeIsAHandlerSystem/UndeclaredKindIsRefused).
 //  14. Two copies of a request are never worked on at the same time in one process,
 //     and a copy of an answered one gets the same response without work
 //     (TestServeDoesOneOfTwoCopiesAtATime, TestServeAnswersARedeliveryFromMemory).
@@ -108,7 +110,8 @@
 //     (TestReceiveHandsOver_X03).
 //  21. Of what is not taken over, what has expired is dropped, what can be answered
 //     is answered with a failure, and the rest is handed to be isolated
-//     (TestReceiveRefuses_X06).
+//     (TestReceiveRefuses_X06). A question is not taken over
+//     (TestReceiveRefusesUndeclaredKinds).
 //  22. A supervisor is held to all that an agent is held to, however deep it is
 //     nested (supervisor.TestSupervisorOfSupervisorsIsAHandler).
 //
@@ -121,6 +124,7 @@
 //     (TestPermitComesAlongOnce).
 //  24. Without leave there is a failed response for good, or none when another
 //     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
+//     For a question there is none, whoever asks (TestNoPermitForAQuestion).
 //  25. After leave, whatever ends a handler without its own word is told as an
 //     effect that may have happened (TestPermitLeavesDoubt). So is whatever ends one
 //     that has not heard what is permitted, when others were handed the request before

@@ -21,8 +21,11 @@ var (
 	ErrTooManyReaders = errors.New("too many readers at a time; try again in a few seconds")
 	// ErrDenied reports that the server's permissions refuse it.
 	ErrDenied = errors.New("permission denied")
-	// ErrNotPermitted reports that whoever made a request does not want its effect any more.
+	// ErrNotPermitted reports that whoever made a request does not want its effect any
+	// more, or that it asks a question.
 	ErrNotPermitted = errors.New("the agent may not act")
+	// ErrUndeclared reports a request of a kind that its agent does not declare.
+	ErrUndeclared = errors.New("the kind is not declared")
 	// ErrCorrupt reports bytes that do not match the hash they are named by.
 	ErrCorrupt = errors.New("the content does not match its hash")
 )

@@ -48,7 +48,8 @@ type Request struct {
 // question, every second until ctx ends. Calls wait for each other.
 //
 // Whoever made the request decides: one of the past is refused, and so is one
-// whose effect may have happened already if the profile wants to be asked then.
+// whose effect may have happened already if the profile wants to be asked then. For a
+// question, which is any other kind than work, there is no leave, and nobody is asked.
 // The first to be handed the request may have leave already: then Permit returns
 // at once, and so it does when nobody is named who could refuse. Errors: a
 // *Failure that wraps ErrNotPermitted, or why ctx ended.

@@ -52,6 +52,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 type permit struct {
 	server     *server
 	request    *schemas.Event
+	question   bool // it asks for no work: nobody is permitted anything
 	deliveries int
 	supersede  func() // leaves the request to another process, which was permitted since
 	log        zerolog.Logger
@@ -69,6 +70,10 @@ func (p *permit) ask(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.answered.Load() {
+		return p.refusal
+	}
+	if p.question {
+		p.settle(&schemas.PermitAnswer{Reason: schemas.PermitQuestion})
 		return p.refusal
 	}
 	if p.request.Permit != "" && p.deliveries == 1 {
@@ -166,7 +171,7 @@ func (p *permit) acted() bool { return p.given.Load() || p.shared() }
 // not asked for, or has not heard of.
 func (p *permit) shared() bool {
 	_, asked := shardOf(p.server.worker.Name(), p.request)
-	return asked && p.deliveries != 1 && !p.answered.Load()
+	return asked && !p.question && p.deliveries != 1 && !p.answered.Load()
 }
 
 // awaitPermit passes the answer to one question on until done is called.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -209,11 +210,8 @@ func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, reques
 	log.Error().Str("detail", malformed.Detail).Uint64("malformed_total", s.malformed.Add(1)).Msg("a malformed request is refused")
 	switch {
 	case request != nil:
-		failed := s.failed(&e, request, time.Now(), &Failure{Message: "The request is not valid: " + malformed.Detail, Permanent: true})
-		if s.publish(ctx, &failed, &e, request, log) != nil {
-			s.giveBack(ctx, d, log, "the response could not be published")
-			return
-		}
+		s.decline(ctx, d, &e, request, &Failure{Message: "The request is not valid: " + malformed.Detail, Permanent: true}, log)
+		return
 	case s.isolate != nil:
 		if err := s.isolate(ctx, d.Message(), malformed.Detail); err != nil {
 			log.Warn().Err(err).Msg("a malformed request is not isolated yet")
@@ -224,13 +222,46 @@ func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, reques
 	s.acknowledge(ctx, d, log)
 }
 
-// work has the handler do a request, with progress. It fails when the right to
+// decline ends a request that is not worked on by a failed response.
+func (s *server) decline(ctx context.Context, d Delivery, e *schemas.Event, request *Request, failure *Failure, log zerolog.Logger) {
+	failed := s.failed(e, request, time.Now(), failure)
+	if s.publish(ctx, &failed, e, request, log) != nil {
+		s.giveBack(ctx, d, log, "the response could not be published")
+		return
+	}
+	s.acknowledge(ctx, d, log)
+}
+
+// undeclared returns the failure of a request of a kind that the agent does not
+// declare, or nil.
+func (s *server) undeclared(request *Request) *Failure {
+	kind, found := request.Undeclared(s.config.Agent.Kinds...)
+	if !found {
+		return nil
+	}
+	declared := make([]string, len(s.config.Agent.Kinds))
+	for i, kind := range s.config.Agent.Kinds {
+		declared[i] = string(kind)
+	}
+	err := fmt.Errorf("%w: a request of kind %s comes to an agent that declares %s", ErrUndeclared, kind, strings.Join(declared, ", "))
+	return &Failure{
+		Message:   fmt.Sprintf("This agent does not answer requests of kind %s. It declares: %s.", kind, strings.Join(declared, ", ")),
+		Permanent: true, Err: err,
+	}
+}
+
+// work has the handler do a request of a kind that it declares, with progress. It fails when the right to
 // the request was lost on the way, or when the agent is stopping.
 func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (answer, error) {
 	started := time.Now()
+	if failure := s.undeclared(request); failure != nil {
+		s.logFailure(log, failure, nil)
+		return s.failed(e, request, started, failure), nil
+	}
 	progress := s.startProgress(ctx, e, request, started)
+	_, question := request.Undeclared(schemas.KindWork)
 	leave := permit{
-		server: s, request: e, deliveries: held.delivery.Deliveries(), log: log,
+		server: s, request: e, question: question, deliveries: held.delivery.Deliveries(), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
 	request.permit, request.Deliveries = leave.ask, leave.deliveries

@@ -28,7 +28,8 @@ type Receiver interface {
 // Receive is the life of one process of an agent that takes requests over
 // instead of working on them. It is Serve in all else: it announces the agent,
 // takes as many requests as it has free slots until ctx ends, keeps their leases,
-// and answers those that break their schema. Remember has no meaning here.
+// and answers those that break their schema or are of a kind that it does not
+// declare. Remember has no meaning here.
 func Receive(ctx context.Context, worker Worker, receiver Receiver, config ServeConfig) error {
 	s := newServer(worker, config)
 	s.isolate, s.unwant = receiver.Isolate, receiver.Unwanted
@@ -55,6 +56,11 @@ func (s *server) handOver(ctx context.Context, d Delivery, receiver Receiver) {
 	if !request.Expires.IsZero() && !time.Now().Before(request.Expires) {
 		log.Info().Msg("an expired request is not taken over")
 		s.acknowledge(ctx, d, log)
+		return
+	}
+	if failure := s.undeclared(request); failure != nil {
+		s.logFailure(log, failure, nil)
+		s.decline(ctx, d, &e, request, failure, log)
 		return
 	}
 	err = receiver.Receive(ctx, e, request)

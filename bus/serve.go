@@ -26,7 +26,9 @@ const DefaultProgressEvery = 10 * time.Second
 
 // A ServeConfig bounds Serve. The zero value of a field stands for its default.
 type ServeConfig struct {
-	// Agent is what the agent says of itself. Its Name is always the worker's.
+	// Agent is what the agent says of itself. Its Name is always the worker's. A
+	// request of another kind than its Kinds, which are work by default, is refused
+	// before the handler sees it.
 	Agent schemas.Agent
 	// Concurrency is how many requests this process works on at a time; 1 by default.
 	Concurrency int
@@ -54,6 +56,9 @@ func (c ServeConfig) withDefaults(worker Worker) ServeConfig {
 	c.Concurrency = max(c.Concurrency, 1)
 	if c.Agent.Concurrency == 0 {
 		c.Agent.Concurrency = c.Concurrency
+	}
+	if len(c.Agent.Kinds) == 0 {
+		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
 	}
 	for _, d := range [...]struct {
 		value   *time.Duration

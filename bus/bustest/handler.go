@@ -21,10 +21,12 @@ type HandlerSystem struct {
 	Agent string
 	// Task returns the n-th task of those that the agent completes.
 	Task func(n int) schemas.Task
+	// Kinds are those that the agent declares; work when there are none.
+	Kinds []schemas.TaskKind
 }
 
-// ServeHandler runs a handler by bus.Serve on a new in-process ledger until the
-// test ends.
+// ServeHandler runs a handler that declares work by bus.Serve on a new in-process
+// ledger until the test ends. No request of another kind may reach the handler.
 func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n int) schemas.Task) HandlerSystem {
 	t.Helper()
 	ledger := memory.New(2)
@@ -35,7 +37,7 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
 	go func() {
-		served <- bus.Serve(ctx, ledger.Worker(agent), handler, bus.ServeConfig{
+		served <- bus.Serve(ctx, ledger.Worker(agent), onlyWork(t, handler), bus.ServeConfig{
 			Concurrency: pool.Size, AckWait: pool.AckWait, DrainTimeout: time.Second, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel),
 		})
 	}()
@@ -48,9 +50,19 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 	return HandlerSystem{Core: ledger, Agent: agent, Task: task}
 }
 
+func onlyWork(t *testing.T, handler bus.Handler) bus.Handler {
+	t.Helper()
+	return bus.HandlerFunc(func(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+		if kind, undeclared := request.Undeclared(schemas.KindWork); undeclared {
+			t.Errorf("the handler was called for a request of kind %s", kind)
+		}
+		return handler.Handle(ctx, request, report)
+	})
+}
+
 // TestHandler holds an agent to what the bus expects of every one: exactly one
-// response to each request, valid messages, the same response to a repeat. Each
-// test opens a system of its own.
+// response to each request, valid messages, the same response to a repeat, a refusal
+// of the kinds that it does not declare. Each test opens a system of its own.
 func TestHandler(t *testing.T, open func(t *testing.T) HandlerSystem) {
 	t.Helper()
 	for _, test := range []struct {
@@ -66,6 +78,7 @@ func TestHandler(t *testing.T, open func(t *testing.T) HandlerSystem) {
 		{"ExpiredIsRefused", testExpired},
 		{"GarbageStopsNobody", testGarbage},
 		{"InvalidRequestFails", testInvalidRequest},
+		{"UndeclaredKindIsRefused", testUndeclaredKind},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -154,3 +154,51 @@ func testInvalidRequest(t *testing.T, c *conversation) {
 		t.Errorf("issues %+v: no other attempt can help", issues)
 	}
 }
+
+// testUndeclaredKind: a question to an agent that does not answer such questions is
+// refused for good, and nothing is done for it: no sign of work comes before, and no
+// other response after.
+func testUndeclaredKind(t *testing.T, c *conversation) {
+	declared := c.Kinds
+	if len(declared) == 0 {
+		declared = []schemas.TaskKind{schemas.KindWork}
+	}
+	want := map[string]schemas.TaskKind{}
+	for _, kind := range []schemas.TaskKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
+		if slices.Contains(declared, kind) {
+			continue
+		}
+		request, e := c.request(t)
+		request.Payload.Tasks[0].Context.Kind = kind
+		e.Data = marshal(t, request)
+		c.send(t, e)
+		want[request.MessageID] = kind
+	}
+	if len(want) == 0 {
+		t.Fatal("the agent declares every kind, so that there is nothing to be refused")
+	}
+	said := c.settle(t)
+	if len(said) != len(want) {
+		t.Fatalf("%d responses to %d requests", len(said), len(want))
+	}
+	for _, s := range said {
+		issues := s.Payload.IssuesEncountered
+		kind := string(want[s.InReplyTo])
+		if kind == "" || s.Payload.Status != schemas.StatusFailed || len(issues) != 1 ||
+			issues[0].Resolution != schemas.ResolutionEscalated || issues[0].EffectUnknown || !strings.Contains(issues[0].Description, kind) {
+			t.Errorf("a request of kind %q got %+v", kind, s.Payload)
+		}
+	}
+	for m, err := range c.Core.Scan(deadline(t), bus.ShardStream(1), 1, bus.ProgressSubject(c.Agent, 1), bus.PermitSubject(c.Agent, 1)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := bus.Decode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := want[e.CausationID]; kind != "" {
+			t.Errorf("work on a request of kind %s has begun: %s", kind, m.Subject)
+		}
+	}
+}
