@@ -9,8 +9,12 @@
 // PODIUM_RUN, PODIUM_TASK, PODIUM_ATTEMPT and PODIUM_EFFECT; the last is the
 // same for every attempt of one piece of work.
 //
+// It is started for requests of the kinds that its agent declares, which is work by
+// default. An assessment, a plan and a route are asked for by task.context.kind.
+//
 // A program with side effects outside is started only once that is permitted: a
-// request that was cancelled, or that another process has worked on, starts none.
+// request that was cancelled, or that another process has worked on, starts none, and
+// neither does a question.
 //
 // # What it may say on the way
 //

@@ -6,6 +6,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,10 @@ type Config struct {
 	Description string
 	InputSchema jsontext.Value
 	SideEffects string
+	// Kinds are those of the requests that it answers, for bus.Serve; none is work. A
+	// program with side effects outside can answer no questions, because for these
+	// nobody is permitted to start it.
+	Kinds []schemas.TaskKind
 }
 
 // An Agent runs a program for each request. It is safe for use by several
@@ -71,6 +76,11 @@ func New(config Config) (*Agent, error) {
 	}
 	if config.MaxOutput == 0 {
 		config.MaxOutput = DefaultMaxOutput
+	}
+	if question := slices.IndexFunc(config.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() }); question >= 0 &&
+		config.SideEffects == schemas.SideEffectsExternal {
+		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with leave to act, "+
+			"which there is for work alone; let another agent answer them", config.Kinds[question])
 	}
 	for _, variable := range config.Env {
 		if name, _, _ := strings.Cut(variable, "="); name == "" || strings.ContainsRune(variable, 0) {
@@ -109,6 +119,7 @@ func (a *Agent) Description() schemas.Agent {
 		Description: a.config.Description,
 		InputSchema: a.config.InputSchema,
 		SideEffects: a.config.SideEffects,
+		Kinds:       a.config.Kinds,
 	}
 	if entry.Description == "" {
 		entry.Description = "Runs the program " + filepath.Base(a.path) + "."

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,5 +83,25 @@ func TestDoubtAboutAProgram(t *testing.T) {
 				t.Errorf("%+v", err)
 			}
 		})
+	}
+}
+
+// The agent declares what it is configured to answer. A program that starts only with
+// leave to act can answer no questions, for which there is none.
+func TestKindsOfAProgram(t *testing.T) {
+	t.Parallel()
+	both := func(c *exec.Config) { c.Kinds = []schemas.TaskKind{schemas.KindWork, schemas.KindAssess} }
+	work := func(c *exec.Config) { c.Kinds = []schemas.TaskKind{schemas.KindWork} }
+	if declared := program(t, "request", both).Description().Kinds; len(declared) != 2 || declared[1] != schemas.KindAssess {
+		t.Errorf("it declares %v", declared)
+	}
+	if declared := program(t, "request", work, external).Description().Kinds; len(declared) != 1 {
+		t.Errorf("it declares %v", declared)
+	}
+	refused := exec.Config{Command: []string{os.Args[0]}}
+	both(&refused)
+	external(&refused)
+	if _, err := exec.New(refused); err == nil || !strings.Contains(err.Error(), "cannot answer requests of kind assess") {
+		t.Errorf("a program with side effects that answers questions: %v", err)
 	}
 }

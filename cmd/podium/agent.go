@@ -27,13 +27,14 @@ func (agentCommand) Help() string {
 }
 
 type agentExecCommand struct {
-	Name        string        `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
-	Concurrency int           `help:"Requests at a time." default:"1"`
-	Timeout     time.Duration `help:"After this the program, and all it started, is killed." default:"30s"`
-	Heartbeat   time.Duration `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
-	Description string        `help:"What it can do, in one sentence." placeholder:"WORDS"`
-	SideEffects string        `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none." enum:"external," default:"" placeholder:"external"`
-	Command     []string      `arg:"" passthrough:"" help:"The program and its arguments, after --."`
+	Name        string             `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
+	Concurrency int                `help:"Requests at a time." default:"1"`
+	Timeout     time.Duration      `help:"After this the program, and all it started, is killed." default:"30s"`
+	Heartbeat   time.Duration      `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
+	Description string             `help:"What it can do, in one sentence." placeholder:"WORDS"`
+	Kinds       []schemas.TaskKind `help:"What it answers, as podium.yaml has it: ${enum}. Every other request is refused, and starts no program." enum:"work,assess,plan,route" default:"work"`
+	SideEffects string             `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none." enum:"external," default:"" placeholder:"external"`
+	Command     []string           `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
 // Help is shown by --help.
@@ -44,7 +45,8 @@ than 0 is a failure. The agent must be in podium.yaml as kind external; the key 
 instance has made for it is found in its data directory. Ctrl-C stops it when its requests are done.
 
   podium agent exec --name summary -- ./summary.sh
-  podium agent exec --name translate --concurrency 2 -- python3 translate.py`
+  podium agent exec --name translate --concurrency 2 -- python3 translate.py
+  podium agent exec --name planner --kinds plan -- ./planner.py`
 }
 
 // Run implements the verb.
@@ -54,7 +56,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 		command = command[1:]
 	}
 	program, err := exec.New(exec.Config{
-		Command: command, Timeout: c.Timeout, Description: c.Description, SideEffects: c.SideEffects,
+		Command: command, Timeout: c.Timeout, Description: c.Description, SideEffects: c.SideEffects, Kinds: c.Kinds,
 	})
 	if err != nil {
 		return &exitError{code: exitUsage, err: err}

@@ -87,14 +87,15 @@ func TestRouteSaysWhoIsAsked_O10_P09(t *testing.T) {
 	file := writeFile(t, `
 agents:
   echo: {kind: echo, description: "Repeats every song"}
-  oracle: {kind: external}
+  oracle: {kind: external, kinds: [route]}
+  singer: {kind: external, capabilities: [{words: [song*], score: 0.2}]}
 profiles:
   desk:
-    agents: [echo]
+    agents: [echo, singer]
     routers: [{kind: agent, agent: oracle}, {kind: score}]
 `)
 	text := in(t, "", "route", "-c", file, "songs").succeeds(t).stdout
-	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" was not asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`} {
+	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" was not asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`, "0.12 (declared 0.2, words 0)"} {
 		if !strings.Contains(text, words) {
 			t.Errorf("it does not say %q:\n%s", words, text)
 		}

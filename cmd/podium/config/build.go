@@ -52,7 +52,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	for i, use := range profile.Agents {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
-			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
+			Name: use.Name, Description: agent.Description, Kinds: agent.Kinds, Capabilities: buildCapabilities(agent.Capabilities), Work: use.Work, Heartbeat: agent.heartbeat(),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema.value(), OutputSchema: agent.OutputSchema.value(),
 		}
@@ -62,6 +62,14 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		}
 	}
 	return uses
+}
+
+func buildCapabilities(source []Capability) []schemas.Capability {
+	var capabilities []schemas.Capability
+	for _, capability := range source {
+		capabilities = append(capabilities, schemas.Capability{Words: buildKeywords(capability.Words), Score: capability.Score})
+	}
+	return capabilities
 }
 
 // heartbeat is how often an agent promises a sign of life while it works: what is

@@ -65,18 +65,26 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind        `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of."`
-	Description  string           `yaml:"description" doc:"What it can do, in one sentence."`
-	Concurrency  int              `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
-	Command      []string         `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
-	Timeout      schemas.Duration `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
-	Env          []string         `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
-	SideEffects  string           `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
-	Profile      string           `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
-	Heartbeat    schemas.Duration `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
-	Breaker      Breaker          `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
-	InputSchema  JSON             `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
-	OutputSchema JSON             `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of."`
+	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
+	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec and external: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
+	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
+	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
+	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
+	Timeout      schemas.Duration   `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
+	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
+	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
+	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
+	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
+	InputSchema  JSON               `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	OutputSchema JSON               `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
+}
+
+// A Capability is how well an agent can do what certain words ask for (P-06).
+type Capability struct {
+	Words []Keyword `yaml:"words" required:"true" min:"1" doc:"One of them in a message is enough."`
+	Score float64   `yaml:"score" required:"true" max:"1" doc:"How well, from 0 to 1. Of several capabilities the highest counts."`
 }
 
 // A Breaker says when an agent is not asked any more, and how long (M-28).

@@ -95,6 +95,7 @@ func TestDefaults(t *testing.T) {
 		"durability": {config.Ledger.Durability, DurabilityFsync},
 		"listen":     {config.HTTP.Listen, "127.0.0.1:8080"},
 		"pool":       {config.Agents["echo"].Concurrency, 3},
+		"kinds":      {fmt.Sprint(config.Agents["echo"].Kinds), "[work]"},
 		"breaker":    {config.Agents["echo"].Breaker, Breaker{Failures: 5, Within: schemas.Duration(30 * time.Second), Open: schemas.Duration(30 * time.Second)}},
 		"agents":     {len(config.Agents), 2}, // echo and chat: there is no mail account
 		"language":   {profile.Language, schemas.LanguageOfWriter},

@@ -245,7 +245,7 @@ func (d *decoder) list(node ast.Node, into reflect.Value, path string, tag refle
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(entries), len(entries)))
 	for i, entry := range entries {
-		d.value(entry, into.Index(i), fmt.Sprintf("%s[%d]", path, i), "")
+		d.value(entry, into.Index(i), fmt.Sprintf("%s[%d]", path, i), ofEntries(tag))
 	}
 	if least, set := bound(tag, "min"); set && len(entries) < least {
 		d.problem(start(node), path, "the list needs at least %d entry", least)

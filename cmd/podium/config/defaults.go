@@ -98,6 +98,11 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 
 func (a Agent) withDefaults() Agent {
 	a.Concurrency = or(a.Concurrency, defaultConcurrency)
+	a.Kinds = a.kinds()
+	a.Capabilities = slices.Clone(a.Capabilities)
+	for i := range a.Capabilities {
+		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
+	}
 	if a.Kind == KindExec {
 		a.Timeout = or(a.Timeout, defaultWork)
 	}
@@ -105,6 +110,17 @@ func (a Agent) withDefaults() Agent {
 	a.Breaker.Within = or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
 	a.Breaker.Open = or(a.Breaker.Open, schemas.Duration(plan.DefaultBreakerOpen))
 	return a
+}
+
+// delivers reports whether an agent delivers answers, and has no other work.
+func (a *Agent) delivers() bool { return a.Kind == KindMail || a.Kind == KindChat }
+
+// kinds are those of the requests that an agent answers.
+func (a *Agent) kinds() []schemas.TaskKind {
+	if len(a.Kinds) == 0 {
+		return []schemas.TaskKind{schemas.KindWork}
+	}
+	return a.Kinds
 }
 
 func (p Profile) withDefaults() Profile {

@@ -36,3 +36,11 @@ func bound(tag reflect.StructTag, name string) (int, bool) {
 func allowsSingle(list reflect.Type) bool {
 	return list == reflect.TypeFor[Secrets]() || list == reflect.TypeFor[Pointers]()
 }
+
+// ofEntries is the part of a list's tag that holds for each of its entries.
+func ofEntries(tag reflect.StructTag) reflect.StructTag {
+	if words := tag.Get("enum"); words != "" {
+		return reflect.StructTag("enum:" + strconv.Quote(words))
+	}
+	return ""
+}

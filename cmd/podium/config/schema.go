@@ -86,7 +86,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 			"propertyNames": object{"pattern": cmp.Or(tag.Get("keys"), namePattern)},
 		}
 	case reflect.Slice:
-		list := object{"type": "array", "items": w.value(kind.Elem(), "")}
+		list := object{"type": "array", "items": w.value(kind.Elem(), ofEntries(tag))}
 		if least, ok := bound(tag, "min"); ok {
 			list["minItems"] = least
 		}

@@ -100,6 +100,20 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 			v.problem(path+"."+key.name, "only agents of kind %s have it", kindsOf(key.kinds))
 		}
 	}
+	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
+	if question >= 0 && !slices.Contains(answering(), agent.Kind) {
+		v.problem(fmt.Sprintf("%s.kinds[%d]", path, question), onlyWork, agent.Kind)
+	}
+	if agent.delivers() && len(agent.Capabilities) > 0 {
+		v.problem(path+".capabilities", "it delivers answers; no router chooses it")
+	}
+	for i, capability := range agent.Capabilities {
+		at := fmt.Sprintf("%s.capabilities[%d].words", path, i)
+		v.keywords(at, capability.Words)
+		if slices.ContainsFunc(capability.Words, func(word Keyword) bool { return word.Shared }) {
+			v.problem(at, "shared means nothing here: of several capabilities the highest counts")
+		}
+	}
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
@@ -113,12 +127,31 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	}
 }
 
-func kindsOf(kinds []AgentKind) string {
-	names := make([]string, len(kinds))
-	for i, kind := range kinds {
-		names[i] = string(kind)
+func kindsOf(kinds []AgentKind) string { return list(kinds, " and ") }
+
+func list[T ~string](words []T, separator string) string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(texts, separator)
+}
+
+// answering are the kinds of agent that may answer more than work.
+func answering() []AgentKind { return []AgentKind{KindExec, KindExternal} }
+
+const onlyWork = "agents of kind %s do work and nothing else"
+
+// declares checks that an agent answers what it is to be asked for.
+func (v *validator) declares(path, name string, kind schemas.TaskKind) {
+	agent, known := v.config.Agents[name]
+	switch declared := agent.kinds(); {
+	case !known || agent.delivers() || slices.Contains(declared, kind): // the former have been told
+	case slices.Contains(answering(), agent.Kind):
+		v.problem(path, "%q does not answer requests of kind %s: write kinds: [%s] at agents.%s", name, kind, list(append(slices.Clip(declared), kind), ", "), name)
+	default:
+		v.problem(path, "%q does not answer requests of kind %s: "+onlyWork, name, kind, agent.Kind)
+	}
 }
 
 func (v *validator) name(path, name string) {

@@ -21,6 +21,7 @@ func (v *validator) planner(path string, profile *Profile, agents []string) {
 			v.problem(path, `kind agent needs "agent": who is asked for the plan`)
 		} else {
 			v.agentExists(path+".agent", planner.Agent)
+			v.declares(path+".agent", planner.Agent, schemas.KindPlan)
 		}
 	case schemas.PlannerTemplate:
 		if len(planner.Templates) == 0 {

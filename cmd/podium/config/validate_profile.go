@@ -17,6 +17,7 @@ func (v *validator) profile(name string) {
 	for i, use := range profile.Agents {
 		at := fmt.Sprintf("%s.agents[%d]", path, i)
 		v.agentExists(at, use.Name)
+		v.declares(at, use.Name, schemas.KindWork)
 		if slices.Contains(agents[:i], use.Name) {
 			v.problem(at, "%q is listed twice", use.Name)
 		}
@@ -53,12 +54,12 @@ func (v *validator) language(path, language string) {
 func (v *validator) agentExists(path, name string) {
 	agent, ok := v.config.Agents[name]
 	switch {
-	case name == MailAgent || name == ChatAgent || agent.Kind == KindMail || agent.Kind == KindChat:
+	case name == MailAgent || name == ChatAgent || agent.delivers():
 		v.problem(path, "%q delivers answers; a profile gives it no work", name)
 	case !ok:
 		var names []string
 		for known, agent := range v.config.Agents {
-			if agent.Kind != KindMail && agent.Kind != KindChat {
+			if !agent.delivers() {
 				names = append(names, known)
 			}
 		}
@@ -93,6 +94,7 @@ func (v *validator) router(path string, router *Router, agents []string) {
 		v.problem(path, `"agent" is missing`)
 	case asked:
 		v.agentExists(path+".agent", router.Agent)
+		v.declares(path+".agent", router.Agent, schemas.KindRoute)
 	case router.Kind == schemas.RouterDefault:
 		v.granted(path+".agent", router.Agent, agents)
 	case router.Agent != "":

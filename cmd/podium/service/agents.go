@@ -46,7 +46,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 	case config.KindExec:
 		return exec.New(exec.Config{
 			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
-			Description: agent.Description, SideEffects: agent.SideEffects,
+			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 		})
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
