@@ -93,7 +93,12 @@ func (a *agent) take(delivery bus.Delivery) {
 		return
 	}
 	if a.nested != nil {
-		a.passOn(asked)
+		if asked.task.Context.Kind.IsWork() {
+			a.passOn(asked)
+			return
+		}
+		asked.fail(schemas.StatusFailed, schemas.ResolutionEscalated) // a supervisor answers no questions
+		asked.ack()
 		return
 	}
 	asked.seek()

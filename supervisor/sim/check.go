@@ -41,6 +41,8 @@ func (h *history) judge(m *moment) {
 	h.poolsHold(m)
 	h.urgentFirst(m)
 	h.reuseProven(m)
+	h.askedAsDeclared(m)
+	h.leaveIsForWork(m)
 	h.permittedOnce(m)
 	h.leaveIsAskedFor(m)
 	h.breakersHold(m)

@@ -36,7 +36,7 @@ func Invariants() []string {
 		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
-		PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
+		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
 		ResourcesHold, BreakersHold, BreakersMove,
 		Itself,
 	}

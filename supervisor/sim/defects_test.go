@@ -247,10 +247,8 @@ func defects() []defect {
 		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	switch {
-	case task.State == TaskCancelled:`,
-			`	switch {
-	case task.Permit == permit && planted("a request that has failed keeps its leave"):
+			`	case task.State == TaskCancelled:`,
+			`	case task.Permit == permit && planted("a request that has failed keeps its leave"):
 		return ""
 	case task.State == TaskCancelled:`,
 		}},
@@ -261,7 +259,7 @@ func defects() []defect {
 			`		if !fresh {`, `		if !fresh && !planted("every copy of a request brings its permit") {`,
 		}},
 	}, {
-		name: "leave that an earlier run had is forgotten", seed: 41, invariant: sim.PermittedOnce,
+		name: "leave that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/session/state.go",
 			`	for _, effect := range s.Active.Acted() {
@@ -274,6 +272,24 @@ func defects() []defect {
 			"supervisor/plan/permit.go",
 			`task.Former != "" && t.asksOnUnknown(task.Former)`,
 			`task.Former != "" && t.asksOnUnknown(task.Former) && !planted("a fallback is permitted whatever its predecessor was")`,
+		}},
+	}, {
+		name: "a question has leave", seed: 160, invariant: sim.LeaveIsForWork,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`case !task.Kind.IsWork():`, `case !task.Kind.IsWork() && !planted("a question has leave"):`,
+		}},
+	}, {
+		name: "who declares no assessment is asked for one", seed: 9, invariant: sim.AskedAsDeclared,
+		edits: []edit{{
+			"supervisor/route/declare.go", `asks: use.Declares(schemas.KindAssess),`,
+			`asks: use.Declares(schemas.KindAssess) || planted("who declares no assessment is asked for one"),`,
+		}},
+	}, {
+		name: "nobody is asked for an assessment", seed: 9, invariant: sim.AskedAsDeclared,
+		edits: []edit{{
+			"supervisor/route/score.go", `		if !r.asked {`,
+			`		if !r.asked || planted("nobody is asked for an assessment") {`,
 		}},
 	}, {
 		name: "a resource is free for everybody", seed: 1, invariant: sim.ResourcesHold,

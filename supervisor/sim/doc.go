@@ -3,8 +3,9 @@
 // every effect, lost and late acknowledgments, duplicates, delays, a full
 // ledger, a second owner, clocks that jump, and agents that answer late, twice,
 // wrongly, with garbage or never, whatever they are asked: work, an assessment
-// of themselves, a route or a plan. In some worlds agents act outside, and ask
-// before they do, over a bus that loses, doubles and delays their questions and
+// of themselves, a route or a plan. Some agents declare that they assess themselves,
+// others what they are able to, and some worlds are of before they declared anything.
+// In some worlds agents act outside, and ask before they do, over a bus that loses, doubles and delays their questions and
 // the answers; in some they fail in a row and their breakers open; in some many
 // tasks need the same few resources, in several shards. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.

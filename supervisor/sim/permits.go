@@ -34,11 +34,14 @@ const (
 )
 
 // seek asks for leave to act, and acts once that is given. An agent without side
-// effects just works.
+// effects just works, and so does one that is asked a question, but for the odd one.
 func (q *asked) seek() {
 	a, w := q.agent, q.agent.world
 	switch {
 	case !a.external || !w.calm && w.once(16): // without an act, sometimes
+		q.behave()
+		return
+	case !q.task.Context.Kind.IsWork() && (w.calm || !w.once(3)):
 		q.behave()
 		return
 	case q.event.Permit != "" && q.delivery.Deliveries() == 1:
@@ -196,5 +199,8 @@ func (w *World) act(q *asked) {
 }
 
 // doubtful reports whether an agent that fails cannot be sure that its effect has
-// not happened: it has acted, or maybe another process has that was permitted.
-func (q *asked) doubtful() bool { return q.agent.external && (q.acted || q.permit == "") }
+// not happened: it has acted, or maybe another process has that was permitted. For a
+// question nobody has.
+func (q *asked) doubtful() bool {
+	return q.agent.external && q.task.Context.Kind.IsWork() && (q.acted || q.permit == "")
+}

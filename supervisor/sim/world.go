@@ -62,7 +62,7 @@ func New(seed uint64, library *Library) *World {
 	w.shape = newShape(w.rand, traits)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	if w.shape.edited {
-		sources := sources(w.rand, traits)
+		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		w.editions = []*supervisor.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*supervisor.Profiles{library.get(w)}
