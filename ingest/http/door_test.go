@@ -379,6 +379,7 @@ func TestPlan_M02(t *testing.T) {
 		"another id":     {plan(request, "Ce-Id", "other"), "id", ""},
 		"another agent":  {plan(strings.Replace(request, `"to":"supervisor"`, `"to":"calculator"`, 1)), "data", "#/to"},
 		"no tasks":       {plan(strings.Replace(request, `"tasks"`, `"task"`, 1)), "data", "#/payload"},
+		"a question":     {plan(strings.Replace(request, `"references":[]`, `"references":[],"kind":"assess"`, 1)), "data", "#/payload/tasks"},
 		"attempt":        {plan(request, "Ce-Attempt", "x"), "attempt", ""},
 		"expires":        {plan(request, "Ce-Expires", "soon"), "expires", ""},
 		"source without": {at(plan(request), "plain"), "type", ""},

@@ -115,6 +115,9 @@ func (d *Door) plan(from *source, e *event.Event, made *schemas.Event) *Fault {
 	case request.To != d.config.Supervisor:
 		return &Fault{Attribute: attrData, Pointer: "#/to", Detail: "it must be addressed to " + strconv.Quote(d.config.Supervisor)}
 	}
+	if kind, question := request.Undeclared(schemas.KindWork); question {
+		return &Fault{Attribute: attrData, Pointer: "#/payload/tasks", Detail: "a supervisor takes work, and answers no requests of kind " + string(kind)}
+	}
 	made.ID, made.Type, made.Data = e.ID(), e.Type(), e.Data()
 	made.CorrelationID, made.EffectID = extension(e, "correlationid"), extension(e, "effectid")
 	made.PartitionKey = from.conversation(cmp.Or(made.EffectID, extension(e, attrPartitionKey), e.ID()), "")
