@@ -63,7 +63,8 @@ func (s *signal) raise() {
 
 // connect opens a connection that comes back by itself for as long as it is not
 // closed. Nothing is buffered while it is away: a publish fails at once, so that
-// its outcome is never in doubt for longer than needed.
+// its outcome is never in doubt for longer than needed. A server that is away is a
+// temporary error.
 func (e endpoint) connect(ctx context.Context) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name(e.name),
@@ -107,12 +108,12 @@ func (e endpoint) connect(ctx context.Context) (*nats.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	dialing := newDialer(ctx)
+	defer dialing.settle()
+	options = append(options, nats.SetCustomDialer(dialing), nats.SkipHostLookup()) // names are looked up by the dialer, which can be stopped
 	connection, err := nats.Connect(e.url, options...)
-	switch {
-	case errors.Is(err, nats.ErrAuthorization):
-		return nil, fmt.Errorf("connect to the ledger: the server does not know the key in %s: %w", e.seedFile, err)
-	case err != nil:
-		return nil, fmt.Errorf("connect to the ledger: %w", err)
+	if err != nil {
+		return nil, e.refusal(ctx, err)
 	}
 	return connection, nil
 }

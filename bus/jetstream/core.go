@@ -47,7 +47,10 @@ type Config struct {
 	// is for a single server that syncs each message (sync_interval: always); on
 	// any other it costs more than it saves.
 	GroupCommit bool
-	Logger      zerolog.Logger
+	// Existing opens a ledger as it is, and makes and changes nothing of it. It is
+	// bus.ErrNotFound when there is none.
+	Existing bool
+	Logger   zerolog.Logger
 }
 
 // Core is the core account's connection to a ledger in JetStream.
@@ -74,8 +77,12 @@ type closer interface{ Close() }
 var _ bus.Core = (*Core)(nil)
 
 // Connect opens the ledger, and creates what is missing of it. It fails on a
-// ledger with other settings (DriftError) or another number of shards.
+// ledger with other settings (DriftError) or another number of shards. An error is
+// temporary when a server, or a leader in its cluster, is away; what the server's
+// configuration has to grant first is not.
 func Connect(ctx context.Context, config Config) (*Core, error) {
+	opening, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	core := &Core{
 		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
@@ -84,11 +91,15 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
 		name: "podium " + config.Name, returned: newSignal(), logger: config.Logger,
 	}
-	own := core.endpoint
-	own.returned, own.lost = core.returned, core.publisher.lost
+	server := core.endpoint
+	server.returned, server.lost = core.returned, core.publisher.lost
+	server.failed = func(err error) {
+		if denied := server.denial(err); denied != nil {
+			refuse(denied) // it counts while the ledger is opened
+		}
+	}
 	var err error
-	core.connection, err = own.connect(ctx)
-	if err != nil {
+	if core.connection, err = server.connect(opening); err != nil {
 		return nil, err
 	}
 	if core.connection.ConnectedDomain() == acknowledgementToken {
@@ -100,10 +111,16 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		err = core.publisher.attach(core.connection)
 	}
 	if err == nil {
-		core.shards, err = core.openStreams(ctx, config)
+		err = core.ready(opening, config.SeedFile)
+	}
+	if err == nil {
+		core.shards, err = core.openStreams(opening, config)
 	}
 	if err != nil {
 		core.Close()
+		if denied := context.Cause(opening); errors.Is(denied, bus.ErrDenied) {
+			return nil, denied
+		}
 		return nil, err
 	}
 	if config.GroupCommit {

@@ -30,9 +30,9 @@ const (
 // openStreams creates what is missing, and refuses a ledger that is not as it
 // should be. It returns the number of shards.
 func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
-	shards, err := c.settleShards(ctx, config.Shards)
-	if err != nil {
-		return 0, err
+	shards, err := c.settleShards(ctx, config)
+	if err != nil || config.Existing {
+		return shards, err
 	}
 	for shard := range shards {
 		if err := c.openStream(ctx, shardConfig(shard, shards, config)); err != nil {
@@ -50,19 +50,20 @@ func DefaultShards() int { return min(runtime.NumCPU(), usualShards) }
 
 // settleShards reads the number of shards from the ledger. The caller's number
 // counts for a new ledger only; for another one it must be the same.
-func (c *Core) settleShards(ctx context.Context, demanded int) (int, error) {
+func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
+	demanded := config.Shards
 	if demanded < 0 || demanded > maxShards {
 		return 0, fmt.Errorf("a ledger has 1 to %d shards, not %d", maxShards, demanded)
 	}
 	info, err := c.streamInfo(ctx, bus.ShardStream(0))
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
+	if errors.Is(err, jetstream.ErrStreamNotFound) && !config.Existing {
 		if demanded == 0 {
 			demanded = DefaultShards()
 		}
 		return demanded, nil
 	}
 	if err != nil {
-		return 0, classify("open the ledger", err)
+		return 0, classifyStore("open the ledger", notFound(err))
 	}
 	if hash := info.Config.Metadata[hashKey]; hash != hashName {
 		return 0, fmt.Errorf("the ledger spreads its sessions by %q, and this version knows %q only", hash, hashName)

@@ -5,6 +5,7 @@ package serverprocess
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,11 @@ type Config struct {
 	Agents     []string
 	External   []string // agents that publish by way of the gate
 	MaxBytes   int64    // of the whole store; 0 is embedded.DefaultMaxBytes
+	// Keys are those of who may connect; by default they are made for Agents and External.
+	Keys *embedded.Keys
+	// Text returns the configuration of a server that listens to an address and
+	// stores in a directory; by default it is that of embedded.Settings.
+	Text func(listen, store string) string
 }
 
 // A Process is a nats-server. Its address stays the same over restarts.
@@ -45,6 +51,7 @@ type Process struct {
 	binary  string
 	config  string // file
 	address string
+	monitor string // address of the monitoring endpoint
 	keys    embedded.Keys
 
 	command *exec.Cmd
@@ -58,31 +65,54 @@ func Start(tb testing.TB, config Config) *Process {
 	if config.Dir == "" {
 		config.Dir = tb.TempDir()
 	}
-	if config.Durability == "" {
-		config.Durability = embedded.Fsync
+	if config.Keys == nil {
+		made, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), slices.Concat(config.Agents, config.External))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		config.Keys = &made
 	}
-	keys, err := embedded.Credentials(filepath.Join(config.Dir, "credentials"), slices.Concat(config.Agents, config.External))
+	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	p := &Process{
+		tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"),
+		address: loopback.Reserve(tb), monitor: loopback.Reserve(tb), keys: *config.Keys,
+	}
+	text, err := config.text(p.address, filepath.Join(config.Dir, "ledger"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Process{tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"), address: loopback.Reserve(tb), keys: keys}
-	text, err := embedded.Settings{
-		Listen: p.address, StoreDir: filepath.Join(config.Dir, "ledger"), Durability: config.Durability,
-		MaxBytes: config.MaxBytes, Accounts: keys.Accounts(config.External...),
-	}.Config()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	p.Configure(text)
 	tb.Cleanup(p.Kill)
 	p.Restart()
 	return p
 }
 
+// Configure replaces the server's configuration, but for its monitoring endpoint. It
+// counts from the next Restart on.
+func (p *Process) Configure(text string) {
+	p.tb.Helper()
+	text += fmt.Sprintf("\nhttp: %q\n", p.monitor)
+	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
+		p.tb.Fatal(err)
+	}
+}
+
+func (c *Config) text(listen, store string) (string, error) {
+	if c.Text != nil {
+		return c.Text(listen, store), nil
+	}
+	return embedded.Settings{
+		Listen: listen, StoreDir: store, Durability: cmp.Or(c.Durability, embedded.Fsync), MaxBytes: c.MaxBytes, Accounts: c.Keys.Accounts(),
+	}.Config()
+}
+
 // URL is where to connect.
 func (p *Process) URL() string { return "nats://" + p.address }
+
+// Monitoring is the URL of the monitoring endpoint.
+func (p *Process) Monitoring() string { return "http://" + p.monitor }
 
 // Keys returns the keys of everybody who may connect.
 func (p *Process) Keys() embedded.Keys { return p.keys }

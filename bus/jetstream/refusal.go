@@ -1,0 +1,82 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+)
+
+// readyWait bounds the question whether JetStream can be used. A server whose
+// cluster has no leader leaves it without an answer.
+const readyWait = 5 * time.Second
+
+// advice says how an account of a server's own comes to what Podium needs.
+const advice = "`podium nats accounts` prints the accounts that the server needs"
+
+var errNoAnswer = errors.New("JetStream does not answer: the leader that is asked is away, or none is elected yet")
+
+// refusal tells what nobody but an operator can mend from what another try may
+// not meet, which is temporary.
+func (e endpoint) refusal(ctx context.Context, err error) error {
+	const op = "connect to the ledger"
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	for _, refused := range [...]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {
+		if errors.Is(err, refused) {
+			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w", op, e.seedFile, advice, err)
+		}
+	}
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
+		return fmt.Errorf("%s: this machine does not trust the server's certificate; add its authority to those of the system: %w", op, err)
+	}
+	if _, invalid := errors.AsType[*url.Error](err); invalid || errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired) {
+		return fmt.Errorf("%s: %w; correct its URL", op, err)
+	}
+	return &bus.TemporaryError{Op: op, Err: err}
+}
+
+// A denial is an answer of the server to something that the permissions of a user
+// do not cover. It comes apart from the request, which has no answer then.
+func (e endpoint) denial(err error) error {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return nil
+	}
+	return fmt.Errorf("open the ledger: %w: the user of %s has to be one of the core account, without permissions that narrow it; %s (%w)",
+		bus.ErrDenied, e.seedFile, advice, err)
+}
+
+// ready returns nil when JetStream answers. Errors are temporary unless an operator
+// has to change the server.
+func (c *Core) ready(ctx context.Context, seedFile string) error {
+	const op = "open the ledger"
+	asking, stop := context.WithTimeout(ctx, readyWait)
+	defer stop()
+	_, err := c.js.AccountInfo(asking)
+	if err == nil {
+		return nil
+	}
+	here, _ := c.connection.ConnectedServerJetStream()
+	api, _ := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	case errors.Is(err, context.DeadlineExceeded):
+		return &bus.TemporaryError{Op: op, Err: errNoAnswer}
+	case api != nil && api.ErrorCode == jetstream.JSErrCodeJetStreamNotEnabledForAccount:
+		return fmt.Errorf("%s: the account of the key in %s has no JetStream; write `jetstream: enabled` into it: %s", op, seedFile, advice)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !here && c.connection.ConnectedClusterName() == "":
+		return fmt.Errorf("%s: the server runs without JetStream; add a block `jetstream` to its configuration: %s", op, advice)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled): // or it is on other servers of the cluster, which are away
+		return &bus.TemporaryError{Op: op, Err: errors.New("no server with JetStream is there yet")}
+	}
+	return classify(op, err)
+}
