@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,23 +45,25 @@ func (k Keys) Accounts(external ...string) Accounts {
 // for its owner only (0700), and so is every file (0600): a seed that others can
 // read is an error.
 func Credentials(dir string, agents []string) (Keys, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Keys{}, fmt.Errorf("credentials: %w", err)
-	}
 	core, err := key(CoreSeedFile(dir))
 	if err != nil {
 		return Keys{}, err
 	}
 	keys := Keys{Core: core, Agents: make(map[string]Key, len(agents))}
 	for _, name := range agents {
-		if !schemas.ValidAgentName(name) {
-			return Keys{}, fmt.Errorf("credentials: %q cannot be the name of an agent", name)
-		}
-		if keys.Agents[name], err = key(AgentSeedFile(dir, name)); err != nil {
+		if keys.Agents[name], err = AgentKey(dir, name); err != nil {
 			return Keys{}, err
 		}
 	}
 	return keys, nil
+}
+
+// AgentKey returns the key of one agent in dir, as Credentials does.
+func AgentKey(dir, agent string) (Key, error) {
+	if !schemas.ValidAgentName(agent) {
+		return Key{}, fmt.Errorf("credentials: %q cannot be the name of an agent", agent)
+	}
+	return key(AgentSeedFile(dir, agent))
 }
 
 // CoreSeedFile is where Credentials keeps the seed of the core account.
@@ -72,19 +73,26 @@ func CoreSeedFile(dir string) string { return filepath.Join(dir, "core.nk") }
 func AgentSeedFile(dir, agent string) string { return filepath.Join(dir, "agent-"+agent+".nk") }
 
 func key(file string) (Key, error) {
-	seed, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeSeed(file); err == nil || errors.Is(err, fs.ErrExist) { // another process was faster
-			seed, err = os.ReadFile(file)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if err = makeSeed(file); err != nil && !errors.Is(err, fs.ErrExist) { // else another process was faster
+			return Key{}, fmt.Errorf("credentials: %w", err)
 		}
 	}
+	found, err := ReadKey(file)
+	if err != nil {
+		return Key{}, err
+	}
+	return found, checkPrivate(file)
+}
+
+// ReadKey returns the key whose seed a file holds. It makes none, and leaves it to
+// whoever made the file who can read it.
+func ReadKey(file string) (Key, error) {
+	seed, err := os.ReadFile(file)
 	if err != nil {
 		return Key{}, fmt.Errorf("credentials: %w", err)
 	}
-	if err := checkPrivate(file); err != nil {
-		return Key{}, err
-	}
-	pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	pair, err := nkeys.ParseDecoratedNKey(seed)
 	if err != nil {
 		return Key{}, fmt.Errorf("credentials: %s holds no nkey seed: %w", file, err)
 	}
@@ -101,6 +109,9 @@ func key(file string) (Key, error) {
 
 // makeSeed writes a whole file or none: it links a finished one to its name.
 func makeSeed(file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		return err

@@ -17,6 +17,17 @@ type storeLock struct {
 	pid  string // names the owner, for the message only
 }
 
+// LockData keeps a data directory whose ledger is elsewhere to one process, by the
+// file that it returns, until release is called or the process ends. It is an
+// InUseError when another process has it.
+func LockData(dir string) (file string, release func() error, err error) {
+	lock, err := lockStore(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return lock.file.Path(), lock.release, nil
+}
+
 func lockStore(dir string) (*storeLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the ledger's directory: %w", err)

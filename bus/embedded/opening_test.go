@@ -15,7 +15,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/bustest/loopback"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
@@ -159,7 +158,7 @@ func TestStopWhileAServerSaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var config net.ListenConfig
-	silent, err := config.Listen(t.Context(), "tcp", loopback.Reserve(t))
+	silent, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

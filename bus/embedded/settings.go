@@ -5,8 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"podium/bus/jetstream"
 )
+
+// ServerVersion is that of the server inside.
+const ServerVersion = server.VERSION
 
 // Durability says what an acknowledged message survives.
 type Durability string
@@ -38,6 +43,7 @@ const (
 	batchTimeout     = 2 * time.Second
 
 	syncInterval  = 2 * time.Minute
+	syncAlways    = "always"
 	maxMemory     = 256 << 20
 	serverName    = "podium"
 	ledgerDir     = "ledger"
@@ -63,7 +69,7 @@ func (s Settings) Config() (string, error) {
 	sync := syncInterval.String()
 	switch s.Durability {
 	case Fsync:
-		sync = "always"
+		sync = syncAlways
 	case Interval:
 	default:
 		return "", fmt.Errorf("durability is %q, but must be %q or %q", s.Durability, Fsync, Interval)
@@ -75,9 +81,16 @@ func (s Settings) Config() (string, error) {
 	if maxBytes == 0 {
 		maxBytes = DefaultMaxBytes
 	}
-	return fmt.Sprintf(`server_name: %q
-listen: %q
-max_payload: %d
+	return fmt.Sprintf("server_name: %q\nlisten: %q\n", serverName, s.Listen) + needs(s.StoreDir, sync, maxBytes) + accounts, nil
+}
+
+// Needs returns what the configuration of a server has to say beside its accounts, so
+// that it keeps a ledger as the embedded one does with Fsync. Lines of its own may
+// stand there instead.
+func Needs(storeDir string) string { return needs(storeDir, syncAlways, DefaultMaxBytes) }
+
+func needs(storeDir, sync string, maxBytes int64) string {
+	return fmt.Sprintf(`max_payload: %d
 max_pending: %d
 jetstream {
   store_dir: %q
@@ -92,6 +105,5 @@ jetstream {
     }
   }
 }
-%s`, serverName, s.Listen, MaxPayload, maxPending, s.StoreDir, sync, maxBytes, maxMemory,
-		batchesPerStream, jetstream.MaxBatch, batchTimeout.String(), accounts), nil
+`, MaxPayload, maxPending, storeDir, sync, maxBytes, maxMemory, batchesPerStream, jetstream.MaxBatch, batchTimeout.String())
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/bustest/loopback"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
@@ -34,6 +33,8 @@ accounts {
 `, listen, store, keys.Core.Public)
 	}})
 	nodes := serverprocess.StartCluster(t, 3, serverprocess.Config{Durability: embedded.Fsync})
+	gone := serverprocess.Start(t, serverprocess.Config{})
+	gone.Kill()
 	const twoMinutes = jetstream.DefaultSyncInterval
 	for name, test := range map[string]struct {
 		server     *serverprocess.Process
@@ -46,7 +47,7 @@ accounts {
 		"monitored, always":     {always, []string{always.Monitoring()}, jetstream.Syncing{Servers: 1, Seen: 1}, true, ""},
 		"monitored, 2m":         {interval, []string{interval.Monitoring() + "/"}, jetstream.Syncing{Servers: 1, Seen: 1, Interval: twoMinutes}, false, ""},
 		"another server":        {always, []string{interval.Monitoring()}, jetstream.Syncing{}, false, "is not the server that holds the ledger"},
-		"nobody is there":       {always, []string{"http://" + loopback.Reserve(t)}, jetstream.Syncing{}, false, "connection refused"},
+		"nobody is there":       {always, []string{gone.Monitoring()}, jetstream.Syncing{}, false, "connection refused"},
 		"no nats-server":        {always, []string{always.Monitoring() + "/nowhere"}, jetstream.Syncing{}, false, "it answers 404"},
 		"the system account":    {asked, nil, jetstream.Syncing{Servers: 1, Seen: 1, Interval: 7 * time.Second}, false, ""},
 		"two of a cluster":      {nodes[0], []string{nodes[0].Monitoring(), nodes[2].Monitoring()}, jetstream.Syncing{Servers: 3, Seen: 2}, false, ""},

@@ -23,12 +23,16 @@ type plainAgent struct {
 
 func connectPlain(t *testing.T, i *installation, name string) *plainAgent {
 	t.Helper()
-	seed := filepath.Join(i.data, "credentials", "agent-"+name+".nk")
+	return connectBy(t, i.instance().NATS, filepath.Join(i.data, "credentials", "agent-"+name+".nk"), name)
+}
+
+func connectBy(t *testing.T, url, seed, name string) *plainAgent {
+	t.Helper()
 	login, err := nats.NkeyOptionFromSeed(seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(i.instance().NATS, login, nats.CustomInboxPrefix("_INBOX_"+name))
+	conn, err := nats.Connect(url, login, nats.CustomInboxPrefix("_INBOX_"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 type upCommand struct {
 	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" type:"path" placeholder:"FILE"`
 	NATS   string `help:"A NATS server or cluster instead of the embedded one." name:"nats" placeholder:"URL"`
+
+	Credentials string `help:"With --nats: the file of the core account's key. Default: that of the configuration, else the one that --data has." placeholder:"FILE"`
 }
 
 // Help is shown by --help.
@@ -23,7 +26,8 @@ func (upCommand) Help() string {
 	return `Runs the ledger, the supervisor, the agents and the doors that the configuration names, until
 it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up to 10 s for agents at
 work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Logs are JSON lines
-on standard error; --data wins over ledger.data of the configuration.
+on standard error; --data wins over ledger.data of the configuration. A NATS server of your own is waited
+for; what it needs is printed by podium nats accounts. One process works on a ledger at a time.
 
   podium up -c podium.yaml --data ./podium-data
   podium up --nats nats://nats.example.org:4222    # the ledger is on a cluster
@@ -42,20 +46,22 @@ func (c *upCommand) Run(env *environment) error {
 	if env.dataGiven() {
 		settings.Ledger.Data = env.data
 	}
-	if c.NATS != "" {
-		joined := config.NATS{URL: c.NATS}
-		if settings.Ledger.NATS != nil {
-			joined.Credentials = settings.Ledger.NATS.Credentials
-		}
-		settings.Ledger.NATS = &joined
+	if err = c.join(&settings.Ledger); err != nil {
+		return usage(err)
 	}
 	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
-	running, err := service.Start(env.ctx, settings, log)
+	running, err := service.StartTelling(env.ctx, settings, func(sentence string) {
+		_, _ = fmt.Fprintf(env.stdout, "podium waits: %s. Ctrl-C ends it\n", sentence)
+	}, log)
+	if err != nil && env.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(env.ctx))) {
+		_, err = fmt.Fprintln(env.stdout, "podium stops: it was told to before it was up")
+		return err
+	}
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, ledger in %s, NATS on %s\n",
-		running.Address(), settings.Ledger.Data, running.Ledger.URL()); err != nil {
+	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, ledger in %s, NATS on %s\npodium promises: %s\n",
+		running.Address(), settings.Ledger.Data, running.Ledger.URL(), running.Durability().Promise); err != nil {
 		return errors.Join(err, running.Close())
 	}
 	told := make(chan struct{})
@@ -68,4 +74,25 @@ func (c *upCommand) Run(env *environment) error {
 		<-told
 	}
 	return errors.Join(err, running.Close())
+}
+
+var errNoCredentials = errors.New("--credentials goes with --nats")
+
+// join puts the server of the command line into a configuration.
+func (c *upCommand) join(ledger *config.Ledger) error {
+	if c.NATS == "" {
+		if c.Credentials != "" {
+			return errNoCredentials
+		}
+		return nil
+	}
+	joined := config.NATS{URL: c.NATS, Credentials: c.Credentials}
+	if configured := ledger.NATS; configured != nil {
+		joined.Credentials = cmp.Or(joined.Credentials, configured.Credentials)
+		joined.Monitoring = configured.Monitoring
+	} else {
+		ledger.Durability = "" // it was that of the embedded server
+	}
+	ledger.NATS = &joined
+	return nil
 }

@@ -104,7 +104,7 @@ func (c *Config) text(listen, store string) (string, error) {
 		return c.Text(listen, store), nil
 	}
 	return embedded.Settings{
-		Listen: listen, StoreDir: store, Durability: cmp.Or(c.Durability, embedded.Fsync), MaxBytes: c.MaxBytes, Accounts: c.Keys.Accounts(),
+		Listen: listen, StoreDir: store, Durability: cmp.Or(c.Durability, embedded.Fsync), MaxBytes: c.MaxBytes, Accounts: c.Keys.Accounts(c.External...),
 	}.Config()
 }
 

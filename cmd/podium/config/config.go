@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"podium/schemas"
 )
@@ -28,7 +30,7 @@ type Config struct {
 // Ledger says where the state is kept.
 type Ledger struct {
 	Data       string     `yaml:"data" default:"./podium-data" doc:"Directory of the ledger and its credentials, relative to where podium is started."`
-	Durability Durability `yaml:"durability" enum:"fsync interval" default:"fsync" doc:"fsync: what was acknowledged survives power loss. interval: it survives a crash of the process, and is several times faster."`
+	Durability Durability `yaml:"durability" enum:"fsync interval" default:"fsync" doc:"fsync: what was acknowledged survives power loss. interval: it survives a crash of the process, and is several times faster. With nats, the sync_interval of the server's own configuration decides, and fsync here only refuses a server that is seen to do less."`
 	Shards     int        `yaml:"shards" min:"1" max:"256" doc:"Units of ownership, fixed when the ledger is created; another number for an existing ledger is an error. Default: as the ledger has, and for a new one the processor's cores, at most 4."`
 	MaxBytes   Size       `yaml:"max_bytes" doc:"What the ledger may hold, such as 64GiB; half of it is for the shards, the rest for requests in work and artifacts. It may be changed at any start, but not below what is held. Default: 64GiB, and with nats what the shards have."`
 	NATS       *NATS      `yaml:"nats" doc:"A NATS cluster instead of the embedded server."`
@@ -46,7 +48,26 @@ const (
 // NATS names a cluster that holds the ledger.
 type NATS struct {
 	URL         string `yaml:"url" required:"true" doc:"nats://, tls://, ws:// or wss://; several separated by commas."`
-	Credentials string `yaml:"credentials" doc:"Path of the credentials file of the core account."`
+	Credentials string `yaml:"credentials" doc:"Path of the file with the key (nkey seed) of the core account. Default: the one that Podium makes in the data directory."`
+	Monitoring  string `yaml:"monitoring" doc:"Where its server's monitoring endpoint is, such as http://127.0.0.1:8222, or those of all servers of a cluster, separated by commas: Podium looks there whether acknowledged messages survive power loss."`
+}
+
+// MonitoringURLs lists the monitoring endpoints.
+func (n *NATS) MonitoringURLs() []string {
+	return strings.FieldsFunc(n.Monitoring, func(c rune) bool { return c == ',' || c == ' ' })
+}
+
+// Servers is the URL for people to see: without passwords.
+func (n *NATS) Servers() string {
+	var shown []string
+	for server := range strings.SplitSeq(n.URL, ",") {
+		server = strings.TrimSpace(server)
+		if parsed, err := url.Parse(server); err == nil {
+			server = parsed.Redacted()
+		}
+		shown = append(shown, server)
+	}
+	return strings.Join(shown, ",")
 }
 
 // AgentKind is what an agent is made of.

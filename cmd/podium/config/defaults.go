@@ -63,7 +63,9 @@ func (c *Config) WithDefaults() Config {
 
 func (l Ledger) withDefaults() Ledger {
 	l.Data = or(l.Data, "./podium-data")
-	l.Durability = or(l.Durability, DurabilityFsync)
+	if l.NATS == nil { // else the server's configuration decides
+		l.Durability = or(l.Durability, DurabilityFsync)
+	}
 	return l
 }
 

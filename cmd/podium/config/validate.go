@@ -54,6 +54,11 @@ func (v *validator) ledger() {
 				v.problem("ledger.nats.url", "it is not a list of addresses such as nats://host:4222")
 			}
 		}
+		for _, endpoint := range nats.MonitoringURLs() {
+			if !isURL(endpoint, "http", "https") {
+				v.problem("ledger.nats.monitoring", "it is not a list of addresses such as http://host:8222")
+			}
+		}
 	}
 }
 

@@ -37,10 +37,11 @@ type mailboxHealth struct {
 // lately, without gaps, else 503, with the parts (G-35).
 func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
-		OK        bool            `json:"ok"`
-		Ledger    string          `json:"ledger"`
+		OK     bool   `json:"ok"`
+		Ledger string `json:"ledger"`
+		Durability
 		Mailboxes []mailboxHealth `json:"mailboxes"`
-	}{OK: true, Ledger: "ok", Mailboxes: []mailboxHealth{}}
+	}{OK: true, Ledger: "ok", Durability: s.Durability(), Mailboxes: []mailboxHealth{}}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"podium/bus/embedded"
 	"podium/bus/jetstream"
 )
 
@@ -137,8 +136,8 @@ func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (
 	if !running {
 		return nil, fmt.Errorf("%w on %s; start one with `podium up --data %s`", ErrNotRunning, data, data)
 	}
-	seed := embedded.AgentSeedFile(instance.Credentials, agent)
-	if _, err = os.Stat(seed); err != nil {
+	seed := agentSeed(instance.Core, instance.Credentials, agent)
+	if !isThere(seed) {
 		return nil, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
 	}
 	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: seed, Agent: agent, Logger: log})

@@ -68,29 +68,12 @@ func shardsFor(settings config.Ledger) int {
 	return jetstream.DefaultShards()
 }
 
-func joinLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
-	seed := settings.NATS.Credentials
-	if seed == "" {
-		seed = embedded.CoreSeedFile(CredentialsDir(settings.Data))
-	}
-	keys, err := embedded.Credentials(filepath.Dir(seed), agents)
-	if err != nil {
-		return nil, err
-	}
-	core, err := jetstream.Connect(ctx, jetstream.Config{
-		URL: settings.NATS.URL, SeedFile: seed, Name: "core", Shards: settings.Shards, MaxBytes: int64(settings.MaxBytes) / 2, Logger: log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, seed: absolute(seed), keys: keys, log: log}, nil
-}
-
 // OpenAtRest opens the ledger in a directory that no instance is running on, to
 // read it.
 func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
 	if _, err := os.Stat(filepath.Join(data, "ledger")); err != nil {
-		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed", ErrNoLedger, data)
+		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed, "+
+			"-c FILE or --nats URL a ledger on a server of its own", ErrNoLedger, data)
 	}
 	return openEmbedded(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, nil, embedded.AsItIs, log)
 }
@@ -98,8 +81,8 @@ func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 // URL is where the ledger's clients connect.
 func (l *Ledger) URL() string { return l.url }
 
-// credentials is the directory of the agents' keys, which lie beside the core's.
-func (l *Ledger) credentials() string { return filepath.Dir(l.seed) }
+// credentials is the directory of the keys that the installation has made.
+func (l *Ledger) credentials() string { return CredentialsDir(l.Data) }
 
 // Worker connects as one of the agents.
 func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {

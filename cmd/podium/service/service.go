@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -19,6 +20,7 @@ import (
 	"podium/bus"
 	"podium/bus/gate"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/lease"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/schemas"
@@ -46,35 +48,45 @@ type Service struct {
 	sources   map[string]*oauth.Source // of access tokens, by mail account
 	doors     []*imap.Door
 	http      *webServer
+
+	patience   patience
+	durability atomic.Pointer[Durability]
+	lease      *lease.Lease // of a ledger on a server of its own
+	unlock     func() error // of the data directory then
 }
 
 // Start opens everything that a configuration names and returns when chat
 // messages would be accepted. Run does the work; Close follows it.
-func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (_ *Service, err error) {
+func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (*Service, error) {
+	return StartTelling(ctx, settings, func(string) {}, log)
+}
+
+// StartTelling is Start for somebody who looks on: it tells what it waits for, one
+// sentence at a time. A ledger on a server of its own is waited for until ctx ends.
+func StartTelling(ctx context.Context, settings *config.Config, tell func(sentence string), log zerolog.Logger) (_ *Service, err error) {
 	settings.Ledger.Data = absolute(settings.Ledger.Data)
 	if instance, running, err := FindInstance(settings.Ledger.Data); err != nil {
 		return nil, err
 	} else if running && instance.PID != os.Getpid() {
-		return nil, fmt.Errorf("process %d already runs on %s; stop it first, or choose another --data", instance.PID, settings.Ledger.Data)
+		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
 	s := &Service{settings: settings, log: log, handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s.patience.tell, s.patience.log = tell, log
+	if settings.Ledger.NATS != nil {
+		s.patience.servers = settings.Ledger.NATS.Servers()
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
 	names := s.agentNames()
-	if s.Ledger, err = OpenLedger(ctx, settings.Ledger, s.agentsOf(false), s.agentsOf(true), log); err != nil {
+	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
-	if s.Profiles, err = supervisor.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
 		return nil, err
-	}
-	for _, name := range names {
-		if err = s.prepare(ctx, name); err != nil {
-			return nil, fmt.Errorf("agent %q: %w", name, err)
-		}
 	}
 	if err = s.openDoors(); err != nil {
 		return nil, err
@@ -109,6 +121,19 @@ func (s *Service) profiles() []schemas.Profile {
 		profiles = append(profiles, s.settings.Profile(name))
 	}
 	return profiles
+}
+
+// prepareAll makes on the ledger what profiles and agents need. It may be repeated.
+func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
+	if s.Profiles, err = supervisor.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err = s.prepare(ctx, name); err != nil {
+			return fmt.Errorf("agent %q: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func (s *Service) prepare(ctx context.Context, name string) error {
@@ -152,13 +177,15 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	group.Go(func() error { return s.http.serve(running, s.listener) })
 	group.Go(func() error { return s.forwarder().Run(running) })
+	group.Go(func() error { return s.hold(running) })
+	group.Go(func() error { return s.watchDurability(running, lookEvery) })
 	for _, name := range s.supervisors() {
 		group.Go(func() error { return s.receive(running, name) })
 	}
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}
-	err = group.Wait()
+	err = s.explain(ctx, group.Wait())
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = nil // told to stop while it was still starting
 	}
@@ -210,11 +237,17 @@ func (s *Service) Close() error {
 			failed = err
 		}
 	}
-	if s.Ledger == nil {
-		return failed
+	if s.Ledger != nil {
+		if err := os.Remove(filepath.Join(s.settings.Ledger.Data, "instance.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+		if s.lease != nil {
+			s.lease.Release()
+		}
+		failed = errors.Join(failed, s.Ledger.Close())
 	}
-	if err := os.Remove(filepath.Join(s.settings.Ledger.Data, "instance.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		failed = errors.Join(failed, err)
+	if s.unlock != nil {
+		failed = errors.Join(failed, s.unlock())
 	}
-	return errors.Join(failed, s.Ledger.Close())
+	return failed
 }
