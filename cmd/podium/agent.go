@@ -9,6 +9,7 @@ import (
 
 	"podium/agents/exec"
 	"podium/bus"
+	"podium/bus/jetstream"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -27,6 +28,8 @@ func (agentCommand) Help() string {
 }
 
 type agentExecCommand struct {
+	ledgerFlags
+
 	Name        string             `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
 	Concurrency int                `help:"Requests at a time." default:"1"`
 	Timeout     time.Duration      `help:"After this the program, and all it started, is killed." default:"30s"`
@@ -46,7 +49,11 @@ instance has made for it is found in its data directory. Ctrl-C stops it when it
 
   podium agent exec --name summary -- ./summary.sh
   podium agent exec --name translate --concurrency 2 -- python3 translate.py
-  podium agent exec --name planner --kinds plan -- ./planner.py`
+  podium agent exec --name planner --kinds plan -- ./planner.py
+
+On a ledger that is on a NATS server of its own, --nats and the agent's key are all that it needs, on any machine:
+
+  podium agent exec --name summary --nats nats://nats.example.org:4222 --credentials agent-summary.nk -- ./summary.sh`
 }
 
 // Run implements the verb.
@@ -61,7 +68,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	worker, err := service.AttachWorker(env.ctx, env.data, c.Name, env.log)
+	worker, err := c.connect(env)
 	if err != nil {
 		return err
 	}
@@ -74,8 +81,18 @@ func (c *agentExecCommand) Run(env *environment) error {
 	})
 }
 
+func (c *agentExecCommand) connect(env *environment) (*jetstream.Worker, error) {
+	if err := env.place(); err != nil {
+		return nil, err
+	}
+	if env.nats != nil {
+		return service.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
+	}
+	return service.AttachWorker(env.ctx, env.data, c.Name, env.log)
+}
+
 // agentsCommand lists the agents that have announced themselves.
-type agentsCommand struct{}
+type agentsCommand struct{ ledgerFlags }
 
 // Help is shown by --help.
 func (agentsCommand) Help() string {

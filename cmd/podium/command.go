@@ -59,7 +59,7 @@ func (command) Help() string {
   podium send "What is 6 * 7?" --wait       # in another terminal
 
 What reads the ledger works on a running instance and, when none runs on --data, on the ledger at
-rest. Durations are such as 500ms, 30s, 2m or 1h. Times are shown in local time, and in UTC by -o json.
+rest; -c FILE or --nats URL name one that is on a NATS server of its own. Durations are such as 500ms, 30s, 2m or 1h. Times are shown in local time, and in UTC by -o json.
 
 Exit codes:
   0  it worked
@@ -79,6 +79,8 @@ type environment struct {
 	data   string // as given, or the default
 	given  bool   // somebody has named data
 	json   bool
+	named  ledgerFlags  // of the verb, if it has them
+	nats   *config.NATS // the server of its own that holds the ledger, once that is settled
 }
 
 // defaultData is where the ledger is when nobody says otherwise.
@@ -113,7 +115,9 @@ func notFound(format string, arguments ...any) error {
 func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var parsed command
 	exited := -1
+	env := &environment{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	parser, err := kong.New(&parsed,
+		kong.Bind(env),
 		kong.Name("podium"),
 		kong.Description("The conductor for agents on NATS: mail and chat in, work to agents, answers back, every step on a log."),
 		kong.Writers(stdout, stderr),
@@ -133,10 +137,8 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		_, _ = fmt.Fprintf(stderr, "podium: %v\nSee `%s --help`.\n", err, verbOf(err))
 		return exitUsage
 	}
-	env := &environment{
-		ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, data: cmp.Or(parsed.Data, defaultData), given: parsed.Data != "", json: parsed.Output == "json",
-		log: logger(stderr, parsed.Verbose),
-	}
+	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"
+	env.log = logger(stderr, parsed.Verbose)
 	if err = chosen.Run(env); err != nil {
 		return report(stderr, err)
 	}

@@ -18,7 +18,7 @@ import (
 // linted is what route --lint prints.
 type linted struct {
 	Profile  string          `json:"profile"`
-	Ledger   string          `json:"ledger,omitzero"` // its directory; absent when there is none
+	Ledger   string          `json:"ledger,omitzero"` // its directory or server; absent when there is none
 	Requests int             `json:"requests"`        // how many were read
 	Findings []route.Finding `json:"findings"`
 }
@@ -26,6 +26,9 @@ type linted struct {
 // lint looks for doubtful keywords of a profile.
 func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 	report := linted{Profile: profile.Name, Ledger: env.data}
+	if env.nats != nil {
+		report.Ledger = env.nats.Servers()
+	}
 	var history []string
 	err := env.withLedger(func(ledger *service.Ledger) (err error) {
 		history, err = requests(env.ctx, ledger.Core, profile.Name, c.Last)

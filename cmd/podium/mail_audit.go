@@ -56,7 +56,7 @@ func (c *mailAuditCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.useData(settings)
+	env.use(settings)
 	return env.withLedger(func(ledger *service.Ledger) error {
 		var lines []audited
 		for _, account := range accounts {
@@ -66,13 +66,6 @@ func (c *mailAuditCommand) Run(env *environment) error {
 		}
 		return c.print(env, lines)
 	})
-}
-
-// useData takes the directory of the configuration, unless the command line names one.
-func (e *environment) useData(settings *config.Config) {
-	if !e.dataGiven() {
-		e.data = settings.Ledger.Data
-	}
 }
 
 func chooseAccounts(settings *config.Config, name string) ([]*config.Account, error) {

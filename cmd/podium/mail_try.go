@@ -83,7 +83,7 @@ func (c *mailTryCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.useData(settings)
+	env.use(settings)
 	return c.look(env, settings, chosen[0], profile)
 }
 

@@ -16,6 +16,8 @@ import (
 
 // quarantineCommand deals with messages that could not be used.
 type quarantineCommand struct {
+	ledgerFlags
+
 	List    quarantineListCommand    `cmd:"" default:"withargs" help:"List the messages that could not be used."`
 	Show    quarantineShowCommand    `cmd:"" help:"Show one with its reason, its headers and its bytes."`
 	Retry   quarantineRetryCommand   `cmd:"" help:"Put one onto the bus again, as it was."`

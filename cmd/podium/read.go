@@ -12,9 +12,15 @@ import (
 	"podium/schemas"
 )
 
-// ledger connects to the running instance of the data directory, or opens the
-// ledger at rest. Close it.
+// ledger connects to the ledger that flags name, else to the running instance of the
+// data directory, or opens the ledger at rest. Close it.
 func (e *environment) ledger() (*service.Ledger, error) {
+	if err := e.place(); err != nil {
+		return nil, err
+	}
+	if e.nats != nil {
+		return service.Join(e.ctx, e.ledgerSettings(), e.log)
+	}
 	return service.Attach(e.ctx, e.data, e.log)
 }
 

@@ -17,6 +17,8 @@ import (
 
 // replayCommand reads the ledger again.
 type replayCommand struct {
+	ledgerFlags
+
 	ID      string `help:"Only this run, by its id or the beginning of it, and what concerns its whole session." name:"run" placeholder:"RUN"`
 	Since   string `help:"Only what was stored since then: RFC 3339, or how long ago, such as 1h." placeholder:"TIME"`
 	Subject string `help:"Only subjects that match, with the wildcards of NATS." placeholder:"SUBJECT"`
@@ -32,7 +34,8 @@ With --verify, the whole ledger is decided again; exit code 4 means that it says
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
   podium replay --subject 'podium.in.>' --since 1h
-  podium replay --verify`
+  podium replay --verify
+  podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk`
 }
 
 // Run implements the verb.

@@ -81,6 +81,7 @@ func (c *routeCommand) Run(env *environment) error {
 		return err
 	}
 	if c.Lint {
+		env.nats = settings.Ledger.NATS
 		return c.lint(env, profile)
 	}
 	explained := explain(profile, strings.Join(c.Text, " "))

@@ -16,6 +16,8 @@ import (
 
 // runsCommand lists runs.
 type runsCommand struct {
+	ledgerFlags
+
 	List   runsListCommand   `cmd:"" default:"withargs" help:"List the runs, the newest first."`
 	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions and answer."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
@@ -24,9 +26,12 @@ type runsCommand struct {
 
 // Help is shown by --help.
 func (runsCommand) Help() string {
-	return `Reads the ledger of a running instance, or one at rest with --data.
+	return `Reads the ledger of a running instance, one at rest with --data, or with -c or --nats one on a NATS
+server of its own, whether an instance runs or not.
 
   podium runs
+  podium runs -c podium.yaml
+  podium runs --nats nats://nats.example.org:4222 --credentials core.nk
   podium runs list --status failed -o json
   podium runs show 5f0c        # the beginning of an id is enough`
 }
@@ -153,7 +158,7 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		if _, running, err := service.FindInstance(env.data); err != nil {
+		if running, err := env.served(ledger); err != nil {
 			return err
 		} else if !running && run.State != schemas.RunStateEnded {
 			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+
+	"podium/bus"
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/lease"
+	"podium/cmd/podium/service"
+)
+
+// ledgerFlags name a ledger other than that of --data. They belong to the verbs that
+// work on a ledger at rest.
+type ledgerFlags struct {
+	Config      string `help:"The configuration whose ledger it is; with ledger.nats no instance has to run." short:"c" placeholder:"FILE"`
+	NATS        string `help:"The NATS server or cluster that holds the ledger; no instance has to run." name:"nats" placeholder:"URL"`
+	Credentials string `help:"With --nats: the file of the key. Default: the one that --data has." placeholder:"FILE"`
+}
+
+var errTwoLedgers = errors.New("-c and --nats both name a ledger; leave one of them out")
+
+// AfterApply is called by the parser once the flags are read.
+func (f *ledgerFlags) AfterApply(env *environment) error {
+	switch {
+	case f.Config != "" && f.NATS != "":
+		return errTwoLedgers
+	case f.Credentials != "" && f.NATS == "":
+		return errNoCredentials
+	}
+	env.named = *f
+	return nil
+}
+
+// place settles which ledger a verb works on, when flags name one.
+func (e *environment) place() error {
+	switch named := e.named; {
+	case named.NATS != "":
+		e.nats = &config.NATS{URL: named.NATS, Credentials: named.Credentials}
+	case named.Config != "":
+		settings, err := loadConfig(named.Config)
+		if err != nil {
+			return err
+		}
+		e.use(settings)
+	}
+	return nil
+}
+
+// use takes the ledger of a configuration, unless the command line names another
+// directory.
+func (e *environment) use(settings *config.Config) {
+	if !e.dataGiven() {
+		e.data = settings.Ledger.Data
+	}
+	e.nats = settings.Ledger.NATS
+}
+
+// ledgerSettings is the ledger on a server of its own that a verb works on.
+func (e *environment) ledgerSettings() config.Ledger {
+	return config.Ledger{Data: e.data, NATS: e.nats}
+}
+
+// served reports whether a podium works on the ledger, as far as can be seen: on the
+// data directory, or on a ledger that is on a server of its own, wherever it runs.
+func (e *environment) served(ledger *service.Ledger) (bool, error) {
+	if _, running, err := service.FindInstance(e.data); err != nil || running {
+		return running, err
+	}
+	if e.nats == nil {
+		return false, nil
+	}
+	_, lives, err := lease.Find(e.ctx, ledger.Core.Store(bus.LeaseBucket))
+	return lives, err
+}
