@@ -60,8 +60,11 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, ledger in %s, NATS on %s\npodium promises: %s\n",
-		running.Address(), settings.Ledger.Data, running.Ledger.URL(), running.Durability().Promise); err != nil {
+	place := fmt.Sprintf("ledger in %s, NATS on %s", settings.Ledger.Data, running.Ledger.URL())
+	if nats := settings.Ledger.NATS; nats != nil {
+		place = fmt.Sprintf("ledger on %s, keys in %s", nats.Servers(), service.CredentialsDir(settings.Ledger.Data))
+	}
+	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, %s\npodium promises: %s\n", running.Address(), place, running.Durability().Promise); err != nil {
 		return errors.Join(err, running.Close())
 	}
 	told := make(chan struct{})
