@@ -67,7 +67,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	accounts, err := keys.Accounts().Config()
+	accounts, err := keys.Accounts(settings.AgentNames(true)...).Config()
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"podium/schemas"
@@ -161,4 +163,16 @@ func parse(body []byte, name string, lookup lookupFunc) (*Config, error) {
 func ProblemsOf(err error) Problems {
 	problems, _ := errors.AsType[Problems](err)
 	return problems
+}
+
+// AgentNames returns, in lexical order, the agents that this process runs, or the
+// external ones, which somebody else runs.
+func (c *Config) AgentNames(external bool) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if (c.Agents[name].Kind == KindExternal) == external {
+			names = append(names, name)
+		}
+	}
+	return names
 }

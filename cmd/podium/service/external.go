@@ -72,7 +72,7 @@ func JoinWorker(ctx context.Context, settings config.Ledger, seed, agent string,
 func (s *Service) openLedger(ctx context.Context) (err error) {
 	settings := s.settings.Ledger
 	if settings.NATS == nil {
-		if s.Ledger, err = OpenLedger(ctx, settings, s.agentsOf(false), s.agentsOf(true), s.log); err != nil {
+		if s.Ledger, err = OpenLedger(ctx, settings, s.settings.AgentNames(false), s.settings.AgentNames(true), s.log); err != nil {
 			return err
 		}
 		return s.settleDurability(ctx)
@@ -85,7 +85,7 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 		return err
 	}
 	if err = s.patience.until(ctx, func(ctx context.Context) error {
-		s.Ledger, err = OpenLedger(ctx, settings, s.agentsOf(false), s.agentsOf(true), s.log)
+		s.Ledger, err = OpenLedger(ctx, settings, s.settings.AgentNames(false), s.settings.AgentNames(true), s.log)
 		return err
 	}); err != nil {
 		return err

@@ -110,11 +110,6 @@ func (s *Service) Address() string { return "http://" + s.listener.Addr().String
 
 func (s *Service) agentNames() []string { return slices.Sorted(maps.Keys(s.settings.Agents)) }
 
-// agentsOf returns the agents that somebody else runs, or those that this process runs.
-func (s *Service) agentsOf(external bool) []string {
-	return slices.DeleteFunc(s.agentNames(), func(name string) bool { return (s.settings.Agents[name].Kind == config.KindExternal) != external })
-}
-
 func (s *Service) profiles() []schemas.Profile {
 	var profiles []schemas.Profile
 	for _, name := range slices.Sorted(maps.Keys(s.settings.Profiles)) {
@@ -156,7 +151,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	stopGate, err := s.Ledger.Core.OpenGate(ctx, s.gate, s.agentsOf(true))
+	stopGate, err := s.Ledger.Core.OpenGate(ctx, s.gate, s.settings.AgentNames(true))
 	if err != nil {
 		return err
 	}
