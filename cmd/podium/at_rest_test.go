@@ -14,7 +14,7 @@ import (
 // and a key.
 func TestVerbsOnALedgerAtRest(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	i := installOn(t, []*serverprocess.Process{server}, "")
 	i.up()
 	i.asks("6 * 7", "42")
@@ -59,7 +59,7 @@ func TestVerbsOnALedgerAtRest(t *testing.T) {
 // TestVerbsSayWhatIsMissing, and make nothing of it.
 func TestVerbsSayWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	gone := serverprocess.Start(t, serverprocess.Config{})
 	gone.Kill()
 	i := installOn(t, []*serverprocess.Process{server}, "")
@@ -96,7 +96,7 @@ func TestVerbsSayWhatIsMissing(t *testing.T) {
 // all that an agent needs.
 func TestAgentExecElsewhere(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	i := installOn(t, []*serverprocess.Process{server}, "")
 	i.up()
 	for _, flags := range [][]string{

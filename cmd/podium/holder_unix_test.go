@@ -17,7 +17,7 @@ import (
 // directory of its own, says who holds the ledger and ends, and the first goes on.
 func TestSecondProcessIsRefused(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	servers := []*serverprocess.Process{server}
 	first, second := installOn(t, servers, ""), installOn(t, servers, "")
 	first.up()
@@ -52,7 +52,7 @@ func pidOf(i *installation) string { return strconv.Itoa(i.process.command.Proce
 // once, time after time; another one waits until the lease has lapsed, and says so.
 func TestKilledHolderComesBack(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	servers := []*serverprocess.Process{server}
 	first, second := installOn(t, servers, ""), installOn(t, servers, "")
 	first.up()
@@ -84,7 +84,7 @@ func TestKilledHolderComesBack(t *testing.T) {
 // and ends when it thaws. What it had accepted is answered, and nothing twice.
 func TestFrozenHolderGivesWay(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	servers := []*serverprocess.Process{server}
 	first, second := installOn(t, servers, ""), installOn(t, servers, "")
 	first.up()

@@ -35,13 +35,13 @@ func installOn(t *testing.T, servers []*serverprocess.Process, more string) *ins
 	return install(t, fmt.Sprintf(ownServerConfig, webSecret), section)
 }
 
-func agentsOfOwnServer() []string { return []string{"calculator", "alpha", "chat"} }
+func agentsOfOwnServer() []string { return []string{"calculator", "chat"} }
 
 // TestStartWaitsForTheServer: a server that is not there is waited for, and the start
 // says so; when it comes, podium is up.
 func TestStartWaitsForTheServer(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	i := installOn(t, []*serverprocess.Process{server}, "")
 	server.Kill()
 	i.start()
@@ -60,7 +60,7 @@ func TestStartWaitsForTheServer(t *testing.T) {
 // whoever tells it to stop meanwhile is obeyed at once.
 func TestStartWaitsForALeader(t *testing.T) {
 	t.Parallel()
-	nodes := serverprocess.StartCluster(t, 3, serverprocess.Config{Agents: agentsOfOwnServer()})
+	nodes := serverprocess.StartCluster(t, 3, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	i := installOn(t, nodes, "")
 	i.up() // which has waited for the first leader already
 	i.asks("6 * 7", "42")
@@ -89,7 +89,7 @@ func TestStartWaitsForALeader(t *testing.T) {
 // TestStartSaysWhatToMend: what no waiting helps against ends the start at once.
 func TestStartSaysWhatToMend(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	another := serverprocess.Start(t, serverprocess.Config{})
 	for name, test := range map[string]struct {
 		key  string
@@ -117,8 +117,8 @@ func TestStartSaysWhatToMend(t *testing.T) {
 // TestPromiseIsSaid at start, in the log and on the health page, as far as it is known.
 func TestPromiseIsSaid(t *testing.T) {
 	t.Parallel()
-	always := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
-	interval := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), Durability: embedded.Interval})
+	always := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
+	interval := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}, Durability: embedded.Interval})
 	own := func(t *testing.T, server *serverprocess.Process, more string) *installation {
 		t.Helper()
 		return installOn(t, []*serverprocess.Process{server}, more)
@@ -147,7 +147,7 @@ func TestPromiseIsSaid(t *testing.T) {
 	// One ledger has one holder: the same servers, looked at in another way.
 	t.Run("unknown", func(t *testing.T) {
 		t.Parallel()
-		server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer()})
+		server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 		own(t, server, "").promises(t, "unknown", []string{"cannot be seen", "every 2m0s", "jetstream { sync_interval: always }", "ledger.nats.monitoring"})
 	})
 }
@@ -175,7 +175,7 @@ func (i *installation) promises(t *testing.T, durability string, says []string) 
 // by less.
 func TestAskedForMoreThanTheServerDoes(t *testing.T) {
 	t.Parallel()
-	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), Durability: embedded.Interval})
+	server := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}, Durability: embedded.Interval})
 	i := install(t, fmt.Sprintf(ownServerConfig, webSecret), fmt.Sprintf("ledger: {durability: fsync, nats: {url: %q, credentials: %q, monitoring: %q}}",
 		server.URL(), server.Keys().Core.SeedFile, server.Monitoring()))
 	if o := i.podium("up", "-c", i.config); o.code != exitFailed || !strings.Contains(o.stderr, "jetstream { sync_interval: always }") {
