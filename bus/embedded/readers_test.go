@@ -212,15 +212,18 @@ func TestBurstOfReadersLeavesRoom(t *testing.T) {
 	var visitors sync.WaitGroup
 	for range 3000 {
 		visitors.Go(func() {
-			r, err := c.Read(burst, stream, 1, bus.InSubject("chat", 0))
-			if err != nil {
-				if !bus.Temporary(err) {
-					t.Errorf("a visitor was told %v", err)
+			for burst.Err() == nil {
+				r, err := c.Read(burst, stream, 1, bus.InSubject("chat", 0))
+				if bus.Temporary(err) {
+					continue
 				}
-				return
+				if err != nil {
+					t.Errorf("a visitor was told %v", err)
+					return
+				}
+				<-burst.Done()
+				r.Close()
 			}
-			<-burst.Done()
-			r.Close()
 		})
 	}
 	const owners = 20
@@ -238,7 +241,12 @@ func TestBurstOfReadersLeavesRoom(t *testing.T) {
 			t.Errorf("%d consumers", have)
 		}
 	}
-	waitForConsumers(t, js, stream, visitorsHere+owners)
+	for patience := time.Now().Add(time.Minute); consumers(t, js, stream) != visitorsHere+owners; {
+		if time.Now().After(patience) {
+			t.Fatalf("%d consumers, want %d", consumers(t, js, stream), visitorsHere+owners)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 	end()
 	visitors.Wait()
 	waitForConsumers(t, js, stream, owners)
