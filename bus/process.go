@@ -250,8 +250,9 @@ func (s *server) undeclared(request *Request) *Failure {
 	}
 }
 
-// work has the handler do a request of a kind that it declares, with progress. It fails when the right to
-// the request was lost on the way, or when the agent is stopping.
+// work has the handler do a request, with progress, unless it is of a kind that the
+// agent does not declare. It fails when the right to the request was lost on the way,
+// or when the agent is stopping.
 func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (answer, error) {
 	started := time.Now()
 	if failure := s.undeclared(request); failure != nil {

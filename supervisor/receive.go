@@ -33,8 +33,8 @@ const (
 //
 //   - A request is taken over at least once: it may come again under the same id,
 //     which its session knows. Two attempts of one effect share a session.
-//   - An expired request is dropped. One that breaks its schema gets a failed
-//     response; one that cannot even be answered goes into quarantine.
+//   - An expired request is dropped. One that breaks its schema, or asks a question,
+//     gets a failed response; one that cannot even be answered goes into quarantine.
 //   - A full or unreachable ledger gives a request back; nothing is lost.
 //   - The hint that nobody waits for a request any more becomes a control message
 //     behind the request. If the hint is lost, the run ends when the request expires.

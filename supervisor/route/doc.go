@@ -61,7 +61,7 @@
 // takes what an agent chooses out of the closed set of the profile's agents,
 // RESPOND and FINISH. If its answer is late, not to be read or none of the set, it
 // does not decide, the next router does, and the decision is degraded; so it is
-// when nobody has assessed itself.
+// when somebody was asked and nobody has assessed itself.
 //
 // # Steps
 //

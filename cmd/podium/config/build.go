@@ -52,7 +52,8 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	for i, use := range profile.Agents {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
-			Name: use.Name, Description: agent.Description, Kinds: agent.Kinds, Capabilities: buildCapabilities(agent.Capabilities), Work: use.Work, Heartbeat: agent.heartbeat(),
+			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
+			Kinds: agent.Kinds, Capabilities: buildCapabilities(agent.Capabilities),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema.value(), OutputSchema: agent.OutputSchema.value(),
 		}

@@ -49,14 +49,14 @@ func (u *AgentUse) shorten(text string) error {
 
 // A Router is one way to choose an agent.
 type Router struct {
-	Kind          schemas.RouterKind   `yaml:"kind" required:"true" enum:"assigned keywords score agent default" doc:"assigned: the plan names the agent. keywords: words of the message. score: the agents assess themselves, and their descriptions are compared with the message. agent: another agent chooses. default: always this agent."`
+	Kind          schemas.RouterKind   `yaml:"kind" required:"true" enum:"assigned keywords score agent default" doc:"assigned: the plan names the agent. keywords: words of the message. score: how well the agents can do it, as they declare or say when they are asked, and their descriptions are compared with the message. agent: another agent chooses. default: always this agent."`
 	Mode          schemas.KeywordOrder `yaml:"mode" enum:"order priority score" doc:"keywords: which group wins when several hit. Default: order."`
 	Match         schemas.KeywordMode  `yaml:"match" enum:"word prefix suffix compound substring" doc:"keywords: the mode of keywords that say none. Default: word."`
 	Groups        []Group              `yaml:"groups" min:"1" doc:"keywords: words and the agent that they lead to."`
 	Agent         string               `yaml:"agent" doc:"default: the agent. agent: the one that is asked to choose; any agent of the agents section."`
 	SelfWeight    float64              `yaml:"self_weight" max:"1" doc:"score: weight of an agent's assessment of itself. Default: 0.6, unless keyword_weight is given."`
 	KeywordWeight float64              `yaml:"keyword_weight" max:"1" doc:"score: weight of the share of the message's words that the agent's description has. Default: 0.4, unless self_weight is given."`
-	Silent        float64              `yaml:"silent" max:"1" doc:"score: what the assessment of an agent counts that does not answer in time. Default: 0."`
+	Silent        float64              `yaml:"silent" max:"1" doc:"score: what the assessment of an agent counts that does not answer in time, or declares nothing of the message. Default: 0."`
 	Floor         float64              `yaml:"floor" max:"1" doc:"score: from here on an agent that a plan suggests is taken, even when another has more. Default: 0.5."`
 	Least         float64              `yaml:"least" max:"1" doc:"score: below it nobody is taken, and the next router decides. Default: 0."`
 	Deadline      schemas.Duration     `yaml:"deadline" doc:"score and agent: how long answers are waited for; then it goes on without. Default: 2s for score, 10s for agent."`
