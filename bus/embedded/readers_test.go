@@ -318,11 +318,17 @@ func TestOwnersFindRoomBesideOthers(t *testing.T) {
 			t.Errorf("a visitor was told %v, want ErrTooManyReaders", err)
 		}
 	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Read(short, stream, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a visitor who leaves while there is no room was told %v", err)
+	}
 	for _, err := range c.Scan(bus.WithPrecedence(t.Context()), stream, 1) {
 		if err != nil {
 			t.Errorf("an owner's scan: %v", err)
 		}
 	}
+	waitForConsumers(t, js, stream, visitorsEnd+1)
 	fill(1000)
 	if _, err := c.Read(bus.WithPrecedence(t.Context()), stream, 1); !errors.Is(err, bus.ErrTooManyReaders) || !bus.Temporary(err) {
 		t.Errorf("at the server's end an owner was told %v", err)
