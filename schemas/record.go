@@ -19,7 +19,7 @@ type Record struct {
 	// Then holds further transitions, each decided on the state after the one
 	// before it. Only the last transition of a record may owe outputs.
 	Then []Transition `json:"then,omitzero"`
-	// Snapshot is the state after the record, in at least one of SnapshotWithin records.
+	// Snapshot is the state after the record, in one of SnapshotEvery records or fewer.
 	Snapshot jsontext.Value `json:"snapshot,omitzero"`
 }
 
@@ -64,13 +64,9 @@ func (r *Record) Last() *Transition {
 	return &Transition{Cause: r.Cause, Facts: r.Facts}
 }
 
-// Snapshots are SnapshotEvery records apart, or further when they weigh more than
-// the records between them, but at most SnapshotWithin, which bounds how many
-// records a load reads.
-const (
-	SnapshotEvery  = 8
-	SnapshotWithin = 64
-)
+// SnapshotEvery is how many records snapshots are apart, unless the records behind a
+// snapshot weigh less than it: then the next one comes as soon as they weigh as much.
+const SnapshotEvery = 8
 
 // A Cause is the one input of a transition and all that the decision knew
 // besides the state.

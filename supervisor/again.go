@@ -32,7 +32,7 @@ func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Outpu
 	state := session.New(id)
 	var failed error
 	env := session.Env{Shard: o.Shard, Read: func(body schemas.Body) schemas.Result {
-		content, err := Content(ctx, o.Core, o.Core.Artifacts(), bus.ShardStream(o.Shard), body.Sequence)
+		_, content, err := Recall(ctx, o.Core, o.Shard, body.Sequence)
 		if err != nil {
 			failed = err
 		}

@@ -32,15 +32,16 @@ const (
 type judgement struct {
 	session.Outcome
 	profile string   // hash of the profile that is missing
-	bodies  []uint64 // sequences of the bodies that are missing
+	inputs  []uint64 // sequences of the inputs that are missing
 }
 
-func (j *judgement) lacks() bool { return j.profile != "" || len(j.bodies) > 0 }
+func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 }
 
 // judge runs one input through the machine. The state is the conversation's, or
 // the one after a transition that is not stored yet.
 func (o *Owner) judge(c *conversation, state session.State, read session.Input) (j judgement) {
-	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &j.bodies), Bus: o.admissions(c, &read)}
+	env := o.env(c, &j.inputs)
+	env.Bus = o.admissions(c, &read)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -128,7 +129,7 @@ func (o *Owner) supply(ctx context.Context, c *conversation, lacking *judgement)
 		o.fetchProfile(ctx, c, lacking.profile)
 		return
 	}
-	o.fetch(ctx, c, lacking.bodies)
+	o.fetch(ctx, c, lacking.inputs)
 }
 
 // next returns the state with which to decide the next input.

@@ -42,7 +42,7 @@ type conversation struct {
 	usages   []*usage                  // what its tasks have to do with shared resources
 	alarm    *alarm                    // for its earliest deadline
 	telling  *telling                  // what somebody upstream has been told
-	bodies   map[uint64]schemas.Result // fetched for the decision at hand
+	recalled map[uint64]recalled       // inputs that were fetched for the decision at hand
 }
 
 func (o *Owner) conversation(id string) *conversation {
@@ -141,7 +141,7 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
-		c.bodies = nil
+		c.recalled = nil
 		o.watch(c)
 		o.evict(c)
 	}
@@ -223,14 +223,20 @@ func (o *Owner) sweep() {
 	o.closing = kept
 }
 
-// bodies reads what has been fetched for the conversation and notes what has not.
-func (o *Owner) bodies(c *conversation, missing *[]uint64) func(schemas.Body) schemas.Result {
-	return func(body schemas.Body) schemas.Result {
-		content, fetched := c.bodies[body.Sequence]
-		if !fetched && !slices.Contains(*missing, body.Sequence) {
-			*missing = append(*missing, body.Sequence)
+// recalled is an input that was fetched, and its content.
+type recalled struct {
+	input   session.Input
+	content schemas.Result
+}
+
+// recall returns what has been fetched for the conversation and notes what has not.
+func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) recalled {
+	return func(sequence uint64) recalled {
+		known, fetched := c.recalled[sequence]
+		if !fetched && !slices.Contains(*missing, sequence) {
+			*missing = append(*missing, sequence)
 		}
-		return content
+		return known
 	}
 }
 
@@ -260,16 +266,17 @@ func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) 
 	})
 }
 
-// Content returns what a Body that points at a sequence of a shard stands for, whole.
-func Content(ctx context.Context, ledger bus.Ledger, artifacts bus.Artifacts, stream string, sequence uint64) (schemas.Result, error) {
-	message, err := ledger.Get(ctx, stream, sequence)
+// Recall reads an input of a shard again, and what a Body that points at it stands
+// for, whole.
+func Recall(ctx context.Context, core bus.Core, shard int, sequence uint64) (session.Input, schemas.Result, error) {
+	message, err := core.Get(ctx, bus.ShardStream(shard), sequence)
 	if err != nil {
-		return schemas.Result{}, err
+		return session.Input{}, schemas.Result{}, err
 	}
-	event, err := bus.DecodeWhole(ctx, artifacts, message)
+	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
 	if err != nil {
-		return schemas.Result{}, err
+		return session.Input{}, schemas.Result{}, err
 	}
 	input, err := session.Read(event, "", sequence)
-	return input.Content(), err
+	return input, input.Content(), err
 }

@@ -247,8 +247,15 @@ func (o *Owner) passageOf(w *waiter) plan.Passage {
 // repliesBy reports whether an agent delivers the answer to a run that is under way
 // or waits for its turn.
 func (c *conversation) repliesBy(agent string) bool {
-	return c.state.Active != nil && c.state.Active.Message.ReplyAgent() == agent ||
-		slices.ContainsFunc(c.state.Queue, func(q session.Queued) bool { return q.Message.ReplyAgent() == agent })
+	if c.state.Active != nil && c.state.Active.Message.ReplyAgent() == agent {
+		return true
+	}
+	for queued := range c.state.Queue.All() {
+		if queued.Message.ReplyAgent() == agent {
+			return true
+		}
+	}
+	return false
 }
 
 // hand gives a waiter its grant.

@@ -30,12 +30,11 @@ type behind struct {
 	snapshot int // bytes of the snapshot; 0 when there is none
 }
 
-// due reports whether the next record is to hold a snapshot. A large state is
-// written more seldom, so that what snapshots weigh stays in proportion to what
-// happens; a load still reads a bounded number of records.
+// due reports whether the next record is to hold a snapshot. The larger a state is,
+// the more seldom it is written, so that all snapshots together weigh no more than
+// what has happened; and what a load reads behind a snapshot is no more than it.
 func (b behind) due() bool {
-	next := b.records + 1
-	return next >= schemas.SnapshotWithin || next >= schemas.SnapshotEvery && b.bytes >= b.snapshot
+	return b.records+1 >= schemas.SnapshotEvery && b.bytes >= b.snapshot
 }
 
 // with returns what stands behind the newest snapshot after one more record.

@@ -8,8 +8,39 @@ import (
 	"podium/supervisor"
 )
 
+// spacing is how the snapshots of a session lie among its records.
+type spacing struct {
+	snapshots, weight int // bytes of snapshots, and of records without them
+	nearest, furthest int // records that snapshots are apart
+}
+
+// spacingOf measures records, and holds them to what bounds a load: behind a snapshot
+// stand no more than a few records, or no more than weigh as much as it does.
+func (d *desk) spacingOf(records []schemas.Record) spacing {
+	d.tb.Helper()
+	found := spacing{nearest: len(records) + 1}
+	gap, behind, newest := 0, 0, 0
+	for i := range records {
+		body, err := schemas.Marshal(records[i])
+		d.must(err)
+		weight := len(body) - len(records[i].Snapshot)
+		found.weight += weight
+		if gap++; len(records[i].Snapshot) == 0 {
+			if gap >= schemas.SnapshotEvery && behind >= newest {
+				d.tb.Errorf("record %d: no snapshot, though %d bytes stand behind one of %d bytes", records[i].Number, behind, newest)
+			}
+			behind += weight
+			continue
+		}
+		found.snapshots += len(records[i].Snapshot)
+		found.nearest, found.furthest = min(found.nearest, gap), max(found.furthest, gap)
+		gap, behind, newest = 0, 0, len(records[i].Snapshot)
+	}
+	return found
+}
+
 // TestSnapshotsFollowTheirWeight: in a conversation of any length snapshots weigh
-// little more than what happens, and a load reads a bounded number of records.
+// little more than what happens, and a load reads little more than a snapshot.
 func TestSnapshotsFollowTheirWeight_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
@@ -27,44 +58,22 @@ func TestSnapshotsFollowTheirWeight_X03(t *testing.T) {
 		run(o)
 	}
 	records := d.recordsOf(id)
-	small, weight, snapshots, gap := 0, 0, 0, 0
-	for i, record := range records {
-		gap++
-		body, err := schemas.Marshal(record)
-		d.must(err)
-		weight += len(body) - len(record.Snapshot)
-		if snapshots += len(record.Snapshot); len(record.Snapshot) == 0 {
-			continue
-		}
-		if gap < schemas.SnapshotEvery || gap > schemas.SnapshotWithin {
-			t.Errorf("record %d holds a snapshot %d behind the one before it", record.Number, gap)
-		}
-		if i < 50 && gap == schemas.SnapshotEvery {
-			small++
-		}
-		gap = 0
+	if small := d.spacingOf(records[:50]); small.nearest != schemas.SnapshotEvery {
+		t.Errorf("of a small state, snapshots are at least %d records apart", small.nearest)
 	}
-	if gap >= schemas.SnapshotWithin || small == 0 || snapshots > weight*5/4 {
-		t.Errorf("%d records since the last snapshot, %d of small states; snapshots weigh %d bytes, records %d", gap, small, snapshots, weight)
+	if all := d.spacingOf(records); all.nearest < schemas.SnapshotEvery || all.snapshots > all.weight*5/4 {
+		t.Errorf("%+v", all)
 	}
-	// A queue makes the state heavy: snapshots are further apart.
-	for i := range 200 {
+	// What it has seen makes the state heavy: snapshots are further apart.
+	for i := range 2000 {
 		d.say("thread", "q"+strconv.Itoa(i), "do it")
 	}
 	d.must(d.work(o))
-	before := len(records)
 	for range 60 {
 		run(o)
 	}
-	furthest := 0
-	gap = 0
-	for _, record := range d.recordsOf(id)[before:] {
-		if gap++; len(record.Snapshot) > 0 {
-			furthest, gap = max(furthest, gap), 0
-		}
-	}
-	if furthest < 2*schemas.SnapshotEvery || furthest > schemas.SnapshotWithin {
-		t.Errorf("snapshots are at most %d records apart", furthest)
+	if all := d.spacingOf(d.recordsOf(id)); all.furthest < 2*schemas.SnapshotEvery || all.snapshots > all.weight*5/4 {
+		t.Errorf("%+v", all)
 	}
 	second := d.open("second", d.ledger, 0)
 	run(second)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -255,7 +256,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 
 func (o *Owner) envAfter(c *conversation) (session.Env, *[]uint64, bool) {
 	var missing []uint64
-	env := session.Env{Shard: o.Shard, Read: o.bodies(c, &missing)}
+	env := o.env(c, &missing)
 	if c.state.Active != nil {
 		env.Pinned = o.Profiles.Pinned(c.state.Active.ProfileHash)
 		return env, &missing, env.Pinned != nil
@@ -263,27 +264,35 @@ func (o *Owner) envAfter(c *conversation) (session.Env, *[]uint64, bool) {
 	return env, &missing, true
 }
 
-// collect fetches bodies for a conversation that is already busy.
+// env is what a decision about a conversation knows of inputs before it; those that
+// are not at hand are noted.
+func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
+	recall := o.recall(c, missing)
+	return session.Env{
+		Shard:  o.Shard,
+		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).content },
+		Recall: func(sequence uint64) session.Input { return recall(sequence).input },
+	}
+}
+
+// collect fetches inputs for a conversation that is already busy.
 func (o *Owner) collect(ctx context.Context, c *conversation, sequences []uint64, done func(now time.Time, err error)) {
-	fetched := map[uint64]schemas.Result{}
+	fetched := map[uint64]recalled{}
 	o.operate(func() error {
 		for _, sequence := range sequences {
-			content, err := Content(ctx, o.Core, o.Core.Artifacts(), bus.ShardStream(o.Shard), sequence)
+			input, content, err := Recall(ctx, o.Core, o.Shard, sequence)
 			if err != nil {
 				return err
 			}
-			fetched[sequence] = content
+			input.Event.Data = nil // it has been read
+			fetched[sequence] = recalled{input, content}
 		}
 		return nil
 	}, func(now time.Time, err error) {
-		if c.bodies == nil {
-			c.bodies = map[uint64]schemas.Result{}
+		if c.recalled == nil {
+			c.recalled = map[uint64]recalled{}
 		}
-		for _, sequence := range sequences {
-			if content, ok := fetched[sequence]; ok {
-				c.bodies[sequence] = content
-			}
-		}
+		maps.Copy(c.recalled, fetched)
 		done(now, err)
 	})
 }

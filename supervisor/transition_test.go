@@ -2,7 +2,6 @@ package supervisor_test
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -104,15 +103,14 @@ func TestDeadlineWakesTheOwner_M44(t *testing.T) {
 // the object store, and is loaded from there.
 func TestLargeRecord(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1)
-	o := d.open("one", d.ledger, 0)
+	const width, at = 160, 140
+	d, id, _ := newFan(t, width)
 	text := strings.Repeat("0123456789", schemas.InlineLimit/10)
-	const messages = 1600
-	for i := range messages {
-		d.say("thread", "m"+strconv.Itoa(i), text)
+	requests := d.requests("worker")
+	for i := range requests[:at] {
+		d.answer("worker", &requests[i], text)
 	}
-	d.must(d.work(o))
-	id, _ := d.session("thread")
+	d.must(d.work(d.open("first", d.ledger, 0)))
 	outside := 0
 	for _, event := range d.events(bus.ShardStream(0), bus.SessionSubject(id, 1)) {
 		if event.Artifact != nil {
@@ -124,18 +122,11 @@ func TestLargeRecord(t *testing.T) {
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))
-	const answered = 20
-	for range answered {
-		d.answerNewest("worker", "done")
-		d.must(d.work(second))
-		d.answerNewest("chat", "")
+	for i := range requests[at:] {
+		d.answer("worker", &requests[at+i], text)
 		d.must(d.work(second))
 	}
-	conversation := d.conversation("thread")
-	if len(conversation.Runs) != answered+1 || conversation.Runs[answered-1].State != schemas.RunStateEnded {
-		t.Errorf("%d runs", len(conversation.Runs))
-	}
-	d.clean()
+	d.joined(second, id, width)
 }
 
 // TestLargeBodiesTravelWhole: words and results over the limits reach the agent

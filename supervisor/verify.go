@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -165,11 +167,46 @@ func (v *verifier) record(id string, message bus.Message) error {
 	}
 	s.sequence, s.chain = message.Sequence, hash(body)
 	if len(record.Snapshot) > 0 {
-		if want, err := schemas.Marshal(s.state); err != nil || !bytes.Equal(want, record.Snapshot) {
+		if !isSnapshot(record.Snapshot, &s.state) {
 			report("the snapshot is not the fold of the records")
 		}
 	}
 	return nil
+}
+
+// isSnapshot reports whether a snapshot is that of a state. Its queue may be written
+// as an earlier version wrote queues.
+func isSnapshot(snapshot []byte, state *session.State) bool {
+	want, err := schemas.Marshal(state)
+	if err != nil || bytes.Equal(want, snapshot) {
+		return err == nil
+	}
+	have, err := queueRewritten(snapshot)
+	if err != nil {
+		return false
+	}
+	want, err = queueRewritten(want)
+	return err == nil && bytes.Equal(want, have)
+}
+
+// queueRewritten returns a snapshot with its members in order and its queue as it is
+// written today.
+func queueRewritten(snapshot []byte) ([]byte, error) {
+	var members map[string]jsontext.Value
+	if err := schemas.Unmarshal(snapshot, &members); err != nil {
+		return nil, err
+	}
+	if written, some := members["queue"]; some {
+		var queue session.Queue
+		err := schemas.Unmarshal(written, &queue)
+		if err == nil {
+			members["queue"], err = schemas.Marshal(queue)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return schemas.Marshal(members)
 }
 
 // transitions decides each transition of a record again, on the state after the
@@ -234,7 +271,10 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 		return nil
 	}
 	var failed error
-	env.Read, env.Bus = v.reader(&failed), session.Recorded(&stored.Cause)
+	recall := v.recall(&failed)
+	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).content }
+	env.Recall = func(sequence uint64) session.Input { return recall(sequence).input }
+	env.Bus = session.Recorded(&stored.Cause)
 	outcome := session.Step(env, state, input)
 	if bus.Temporary(failed) {
 		return failed
@@ -274,11 +314,11 @@ func (v *verifier) env(state session.State, current string) (session.Env, error)
 	return env, err
 }
 
-func (v *verifier) reader(failed *error) func(schemas.Body) schemas.Result {
-	return func(body schemas.Body) schemas.Result {
-		content, err := Content(v.ctx, v.core, v.core.Artifacts(), bus.ShardStream(v.shard), body.Sequence)
+func (v *verifier) recall(failed *error) func(uint64) recalled {
+	return func(sequence uint64) recalled {
+		input, content, err := Recall(v.ctx, v.core, v.shard, sequence)
 		*failed = errors.Join(*failed, err)
-		return content
+		return recalled{input, content}
 	}
 }
 

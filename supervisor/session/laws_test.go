@@ -84,12 +84,13 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 		tb.Fatalf("%v\n%s", err, canonical(tb, record))
 	}
 	started := len(s.conversation.Runs)
-	if started+len(after.Queue) != after.Runs {
-		tb.Fatalf("%d runs began and %d wait, of %d", started, len(after.Queue), after.Runs)
+	if started+after.Queue.Len() != after.Runs {
+		tb.Fatalf("%d runs began and %d wait, of %d", started, after.Queue.Len(), after.Runs)
 	}
-	for i, queued := range after.Queue {
-		if queued.Run != started+i+1 {
-			tb.Fatalf("run %d waits at place %d behind run %d", queued.Run, i, started)
+	place := started
+	for queued := range after.Queue.All() {
+		if place++; queued.Run != place {
+			tb.Fatalf("run %d waits where run %d does", queued.Run, place)
 		}
 	}
 	for i := range s.conversation.Runs {
@@ -99,7 +100,7 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
 		}
 	}
-	if after.Active == nil && len(after.Queue) > 0 {
+	if after.Active == nil && !after.Queue.IsZero() {
 		tb.Fatal("a message waits behind nothing")
 	}
 }
@@ -122,6 +123,27 @@ func (s *stage) wakes(tb judge, after *session.State) {
 	for _, deadline := range deadlines {
 		if deadline.At.Before(earliest) {
 			tb.Fatalf("the earliest deadline is %s, not %s", deadline.At, earliest)
+		}
+	}
+}
+
+// returns: a message begins its run as it was queued, however it was kept meanwhile.
+func (s *stage) returns(tb judge, record *schemas.Record) {
+	tb.Helper()
+	for i := range record.Facts {
+		switch f := &record.Facts[i]; {
+		case f.MessageReceived != nil && f.MessageReceived.Disposition == schemas.DispositionQueued:
+			s.queued[f.MessageReceived.Run] = *f.MessageReceived.Message
+		case f.MessageReceived != nil && f.MessageReceived.Disposition == schemas.DispositionMerged:
+			whole := s.queued[f.MessageReceived.Run]
+			whole.More, whole.Reply = append(slices.Clip(whole.More), f.MessageReceived.Message.Words), f.MessageReceived.Message.Reply
+			s.queued[f.MessageReceived.Run] = whole
+		case f.RunStarted != nil:
+			want, waited := s.queued[f.RunStarted.Run]
+			want.Words, want.Entities = f.RunStarted.Message.Words, nil
+			if began := f.RunStarted.Message; waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
+				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", f.RunStarted.Run, canonical(tb, want), canonical(tb, began))
+			}
 		}
 	}
 }

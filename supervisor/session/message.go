@@ -27,7 +27,7 @@ func (d *decision) message(message *Message) {
 		d.emit(schemas.Fact{MessageReceived: &received})
 		return
 	}
-	if d.state.Active != nil && len(d.state.Queue) == 0 && d.supersedes(message) {
+	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 		d.emit(schemas.Fact{MessageReceived: &received})
 		d.turn(d.env.Pinned).Supersede()
@@ -48,7 +48,7 @@ func (d *decision) message(message *Message) {
 func (d *decision) again(message *Message, id string) {
 	run := d.state.RunOf(id)
 	under := d.state.Active != nil && d.state.Active.Number == run
-	if message.Upstream != nil && run > 0 && !under && !d.queued(run) {
+	if message.Upstream != nil && run > 0 && !under && !d.state.Queue.has(run) {
 		d.repeated = run
 	}
 }
@@ -73,8 +73,8 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	incoming.Words = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
 	incoming.Entities = d.env.Current.EntitiesIn("", message.Entities)
 	received.Message = &incoming
-	if waiting := d.state.last(); d.merges(waiting, message) {
-		received.Run, received.Disposition = waiting.Run, schemas.DispositionMerged
+	if newest, some := d.state.Queue.newest(); some && d.merges(&newest, message) {
+		received.Run, received.Disposition = d.state.Runs, schemas.DispositionMerged
 	} else {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionQueued
 	}
@@ -84,19 +84,25 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 // maxMerged bounds the messages that become one run.
 const maxMerged = 32
 
-func (d *decision) merges(waiting *Queued, message *Message) bool {
-	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge && waiting != nil &&
-		!waiting.Cancelled && message.Upstream == nil && waiting.Message.Upstream == nil &&
-		waiting.Message.Channel == message.Channel && len(waiting.Message.More) < maxMerged &&
-		sameRecipients(recipients(waiting.Message.Reply), message.Reply.To)
+func (d *decision) merges(newest *waiting, message *Message) bool {
+	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge &&
+		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
+		newest.message.Channel == message.Channel && len(newest.message.More) < maxMerged &&
+		sameRecipients(recipients(newest.message.Reply), message.Reply.To)
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
+	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Words, message.Language))
+	incoming.Words = hold(schemas.Result{Text: message.Words}, d.input.Sequence)
+	return incoming
+}
+
+// incoming returns what a session keeps of a message, its words by reference.
+func (in *Input) incoming(language string) schemas.Incoming {
+	message := in.Message
 	incoming := schemas.Incoming{
-		Sequence: d.input.Sequence, ID: d.input.Event.ID, Channel: message.Channel, Subject: message.Subject,
-		Words:    hold(schemas.Result{Text: message.Words}, d.input.Sequence),
-		Language: d.env.Current.LanguageFor(message.Words, message.Language),
-		Upstream: message.Upstream,
+		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
+		Words: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream,
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply
@@ -148,18 +154,19 @@ func (d *decision) known(message *schemas.Incoming, said map[string]string) map[
 
 // next starts what waited, once the run before it has ended (G-33).
 func (d *decision) next() {
-	for d.state.Active == nil && len(d.state.Queue) > 0 {
-		head := d.state.Queue[0]
-		content := d.env.content(head.Message.Words)
-		head.Message.Words = hold(schemas.Result{Text: content.Text}, head.Message.Sequence)
-		content.Text = plan.Words(&head.Message, d.env.Read)
-		said := head.Message.Entities
-		head.Message.Entities = nil
-		turn := d.start(head.Run, head.Message, content.Text, said)
+	for d.state.Active == nil && !d.state.Queue.IsZero() {
+		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
+		message := d.env.whole(&head)
+		content := d.env.content(message.Words)
+		message.Words = hold(schemas.Result{Text: content.Text}, message.Sequence)
+		content.Text = plan.Words(&message, d.env.Read)
+		said := message.Entities
+		message.Entities = nil
+		turn := d.start(run, message, content.Text, said)
 		switch {
-		case head.Cancelled:
+		case head.cancelled:
 			turn.Cancel()
-		case d.overtaken(&head):
+		case d.overtaken(&message):
 			turn.Supersede()
 		default:
 			turn.Begin(content)
@@ -167,13 +174,29 @@ func (d *decision) next() {
 	}
 }
 
+// whole returns all of a message that waits.
+func (env *Env) whole(w *waiting) schemas.Incoming {
+	if !w.referred {
+		return *w.message
+	}
+	if input := env.Recall(w.sequence); input.Message != nil {
+		return input.incoming(w.message.Language)
+	}
+	return schemas.Incoming{Sequence: w.sequence} // to be decided again once it can be read
+}
+
 // overtaken reports whether a person's newer message takes the place of one that
 // has waited as well.
-func (d *decision) overtaken(head *Queued) bool {
-	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && head.Message.Upstream == nil &&
-		slices.ContainsFunc(d.state.Queue, func(newer Queued) bool {
-			return newer.Message.Upstream == nil && !newer.Cancelled && sameRecipients(recipients(head.Message.Reply), recipients(newer.Message.Reply))
-		})
+func (d *decision) overtaken(head *schemas.Incoming) bool {
+	if d.env.Current.Conversation.WhileRunning != schemas.WhileRunningSupersede || head.Upstream != nil {
+		return false
+	}
+	for newer := range d.state.Queue.All() {
+		if newer.Message.Upstream == nil && !newer.Cancelled && sameRecipients(recipients(head.Reply), recipients(newer.Message.Reply)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *decision) control(control *schemas.Control) {
@@ -193,7 +216,7 @@ func (d *decision) control(control *schemas.Control) {
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(schemas.Fact{MessageReceived: &received})
 		d.turn(d.env.Pinned).Cancel()
-	case d.queued(number):
+	case d.state.Queue.has(number):
 		d.emit(schemas.Fact{MessageReceived: &received})
 	default:
 		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
@@ -209,13 +232,4 @@ func (d *decision) target(control *schemas.Control) (int, error) {
 	}
 	_, number, err := schemas.ParseRunID(control.Run)
 	return number, err
-}
-
-func (d *decision) queued(run int) bool {
-	for i := range d.state.Queue {
-		if d.state.Queue[i].Run == run {
-			return true
-		}
-	}
-	return false
 }

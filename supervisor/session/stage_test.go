@@ -37,18 +37,20 @@ type stage struct {
 	conversation schemas.Conversation
 	events       map[string]schemas.Event  // by id, to repeat them
 	contents     map[uint64]schemas.Result // by sequence
+	inputs       map[uint64]session.Input  // by sequence
 	agents       agents
-	answered     map[int]string    // by run: the response to whoever asked upstream
-	facts        map[string]int    // how many there are, by name
-	effects      map[string]string // permits whose outcome is not known, by run and task
-	mailed       []time.Time       // when answers by mail went out
+	answered     map[int]string           // by run: the response to whoever asked upstream
+	facts        map[string]int           // how many there are, by name
+	effects      map[string]string        // permits whose outcome is not known, by run and task
+	mailed       []time.Time              // when answers by mail went out
+	queued       map[int]schemas.Incoming // messages as they were queued, by run
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {
 	tb.Helper()
 	s := &stage{
 		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
-		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, answered: map[int]string{}, facts: map[string]int{}, effects: map[string]string{},
+		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, inputs: map[uint64]session.Input{}, answered: map[int]string{}, facts: map[string]int{}, effects: map[string]string{}, queued: map[int]schemas.Incoming{},
 	}
 	s.adopt(tb, profile)
 	return s
@@ -67,7 +69,8 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
 		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now),
-		Read: func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
+		Read:   func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
+		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}
 	if state.Active != nil {
 		env.Pinned = s.profiles[state.Active.ProfileHash]
@@ -91,7 +94,7 @@ func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, erro
 		return decided{}, err
 	}
 	input.Now = s.now
-	s.contents[s.sequence] = input.Content()
+	s.contents[s.sequence], s.inputs[s.sequence] = input.Content(), input
 	return s.step(tb, input), nil
 }
 
@@ -132,6 +135,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	s.follows(tb, &input, record, &outcome.State)
 	s.wakes(tb, &outcome.State)
 	s.obeys(tb, record)
+	s.returns(tb, record)
 	s.told(tb, &outcome.State)
 	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
 	s.agents.learn(outcome.Learned, s.now)

@@ -23,10 +23,10 @@ type State struct {
 	// Ended are the runs that the newest record has ended and that somebody
 	// upstream waits for, or whose agents are to be told to stop.
 	Ended []*plan.Run `json:"ended,omitzero"`
-	Queue []Queued    `json:"queue,omitzero"`
+	Queue Queue       `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
 	// repeat changes nothing, however late it comes.
-	Seen Seen `json:"seen,omitzero"`
+	Seen schemas.Seen `json:"seen,omitzero"`
 	// Recent are the last requests that have ended, oldest first, and Entities
 	// what the conversation is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
@@ -41,18 +41,11 @@ type State struct {
 	now time.Time // of the record that is applied
 }
 
-// Queued is a message that waits until the active run has ended.
-type Queued struct {
-	Run       int              `json:"run"`
-	Message   schemas.Incoming `json:"message"`
-	Cancelled bool             `json:"cancelled,omitzero"`
-}
-
 // New returns the state of a conversation before its first message.
 func New(session string) State { return State{Session: session} }
 
 // Idle reports whether the session waits for nothing but a new message.
-func (s *State) Idle() bool { return s.Active == nil && len(s.Queue) == 0 }
+func (s *State) Idle() bool { return s.Active == nil && s.Queue.IsZero() }
 
 // Deadlines returns the moments that the session waits for.
 func (s *State) Deadlines() []schemas.Deadline {
@@ -139,7 +132,6 @@ func (s *State) begin(cause schemas.Cause, number uint64) {
 
 func (s *State) clone() State {
 	next := *s
-	next.Queue = append([]Queued(nil), s.Queue...)
 	if s.Active != nil {
 		next.Active = s.Active.Clone()
 	}
@@ -158,8 +150,8 @@ func (s *State) Apply(f *schemas.Fact) {
 			s.Recent = nil
 		}
 		s.Profile, s.Entities, s.Recipients = f.RunStarted.Profile, f.RunStarted.Entities, to
-		if len(s.Queue) > 0 && s.Queue[0].Run == f.RunStarted.Run {
-			s.Queue = s.Queue[1:]
+		if s.Queue.first == f.RunStarted.Run && !s.Queue.IsZero() {
+			s.Queue = s.Queue.rest()
 		}
 	case f.RunEnded != nil:
 		s.applyEnd(f)
@@ -222,47 +214,37 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		s.Runs = max(s.Runs, f.Run)
 	case schemas.DispositionQueued:
 		s.Runs = max(s.Runs, f.Run)
-		queued := Queued{Run: f.Run}
-		if f.Message != nil {
-			queued.Message = *f.Message
+		message := f.Message
+		if message == nil {
+			message = &schemas.Incoming{}
 		}
-		s.Queue = append(s.Queue, queued)
+		s.Queue = s.Queue.with(f.Run, message)
 	case schemas.DispositionMerged:
-		if waiting := s.last(); waiting != nil && f.Message != nil {
-			waiting.Message.More = append(slices.Clip(waiting.Message.More), f.Message.Words)
-			waiting.Message.Reply = f.Message.Reply
+		if newest, some := s.Queue.newest(); some && f.Message != nil {
+			message := *newest.message
+			message.More = append(slices.Clip(message.More), f.Message.Words)
+			message.Reply = f.Message.Reply
+			s.Queue = s.Queue.merged(&message)
 		}
 	case schemas.DispositionControl:
-		for i := range s.Queue {
-			if s.Queue[i].Run == f.Run {
-				s.Queue[i].Cancelled = true
-			}
-		}
+		s.Queue = s.Queue.cancelled(f.Run)
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 }
 
 // begun counts the runs that wait no more.
-func (s *State) begun() int { return s.Runs - len(s.Queue) }
+func (s *State) begun() int { return s.Runs - s.Queue.Len() }
 
 // see remembers that an id was taken.
-func (s *State) see(id string, run int) { s.Seen = s.Seen.with(id, run) }
-
-// last is the newest message that waits, or nil.
-func (s *State) last() *Queued {
-	if len(s.Queue) == 0 {
-		return nil
-	}
-	return &s.Queue[len(s.Queue)-1]
-}
+func (s *State) see(id string, run int) { s.Seen = s.Seen.With(id, run) }
 
 // RunOf returns the run that a message of that id began or waits for; 0 is none.
 func (s *State) RunOf(id string) int {
-	if place := s.Seen.find(id); place >= 0 {
-		return s.Seen.run(place)
+	if place := s.Seen.Find(id); place >= 0 {
+		return s.Seen.Run(place)
 	}
 	return 0
 }
 
 // Has reports whether the session has taken a message or control word of that id.
-func (s *State) Has(id string) bool { return s.Seen.find(id) >= 0 }
+func (s *State) Has(id string) bool { return s.Seen.Find(id) >= 0 }

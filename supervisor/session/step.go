@@ -14,6 +14,8 @@ type Env struct {
 	Current, Pinned *plan.Profile
 	// Read returns what a Body that points into the ledger stands for.
 	Read func(schemas.Body) schemas.Result
+	// Recall returns the message that stands at a sequence of the shard.
+	Recall func(sequence uint64) Input
 	// Bus is what is known of the agents; nil is plan.Unlimited.
 	Bus plan.Bus
 

@@ -114,7 +114,7 @@ func (s *story) describe() string {
 		}
 		told.WriteString("\n")
 	}
-	for _, queued := range s.state.Queue {
+	for queued := range s.state.Queue.All() {
 		fmt.Fprintf(&told, "run %d waits, cancelled %v\n", queued.Run, queued.Cancelled)
 	}
 	for grant, task := range s.state.Waiting {

@@ -91,7 +91,7 @@ func defects() []defect {
 			`		body, err := schemas.Marshal(state)
 `, `		if planted("a snapshot forgets the queue") {
 			forgetful := *state
-			forgetful.Queue, state = nil, &forgetful
+			forgetful.Queue, state = session.Queue{}, &forgetful
 		}
 		body, err := schemas.Marshal(state)
 `,
@@ -161,8 +161,12 @@ func defects() []defect {
 		name: "the newest message starts first", seed: 1, invariant: sim.StartsInOrder,
 		edits: []edit{{
 			"supervisor/session/state.go",
-			`		s.Queue = append(s.Queue, queued)
-`, `		s.Queue = either("the newest message starts first", append([]Queued{queued}, s.Queue...), append(s.Queue, queued))
+			`		s.Queue = s.Queue.with(f.Run, message)
+`, `		before := s.Queue.waiting
+		s.Queue = s.Queue.with(f.Run, message)
+		if newest, _ := s.Queue.newest(); planted("the newest message starts first") {
+			s.Queue.waiting = schemas.ListOf(append([]waiting{newest}, slices.Collect(before.All())...))
+		}
 `,
 		}},
 	}, {

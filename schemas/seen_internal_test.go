@@ -1,4 +1,4 @@
-package session
+package schemas
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"podium/schemas"
 )
 
 // TestSeen: what was seen is remembered with its run, in every copy, also in one
@@ -21,30 +19,30 @@ func TestSeen_X03(t *testing.T) {
 		for i := range rapid.IntRange(0, 60).Draw(t, "inputs") {
 			before, id := seen, "id-"+strconv.Itoa(i)
 			run := rapid.OneOf(rapid.Just(seen.Len()), rapid.IntRange(0, 5), rapid.Just(1<<40)).Draw(t, "run")
-			seen = seen.with(id, run)
+			seen = seen.With(id, run)
 			runs[id] = run
-			if other := before.with("other", 7); before.find(id) >= 0 || other.find(id) >= 0 || seen.find("other") >= 0 {
+			if other := before.With("other", 7); before.Find(id) >= 0 || other.Find(id) >= 0 || seen.Find("other") >= 0 {
 				t.Fatal("copies share what they take")
 			}
 		}
-		body, err := schemas.Marshal(seen)
+		body, err := Marshal(seen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var read Seen
-		if err = schemas.Unmarshal(body, &read); err != nil {
+		if err = Unmarshal(body, &read); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := schemas.Marshal(read); err != nil || !bytes.Equal(again, body) {
+		if again, err := Marshal(read); err != nil || !bytes.Equal(again, body) {
 			t.Fatalf("%s became %s (%v)", body, again, err)
 		}
 		for _, s := range []Seen{seen, read} {
 			for id, run := range runs {
-				if place := s.find(id); place < 0 || s.run(place) != run {
+				if place := s.Find(id); place < 0 || s.Run(place) != run {
 					t.Fatalf("%s is at place %d", id, place)
 				}
 			}
-			if s.Len() != len(runs) || s.find("nothing") >= 0 || s.IsZero() != (len(runs) == 0) {
+			if s.Len() != len(runs) || s.Find("nothing") >= 0 || s.IsZero() != (len(runs) == 0) {
 				t.Fatalf("%d inputs, want %d", s.Len(), len(runs))
 			}
 		}
@@ -58,7 +56,7 @@ func TestSeenIsCompact(t *testing.T) {
 	var seen Seen
 	const messages = 5000
 	for i := range messages {
-		seen = seen.with(strconv.Itoa(i), i+1)
+		seen = seen.With(strconv.Itoa(i), i+1)
 	}
 	text, err := seen.MarshalText()
 	if err != nil || len(text) > 11*messages {
@@ -77,9 +75,9 @@ func FuzzSeen(f *testing.F) {
 			return
 		}
 		for place := range seen.Len() {
-			seen.run(place)
+			seen.Run(place)
 		}
-		seen.find("id")
+		seen.Find("id")
 		written, err := seen.MarshalText()
 		if err != nil {
 			t.Fatal(err)
@@ -95,9 +93,12 @@ func FuzzSeen(f *testing.F) {
 func BenchmarkSeen(b *testing.B) {
 	for _, messages := range []int{10, 1000, 100_000} {
 		b.Run(strconv.Itoa(messages), func(b *testing.B) {
-			seen := Seen{ids: make([]byte, messages*prefixBytes), runs: []stride{{1, uint64(messages)}}} //nolint:gosec // a small number
+			var seen Seen
+			for i := range messages {
+				seen = seen.With("seen"+strconv.Itoa(i), i+1)
+			}
 			for b.Loop() {
-				if seen.find("unseen") >= 0 {
+				if seen.Find("unseen") >= 0 {
 					b.Fatal("it is seen")
 				}
 			}
