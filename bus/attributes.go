@@ -44,7 +44,13 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 			return schemas.Event{}, &MalformedError{Detail: "attribute " + attributeName(headerNames()[count.index]) + " is not a whole number in range"}
 		}
 	}
-	e.Attempt = int(attempt) //nolint:gosec // 31 bits
+	e.Attempt = int(attempt)                         //nolint:gosec // 31 bits
+	if a[26] != "" && e.Type == schemas.TypeRecord { // elsewhere it may be anybody's word for anything
+		var err error
+		if e.Trail, err = schemas.ParseTrail(a[26]); err != nil {
+			return schemas.Event{}, &MalformedError{Detail: "attribute trail: " + err.Error()}
+		}
+	}
 	for _, moment := range [...]struct {
 		index int
 		to    *time.Time

@@ -19,7 +19,7 @@ const (
 	artifactScheme = "podium-artifact:"
 	contentType    = "content-type"
 	structuredType = "application/cloudevents"
-	attributeCount = 26
+	attributeCount = 27
 )
 
 // headerNames are the headers of the attributes that an Event has fields for, in
@@ -30,6 +30,7 @@ func headerNames() [attributeCount]string {
 		"ce-dataschema", "ce-partitionkey", "ce-profile", "ce-correlationid", "ce-causationid",
 		"ce-attempt", "ce-effectid", "ce-expires", "ce-replyto", "ce-traceparent", "ce-keyid",
 		"ce-phase", "ce-snap", "ce-prev", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
+		"ce-trail",
 	}
 }
 
@@ -48,6 +49,9 @@ func attributeValues(e *schemas.Event) (values [attributeCount]string) {
 		copy(values[21:], []string{artifactScheme + a.SHA256, a.SHA256, strconv.FormatInt(a.Size, 10), a.MediaType})
 	}
 	values[25] = e.Permit
+	if e.Trail != nil {
+		values[26] = e.Trail.String()
+	}
 	return values
 }
 

@@ -221,6 +221,13 @@ func anyEvent(t *rapid.T) schemas.Event {
 		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0), KeyID: anyText(t, "keyid", 0),
 		Phase: anyText(t, "phase", 0), Snap: rapid.Uint64().Draw(t, "snap"), Previous: rapid.Uint64().Draw(t, "prev"), Permit: anyText(t, "permit", 0),
 	}
+	if rapid.Bool().Draw(t, "record") {
+		e.Type = schemas.TypeRecord
+		e.Trail = &schemas.Trail{
+			Applied: rapid.Uint64Min(1).Draw(t, "applied"), Runs: rapid.Uint64Min(3).Draw(t, "runs"), Queued: rapid.Uint64Max(3).Draw(t, "queued"),
+			Others: rapid.Uint64Max(3).Draw(t, "others"), Jump: rapid.Uint64Max(3).Draw(t, "jump"),
+		}
+	}
 	if rapid.Bool().Draw(t, "claim") {
 		e.Artifact = &schemas.Artifact{SHA256: hash, Size: rapid.Int64Range(0, 1<<62).Draw(t, "size"), MediaType: anyText(t, "media type", 0)}
 	} else if data := rapid.SliceOf(rapid.Byte()).Draw(t, "data"); len(data) > 0 {

@@ -98,13 +98,17 @@ func (c *Conversation) apply(record *Record) error {
 			number++
 			fact := &transition.Facts[i]
 			if err := c.fact(fact, transition.Cause.Time); err != nil {
-				return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
-					ErrGrammar, record.Number, number, cmp.Or(fact.Name(), "an unknown fact"), fact.Run(), err)
+				return ungrammatical(record, number, fact, err)
 			}
 		}
 	}
 	c.Records = record.Number
 	return nil
+}
+
+func ungrammatical(record *Record, number int, fact *Fact, err error) error {
+	return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
+		ErrGrammar, record.Number, number, cmp.Or(fact.Name(), "an unknown fact"), fact.Run(), err)
 }
 
 func (c *Conversation) fact(fact *Fact, now time.Time) error {
@@ -121,20 +125,7 @@ func (c *Conversation) fact(fact *Fact, now time.Time) error {
 	if run == nil {
 		return errors.New("the run has not started")
 	}
-	switch {
-	case fact.ResponseLate != nil:
-		run.Late++
-		return nil
-	case fact.PermitRefused != nil:
-		run.PermitsRefused = append(run.PermitsRefused, *fact.PermitRefused)
-		return nil
-	case fact.DeliveryBounced != nil:
-		run.bounced(fact.DeliveryBounced)
-		return nil
-	case run.State == RunStateEnded:
-		return errors.New("the run has ended")
-	}
-	return run.apply(fact, now)
+	return run.take(fact, now)
 }
 
 func (c *Conversation) messageReceived(f *MessageReceived, now time.Time) error {
@@ -153,10 +144,12 @@ func (c *Conversation) messageReceived(f *MessageReceived, now time.Time) error 
 		}
 	case DispositionIgnored, DispositionRefused:
 	}
-	c.Messages = append(c.Messages, ReceivedMessage{
-		ID: f.ID, Sequence: f.Sequence, Received: now, Run: f.Run, Disposition: f.Disposition, Reason: f.Reason,
-	})
+	c.Messages = append(c.Messages, received(f, now))
 	return nil
+}
+
+func received(f *MessageReceived, now time.Time) ReceivedMessage {
+	return ReceivedMessage{ID: f.ID, Sequence: f.Sequence, Received: now, Run: f.Run, Disposition: f.Disposition, Reason: f.Reason}
 }
 
 // given returns the newest run number that a message was given.
@@ -180,8 +173,13 @@ func (c *Conversation) runStarted(f *RunStarted, now time.Time) error {
 	if message := c.Message(f.Message.ID); message == nil || !message.begins() || message.Run != f.Run {
 		return errors.New("its message was not given that run")
 	}
+	c.Runs = append(c.Runs, newRun(c.Session, f, now))
+	return nil
+}
+
+func newRun(session string, f *RunStarted, now time.Time) Run {
 	run := Run{
-		ID: RunID(c.Session, f.Run), Session: c.Session, Number: f.Run,
+		ID: RunID(session, f.Run), Session: session, Number: f.Run,
 		Profile: f.Profile, ProfileHash: f.ProfileHash,
 		Channel: f.Message.Channel, Message: f.Message.ID, Subject: f.Message.Subject, Language: f.Message.Language,
 		State: RunStatePlanning, Started: now, Request: f.Message.Words.Text,
@@ -192,6 +190,5 @@ func (c *Conversation) runStarted(f *RunStarted, now time.Time) error {
 		words := f.Message.Words
 		run.Words = &words
 	}
-	c.Runs = append(c.Runs, run)
-	return nil
+	return run
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,19 +139,56 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 	return Fact{}
 }
 
+// excerptsAgree: of each run and each message, an excerpt says what the conversation
+// does, whether it has all records or only those that speak of it.
+func excerptsAgree(t *testing.T, conversation *Conversation, records []Record) {
+	t.Helper()
+	for _, all := range []bool{true, false} {
+		fold := func(e *Excerpt) *Excerpt {
+			for i := range records {
+				if !all && !slices.ContainsFunc(slices.Collect(records[i].AllFacts()), func(f *Fact) bool {
+					return f.Run() == e.Number || f.MessageReceived != nil && f.MessageReceived.ID == e.Input
+				}) {
+					continue
+				}
+				if err := e.Apply(&records[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return e
+		}
+		for number := range len(conversation.Runs) + 2 {
+			e := fold(&Excerpt{Session: testSession, Number: number})
+			if !reflect.DeepEqual(e.Run(), conversation.Run(number)) {
+				t.Errorf("run %d: excerpt %+v, conversation %+v", number, e.Run(), conversation.Run(number))
+			}
+			given := slices.ContainsFunc(conversation.Messages, func(m ReceivedMessage) bool { return m.begins() && m.Run == number })
+			if e.Known() != (given || e.Run() != nil) {
+				t.Errorf("run %d is known: %v", number, e.Known())
+			}
+		}
+		for _, message := range conversation.Messages {
+			e := fold(&Excerpt{Session: testSession, Number: message.Run, Input: message.ID})
+			if !reflect.DeepEqual(e.Message(), &message) || message.begins() && all && fold(&Excerpt{Session: testSession, Input: message.ID}).Number != message.Run {
+				t.Errorf("message %s: excerpt %+v, conversation %+v", message.ID, e.Message(), message)
+			}
+		}
+	}
+}
+
 // Stories: each command "record" folds one record, each of its lines is a fact,
 // and "then" begins its next transition, 30 s later.
 func TestConversationStories(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "conversations", func(t *testing.T, path string) {
 		t.Helper()
-		conversation := &Conversation{}
+		conversation, records := &Conversation{}, []Record{}
 		number := uint64(0)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			t.Helper()
 			switch d.Cmd {
 			case "new":
-				conversation, number = &Conversation{}, 0
+				conversation, records, number = &Conversation{}, nil, 0
 				return ""
 			case "record":
 				number++
@@ -170,6 +209,8 @@ func TestConversationStories(t *testing.T) {
 					}
 					return err.Error() + "\n"
 				}
+				records = append(records, record)
+				excerptsAgree(t, conversation, records)
 				return describe(conversation)
 			case "show":
 				var run int

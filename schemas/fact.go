@@ -60,6 +60,11 @@ type MessageReceived struct {
 	Message *Incoming `json:"message,omitzero"`
 }
 
+// Begins reports whether a run was made for the message, at once or in its turn.
+func (f *MessageReceived) Begins() bool {
+	return f.Disposition == DispositionStarted || f.Disposition == DispositionQueued
+}
+
 // Disposition is what became of an incoming message.
 type Disposition string
 

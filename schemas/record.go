@@ -21,6 +21,8 @@ type Record struct {
 	Then []Transition `json:"then,omitzero"`
 	// Snapshot is the state after the record, in one of SnapshotEvery records or fewer.
 	Snapshot jsontext.Value `json:"snapshot,omitzero"`
+	// Roots stand beside a snapshot: see Tip.
+	Roots []uint64 `json:"roots,omitzero"`
 }
 
 // A Transition is one decision: what caused it and what was decided.

@@ -7,6 +7,25 @@ import (
 	"time"
 )
 
+// take changes the run by one fact about it, also once it has ended, or says why it
+// may not follow.
+func (r *Run) take(fact *Fact, now time.Time) error {
+	switch {
+	case fact.ResponseLate != nil:
+		r.Late++
+		return nil
+	case fact.PermitRefused != nil:
+		r.PermitsRefused = append(r.PermitsRefused, *fact.PermitRefused)
+		return nil
+	case fact.DeliveryBounced != nil:
+		r.bounced(fact.DeliveryBounced)
+		return nil
+	case r.State == RunStateEnded:
+		return errors.New("the run has ended")
+	}
+	return r.apply(fact, now)
+}
+
 // apply changes the run by one fact about it, or says why it may not follow.
 func (r *Run) apply(fact *Fact, now time.Time) error {
 	switch {

@@ -29,7 +29,10 @@ func (o *Owner) answerAgain(ctx context.Context, c *conversation, in *input, run
 
 // ending returns the response that the end of a run owed.
 func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Output, error) {
-	state := session.New(id)
+	ended, err := o.endOf(ctx, id, run)
+	if err != nil || ended == nil {
+		return nil, err
+	}
 	var failed error
 	env := session.Env{Shard: o.Shard, Read: func(body schemas.Body) schemas.Result {
 		_, content, err := Recall(ctx, o.Core, o.Shard, body.Sequence)
@@ -38,20 +41,32 @@ func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Outpu
 		}
 		return content
 	}}
-	for record, err := range bus.LoadSession(ctx, o.Core, id) {
+	outputs, err := session.Answers(env, &ended.state, ended.last.Last())
+	if failed != nil {
+		return nil, failed
+	}
+	return outputs, err
+}
+
+// endOf reads a session as it was when a run had ended; nil when it has not.
+func (o *Owner) endOf(ctx context.Context, id string, run int) (*loaded, error) {
+	opened, err := bus.OpenSession(ctx, o.Core, id)
+	if err != nil {
+		return nil, err
+	}
+	for record, err := range opened.Run(ctx, run) {
 		if err != nil {
 			return nil, err
 		}
-		state = state.Fold(&record.Record)
-		for _, ended := range state.Ended {
-			if ended.Number != run {
+		for fact := range record.AllFacts() {
+			if fact.RunEnded == nil || fact.RunEnded.Run != run {
 				continue
 			}
-			outputs, err := session.Answers(env, &state, record.Last())
-			if failed != nil {
-				return nil, failed
+			message, err := o.Core.Get(ctx, bus.ShardStream(o.Shard), record.Sequence)
+			if err != nil {
+				return nil, err
 			}
-			return outputs, err
+			return loadFrom(ctx, o.Core, id, message)
 		}
 	}
 	return nil, nil

@@ -19,7 +19,8 @@ type batch struct {
 	state       session.State // after the transitions
 	size        int           // of the transitions in bytes; 0 while there is only one
 	record      schemas.Record
-	body        []byte // of the record, as it was published
+	trail       *schemas.Trail // of the record
+	body        []byte         // of the record, as it was published
 }
 
 // What bounds a record that takes several inputs.

@@ -18,6 +18,7 @@ type conversation struct {
 	sequence uint64 // of the newest record; 0 when there is none
 	snap     uint64 // of the newest record with a snapshot
 	behind   behind
+	tip      schemas.Tip
 	chain    digest // of the newest record
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published

@@ -18,6 +18,7 @@ type loaded struct {
 	sequence uint64
 	snap     uint64
 	behind   behind
+	tip      schemas.Tip
 	chain    digest
 	last     *schemas.Record // the newest record; nil when there is none
 	unread   bool            // it stands there and could not be read
@@ -60,42 +61,45 @@ func loadSession(ctx context.Context, core bus.Core, shards int, id string) (*lo
 
 // loadFrom reads a session whose newest message is known.
 func loadFrom(ctx context.Context, core bus.Core, id string, message bus.Message) (*loaded, error) {
-	result := &loaded{sequence: message.Sequence}
-	var later []*schemas.Record
+	result := &loaded{sequence: message.Sequence, state: session.New(id)}
+	var later []storedRecord
 	for {
-		event, body, err := readRecord(ctx, core.Artifacts(), message)
+		stored, body, err := readRecord(ctx, core.Artifacts(), message)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
 		if result.last == nil {
-			result.last, result.chain = event.record, hash(body)
+			result.last, result.chain = stored.record, hash(body)
 		}
-		if len(event.record.Snapshot) > 0 {
-			if err = schemas.Unmarshal(event.record.Snapshot, &result.state); err != nil {
+		if len(stored.record.Snapshot) > 0 {
+			result.state = session.State{}
+			if err = schemas.Unmarshal(stored.record.Snapshot, &result.state); err != nil {
 				return nil, fmt.Errorf("session %s: snapshot: %w", id, err)
 			}
-			result.snap, result.behind.snapshot = message.Sequence, len(event.record.Snapshot)
+			result.snap, result.behind.snapshot = message.Sequence, len(stored.record.Snapshot)
+			result.tip = schemas.TipBefore(stored.record, stored.previous).After(stored.record, stored.trail, stored.sequence)
 			break
 		}
-		later = append(later, event.record)
+		later = append(later, stored)
 		result.behind.records, result.behind.bytes = len(later), result.behind.bytes+len(body)
-		if event.previous == 0 {
-			result.state = session.New(id)
+		if stored.previous == 0 {
 			break
 		}
-		if message, err = core.Get(ctx, message.Stream, event.previous); err != nil {
+		if message, err = core.Get(ctx, message.Stream, stored.previous); err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	for _, record := range slices.Backward(later) {
-		result.state = result.state.Fold(record)
+	for _, stored := range slices.Backward(later) {
+		result.state = result.state.Fold(stored.record)
+		result.tip = result.tip.After(stored.record, stored.trail, stored.sequence)
 	}
 	return result, nil
 }
 
 type storedRecord struct {
-	record   *schemas.Record
-	previous uint64
+	record             *schemas.Record
+	sequence, previous uint64
+	trail              *schemas.Trail
 }
 
 func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Message) (storedRecord, []byte, error) {
@@ -107,7 +111,7 @@ func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 	if err = schemas.Unmarshal(event.Data, &record); err != nil {
 		return storedRecord{}, nil, err
 	}
-	return storedRecord{record: &record, previous: event.Previous}, event.Data, nil
+	return storedRecord{record: &record, sequence: message.Sequence, previous: event.Previous, trail: event.Trail}, event.Data, nil
 }
 
 // load brings a session into memory. If its last record may owe outputs, they
@@ -145,7 +149,7 @@ func (o *Owner) deposed(found *loaded) bool {
 func (c *conversation) take(found *loaded) {
 	c.loaded = true
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
-	c.snap, c.behind, c.fresh = found.snap, found.behind, false
+	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
 }
 
 // owe publishes the outputs of a session's last record unless the checkpoint

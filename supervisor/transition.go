@@ -39,7 +39,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		o.unstorable(ctx, c, b, err)
 		return
 	}
-	b.body = event.Data
+	b.body, b.trail = event.Data, event.Trail
 	subject := bus.SessionSubject(c.id, o.shards)
 	o.send(ctx, subject, &event, bus.After(c.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
@@ -79,7 +79,7 @@ func recordEvent(c *conversation, record *schemas.Record, state *session.State, 
 	event := schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/podium/supervisor",
 		Type: schemas.TypeRecord, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
-		CausationID: record.Cause.ID, Phase: string(plan.PhaseComplete), Snap: c.snap, Previous: c.sequence,
+		CausationID: record.Cause.ID, Phase: string(plan.PhaseComplete), Snap: c.snap, Previous: c.sequence, Trail: c.tip.Next(record),
 	}
 	if run := runOf(record); run > 0 {
 		event.CorrelationID = schemas.RunID(record.Session, run)
@@ -94,7 +94,7 @@ func recordEvent(c *conversation, record *schemas.Record, state *session.State, 
 		if err != nil {
 			return event, err
 		}
-		record.Snapshot = body
+		record.Snapshot, record.Roots = body, c.tip.Roots()
 	}
 	body, err := schemas.Marshal(record)
 	event.Data = body
@@ -117,6 +117,7 @@ func (c *conversation) adopt(b *batch, sequence uint64) {
 		c.snap = sequence
 	}
 	c.behind = c.behind.with(len(b.body), len(b.record.Snapshot))
+	c.tip = c.tip.After(&b.record, b.trail, sequence)
 }
 
 // A digest is the SHA-256 of a record's body; zero before the first record.

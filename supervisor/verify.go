@@ -76,6 +76,7 @@ type verified struct {
 	state    session.State
 	sequence uint64
 	chain    digest
+	tip      schemas.Tip
 }
 
 func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
@@ -162,8 +163,16 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if record.Session != id || record.Number != s.state.Records+1 || stored.previous != s.sequence || record.Chain != s.chain.String() {
 		report("the record does not follow from the one before it")
 	}
+	if fault := s.strays(&stored); fault != "" {
+		report(fault)
+	}
+	s.tip = s.tip.After(record, stored.trail, message.Sequence)
 	if s.state, err = v.transitions(s.state, record, report); err != nil {
 		return err
+	}
+	if t := stored.trail; t != nil && (t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
+		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
+		report("its trail does not say what the state does")
 	}
 	s.sequence, s.chain = message.Sequence, hash(body)
 	if len(record.Snapshot) > 0 {
@@ -172,6 +181,20 @@ func (v *verifier) record(id string, message bus.Message) error {
 		}
 	}
 	return nil
+}
+
+// strays says what is wrong about where a record leads its readers. One that an
+// earlier version has begun the session of leads nowhere.
+func (s *verified) strays(stored *storedRecord) string {
+	want := s.tip.Next(stored.record)
+	switch have := stored.trail; {
+	case have == nil && (want == nil || stored.record.Number == 1):
+	case have == nil || want == nil || *have != *want:
+		return "its trail does not lead to the records before it"
+	case len(stored.record.Snapshot) > 0 && !slices.Equal(stored.record.Roots, s.tip.Roots()):
+		return "its roots are not those of the records before it"
+	}
+	return ""
 }
 
 // isSnapshot reports whether a snapshot is that of a state. Its queue may be written

@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -96,6 +97,51 @@ func erase(tb testing.TB, message *bus.Message) {
 	*message = note
 }
 
+// retrail changes the trail of a record.
+func retrail(change func(*schemas.Trail)) func(testing.TB, *bus.Message) {
+	return func(tb testing.TB, message *bus.Message) {
+		tb.Helper()
+		event, err := bus.Decode(*message)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		change(event.Trail)
+		message.Header = maps.Clone(message.Header) // it is the ledger's
+		message.Header["ce-trail"] = []string{event.Trail.String()}
+	}
+}
+
+// untrail takes its trail from a record.
+func untrail(message *bus.Message) {
+	message.Header = maps.Clone(message.Header) // it is the ledger's
+	delete(message.Header, "ce-trail")
+}
+
+// TestVerifyWithoutTrails: a session that an earlier version has begun says nothing of
+// where its records are, and is gone on with like that.
+func TestVerifyWithoutTrails_X07(t *testing.T) {
+	t.Parallel()
+	d := audited(t)
+	core := d.replicate(untrail)
+	d.ledger = core.Ledger
+	d.say("thread", "later", "do it")
+	d.must(d.work(d.open("later", core, 0)))
+	id, _ := d.session("thread")
+	message, err := core.Last(t.Context(), bus.SessionSubject(id, 1))
+	d.must(err)
+	event, err := bus.Decode(message)
+	d.must(err)
+	if event.CorrelationID != schemas.RunID(id, 5) || event.Trail != nil {
+		t.Errorf("of %s there is trail %v", event.CorrelationID, event.Trail)
+	}
+	if run := d.shown(core, id, 5); run == nil || run.State != schemas.RunStateExecuting {
+		t.Errorf("run 5 is shown as %+v", run)
+	}
+	if faults := d.verify(core); len(faults) > 0 {
+		t.Errorf("deciding again: %q", faults)
+	}
+}
+
 // TestVerifyNamesFaults_X07: each way to tamper with a ledger is found where it is.
 func TestVerifyNamesFaults_X07(t *testing.T) {
 	t.Parallel()
@@ -141,6 +187,10 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"a wrong snapshot": {record(8, func(r *schemas.Record) {
 			r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":4`, `"runs":5`, 1))
 		}), 8, "the snapshot is not the fold"},
+		"other roots":                 {record(8, func(r *schemas.Record) { r.Roots[0]++ }), 8, "its roots are not those"},
+		"a trail to another place":    {nth("podium.session.", 4, retrail(func(t *schemas.Trail) { t.Jump = 1 })), 4, "its trail does not lead"},
+		"a trail of another run":      {nth("podium.session.", 5, retrail(func(t *schemas.Trail) { t.Queued-- })), 5, "its trail does not lead"},
+		"a missing trail":             {nth("podium.session.", 4, func(_ testing.TB, m *bus.Message) { untrail(m) }), 4, "its trail does not lead"},
 		"a message without its words": {record(2, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
 			for i := range r.Facts {

@@ -37,7 +37,7 @@ func Invariants() []string {
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
-		ResourcesHold, BreakersHold, BreakersMove,
+		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound,
 		Itself,
 	}
 }
@@ -51,6 +51,7 @@ func (w *World) check() {
 	for _, session := range h.order {
 		h.requestsEndOnce(session)
 		h.startsInOrder(session)
+		h.runsAreFound(session)
 	}
 	h.messagesAreTaken()
 	h.onlyBadIsQuarantined()

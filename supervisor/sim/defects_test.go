@@ -48,6 +48,13 @@ func defects() []defect {
 			`	if found.last == nil ||`, `	if planted("a new owner sends nothing again") || found.last == nil ||`,
 		}},
 	}, {
+		name: "a new owner does not know the way back", seed: 1, invariant: sim.RunsAreFound,
+		edits: []edit{{
+			"supervisor/load.go",
+			`c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false`,
+			`c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, either("a new owner does not know the way back", schemas.Tip{}, found.tip), false`,
+		}},
+	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 1, invariant: sim.AnswersAreTaken,
 		edits: []edit{{
 			"supervisor/input.go",

@@ -46,6 +46,7 @@ type sessionHistory struct {
 	sequence uint64 // of the newest record
 	applied  uint64 // the newest input
 	chain    string
+	asides   uint64 // records that speak of a run which was not the newest begun
 	grammar  schemas.Conversation
 	messages map[string][]schemas.MessageReceived
 	runs     []*run
@@ -198,6 +199,9 @@ func (h *history) record(s *shardHistory, at place, message bus.Message, id stri
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
+	if event.Trail != nil {
+		session.asides = event.Trail.Asides
+	}
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
 	for transition := range record.Transitions() {

@@ -1,0 +1,444 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podium/bus"
+	"podium/bus/memory"
+	"podium/schemas"
+)
+
+// A trailed session is written by hand, with trails, among records of another one.
+type trailed struct {
+	tb      testing.TB
+	ledger  bus.Core
+	session string
+	tip     schemas.Tip
+	seen    schemas.Seen
+	number  uint64
+	newest  uint64 // sequence
+	input   uint64
+	runs    int
+	begun   int
+	folded  schemas.Conversation
+}
+
+func newTrailed(tb testing.TB, ledger bus.Core) *trailed {
+	tb.Helper()
+	session := schemas.SessionID("p", "trailed")
+	return &trailed{tb: tb, ledger: ledger, session: session, folded: schemas.Conversation{Session: session}}
+}
+
+func (s *trailed) put(session string, event *schemas.Event) uint64 {
+	s.tb.Helper()
+	message, err := bus.Encode(bus.SessionSubject(session, s.ledger.Shards()), event)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	ack, err := bus.Append(context.Background(), s.ledger, message, bus.Expect{})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return ack.Sequence
+}
+
+// record appends a record; every tenth has a snapshot.
+func (s *trailed) record(facts ...schemas.Fact) uint64 {
+	s.tb.Helper()
+	s.number++
+	record := schemas.Record{Session: s.session, Number: s.number, Facts: facts, Cause: schemas.Cause{Sequence: s.input}}
+	for _, f := range facts {
+		if f.MessageReceived != nil {
+			s.seen = s.seen.With(f.MessageReceived.ID, f.MessageReceived.Run)
+		}
+	}
+	if err := s.folded.Apply(record); err != nil {
+		s.tb.Fatal(err)
+	}
+	trail := s.tip.Next(&record)
+	if s.number%10 == 0 {
+		snapshot, err := schemas.Marshal(map[string]any{"seen": s.seen, "filler": 1})
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		record.Snapshot, record.Roots = snapshot, s.tip.Roots()
+	}
+	body, err := schemas.Marshal(record)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	event := schemas.Event{
+		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor", Type: schemas.TypeRecord,
+		DataContentType: schemas.MediaTypeJSON, Previous: s.newest, Trail: trail, Data: body,
+	}
+	s.newest = s.put(s.session, &event)
+	s.tip = s.tip.After(&record, trail, s.newest)
+	other := schemas.Event{ID: "other", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: []byte("another's")}
+	s.put(schemas.SessionID("p", "beside"), &other)
+	return s.newest
+}
+
+// received is the fact about the next message, whose id is its input's sequence.
+func (s *trailed) received(run int, disposition schemas.Disposition) schemas.Fact {
+	s.input += 3
+	return schemas.Fact{MessageReceived: &schemas.MessageReceived{
+		ID: strconv.FormatUint(s.input, 10), Sequence: s.input, Run: run, Disposition: disposition,
+	}}
+}
+
+func (s *trailed) queue() {
+	s.tb.Helper()
+	s.runs++
+	s.record(s.received(s.runs, schemas.DispositionQueued))
+}
+
+// begin returns what begins the next run, which waits or is a new one.
+func (s *trailed) begin() (facts []schemas.Fact) {
+	if s.begun++; s.begun > s.runs {
+		s.runs++
+		facts = append(facts, s.received(s.runs, schemas.DispositionStarted))
+	}
+	var message string
+	for _, m := range s.folded.Messages {
+		if m.Run == s.begun && m.Disposition == schemas.DispositionQueued {
+			message = m.ID
+		}
+	}
+	if message == "" {
+		message = facts[0].MessageReceived.ID
+	}
+	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Words: schemas.Body{Result: schemas.Result{Text: "words " + message}}}}
+	return append(facts, schemas.Fact{RunStarted: &started},
+		schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: s.begun, Tasks: []schemas.PlannedTask{{Task: "t1", Routed: true}}}},
+		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: s.begun, Task: "t1", Agent: "a", Attempt: 1}})
+}
+
+func (s *trailed) work() {
+	s.tb.Helper()
+	s.input++
+	s.record(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: s.begun, Task: "t1", Attempt: 1}})
+}
+
+func (s *trailed) heard() {
+	s.tb.Helper()
+	s.input++
+	s.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: s.begun, Task: "t1", Attempt: 1, Percentage: 1}})
+}
+
+// end returns what ends the newest run.
+func (s *trailed) end() []schemas.Fact {
+	s.input++
+	return []schemas.Fact{
+		{TaskCompleted: &schemas.TaskCompleted{Run: s.begun, Task: "t1", Attempt: 1}},
+		{RunSettled: &schemas.RunSettled{Run: s.begun, Status: schemas.RunCompleted}},
+		{RunEnded: &schemas.RunEnded{Run: s.begun, Status: schemas.RunCompleted}},
+	}
+}
+
+func (s *trailed) late(run int) {
+	s.tb.Helper()
+	s.input++
+	s.record(schemas.Fact{ResponseLate: &schemas.ResponseLate{Run: run, Task: "t1", Attempt: 1}})
+}
+
+// excerpt reads one run.
+func excerpt(tb testing.TB, ledger bus.Ledger, session string, number int) *schemas.Excerpt {
+	tb.Helper()
+	opened, err := bus.OpenSession(tb.Context(), ledger, session)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e := &schemas.Excerpt{Session: session, Number: number}
+	for record, err := range opened.Run(tb.Context(), number) {
+		if err == nil {
+			err = e.Apply(&record.Record)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return e
+}
+
+// agrees fails unless every run and every message is found, and says what it says to
+// who reads all records.
+func (s *trailed) agrees(tb testing.TB) {
+	tb.Helper()
+	for number := range s.runs + 3 {
+		e := excerpt(tb, s.ledger, s.session, number)
+		if !reflect.DeepEqual(e.Run(), s.folded.Run(number)) {
+			tb.Fatalf("run %d is %+v, want %+v", number, e.Run(), s.folded.Run(number))
+		}
+		if e.Known() != (number > 0 && number <= s.runs) {
+			tb.Fatalf("run %d is known: %v", number, e.Known())
+		}
+	}
+	opened, err := bus.OpenSession(tb.Context(), s.ledger, s.session)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, want := range s.folded.Messages {
+		got, err := opened.Received(tb.Context(), want.Sequence, want.ID)
+		again, errAgain := opened.ReceivedBefore(tb.Context(), want.ID)
+		if err != nil || errAgain != nil || got != again || got.ID != want.ID || got.Run != want.Run || got.Disposition != want.Disposition {
+			tb.Fatalf("message %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, got, err, again, errAgain, want)
+		}
+	}
+	for _, ask := range []func() (bus.Reception, error){
+		func() (bus.Reception, error) { return opened.Received(tb.Context(), s.input+1, "next") },
+		func() (bus.Reception, error) { return opened.Received(tb.Context(), 1, "repeat of another") },
+		func() (bus.Reception, error) { return opened.ReceivedBefore(tb.Context(), "never") },
+	} {
+		if got, err := ask(); !errors.Is(err, bus.ErrNotFound) {
+			tb.Fatalf("what never came is %+v (%v)", got, err)
+		}
+	}
+}
+
+// TestARunIsFoundAmongMany: whatever a session went through, each of its runs is told
+// as by all records together, and each message found.
+func TestARunIsFoundAmongMany(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		s := newTrailed(t, memory.New(2))
+		working, worked, asides := false, false, 0
+		for range rapid.IntRange(0, 120).Draw(r, "happenings") {
+			switch what := rapid.IntRange(0, 9).Draw(r, "what"); {
+			case what < 3 && working:
+				s.queue()
+			case what == 3 && s.begun > 0:
+				s.record(s.received(0, schemas.DispositionIgnored))
+			case what == 4 && s.runs > 0 && asides < 16: // of those that go on to be found
+				run := rapid.IntRange(1, s.runs).Draw(r, "run")
+				if run != s.begun {
+					asides++
+				}
+				if run <= s.begun && rapid.Bool().Draw(r, "late") {
+					s.late(run)
+				} else {
+					s.record(s.received(run, schemas.DispositionControl))
+				}
+			case working && !worked:
+				s.work()
+				worked = true
+			case working && what < 7:
+				s.heard()
+			case working:
+				facts := s.end()
+				if working, worked = s.runs > s.begun, false; working {
+					facts = append(facts, s.begin()...)
+				}
+				s.record(facts...)
+			default:
+				s.record(s.begin()...)
+				working, worked = true, false
+			}
+		}
+		s.agrees(t)
+	})
+}
+
+// A reading ledger counts the messages that are read of it, and their bytes.
+type reading struct {
+	*memory.Ledger
+	messages, bytes int
+}
+
+func (l *reading) count(m bus.Message) {
+	l.messages++
+	l.bytes += len(m.Body)
+}
+
+func (l *reading) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
+	m, err := l.Ledger.Get(ctx, stream, sequence)
+	l.count(m)
+	return m, err
+}
+
+func (l *reading) Last(ctx context.Context, subject string) (bus.Message, error) {
+	m, err := l.Ledger.Last(ctx, subject)
+	l.count(m)
+	return m, err
+}
+
+func (l *reading) Scan(ctx context.Context, stream string, from uint64, subjects ...string) iter.Seq2[bus.Message, error] {
+	return func(yield func(bus.Message, error) bool) {
+		for m, err := range l.Ledger.Scan(ctx, stream, from, subjects...) {
+			if l.count(m); !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestOneRunCostsNoMoreAmongMany: what is read to show a run does not grow with the
+// other runs of its session, but for a logarithm: whether they came one after the
+// other, or waited while it was under way.
+func TestOneRunCostsNoMoreAmongMany(t *testing.T) {
+	t.Parallel()
+	const many, most = 4000, 150
+	for name, fill := range map[string]func(s *trailed){
+		"one after the other": func(s *trailed) {
+			for range many {
+				s.record(s.begin()...)
+				s.work()
+				s.record(s.end()...)
+			}
+		},
+		"in a queue": func(s *trailed) {
+			s.record(s.begin()...)
+			s.work()
+			for range many - 1 {
+				s.queue()
+			}
+			for s.begun < s.runs/2 {
+				s.record(append(s.end(), s.begin()...)...)
+				s.work()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ledger := &reading{Ledger: memory.New(1)}
+			s := newTrailed(t, ledger)
+			fill(s)
+			for _, number := range []int{1, 2, many / 4, many / 2, many/2 + 1, many - 1, many} {
+				ledger.messages, ledger.bytes = 0, 0
+				e := excerpt(t, ledger, s.session, number)
+				if !e.Known() || !reflect.DeepEqual(e.Run(), s.folded.Run(number)) {
+					t.Errorf("run %d is %+v, want %+v", number, e.Run(), s.folded.Run(number))
+				}
+				if ledger.messages > most {
+					t.Errorf("run %d of %d: %d messages are read", number, many, ledger.messages)
+				}
+				t.Logf("run %d: %d messages, %d bytes", number, ledger.messages, ledger.bytes)
+			}
+			for _, place := range []int{0, many / 2, many - 1} {
+				ledger.messages = 0
+				message := s.folded.Messages[place]
+				opened, err := bus.OpenSession(t.Context(), ledger, s.session)
+				if err == nil {
+					_, err = opened.Received(t.Context(), message.Sequence, message.ID)
+				}
+				if err != nil || ledger.messages > most {
+					t.Errorf("message %d: %d messages are read (%v)", place, ledger.messages, err)
+				}
+			}
+		})
+	}
+}
+
+// A run of many records of its own is read in one go, unless much else stands
+// between them.
+func TestALongRunIsReadInOneGo(t *testing.T) {
+	t.Parallel()
+	for between := range 3 {
+		ledger := &reading{Ledger: memory.New(1)}
+		s := newTrailed(t, ledger)
+		s.record(s.begin()...)
+		s.work()
+		const own = 300
+		for range own {
+			for range between * between * between * 5 { // 0, 5 and 40
+				s.queue()
+			}
+			s.heard()
+		}
+		s.record(s.end()...)
+		ledger.messages = 0
+		if e := excerpt(t, ledger, s.session, 1); !reflect.DeepEqual(e.Run(), s.folded.Run(1)) {
+			t.Errorf("the run is %+v, want %+v", e.Run(), s.folded.Run(1))
+		}
+		if ledger.messages > 17*own+100 {
+			t.Errorf("%d messages are read of a run with %d", ledger.messages, own)
+		}
+	}
+}
+
+// A trail that leads out of the session, or in circles, is an error and no end.
+func TestATrailThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	for name, mislead := range map[string]func(e *schemas.Event){
+		"itself":         func(e *schemas.Event) { e.Trail.Jump = 1 << 40 },
+		"another's":      func(e *schemas.Event) { e.Trail.Jump = 2 },
+		"no such number": func(e *schemas.Event) { e.ID = "x" },
+		"before its run": func(e *schemas.Event) { e.Trail.RunPrevious = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTrailed(t, memory.New(1))
+			for range 10 {
+				s.record(s.begin()...)
+				s.work()
+				s.record(s.end()...)
+			}
+			message, err := s.ledger.Last(t.Context(), bus.SessionSubject(s.session, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			event, err := bus.Decode(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			event.ID, event.Previous = fmt.Sprint(s.session, "/", s.number+1), s.newest
+			mislead(&event)
+			s.put(s.session, &event)
+			opened, err := bus.OpenSession(t.Context(), s.ledger, s.session)
+			for _, number := range []int{10, 5} {
+				if err != nil {
+					break
+				}
+				for _, failed := range opened.Run(t.Context(), number) {
+					err = errors.Join(err, failed)
+				}
+			}
+			if !isMalformed(err) {
+				t.Errorf("it ends with %v", err)
+			}
+		})
+	}
+}
+
+// A session that has no trails is read as a whole.
+func TestASessionWithoutTrails(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	session := schemas.SessionID("p", "before")
+	input := schemas.MessageReceived{ID: "m", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted}
+	for number, facts := range [][]schemas.Fact{
+		{{MessageReceived: &input}, {RunStarted: &schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m"}}}}, {}, {},
+	} {
+		body, err := schemas.Marshal(schemas.Record{Session: session, Number: uint64(number + 1), Facts: facts}) //nolint:gosec // a small number
+		if err != nil {
+			t.Fatal(err)
+		}
+		(&trailed{tb: t, ledger: ledger}).put(session, &schemas.Event{ID: "x", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: body})
+	}
+	if e := excerpt(t, ledger, session, 1); e.Run() == nil || e.Run().Message != "m" {
+		t.Errorf("the run is %+v", e.Run())
+	}
+	opened, err := bus.OpenSession(t.Context(), ledger, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := opened.Received(t.Context(), 1, "m"); err != nil || got.Run != 1 || got.Record != 1 {
+		t.Errorf("the message is %+v (%v)", got, err)
+	}
+	if got, err := opened.Received(t.Context(), 1, "n"); !errors.Is(err, bus.ErrNotFound) {
+		t.Errorf("what never came is %+v (%v)", got, err)
+	}
+	if opened, err = bus.OpenSession(t.Context(), ledger, schemas.SessionID("p", "none")); err != nil || opened.Newest() != 0 {
+		t.Errorf("a session that never was: %v", err)
+	}
+	for record, err := range opened.Run(t.Context(), 1) {
+		t.Errorf("it has record %d (%v)", record.Number, err)
+	}
+}

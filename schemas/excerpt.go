@@ -1,0 +1,120 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// An Excerpt is one run of a conversation as people read it: the fold of the records
+// that speak of it. What says nothing about it may be left out, and has no part in it
+// otherwise. It is the Run of the Conversation that has all records.
+type Excerpt struct {
+	Session string
+	// Number is the run's. When it is 0, the excerpt is about what becomes of the message
+	// with the event id Input, and Number is set once a record tells it a run. If that is
+	// one that another message began, it is not Known, and a new excerpt tells it.
+	Number int
+	Input  string
+
+	message *ReceivedMessage
+	waits   bool // a message was given the run
+	late    bool // the run may have begun before a record told its number
+	run     *Run
+	newest  uint64 // number of the newest record
+	broken  error
+}
+
+// Run returns the run, or nil while it has not begun.
+func (e *Excerpt) Run() *Run { return e.run }
+
+// Message returns what became of the message that the excerpt is about; nil while that
+// is not known.
+func (e *Excerpt) Message() *ReceivedMessage { return e.message }
+
+// Known reports whether the run has begun or waits for its turn.
+func (e *Excerpt) Known() bool { return e.waits || e.run != nil }
+
+// Apply folds a record, which follows those before it. It fails with ErrGrammar when
+// what it says about the run may not follow; then every further record fails alike.
+func (e *Excerpt) Apply(record *Record) error {
+	if e.broken == nil {
+		e.broken = e.apply(record)
+	}
+	return e.broken
+}
+
+func (e *Excerpt) apply(record *Record) error {
+	switch {
+	case record.Session != e.Session:
+		return fmt.Errorf("%w: record of session %s in session %s", ErrGrammar, record.Session, e.Session)
+	case record.Number <= e.newest:
+		return fmt.Errorf("%w: record %d follows record %d", ErrGrammar, record.Number, e.newest)
+	}
+	e.newest = record.Number
+	number := 0
+	for transition := range record.Transitions() {
+		for i := range transition.Facts {
+			number++
+			fact := &transition.Facts[i]
+			if !e.concerns(fact) {
+				continue
+			}
+			if err := e.fact(fact, transition.Cause.Time); err != nil {
+				return ungrammatical(record, number, fact, err)
+			}
+		}
+	}
+	return nil
+}
+
+// concerns reports whether a fact is about the run or the message.
+func (e *Excerpt) concerns(fact *Fact) bool {
+	return fact.MessageReceived != nil && e.Input != "" && fact.MessageReceived.ID == e.Input ||
+		e.Number > 0 && fact.Run() == e.Number
+}
+
+// Facts yields what a record that was applied says about the run and the message.
+func (e *Excerpt) Facts(record *Record) iter.Seq[*Fact] {
+	return func(yield func(*Fact) bool) {
+		for fact := range record.AllFacts() {
+			if e.concerns(fact) && !yield(fact) {
+				return
+			}
+		}
+	}
+}
+
+func (e *Excerpt) fact(fact *Fact, now time.Time) error {
+	if set := fact.variants(); set != 1 {
+		return fmt.Errorf("it says %d things that this version knows, want one", set)
+	}
+	switch {
+	case fact.MessageReceived != nil:
+		e.messageReceived(fact.MessageReceived, now)
+		return nil
+	case fact.RunStarted != nil && e.run != nil:
+		return errors.New("the run has started")
+	case fact.RunStarted != nil:
+		run := newRun(e.Session, fact.RunStarted, now)
+		e.run = &run
+		return nil
+	case e.run == nil && e.late:
+		return nil
+	case e.run == nil:
+		return errors.New("the run has not started")
+	}
+	return e.run.take(fact, now)
+}
+
+func (e *Excerpt) messageReceived(f *MessageReceived, now time.Time) {
+	if e.Input != "" && f.ID == e.Input {
+		message := received(f, now)
+		e.message = &message
+		if e.Number == 0 {
+			e.Number, e.late = f.Run, !f.Begins()
+		}
+	}
+	e.waits = e.waits || f.Begins() && f.Run == e.Number
+}

@@ -1,0 +1,171 @@
+package schemas_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podium/schemas"
+)
+
+func TestTrailText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]schemas.Trail{
+		"7":               {Applied: 7},
+		"20.10":           {Applied: 20, Runs: 10},
+		"20.10.3.2.1.9.8": {Applied: 20, Runs: 10, Queued: 3, Others: 2, Asides: 1, RunPrevious: 9, Jump: 8},
+		"20.0.0.0.0.0.18": {Applied: 20, Jump: 18},
+	} {
+		got, err := schemas.ParseTrail(text)
+		if err != nil || *got != want || got.String() != text {
+			t.Errorf("%s is %+v (%v), written %s", text, got, err, want.String())
+		}
+	}
+	for _, text := range []string{"", "0", "0.1", "x", "1.", ".1", "1.-1", "1.1.2", "1.1.1.1.1.1.1.1", "18446744073709551616", "1 2"} {
+		if got, err := schemas.ParseTrail(text); err == nil {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}
+
+// drawSession returns records of a session whose runs begin in their order, with
+// facts about runs that have ended and that wait strewn in.
+func drawSession(t *rapid.T, most int) []schemas.Record {
+	var records []schemas.Record
+	runs, begun, input := 0, 0, uint64(0)
+	for number := range rapid.IntRange(1, most).Draw(t, "records") {
+		record := schemas.Record{Number: uint64(number + 1)} //nolint:gosec // a small number
+		for range rapid.IntRange(1, 3).Draw(t, "transitions") {
+			var transition schemas.Transition
+			if len(records) == 0 || rapid.IntRange(0, 3).Draw(t, "deadline") > 0 {
+				input += rapid.Uint64Range(1, 9).Draw(t, "input")
+				transition.Cause.Sequence = input
+			}
+			add := func(f schemas.Fact) { transition.Facts = append(transition.Facts, f) }
+			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
+			case what == 0:
+				runs++
+				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionQueued}})
+			case what == 1 && begun < runs:
+				begun++
+				add(schemas.Fact{RunEnded: &schemas.RunEnded{Run: begun - 1}})
+				add(schemas.Fact{RunStarted: &schemas.RunStarted{Run: begun}})
+			case what == 2 && begun == runs:
+				runs, begun = runs+1, begun+1
+				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionStarted}})
+				add(schemas.Fact{RunStarted: &schemas.RunStarted{Run: begun}})
+			case what == 3:
+				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: rapid.IntRange(0, runs).Draw(t, "of"), Disposition: schemas.DispositionIgnored}})
+			case what == 4 && runs > 0:
+				add(schemas.Fact{ResponseLate: &schemas.ResponseLate{Run: rapid.IntRange(1, runs).Draw(t, "late")}})
+			case what == 5 && runs > 0:
+				add(schemas.Fact{PermitRefused: &schemas.PermitRefused{Run: rapid.IntRange(1, runs).Draw(t, "refused")}})
+			default:
+				add(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: begun}})
+			}
+			record.Then = append(record.Then, transition)
+		}
+		record.Cause, record.Facts, record.Then = record.Then[0].Cause, record.Then[0].Facts, record.Then[1:]
+		records = append(records, record)
+	}
+	return records
+}
+
+// TestTrailSaysWhatIsBefore: the trail of each record says what the records up to it
+// come to, and its jumps lead to every one before it in few steps, also when the
+// writer began to read at a snapshot.
+func TestTrailSaysWhatIsBefore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawSession(t, 200)
+		sequence := func(number uint64) uint64 { return 10 * number }
+		trails := make([]*schemas.Trail, len(records)+1) // by number
+		var tip, read schemas.Tip
+		var want schemas.Trail
+		own, begun, seen := uint64(0), uint64(0), uint64(0)
+		for i := range records {
+			record := &records[i]
+			trail := tip.Next(record)
+			if i > 0 {
+				if other := read.Next(record); *other != *trail {
+					t.Fatalf("record %d: who began to read at a snapshot says %s, and not %s", record.Number, other, trail)
+				}
+			}
+			aside, speaks := false, false
+			for transition := range record.Transitions() {
+				want.Applied = max(want.Applied, transition.Cause.Sequence)
+				for _, fact := range transition.Facts {
+					run := uint64(fact.Run()) //nolint:gosec // not negative
+					if fact.RunStarted != nil {
+						begun = run
+					}
+					if fact.MessageReceived != nil || fact.PermitRefused != nil {
+						seen++
+					}
+					if fact.MessageReceived != nil && fact.MessageReceived.Begins() {
+						want.Runs = run
+					} else if run > 0 && run != begun {
+						aside = true
+					}
+				}
+			}
+			for fact := range record.AllFacts() {
+				speaks = speaks || begun > 0 && uint64(fact.Run()) == begun //nolint:gosec // not negative
+			}
+			want.Queued, want.Others = want.Runs-begun, seen-want.Runs
+			if aside {
+				want.Asides++
+			}
+			want.RunPrevious, want.Jump = own, trail.Jump
+			if own == sequence(record.Number-1) {
+				want.RunPrevious = 0
+			}
+			if *trail != want {
+				t.Fatalf("record %d says %s, want %s", record.Number, trail, &want)
+			}
+			if trails[record.Number] = trail; speaks {
+				own = sequence(record.Number)
+			}
+			record.Roots = tip.Roots()
+			tip = tip.After(record, trail, sequence(record.Number))
+			if read = read.After(record, trail, sequence(record.Number)); rapid.IntRange(0, 7).Draw(t, "snapshot") == 0 || i == 0 {
+				read = schemas.TipBefore(record, sequence(record.Number-1)).After(record, trail, sequence(record.Number))
+			}
+		}
+		newest := uint64(len(records))
+		for wanted := uint64(1); wanted <= newest; wanted++ {
+			steps := 0
+			for at := newest; at != wanted; steps++ {
+				if jump := trails[at].Jump / 10; jump >= wanted {
+					at = jump
+				} else {
+					at--
+				}
+			}
+			if steps > 18 { // twice the digits of 200, and a few
+				t.Fatalf("from record %d to %d it takes %d steps", newest, wanted, steps)
+			}
+		}
+	})
+}
+
+// A session that an earlier version has begun never gets a trail.
+func TestNoTrailInTheMidst(t *testing.T) {
+	t.Parallel()
+	first, second := schemas.Record{Number: 1, Cause: schemas.Cause{Sequence: 1}}, schemas.Record{Number: 2, Cause: schemas.Cause{Sequence: 2}}
+	var tip schemas.Tip
+	if tip.Next(&first) == nil || tip.After(&first, nil, 2).Next(&second) != nil {
+		t.Error("a record behind one without a trail has one")
+	}
+	for number := range uint64(20) {
+		record := schemas.Record{Number: number + 2, Roots: nil}
+		if schemas.TipBefore(&record, 1).After(&record, &schemas.Trail{Applied: 1}, 9).Next(&second) != nil {
+			t.Errorf("a snapshot at %d without roots is enough for a trail", record.Number)
+		}
+	}
+	record := schemas.Record{Number: 1000, Roots: slices.Repeat([]uint64{1}, 3)}
+	if schemas.TipBefore(&record, 1).After(&record, &schemas.Trail{Applied: 1}, 9).Next(&second) != nil {
+		t.Error("too few roots are enough for a trail")
+	}
+}

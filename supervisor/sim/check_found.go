@@ -1,0 +1,54 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// RunsAreFound is about who shows a run and does not read the others.
+const RunsAreFound = "each run and message is found among the others, and is what all records together say"
+
+// alwaysFound is how many records that speak of runs which are not under way are read
+// to show a run.
+const alwaysFound = 16
+
+// runsAreFound opens a session as it stands at the end.
+func (h *history) runsAreFound(session *sessionHistory) {
+	opened, err := bus.OpenSession(context.Background(), h.world.ledger, session.id)
+	h.world.must(err)
+	for i := range session.grammar.Runs {
+		want := &session.grammar.Runs[i]
+		excerpt := schemas.Excerpt{Session: session.id, Number: want.Number}
+		for record, err := range opened.Run(context.Background(), want.Number) {
+			if err = errors.Join(err, excerpt.Apply(&record.Record)); err != nil {
+				h.world.violate(RunsAreFound, "run %d of session %s: %v", want.Number, session.id, err)
+				break
+			}
+		}
+		have := excerpt.Run()
+		if have != nil && session.asides > alwaysFound {
+			have, want = withoutAsides(have), withoutAsides(want)
+		}
+		if !reflect.DeepEqual(have, want) {
+			h.world.violate(RunsAreFound, "run %d of session %s is shown as %+v, and is %+v", want.Number, session.id, have, want)
+		}
+	}
+	for _, want := range session.grammar.Messages {
+		have, err := opened.Received(context.Background(), want.Sequence, want.ID)
+		again, errAgain := opened.ReceivedBefore(context.Background(), want.ID)
+		if err != nil || errAgain != nil || have.Run != want.Run || have.Disposition != want.Disposition || !reflect.DeepEqual(have, again) {
+			h.world.violate(RunsAreFound, "message %s of session %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, session.id, have, err, again, errAgain, want)
+		}
+	}
+}
+
+// withoutAsides returns a run without what may be said once the next one has begun.
+func withoutAsides(run *schemas.Run) *schemas.Run {
+	known := *run
+	known.Late, known.PermitsRefused, known.Bounces, known.Delivery = 0, nil, nil, nil
+	return &known
+}

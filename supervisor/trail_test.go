@@ -1,0 +1,152 @@
+package supervisor_test
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// readings counts the messages of shards that are read, and their bytes.
+type readings struct {
+	bus.Core
+	messages, bytes int
+}
+
+func (r *readings) count(m bus.Message) {
+	r.messages++
+	r.bytes += len(m.Body)
+}
+
+func (r *readings) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
+	m, err := r.Core.Get(ctx, stream, sequence)
+	r.count(m)
+	return m, err
+}
+
+func (r *readings) Last(ctx context.Context, subject string) (bus.Message, error) {
+	m, err := r.Core.Last(ctx, subject)
+	r.count(m)
+	return m, err
+}
+
+func (r *readings) Scan(ctx context.Context, stream string, from uint64, subjects ...string) iter.Seq2[bus.Message, error] {
+	return func(yield func(bus.Message, error) bool) {
+		for m, err := range r.Core.Scan(ctx, stream, from, subjects...) {
+			if r.count(m); !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// shown reads one run of a session, as everybody does who shows it.
+func (d *desk) shown(ledger bus.Ledger, session string, number int) *schemas.Run {
+	d.tb.Helper()
+	opened, err := bus.OpenSession(context.Background(), ledger, session)
+	d.must(err)
+	excerpt := schemas.Excerpt{Session: session, Number: number}
+	for record, err := range opened.Run(context.Background(), number) {
+		d.must(err)
+		d.must(excerpt.Apply(&record.Record))
+	}
+	return excerpt.Run()
+}
+
+// TestARunOfALongConversation: what it takes to show a run does not grow with the
+// others of its conversation, be it the first, one in the midst or the last, and
+// whether they waited for each other or not.
+func TestARunOfALongConversation_O30(t *testing.T) {
+	t.Parallel()
+	const queued, runs, most = 600, 1800, 200
+	d := newDesk(t, 1)
+	id, _ := d.session("thread")
+	o := d.open("one", d.ledger, 0)
+	s := &serving{desk: d}
+	for i := range queued {
+		d.say("thread", "q"+strconv.Itoa(i), "do it")
+	}
+	s.rounds(o, 2*queued+1)
+	for i := range runs - queued {
+		if d.say("thread", "m"+strconv.Itoa(i), "do it"); i == runs/3 {
+			o = d.open("two", d.ledger, 0) // what is appended goes on from what is read
+		}
+		s.rounds(o, 3)
+	}
+	want := d.conversation("thread").Runs
+	if len(want) != runs {
+		t.Fatalf("%d runs", len(want))
+	}
+	for number := range runs {
+		if number%97 == 0 && !reflect.DeepEqual(d.shown(d.ledger, id, number+1), &want[number]) {
+			t.Errorf("run %d is shown as %+v, want %+v", number+1, d.shown(d.ledger, id, number+1), want[number])
+		}
+	}
+	core := &readings{Core: d.ledger}
+	for _, number := range []int{1, 2, queued, runs / 2, runs - 1, runs} {
+		core.messages, core.bytes = 0, 0
+		if run := d.shown(core, id, number); !reflect.DeepEqual(run, &want[number-1]) {
+			t.Errorf("run %d is shown as %+v, want %+v", number, run, want[number-1])
+		}
+		if core.messages > most {
+			t.Errorf("run %d of %d: %d messages are read", number, runs, core.messages)
+		}
+		t.Logf("run %d: %d messages, %d bytes", number, core.messages, core.bytes)
+	}
+	d.clean()
+}
+
+// TestARequestThatComesAgain: whoever asks again has the answer that was given, and
+// finding it costs no more in a long conversation.
+func TestARequestThatComesAgain_X03(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	core := &readings{Core: d.ledger}
+	o := d.open("one", core, 0)
+	s := &serving{desk: d}
+	request := schemas.EffectID("request", "again")
+	ask := func() {
+		body, err := schemas.Marshal(schemas.ExecutionRequest{
+			Envelope: schemas.Envelope{MessageID: request, From: "planner", To: "desk", Type: schemas.ExecutionRequestType, Timestamp: d.now},
+			Payload:  schemas.RequestPayload{PlanID: request, RequestID: request, Tasks: []schemas.Task{planTask("only")}},
+		})
+		d.must(err)
+		d.put(bus.InSubject("agent", 0), &schemas.Event{
+			ID: request, Source: "/podium/planner", Type: schemas.TypeExecutionRequest, Time: d.now, Profile: "desk", PartitionKey: "thread",
+			DataContentType: schemas.MediaTypeJSON, Data: body,
+		})
+	}
+	answers := func() []schemas.Event {
+		return slices.DeleteFunc(d.events(bus.WorkStream, bus.ServiceSubject("desk", "response")), func(e schemas.Event) bool {
+			return !strings.Contains(string(e.Data), request)
+		})
+	}
+	d.say("thread", "first", "do it")
+	s.rounds(o, 3)
+	ask()
+	s.rounds(o, 3)
+	const runs = 400
+	for i := range runs {
+		d.say("thread", "m"+strconv.Itoa(i), "do it")
+	}
+	s.rounds(o, 2*runs+1)
+	given := answers()
+	core.messages = 0
+	ask()
+	d.must(d.work(o))
+	again := answers()
+	if len(given) != 1 || len(again) != 2 || !reflect.DeepEqual(given[0], again[1]) {
+		t.Fatalf("answered with %+v, then with %+v", given, again)
+	}
+	// The end of the run is found, then the state is read that led to it.
+	if core.messages > 200 {
+		t.Errorf("%d messages are read to answer again", core.messages)
+	}
+	d.clean()
+}
