@@ -1,10 +1,8 @@
 package bus_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"reflect"
 	"strconv"
 	"testing"
@@ -12,17 +10,18 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/bus"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 )
 
-// A trailed session is written by hand, with trails, among records of another one.
+// A trailed session goes through what sessions do, among records of another one.
 type trailed struct {
+	*bustest.Script
 	tb      testing.TB
 	ledger  bus.Core
 	session string
-	tip     schemas.Tip
-	seen    schemas.Seen
+	beside  *bustest.Script
 	number  uint64
 	newest  uint64 // sequence
 	input   uint64
@@ -34,56 +33,20 @@ type trailed struct {
 func newTrailed(tb testing.TB, ledger bus.Core) *trailed {
 	tb.Helper()
 	session := schemas.SessionID("p", "trailed")
-	return &trailed{tb: tb, ledger: ledger, session: session, folded: schemas.Conversation{Session: session}}
+	return &trailed{
+		Script: bustest.NewScript(tb, ledger, session), tb: tb, ledger: ledger, session: session,
+		beside: bustest.NewScript(tb, ledger, schemas.SessionID("p", "beside")), folded: schemas.Conversation{Session: session},
+	}
 }
 
-func (s *trailed) put(session string, event *schemas.Event) uint64 {
+func (s *trailed) record(facts ...schemas.Fact) {
 	s.tb.Helper()
-	message, err := bus.Encode(bus.SessionSubject(session, s.ledger.Shards()), event)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	ack, err := bus.Append(context.Background(), s.ledger, message, bus.Expect{})
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	return ack.Sequence
-}
-
-// record appends a record; every tenth has a snapshot.
-func (s *trailed) record(facts ...schemas.Fact) uint64 {
-	s.tb.Helper()
-	s.number++
-	record := schemas.Record{Session: s.session, Number: s.number, Facts: facts, Cause: schemas.Cause{Sequence: s.input}}
-	for _, f := range facts {
-		if f.MessageReceived != nil {
-			s.seen = s.seen.With(f.MessageReceived.ID, f.MessageReceived.Run)
-		}
-	}
+	record, sequence := s.Record(facts...)
 	if err := s.folded.Apply(record); err != nil {
 		s.tb.Fatal(err)
 	}
-	trail := s.tip.Next(&record)
-	if s.number%10 == 0 {
-		snapshot, err := schemas.Marshal(map[string]any{"seen": s.seen, "filler": 1})
-		if err != nil {
-			s.tb.Fatal(err)
-		}
-		record.Snapshot, record.Roots = snapshot, s.tip.Roots()
-	}
-	body, err := schemas.Marshal(record)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	event := schemas.Event{
-		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor", Type: schemas.TypeRecord,
-		DataContentType: schemas.MediaTypeJSON, Previous: s.newest, Trail: trail, Data: body,
-	}
-	s.newest = s.put(s.session, &event)
-	s.tip = s.tip.After(&record, trail, s.newest)
-	other := schemas.Event{ID: "other", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: []byte("another's")}
-	s.put(schemas.SessionID("p", "beside"), &other)
-	return s.newest
+	s.number, s.newest = record.Number, sequence
+	s.beside.Record()
 }
 
 // received is the fact about the next message, whose id is its input's sequence.
@@ -246,39 +209,6 @@ func TestARunIsFoundAmongMany(t *testing.T) {
 	})
 }
 
-// A reading ledger counts the messages that are read of it, and their bytes.
-type reading struct {
-	*memory.Ledger
-	messages, bytes int
-}
-
-func (l *reading) count(m bus.Message) {
-	l.messages++
-	l.bytes += len(m.Body)
-}
-
-func (l *reading) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
-	m, err := l.Ledger.Get(ctx, stream, sequence)
-	l.count(m)
-	return m, err
-}
-
-func (l *reading) Last(ctx context.Context, subject string) (bus.Message, error) {
-	m, err := l.Ledger.Last(ctx, subject)
-	l.count(m)
-	return m, err
-}
-
-func (l *reading) Scan(ctx context.Context, stream string, from uint64, subjects ...string) iter.Seq2[bus.Message, error] {
-	return func(yield func(bus.Message, error) bool) {
-		for m, err := range l.Ledger.Scan(ctx, stream, from, subjects...) {
-			if l.count(m); !yield(m, err) {
-				return
-			}
-		}
-	}
-}
-
 // TestOneRunCostsNoMoreAmongMany: what is read to show a run does not grow with the
 // other runs of its session, but for a logarithm: whether they came one after the
 // other, or waited while it was under way.
@@ -307,29 +237,30 @@ func TestOneRunCostsNoMoreAmongMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ledger := &reading{Ledger: memory.New(1)}
+			ledger := &bustest.Meter{Core: memory.New(1)}
 			s := newTrailed(t, ledger)
 			fill(s)
 			for _, number := range []int{1, 2, many / 4, many / 2, many/2 + 1, many - 1, many} {
-				ledger.messages, ledger.bytes = 0, 0
+				ledger.Reset()
 				e := excerpt(t, ledger, s.session, number)
 				if !e.Known() || !reflect.DeepEqual(e.Run(), s.folded.Run(number)) {
 					t.Errorf("run %d is %+v, want %+v", number, e.Run(), s.folded.Run(number))
 				}
-				if ledger.messages > most {
-					t.Errorf("run %d of %d: %d messages are read", number, many, ledger.messages)
+				messages, bytes := ledger.Count()
+				if messages > most {
+					t.Errorf("run %d of %d: %d messages are read", number, many, messages)
 				}
-				t.Logf("run %d: %d messages, %d bytes", number, ledger.messages, ledger.bytes)
+				t.Logf("run %d: %d messages, %d bytes", number, messages, bytes)
 			}
 			for _, place := range []int{0, many / 2, many - 1} {
-				ledger.messages = 0
+				ledger.Reset()
 				message := s.folded.Messages[place]
 				opened, err := bus.OpenSession(t.Context(), ledger, s.session)
 				if err == nil {
 					_, err = opened.Received(t.Context(), message.Sequence, message.ID)
 				}
-				if err != nil || ledger.messages > most {
-					t.Errorf("message %d: %d messages are read (%v)", place, ledger.messages, err)
+				if messages, _ := ledger.Count(); err != nil || messages > most {
+					t.Errorf("message %d: %d messages are read (%v)", place, messages, err)
 				}
 			}
 		})
@@ -341,7 +272,7 @@ func TestOneRunCostsNoMoreAmongMany(t *testing.T) {
 func TestALongRunIsReadInOneGo(t *testing.T) {
 	t.Parallel()
 	for between := range 3 {
-		ledger := &reading{Ledger: memory.New(1)}
+		ledger := &bustest.Meter{Core: memory.New(1)}
 		s := newTrailed(t, ledger)
 		s.record(s.begin()...)
 		s.work()
@@ -353,12 +284,12 @@ func TestALongRunIsReadInOneGo(t *testing.T) {
 			s.heard()
 		}
 		s.record(s.end()...)
-		ledger.messages = 0
+		ledger.Reset()
 		if e := excerpt(t, ledger, s.session, 1); !reflect.DeepEqual(e.Run(), s.folded.Run(1)) {
 			t.Errorf("the run is %+v, want %+v", e.Run(), s.folded.Run(1))
 		}
-		if ledger.messages > 17*own+100 {
-			t.Errorf("%d messages are read of a run with %d", ledger.messages, own)
+		if messages, _ := ledger.Count(); messages > 17*own+100 {
+			t.Errorf("%d messages are read of a run with %d", messages, own)
 		}
 	}
 }
@@ -390,7 +321,7 @@ func TestATrailThatLeadsNowhere(t *testing.T) {
 			}
 			event.ID, event.Previous = fmt.Sprint(s.session, "/", s.number+1), s.newest
 			mislead(&event)
-			s.put(s.session, &event)
+			s.Append(&event)
 			opened, err := bus.OpenSession(t.Context(), s.ledger, s.session)
 			for _, number := range []int{10, 5} {
 				if err != nil {
@@ -420,7 +351,7 @@ func TestASessionWithoutTrails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(&trailed{tb: t, ledger: ledger}).put(session, &schemas.Event{ID: "x", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: body})
+		bustest.NewScript(t, ledger, session).Append(&schemas.Event{ID: "x", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: body})
 	}
 	if e := excerpt(t, ledger, session, 1); e.Run() == nil || e.Run().Message != "m" {
 		t.Errorf("the run is %+v", e.Run())

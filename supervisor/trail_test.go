@@ -2,7 +2,6 @@ package supervisor_test
 
 import (
 	"context"
-	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,41 +9,9 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/bustest"
 	"podium/schemas"
 )
-
-// readings counts the messages of shards that are read, and their bytes.
-type readings struct {
-	bus.Core
-	messages, bytes int
-}
-
-func (r *readings) count(m bus.Message) {
-	r.messages++
-	r.bytes += len(m.Body)
-}
-
-func (r *readings) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
-	m, err := r.Core.Get(ctx, stream, sequence)
-	r.count(m)
-	return m, err
-}
-
-func (r *readings) Last(ctx context.Context, subject string) (bus.Message, error) {
-	m, err := r.Core.Last(ctx, subject)
-	r.count(m)
-	return m, err
-}
-
-func (r *readings) Scan(ctx context.Context, stream string, from uint64, subjects ...string) iter.Seq2[bus.Message, error] {
-	return func(yield func(bus.Message, error) bool) {
-		for m, err := range r.Core.Scan(ctx, stream, from, subjects...) {
-			if r.count(m); !yield(m, err) {
-				return
-			}
-		}
-	}
-}
 
 // shown reads one run of a session, as everybody does who shows it.
 func (d *desk) shown(ledger bus.Ledger, session string, number int) *schemas.Run {
@@ -88,16 +55,17 @@ func TestARunOfALongConversation_O30(t *testing.T) {
 			t.Errorf("run %d is shown as %+v, want %+v", number+1, d.shown(d.ledger, id, number+1), want[number])
 		}
 	}
-	core := &readings{Core: d.ledger}
+	core := &bustest.Meter{Core: d.ledger}
 	for _, number := range []int{1, 2, queued, runs / 2, runs - 1, runs} {
-		core.messages, core.bytes = 0, 0
+		core.Reset()
 		if run := d.shown(core, id, number); !reflect.DeepEqual(run, &want[number-1]) {
 			t.Errorf("run %d is shown as %+v, want %+v", number, run, want[number-1])
 		}
-		if core.messages > most {
-			t.Errorf("run %d of %d: %d messages are read", number, runs, core.messages)
+		messages, bytes := core.Count()
+		if messages > most {
+			t.Errorf("run %d of %d: %d messages are read", number, runs, messages)
 		}
-		t.Logf("run %d: %d messages, %d bytes", number, core.messages, core.bytes)
+		t.Logf("run %d: %d messages, %d bytes", number, messages, bytes)
 	}
 	d.clean()
 }
@@ -107,7 +75,7 @@ func TestARunOfALongConversation_O30(t *testing.T) {
 func TestARequestThatComesAgain_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
-	core := &readings{Core: d.ledger}
+	core := &bustest.Meter{Core: d.ledger}
 	o := d.open("one", core, 0)
 	s := &serving{desk: d}
 	request := schemas.EffectID("request", "again")
@@ -137,7 +105,7 @@ func TestARequestThatComesAgain_X03(t *testing.T) {
 	}
 	s.rounds(o, 2*runs+1)
 	given := answers()
-	core.messages = 0
+	core.Reset()
 	ask()
 	d.must(d.work(o))
 	again := answers()
@@ -145,8 +113,8 @@ func TestARequestThatComesAgain_X03(t *testing.T) {
 		t.Fatalf("answered with %+v, then with %+v", given, again)
 	}
 	// The end of the run is found, then the state is read that led to it.
-	if core.messages > 200 {
-		t.Errorf("%d messages are read to answer again", core.messages)
+	if messages, _ := core.Count(); messages > 200 {
+		t.Errorf("%d messages are read to answer again", messages)
 	}
 	d.clean()
 }

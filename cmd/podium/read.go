@@ -60,18 +60,22 @@ func conversations(ctx context.Context, core bus.Core) ([]*schemas.Conversation,
 	return all, nil
 }
 
-// conversation folds one session.
-func conversation(ctx context.Context, core bus.Core, session string) (*schemas.Conversation, error) {
-	folded := &schemas.Conversation{Session: session}
-	for record, err := range bus.LoadSession(ctx, core, session) {
+// readRun reads one run; nil when there is none of that number.
+func readRun(ctx context.Context, core bus.Core, session string, number int) (*schemas.Run, error) {
+	opened, err := bus.OpenSession(ctx, core, session)
+	if err != nil {
+		return nil, err
+	}
+	excerpt := schemas.Excerpt{Session: session, Number: number}
+	for record, err := range opened.Run(ctx, number) {
+		if err == nil {
+			err = excerpt.Apply(&record.Record)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err = folded.Apply(record.Record); err != nil {
-			return nil, err
-		}
 	}
-	return folded, nil
+	return excerpt.Run(), nil
 }
 
 // findRun reads the run that a person names: by its id, or by the beginning of
@@ -81,14 +85,11 @@ func findRun(ctx context.Context, core bus.Core, name string) (*schemas.Run, err
 		return nil, &exitError{code: exitUsage, err: errors.New("the run's id is empty; `podium runs` lists the ids")}
 	}
 	if session, number, err := schemas.ParseRunID(name); err == nil {
-		folded, err := conversation(ctx, core, session)
-		if err != nil {
-			return nil, err
+		run, err := readRun(ctx, core, session, number)
+		if err == nil && run == nil {
+			err = notFound("there is no run %s; `podium runs` lists those that there are", name)
 		}
-		if run := folded.Run(number); run != nil {
-			return run, nil
-		}
-		return nil, notFound("there is no run %s; `podium runs` lists those that there are", name)
+		return run, err
 	}
 	all, err := conversations(ctx, core)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -134,12 +135,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, receipt.Session, func(folded *schemas.Conversation) int {
-		if message := folded.Message(event.ID); message != nil {
-			return message.Run
-		}
-		return 0
-	})
+	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, receipt.Sequence)
 }
 
 func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
@@ -150,39 +146,85 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 	return err
 }
 
-// follow shows a run of a session until it has ended, then its answer. Which
-// returns the run's number once the conversation tells it, and 0 before.
-func (e *environment) follow(core bus.Core, session string, which func(*schemas.Conversation) int) error {
+// follow shows a run until it has ended, then its answer. When the excerpt is about a
+// message, that is the input at a sequence.
+func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, input uint64) error {
 	detail := view.Picture
 	if e.json {
 		detail = view.Nothing
 	}
 	watched := view.Watch(e.ctx, e.stdout, detail)
-	folded := &schemas.Conversation{Session: session}
-	for record, err := range bus.FollowSession(e.ctx, core, session, 1) {
+	run, err := e.awaitEnd(core, excerpt, input, watched.Show)
+	watched.Close()
+	if err == nil {
+		return e.ended(core, run)
+	}
+	if e.ctx.Err() == nil {
+		return err
+	}
+	name := excerpt.Session
+	if excerpt.Number > 0 {
+		name = schemas.RunID(excerpt.Session, excerpt.Number)
+	}
+	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
+}
+
+// awaitEnd shows what is said of a run, from its beginning on, and returns it when it
+// has ended.
+func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, input uint64, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
+	for record, err := range e.recordsOf(core, excerpt, input) {
+		known := excerpt.Number
+		if err == nil {
+			err = excerpt.Apply(&record.Record)
+		}
 		if err != nil {
-			watched.Close()
-			if e.ctx.Err() == nil {
-				return err
-			}
-			name := session
-			if number := which(folded); number > 0 {
-				name = schemas.RunID(session, number)
-			}
-			return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
+			return nil, err
 		}
-		if err = folded.Apply(record.Record); err != nil {
-			watched.Close()
-			return err
+		if known == 0 && excerpt.Number > 0 && !excerpt.Known() {
+			break
 		}
-		run := folded.Run(which(folded))
-		watched.Show(&record.Record, run)
-		if run != nil && run.State == schemas.RunStateEnded {
-			watched.Close()
-			return e.ended(core, run)
+		run := excerpt.Run()
+		if show(&record.Record, run); run != nil && run.State == schemas.RunStateEnded {
+			return run, nil
 		}
 	}
-	return e.ctx.Err()
+	if e.ctx.Err() != nil {
+		return nil, e.ctx.Err()
+	}
+	// The message is part of a run that another one has begun.
+	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
+	return e.awaitEnd(core, excerpt, 0, show)
+}
+
+// recordsOf yields what is known of a run or a message, then the records that come.
+func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, input uint64) iter.Seq2[bus.StoredRecord, error] {
+	return func(yield func(bus.StoredRecord, error) bool) {
+		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
+		if err == nil && excerpt.Input != "" {
+			var reception bus.Reception
+			if reception, err = opened.Received(e.ctx, input, excerpt.Input); errors.Is(err, bus.ErrNotFound) {
+				reception, err = opened.ReceivedBefore(e.ctx, excerpt.Input)
+			}
+			excerpt.Number = reception.Run
+			if errors.Is(err, bus.ErrNotFound) {
+				err = nil
+			}
+		}
+		if err != nil {
+			yield(bus.StoredRecord{}, err)
+			return
+		}
+		for record, err := range opened.Run(e.ctx, excerpt.Number) {
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+		for record, err := range bus.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
 }
 
 // ended prints the answer; a run that did not complete is a failure of the verb.

@@ -1,0 +1,108 @@
+package bustest
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A Script writes the records of a session by hand, as an owner does.
+type Script struct {
+	tb      testing.TB
+	ledger  bus.Ledger
+	session string
+
+	mutex    sync.Mutex
+	number   uint64
+	sequence uint64 // of the newest record
+	input    uint64 // the newest that a record has taken
+	tip      schemas.Tip
+	seen     schemas.Seen
+}
+
+// NewScript returns the script of a session without records. Without an input that
+// they take, its records have no trail.
+func NewScript(tb testing.TB, ledger bus.Ledger, session string) *Script {
+	tb.Helper()
+	return &Script{tb: tb, ledger: ledger, session: session}
+}
+
+// snapshotEvery is how many records the snapshots of a script are apart.
+const snapshotEvery = 10
+
+// Record appends a record of one transition, a second after the one before, and
+// returns it and its sequence. Its cause is the newest message that it speaks of. It
+// may be called from any goroutine.
+func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
+	s.tb.Helper()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.number++
+	record := schemas.Record{
+		Session: s.session, Number: s.number, Facts: facts,
+		Cause: schemas.Cause{Time: time.Unix(1_700_000_000+int64(s.number), 0).UTC()}, //nolint:gosec // a handful
+	}
+	for _, f := range facts {
+		if f.MessageReceived != nil {
+			record.Cause.Sequence = f.MessageReceived.Sequence
+			s.seen = s.seen.With(f.MessageReceived.ID, f.MessageReceived.Run)
+		}
+	}
+	trail := s.tip.Next(&record)
+	if trail != nil && trail.Applied == 0 {
+		trail = nil
+	}
+	if s.number%snapshotEvery == 0 {
+		record.Snapshot, record.Roots = s.snapshot(), s.tip.Roots()
+	}
+	body, err := schemas.Marshal(record)
+	if err != nil {
+		s.tb.Error(err)
+	}
+	event := schemas.Event{
+		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor", Type: schemas.TypeRecord,
+		DataContentType: schemas.MediaTypeJSON, Previous: s.sequence, Trail: trail, Data: body,
+	}
+	s.sequence = s.append(&event)
+	s.tip = s.tip.After(&record, trail, s.sequence)
+	return record, s.sequence
+}
+
+// Append appends an event as the session's next record, whatever it says.
+func (s *Script) Append(event *schemas.Event) uint64 {
+	s.tb.Helper()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.sequence = s.append(event)
+	return s.sequence
+}
+
+func (s *Script) append(event *schemas.Event) uint64 {
+	s.tb.Helper()
+	message, err := bus.Encode(bus.SessionSubject(s.session, s.ledger.Shards()), event)
+	if err != nil {
+		s.tb.Error(err)
+	}
+	ack, err := bus.Append(context.Background(), s.ledger, message, bus.Expect{})
+	if err != nil {
+		s.tb.Error(err)
+	}
+	return ack.Sequence
+}
+
+// snapshot is as much of one as anybody but an owner reads, and what nobody may see.
+func (s *Script) snapshot() []byte {
+	body, err := schemas.Marshal(struct {
+		Secret string       `json:"secret"`
+		Seen   schemas.Seen `json:"seen"`
+	}{"state", s.seen})
+	if err != nil {
+		s.tb.Error(err)
+	}
+	return body
+}
