@@ -32,7 +32,7 @@ const (
 	// The server's own default, three quarters of what is free at its start,
 	// would call a store full that has outgrown the rest of its disk.
 	DefaultMaxBytes = 64 << 30
-	// AsItIs, as a bound, leaves a store those that it has.
+	// AsItIs as MaxBytes leaves a store the bounds that it has.
 	AsItIs = -1
 
 	// maxPending is what may wait to be sent to one connection, which several
