@@ -20,7 +20,6 @@ type Script struct {
 	mutex    sync.Mutex
 	number   uint64
 	sequence uint64 // of the newest record
-	input    uint64 // the newest that a record has taken
 	tip      schemas.Tip
 	seen     schemas.Seen
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
@@ -16,8 +17,13 @@ import (
 // doorName is the door's part of the subject, podium.in.chat.<p>.
 const doorName = "chat"
 
-// foldsAtOnce bounds the memory that it takes to read long conversations.
-const foldsAtOnce = 4
+// What bounds the memory that it takes to show runs. One of foldFreely records is read
+// at once; of those that have more, and of searches through all that a conversation
+// has seen, so many are under way at a time.
+const (
+	foldFreely  = 256
+	foldsAtOnce = 4
+)
 
 // A Door takes chat messages and shows what becomes of them. It is safe for use
 // by several goroutines at once.
@@ -35,7 +41,7 @@ type Door struct {
 	log      zerolog.Logger
 
 	readers []chan struct{} // by shard: one value for each request that waits or follows
-	folding chan struct{}   // holds one value for each conversation that is read from its beginning
+	folding chan struct{}   // holds one value for each long run that is read
 	closing chan struct{}
 	close   sync.Once
 	notes   sync.WaitGroup // of those who show progress
@@ -123,6 +129,16 @@ func (d *Door) mayWait(w http.ResponseWriter, r *http.Request, session string) (
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	extendDeadline(w, r, wait)
 	return wait, func() { d.leave(session) }
+}
+
+// foldLong waits until a long run may be read; release lets the next one.
+func (d *Door) foldLong(ctx context.Context) (release func(), err error) {
+	select {
+	case d.folding <- struct{}{}:
+		return func() { <-d.folding }, nil
+	case <-ctx.Done():
+		return func() {}, context.Cause(ctx)
+	}
 }
 
 // enter takes one of the places for readers that stay with a session of a shard;

@@ -91,15 +91,9 @@ func lastEventID(header http.Header) (after uint64, ended bool, err error) {
 
 // follow sends what is known, then what comes, until the run has ended.
 func (d *Door) follow(ctx context.Context, w *watch, stream *eventStream, after uint64) error {
-	for i := range w.past {
-		if err := stream.step(w, &w.past[i], after); err != nil {
-			return err
-		}
-	}
-	w.past = nil
 	heartbeat := time.NewTicker(d.config.Heartbeat)
 	defer heartbeat.Stop()
-	for !w.ended() {
+	for len(w.past) > 0 || !w.ended() {
 		record, ok, err := w.next(ctx, heartbeat.C)
 		if err != nil {
 			return err

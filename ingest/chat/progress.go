@@ -66,12 +66,11 @@ func (d *Door) followProgress(ctx context.Context, ref reference, language strin
 // progressLine says how far a run is; nothing before it has begun. The words of
 // agents are left out: they are for the answer, which is checked.
 func (d *Door) progressLine(w *watch, fallback string) string {
-	number := w.run()
-	run := w.conversation.Run(number)
+	run := w.excerpt.Run()
 	if run == nil {
 		return ""
 	}
-	language := w.languages[number]
+	language := w.language
 	if _, spoken := d.words[language]; !spoken {
 		language = fallback
 	}

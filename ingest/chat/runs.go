@@ -48,24 +48,24 @@ func (w *watch) document(ctx context.Context) (*Document, error) {
 	made := &Document{State: StateAccepted}
 	made.Run, made.Events = w.door.urls(w.ref)
 	if w.dropped() {
-		message := w.message()
+		message := w.excerpt.Message()
 		made.Reason, made.State = message.Reason, StateIgnored
 		if message.Disposition == schemas.DispositionRefused {
 			made.State = StateRefused
 		}
 		return made, nil
 	}
-	number := w.run()
+	number := w.excerpt.Number
 	if number == 0 {
 		return made, nil
 	}
 	made.RunID = schemas.RunID(w.ref.session, number)
-	run := w.conversation.Run(number)
+	run := w.excerpt.Run()
 	if run == nil {
 		made.State = StateQueued
 		return made, nil
 	}
-	made.Language = w.languages[number]
+	made.Language = w.language
 	shown := *run
 	shown.Error = outward(run.Error)
 	made.State, made.Status, made.Reason, made.Details = State(run.State), run.Status, string(run.Reason), &shown
@@ -86,6 +86,11 @@ func (d *Door) await(ctx context.Context, ref reference, granted access, wait ti
 		return nil, err
 	}
 	defer w.close()
+	if wait == 0 && w.doubt != nil {
+		if err = w.read(ctx, true); err != nil {
+			return nil, err
+		}
+	}
 	for wait > 0 && !w.settled() {
 		_, ok, err := w.next(ctx, timer.C)
 		if errors.Is(err, errClosing) || err == nil && !ok {

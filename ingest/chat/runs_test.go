@@ -220,14 +220,31 @@ func TestUnreadableLedger(t *testing.T) {
 // Records that no session writes are told apart from a ledger that is away.
 func TestUnreadableRecords(t *testing.T) {
 	t.Parallel()
-	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
-	session := newScript(t, ledger, accepted.Session)
-	session.work(1) // of a run that never began
-	problem, _ := expect[chat.Problem](t, door, get(accepted.Run), http.StatusInternalServerError)
-	if !strings.HasSuffix(problem.Type, "unreadable-run") {
-		t.Errorf("problem %+v", problem)
+	for name, write := range map[string]func(session *script, a chat.Accepted){
+		"a run that never began": func(session *script, a chat.Accepted) {
+			session.record(received(a, 1, schemas.DispositionStarted))
+			session.work(1)
+		},
+		"an end without an outcome": func(session *script, a chat.Accepted) {
+			session.begin(a, 1)
+			session.end(1)
+		},
+		"no record": func(session *script, a chat.Accepted) {
+			session.begin(a, 1)
+			session.records.Append(&schemas.Event{ID: "x", Source: "/podium/supervisor", Type: schemas.TypeControl, Data: []byte("{}")})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ledger := memory.New(1)
+			door := newDoor(t, ledger)
+			accepted := accept(t, door, post("web", hello))
+			write(newScript(t, ledger, accepted.Session), accepted)
+			problem, _ := expect[chat.Problem](t, door, get(accepted.Run), http.StatusInternalServerError)
+			if !strings.HasSuffix(problem.Type, "unreadable-run") {
+				t.Errorf("problem %+v", problem)
+			}
+		})
 	}
 }
 

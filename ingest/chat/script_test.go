@@ -6,15 +6,13 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -133,34 +131,21 @@ func inputs(t *testing.T, ledger bus.Ledger) []schemas.Event {
 // one session by hand.
 type script struct {
 	t       *testing.T
-	ledger  bus.Ledger
 	session string
-	number  atomic.Uint64
+	records *bustest.Script
 }
 
 func newScript(t *testing.T, ledger bus.Ledger, session string) *script {
 	t.Helper()
-	return &script{t: t, ledger: ledger, session: session}
+	return &script{t: t, session: session, records: bustest.NewScript(t, ledger, session)}
 }
 
 // record appends one record and returns its sequence. It may be called from any
 // goroutine.
 func (s *script) record(facts ...schemas.Fact) uint64 {
 	s.t.Helper()
-	number := s.number.Add(1)
-	body, err := schemas.Marshal(schemas.Record{
-		Session: s.session, Number: number, Facts: facts,
-		Cause:    schemas.Cause{Time: time.Unix(1_700_000_000+int64(number), 0).UTC()}, //nolint:gosec // a handful
-		Snapshot: []byte(`{"secret":"state"}`),
-	})
-	if err != nil {
-		s.t.Error(err)
-	}
-	event := schemas.Event{
-		ID: s.session + "/" + strconv.FormatUint(number, 10), Source: "/podium/supervisor",
-		Type: schemas.TypeRecord, DataContentType: schemas.MediaTypeJSON, Data: body,
-	}
-	return publish(s.t, s.ledger, bus.SessionSubject(s.session, s.ledger.Shards()), event)
+	_, sequence := s.records.Record(facts...)
+	return sequence
 }
 
 func publish(t *testing.T, ledger bus.Ledger, subject string, event schemas.Event) uint64 {

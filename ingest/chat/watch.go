@@ -17,61 +17,98 @@ var (
 	errClosing = errors.New("the door closes")
 )
 
-// A watch is one reader's view of a run: the session's records so far, folded.
-// It is for one goroutine.
+// doubtAfter is how long nobody may have decided a message until it is looked for by its
+// id alone: it came before, under another sequence, or waits.
+const doubtAfter = time.Second
+
+// A watch is one reader's view of a run: what was said of it so far, folded. It is for
+// one goroutine.
 type watch struct {
-	door         *Door
-	ref          reference
-	input        string         // id of the event that ref names, when it names a message
-	channel      string         // the chat channel that the conversation came in by
-	languages    map[int]string // by run
-	conversation schemas.Conversation
-	past         []bus.StoredRecord // what open has read of the run, without snapshots; nil unless it is kept
-	last         uint64             // sequence of the newest record
-	reader       bus.Reader         // of what comes after; nil until attend is called
+	door     *Door
+	ref      reference
+	input    string // id of the event that ref names, when it names a message
+	channel  string // the chat channel that the run came in by
+	language string // of the run
+	excerpt  schemas.Excerpt
+	keep     bool               // what was is handed out too
+	past     []bus.StoredRecord // the part of it that is still to be, without snapshots
+	last     uint64             // sequence of the newest record
+	reader   bus.Reader         // of what comes after; nil until attend is called
+	doubt    <-chan time.Time   // fires doubtAfter a message was found undecided
 }
 
 // open reads what is known about a reference so far. It fails with errNoRun for
-// what is not there, and alike for what the reader may not see.
-// Only who shows what was, keeps it: a conversation may have thousands of runs.
+// what is not there, and alike for what the reader may not see. Who wants to keep
+// what was has it by next.
 func (d *Door) open(ctx context.Context, ref reference, granted access, keep bool) (*watch, error) {
-	w := &watch{door: d, ref: ref, languages: make(map[int]string)}
+	w := &watch{door: d, ref: ref, keep: keep}
 	if ref.sequence > 0 {
 		if err := w.findInput(ctx); err != nil {
 			return nil, err
 		}
 	}
-	select {
-	case d.folding <- struct{}{}:
-		defer func() { <-d.folding }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := w.read(ctx, false); err != nil {
+		return nil, err
 	}
-	for record, err := range bus.LoadSession(ctx, d.core, ref.session) {
-		if err == nil {
-			err = w.take(&record)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if keep && len(w.facts(&record)) > 0 {
-			w.past = append(w.past, record)
-		}
-	}
-	w.forget()
-	if !granted.opens(ref.session, w.channel) || w.input == "" && !w.knows(ref.run) {
+	if !granted.opens(ref.session, w.channel) || w.input == "" && !w.excerpt.Known() {
 		return nil, errNoRun
 	}
 	return w, nil
 }
 
-// forget drops what ended runs beside this one hold; their numbers stay.
-func (w *watch) forget() {
-	for i := range w.conversation.Runs {
-		if run := &w.conversation.Runs[i]; run.State == schemas.RunStateEnded && run.Number != w.run() {
-			w.conversation.Runs[i] = schemas.Run{Number: run.Number, State: run.State, Status: run.Status}
+// read reads what the ledger says by now, and little of other runs. A message that
+// came before is found when it is looked for by its id alone.
+func (w *watch) read(ctx context.Context, byID bool) error {
+	session, err := bus.OpenSession(ctx, w.door.core, w.ref.session)
+	if err != nil {
+		return err
+	}
+	w.last, w.past, w.doubt = session.Newest(), nil, nil
+	w.excerpt = schemas.Excerpt{Session: w.ref.session, Number: w.ref.run, Input: w.input}
+	var decided []uint64
+	if w.input != "" {
+		reception, err := w.reception(ctx, session, byID)
+		switch {
+		case err == nil:
+			w.excerpt.Number, decided = reception.Run, []uint64{reception.Record}
+		case !errors.Is(err, bus.ErrNotFound):
+			return err
+		case !byID:
+			w.doubt = time.After(doubtAfter)
 		}
 	}
+	release := func() {}
+	defer func() { release() }()
+	records := 0
+	for record, err := range session.Run(ctx, w.excerpt.Number, decided...) {
+		if records++; err == nil && records == foldFreely {
+			release, err = w.door.foldLong(ctx)
+		}
+		if err == nil {
+			err = w.take(&record)
+		}
+		if err != nil {
+			return err
+		}
+		if w.keep {
+			w.past = append(w.past, record)
+		}
+	}
+	return nil
+}
+
+// reception looks for what became of the message.
+func (w *watch) reception(ctx context.Context, session *bus.Session, byID bool) (bus.Reception, error) {
+	reception, err := session.Received(ctx, w.ref.sequence, w.input)
+	if !byID || !errors.Is(err, bus.ErrNotFound) {
+		return reception, err
+	}
+	release, err := w.door.foldLong(ctx)
+	if err != nil {
+		return reception, err
+	}
+	defer release()
+	return session.ReceivedBefore(ctx, w.input)
 }
 
 // findInput reads the event that a reference by sequence names. It must be a
@@ -100,17 +137,17 @@ func (w *watch) findInput(ctx context.Context) error {
 
 // take folds a record into the view and drops what nobody here needs.
 func (w *watch) take(record *bus.StoredRecord) error {
-	if err := w.conversation.Apply(record.Record); err != nil {
+	if err := w.excerpt.Apply(&record.Record); err != nil {
 		return err
 	}
-	w.last = record.Sequence
+	w.last = max(w.last, record.Sequence)
 	record.Snapshot = nil
-	for fact := range record.AllFacts() {
+	for fact := range w.excerpt.Facts(&record.Record) {
 		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == string(KindWebhook) {
 			w.channel = reply.Channel // of no other provider does a token open runs
 		}
 		if fact.RunStarted != nil {
-			w.languages[fact.RunStarted.Run] = fact.RunStarted.Message.Language
+			w.language = fact.RunStarted.Message.Language
 		}
 	}
 	return nil
@@ -127,61 +164,29 @@ func replyOf(fact *schemas.Fact) *schemas.Reply {
 	return nil
 }
 
-// message returns what became of the message that the reference names; nil
-// while that is not decided, and for a reference that names a run.
-func (w *watch) message() *schemas.ReceivedMessage {
-	if w.input == "" {
-		return nil
-	}
-	return w.conversation.Message(w.input)
-}
-
-// run returns the number of the run, or 0 while there is none.
-func (w *watch) run() int {
-	if message := w.message(); message != nil {
-		return message.Run
-	}
-	return w.ref.run
-}
-
-// knows reports whether a run has begun or waits for its turn.
-func (w *watch) knows(run int) bool {
-	for i := range w.conversation.Messages {
-		if w.conversation.Messages[i].Run == run {
-			return true
-		}
-	}
-	return w.conversation.Run(run) != nil
-}
-
 // settled reports whether the outcome and the words of the answer are fixed.
 func (w *watch) settled() bool {
-	run := w.conversation.Run(w.run())
+	run := w.excerpt.Run()
 	return w.dropped() || run != nil && run.Status != ""
 }
 
 // ended reports whether nothing more happens.
 func (w *watch) ended() bool {
-	run := w.conversation.Run(w.run())
+	run := w.excerpt.Run()
 	return w.dropped() || run != nil && run.State == schemas.RunStateEnded
 }
 
 // dropped reports whether the message came to nothing.
 func (w *watch) dropped() bool {
-	message := w.message()
+	message := w.excerpt.Message()
 	return message != nil && message.Run == 0
 }
 
 // facts returns what a record says about the run; nothing while there is none.
 func (w *watch) facts(record *bus.StoredRecord) []schemas.Fact {
 	var facts []schemas.Fact
-	run := w.run()
-	for stored := range record.AllFacts() {
+	for stored := range w.excerpt.Facts(&record.Record) {
 		fact := *stored
-		mine := fact.MessageReceived != nil && w.input != "" && fact.MessageReceived.ID == w.input
-		if !mine && (run == 0 || fact.Run() != run) {
-			continue
-		}
 		if fact.RunSettled != nil {
 			settled := *fact.RunSettled
 			settled.Error = outward(settled.Error)
@@ -237,8 +242,13 @@ func (w *watch) attend(ctx context.Context) error {
 	return err
 }
 
-// next waits for the session's next record. Ok is false when the timer fires first.
+// next returns the next record: of what was, if that is kept, then of the session as
+// they come. Ok is false when the timer fires first. A record may say nothing.
 func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.StoredRecord, ok bool, err error) {
+	if len(w.past) > 0 {
+		record, w.past = w.past[0], w.past[1:]
+		return record, true, nil
+	}
 	if err := w.attend(ctx); err != nil {
 		return record, false, err
 	}
@@ -247,22 +257,43 @@ func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.St
 		if err != nil {
 			return record, false, err
 		}
+		if ok && message.Sequence <= w.last {
+			continue // it has been read meanwhile
+		}
 		if ok {
-			if record, err = bus.ReadRecord(ctx, w.door.core, message); err == nil {
-				err = w.take(&record)
-			}
+			record, err = w.hear(ctx, message)
 			return record, err == nil, err
 		}
 		select {
 		case <-w.reader.Wake():
 		case <-timer:
 			return record, false, nil
+		case <-w.doubt:
+			err = w.read(ctx, true)
+			return record, err == nil, err
 		case <-ctx.Done():
 			return record, false, context.Cause(ctx)
 		case <-w.door.closing:
 			return record, false, errClosing
 		}
 	}
+}
+
+// hear takes a record that has come. When it says that the message is part of a run
+// which another message has begun, that is read from its beginning.
+func (w *watch) hear(ctx context.Context, message bus.Message) (bus.StoredRecord, error) {
+	record, err := bus.ReadRecord(ctx, w.door.core, message)
+	known := w.excerpt.Number
+	if err == nil {
+		err = w.take(&record)
+	}
+	if err == nil && known == 0 && w.excerpt.Number > 0 && !w.excerpt.Known() {
+		return bus.StoredRecord{}, w.read(ctx, false)
+	}
+	if w.excerpt.Message() != nil {
+		w.doubt = nil
+	}
+	return record, err
 }
 
 // close releases what attend has opened.

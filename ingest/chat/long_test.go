@@ -1,0 +1,245 @@
+package chat_test
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podium/bus"
+	"podium/bus/bustest"
+	"podium/bus/memory"
+	"podium/ingest/chat"
+	"podium/schemas"
+)
+
+// whole is a run from its message to its end.
+func (s *script) whole(a chat.Accepted, run int) {
+	s.t.Helper()
+	s.begin(a, run)
+	s.settle(run, text("answer "+strconv.Itoa(run)))
+	s.end(run)
+}
+
+// TestARunAmongMany: a run page, a wait, a stream and a message that came before read
+// few records, however many runs the conversation has had.
+func TestARunAmongMany(t *testing.T) {
+	t.Parallel()
+	const runs, most = 2000, 150
+	core := &bustest.Meter{Core: memory.New(1)}
+	door := newDoor(t, core)
+	first := accept(t, door, post("web", hello, "Webhook-Id", "m1"))
+	session := newScript(t, core, first.Session)
+	session.whole(first, 1)
+	for i := range runs - 2 {
+		run := i + 2
+		session.whole(chat.Accepted{ID: "m" + strconv.Itoa(run), Sequence: first.Sequence + uint64(run)}, run) //nolint:gosec // a small number
+	}
+	last := accept(t, door, post("web", hello, "Webhook-Id", "last"))
+	session.whole(last, runs)
+	again := accept(t, newDoor(t, core), post("web", hello, "Webhook-Id", "m1"))
+	_, key, _ := strings.Cut(first.Run, "?")
+	pageOf := func(run int) string { return "/v1/runs/" + schemas.RunID(first.Session, run) + "?" + key }
+	for name, test := range map[string]struct {
+		call call
+		run  int
+	}{
+		"the first":                        {get(first.Run), 1},
+		"the first, by its number":         {get(pageOf(1)), 1},
+		"one in the midst":                 {get(pageOf(runs / 2)), runs / 2},
+		"the last":                         {get(last.Run), runs},
+		"the last, by its number":          {get(pageOf(runs)), runs},
+		"a wait for the last":              {get(last.Run, "Prefer", "wait=5"), runs},
+		"a message that came before":       {get(again.Run), 1},
+		"a wait for one that came before":  {get(again.Run, "Prefer", "wait=5"), 1},
+		"a message sent again, and a wait": {post("web", hello, "Webhook-Id", "last", "Prefer", "wait=5"), runs},
+	} {
+		core.Reset()
+		document, _ := expect[chat.Document](t, door, test.call, http.StatusOK)
+		if document.RunID != schemas.RunID(first.Session, test.run) || document.Answer != "answer "+strconv.Itoa(test.run) || document.State != "ended" {
+			t.Errorf("%s is %+v", name, document)
+		}
+		if messages, _ := core.Count(); messages > most {
+			t.Errorf("%s: %d messages are read", name, messages)
+		}
+	}
+	for name, events := range map[string]string{"the first": first.Events, "the last": last.Events, "one that came before": again.Events} {
+		core.Reset()
+		told, _ := parseEvents(t, get(events).do(t, door).Body.String())
+		if names(told) != "record record record end" {
+			t.Errorf("the stream of %s: %s", name, names(told))
+		}
+		if messages, _ := core.Count(); messages > most {
+			t.Errorf("the stream of %s: %d messages are read", name, messages)
+		}
+	}
+	expect[chat.Problem](t, door, get(pageOf(runs+1)), http.StatusNotFound)
+}
+
+// TestWhoWaitsBeginsAtTheEnd: a message that nobody has decided yet is waited for where
+// the conversation ends.
+func TestWhoWaitsBeginsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core := &bustest.Meter{Core: memory.New(1)}
+		door := newDoor(t, core)
+		first := accept(t, door, post("web", hello))
+		session := newScript(t, core, first.Session)
+		session.whole(first, 1)
+		const runs = 1000
+		for i := range runs - 1 {
+			session.whole(chat.Accepted{ID: "m" + strconv.Itoa(i), Sequence: first.Sequence + 1}, i+2)
+		}
+		core.Reset()
+		time.AfterFunc(500*time.Millisecond, func() {
+			next := inputs(t, core)[1]
+			session.whole(chat.Accepted{ID: next.ID, Sequence: 3*runs + 2}, runs+1)
+		})
+		document, _ := expect[chat.Document](t, door, post("web", hello, "Prefer", "wait=5"), http.StatusOK)
+		if document.Answer != "answer "+strconv.Itoa(runs+1) {
+			t.Errorf("%+v", document)
+		}
+		if messages, _ := core.Count(); messages > 50 {
+			t.Errorf("%d messages are read", messages)
+		}
+	})
+}
+
+// TestAMessageThatCameBeforeIsWaitedFor: nobody decides it again, so that it is found by
+// its id, whatever became of it.
+func TestAMessageThatCameBeforeIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := memory.New(1)
+		sent, ignored := post("web", hello, "Webhook-Id", "m1"), post("web", hello, "Webhook-Id", "m2")
+		door := newDoor(t, ledger)
+		first, second := accept(t, door, sent), accept(t, door, ignored)
+		session := newScript(t, ledger, first.Session)
+		session.begin(first, 1)
+		session.record(received(second, 0, schemas.DispositionIgnored))
+		time.AfterFunc(3*time.Second, func() { session.settle(1, text("4")) })
+		door = newDoor(t, ledger) // a restart: nothing is remembered
+		before := time.Now()
+		document, _ := expect[chat.Document](t, door, sent.with("Prefer", "wait=10"), http.StatusOK)
+		if took := time.Since(before); took != 3*time.Second || document.Answer != "4" {
+			t.Errorf("after %v: %+v", took, document)
+		}
+		before = time.Now()
+		document, _ = expect[chat.Document](t, door, ignored.with("Prefer", "wait=10"), http.StatusOK)
+		if took := time.Since(before); took != time.Second || document.State != chat.StateIgnored {
+			t.Errorf("after %v: %+v", took, document)
+		}
+	})
+}
+
+// TestAMessageThatJoinsAnother: who follows it sees the run that it is part of from its
+// beginning on, whether that is decided before or meanwhile.
+func TestAMessageThatJoinsAnother_G33(t *testing.T) {
+	t.Parallel()
+	for _, meanwhile := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			ledger := memory.New(1)
+			door := newDoor(t, ledger)
+			first, second, third := accept(t, door, post("web", hello)), accept(t, door, post("web", hello)), accept(t, door, post("web", hello))
+			session := newScript(t, ledger, first.Session)
+			session.begin(first, 1)
+			queued, merged := received(second, 2, schemas.DispositionQueued), received(third, 2, schemas.DispositionMerged)
+			message, joined := incoming(second), incoming(third)
+			queued.MessageReceived.Message, merged.MessageReceived.Message = &message, &joined
+			session.record(queued)
+			join := func() { session.record(merged) }
+			if !meanwhile {
+				join()
+			}
+			var live tap
+			done := follow(t.Context(), door, &live, get(third.Events))
+			synctest.Wait()
+			if meanwhile {
+				join()
+			}
+			session.settle(1, text("4"))
+			session.record(
+				schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Attempt: 1}},
+				schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}}, started(second, 2))
+			session.record(schemas.Fact{RunSettled: &schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}},
+				schemas.Fact{RunEnded: &schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}})
+			<-done
+			if events, _ := parseEvents(t, live.seen()); names(events) != "message_received message_received run_started record end" {
+				t.Errorf("meanwhile %v: %s", meanwhile, names(events))
+			}
+		})
+	}
+}
+
+// A held ledger lets nobody read far at once, until it is let.
+type held struct {
+	*memory.Ledger
+	let chan struct{}
+
+	mutex     sync.Mutex
+	now, most int // who is held
+}
+
+func (h *held) Scan(ctx context.Context, stream string, from uint64, subjects ...string) iter.Seq2[bus.Message, error] {
+	return func(yield func(bus.Message, error) bool) {
+		read := 0
+		for message, err := range h.Ledger.Scan(ctx, stream, from, subjects...) {
+			if read++; read == 300 {
+				h.hold(1)
+				<-h.let
+				h.hold(-1)
+			}
+			if !yield(message, err) {
+				return
+			}
+		}
+	}
+}
+
+func (h *held) hold(more int) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.now += more
+	h.most = max(h.most, h.now)
+}
+
+// TestNobodyWaitsForLongRuns: while as many long runs are read as may be at a time, any
+// other run is shown at once.
+func TestNobodyWaitsForLongRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &held{Ledger: memory.New(1), let: make(chan struct{})}
+		door := newDoor(t, ledger)
+		short, long := accept(t, door, post("web", hello)), accept(t, door, post("web", `{"text":"x","thread":"long"}`))
+		newScript(t, ledger, short.Session).whole(short, 1)
+		session := newScript(t, ledger, long.Session)
+		session.begin(long, 1)
+		for range 1000 {
+			session.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: 1, Task: "t1", Attempt: 1, Percentage: 1}})
+		}
+		const readers = 10
+		shown := make(chan int, readers)
+		for range readers {
+			go func() { shown <- get(long.Run).do(t, door).Code }()
+		}
+		synctest.Wait()
+		if len(shown) > 0 {
+			t.Fatal("a long run is shown before it is read")
+		}
+		expect[chat.Document](t, door, get(short.Run), http.StatusOK)
+		close(ledger.let)
+		for range readers {
+			if code := <-shown; code != http.StatusOK {
+				t.Errorf("a long run: %d", code)
+			}
+		}
+		if ledger.most != 4 {
+			t.Errorf("%d long runs were read at a time", ledger.most)
+		}
+	})
+}
