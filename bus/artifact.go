@@ -127,7 +127,7 @@ func (s *artifactService) join(ctx context.Context, frame artifactFrame) (schema
 }
 
 func (s *artifactService) get(ctx context.Context, frame artifactFrame) (schemas.Artifact, []byte, error) {
-	if !validHash(frame.SHA256) {
+	if !schemas.ValidHash(frame.SHA256) {
 		return schemas.Artifact{}, nil, ErrNotFound
 	}
 	s.mu.Lock()

@@ -64,7 +64,7 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 	}
 	hash, ok := strings.CutPrefix(a[21], artifactScheme)
 	switch {
-	case !ok || !validHash(hash):
+	case !ok || !schemas.ValidHash(hash):
 		return schemas.Event{}, &MalformedError{Detail: "dataref is not " + artifactScheme + "<sha256>"}
 	case a[22] != "" && a[22] != hash:
 		return schemas.Event{}, &MalformedError{Detail: "datahash contradicts dataref"}
@@ -72,7 +72,7 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 		return schemas.Event{}, &MalformedError{Detail: "it has both data and dataref"}
 	}
 	e.Data = nil
-	e.Artifact = &schemas.Artifact{SHA256: hash, Size: int64(size), MediaType: a[24]} //nolint:gosec // 63 bits
+	e.Artifact = &schemas.Artifact{SHA256: hash, Size: int64(size), MediaType: a[24], Grant: a[27]} //nolint:gosec // 63 bits
 	return e, nil
 }
 
@@ -106,15 +106,6 @@ func parseCount(value string, bits int, to *uint64) bool {
 	}
 	n, err := strconv.ParseUint(value, 10, bits)
 	*to = n
-	return err == nil
-}
-
-// validHash reports whether s is a SHA-256 in lower-case hex.
-func validHash(s string) bool {
-	if len(s) != 64 || strings.ToLower(s) != s {
-		return false
-	}
-	_, err := hex.DecodeString(s)
 	return err == nil
 }
 

@@ -19,7 +19,7 @@ const (
 	artifactScheme = "podium-artifact:"
 	contentType    = "content-type"
 	structuredType = "application/cloudevents"
-	attributeCount = 27
+	attributeCount = 28
 )
 
 // headerNames are the headers of the attributes that an Event has fields for, in
@@ -30,7 +30,7 @@ func headerNames() [attributeCount]string {
 		"ce-dataschema", "ce-partitionkey", "ce-profile", "ce-correlationid", "ce-causationid",
 		"ce-attempt", "ce-effectid", "ce-expires", "ce-replyto", "ce-traceparent", "ce-keyid",
 		"ce-phase", "ce-snap", "ce-prev", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
-		"ce-trail",
+		"ce-trail", "ce-datagrant",
 	}
 }
 
@@ -51,6 +51,9 @@ func attributeValues(e *schemas.Event) (values [attributeCount]string) {
 	values[25] = e.Permit
 	if e.Trail != nil {
 		values[26] = e.Trail.String()
+	}
+	if e.Artifact != nil {
+		values[27] = e.Artifact.Grant
 	}
 	return values
 }
@@ -96,7 +99,7 @@ func checkEncodable(e *schemas.Event) error {
 			return fmt.Errorf("%w: the year %d cannot be written by RFC 3339", schemas.ErrInvalidEvent, year)
 		}
 	}
-	if a := e.Artifact; a != nil && (len(e.Data) > 0 || !validHash(a.SHA256) || a.Size < 0) {
+	if a := e.Artifact; a != nil && (len(e.Data) > 0 || !schemas.ValidHash(a.SHA256) || a.Size < 0) {
 		return fmt.Errorf("%w: its artifact does not stand for its data", schemas.ErrInvalidEvent)
 	}
 	if e.Attempt < 0 {

@@ -53,7 +53,7 @@ type Event struct {
 	Trail    *Trail // trail: how to find other records of the session; nil when an earlier version has begun it (records only)
 
 	// Artifact stands for the body when it is too large for a message
-	// (dataref, datahash, datasize): then Data is empty.
+	// (dataref, datahash, datasize, datagrant): then Data is empty.
 	Artifact *Artifact
 	Data     []byte
 }
@@ -66,6 +66,9 @@ type Artifact struct {
 	SHA256    string `json:"sha256"`
 	Size      int64  `json:"size"`
 	MediaType string `json:"media_type,omitempty"`
+	// Grant is the right to the bytes, for one agent: to read them, in what it is
+	// asked; that it has put them, in what it answers. It stands in no record.
+	Grant string `json:"grant,omitzero"`
 }
 
 // ErrInvalidEvent reports an event that is not a CloudEvent 1.0.

@@ -94,6 +94,8 @@ type Incoming struct {
 	// Upstream is set on a request of another supervisor or of a planner: the
 	// answer is an execution_response to it.
 	Upstream *Upstream `json:"upstream,omitzero"`
+	// Proven are the artifacts that came with a request, by grants for whom it is to.
+	Proven []string `json:"proven,omitzero"`
 }
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
@@ -302,6 +304,10 @@ type TaskCompleted struct {
 	Recovered    Recovery      `json:"recovered,omitzero"` // what has helped after a failed attempt (M-46)
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
 	Tokens       int           `json:"tokens,omitzero"` // used, as the agent says
+	// Proven are the artifacts that the result names and that may be passed on.
+	// Unproven are the names of files that may not: the agent has shown no grant.
+	Proven   []string `json:"proven,omitzero"`
+	Unproven []string `json:"unproven,omitzero"`
 }
 
 // TaskFailed ends an attempt; a task without RetryAt has failed for good.

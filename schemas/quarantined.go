@@ -24,4 +24,5 @@ const (
 	QuarantineWrongAgent QuarantineReason = "wrong_agent" // answers a request made to another agent
 	QuarantineUnknownRun QuarantineReason = "unknown_run" // answers a request that nobody made
 	QuarantineUnroutable QuarantineReason = "unroutable"  // belongs to no profile or conversation
+	QuarantineUnproven   QuarantineReason = "unproven"    // refers to a body that its agent has not shown to be its own
 )

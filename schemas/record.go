@@ -87,6 +87,9 @@ type Cause struct {
 	Limits []Limit `json:"limits,omitzero"`
 	// Reuses are earlier answers that the decision found.
 	Reuses []Reuse `json:"reuses,omitzero"`
+	// Proven are the artifacts (SHA-256) that the input names with a valid grant: an
+	// answer those that its agent has put, a request those that came with it.
+	Proven []string `json:"proven,omitzero"`
 }
 
 // A Grant lets one ready task begin: its agent has room and its resources are free.
@@ -108,6 +111,8 @@ type Reuse struct {
 	Input    string `json:"input"`    // SHA-256 (hex) of what was asked
 	Sequence uint64 `json:"sequence"` // of the answer
 	Size     int    `json:"size,omitzero"`
+	// Proven are the artifacts that it names and that its agent has put.
+	Proven []string `json:"proven,omitzero"`
 }
 
 // A Deadline is a moment that a session waits for. It is void unless exactly

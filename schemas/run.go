@@ -97,6 +97,7 @@ type RunTask struct {
 	Permit       string        `json:"permit,omitzero"`  // the newest that was granted
 	Result       *Body         `json:"result,omitzero"`
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
+	Unproven     []string      `json:"unproven,omitzero"` // files that its agent named and may not pass on
 
 	routed bool // by the plan
 	acting bool // an effect was permitted, and may have happened

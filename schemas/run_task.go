@@ -108,7 +108,7 @@ func (t *RunTask) completed(f *TaskCompleted, now time.Time) error {
 	}
 	result := f.Result
 	t.State, t.Ended, t.Percentage, t.Result = TaskStateCompleted, now, 100, &result
-	t.Reused, t.Deliverables = f.Reused, f.Deliverables
+	t.Reused, t.Deliverables, t.Unproven = f.Reused, f.Deliverables, f.Unproven
 	return nil
 }
 
