@@ -48,7 +48,7 @@ func DecodeWhole(ctx context.Context, store Artifacts, m Message) (schemas.Event
 }
 
 // Resolve fills in the data that an event refers to, and verifies its size and
-// hash. An event that holds its data stays as it is. Errors: ErrNotFound,
+// hash. An event that holds its data stays as it is. Errors: ErrNotFound, ErrNotGranted,
 // ErrTooLarge over ArtifactLimit, ErrCorrupt.
 func Resolve(ctx context.Context, store Artifacts, e *schemas.Event) error {
 	if e.Artifact == nil {
@@ -57,7 +57,7 @@ func Resolve(ctx context.Context, store Artifacts, e *schemas.Event) error {
 	if e.Artifact.Size > ArtifactLimit {
 		return fmt.Errorf("resolve a %s: %w", e.Type, ErrTooLarge)
 	}
-	content, err := readAll(ctx, store, e.Artifact.SHA256)
+	content, err := readAll(ctx, store, *e.Artifact)
 	if err != nil {
 		return fmt.Errorf("resolve a %s: %w", e.Type, err)
 	}
@@ -69,12 +69,12 @@ func Resolve(ctx context.Context, store Artifacts, e *schemas.Event) error {
 }
 
 // readAll reads an artifact of at most ArtifactLimit bytes and verifies its hash.
-func readAll(ctx context.Context, store Artifacts, sha256 string) (content []byte, err error) {
-	opened, err := store.Get(ctx, sha256)
+func readAll(ctx context.Context, store Artifacts, artifact schemas.Artifact) (content []byte, err error) {
+	opened, err := store.Get(ctx, artifact)
 	if err != nil {
 		return nil, err
 	}
-	verified := Verify(opened, sha256)
+	verified := Verify(opened, artifact.SHA256)
 	defer func() {
 		if closed := verified.Close(); err == nil {
 			err = closed

@@ -52,7 +52,7 @@ func (lying) Put(context.Context, io.Reader, string) (schemas.Artifact, error) {
 	return schemas.Artifact{}, errors.New("full")
 }
 
-func (l lying) Get(context.Context, string) (io.ReadCloser, error) {
+func (l lying) Get(context.Context, schemas.Artifact) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(l.content)), nil
 }
 
@@ -87,103 +87,4 @@ func TestClaimCheckRefuses(t *testing.T) {
 	if err := bus.Offload(t.Context(), lying{}, &huge); err == nil || huge.Artifact != nil || len(huge.Data) == 0 {
 		t.Errorf("a failed Offload: %v, %+v", err, huge.Artifact)
 	}
-}
-
-// asking returns the agent's half over a memory ledger whose core answers.
-func asking(t *testing.T) (*memory.Ledger, *memory.Worker, bus.Artifacts) {
-	t.Helper()
-	ledger := memory.New(1)
-	stop, err := bus.ServeAgents(ledger, ledgerTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	w := ledger.Worker("echo")
-	return ledger, w, bus.ServiceArtifacts(w.Ask)
-}
-
-func TestServiceArtifacts(t *testing.T) {
-	t.Parallel()
-	ledger, _, store := asking(t)
-	for _, size := range []int{0, 1, bus.ArtifactChunk, bus.ArtifactChunk + 1, 3*bus.ArtifactChunk - 1, 5 << 20} {
-		content := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
-		direct, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(content), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		put, err := store.Put(t.Context(), bytes.NewReader(content), "text/x")
-		if err != nil || put.SHA256 != direct.SHA256 || put.Size != int64(size) || put.MediaType != "text/x" {
-			t.Fatalf("%d bytes: put %+v, %v", size, put, err)
-		}
-		r, err := store.Get(t.Context(), put.SHA256)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(r)
-		if err != nil || !bytes.Equal(got, content) {
-			t.Errorf("%d bytes: %d came back, %v", size, len(got), err)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := store.Get(t.Context(), hash); !errors.Is(err, bus.ErrNotFound) {
-		t.Errorf("get of a missing artifact: %v", err)
-	}
-	if _, err := store.Put(t.Context(), io.LimitReader(endless{}, bus.ArtifactLimit+1), ""); !errors.Is(err, bus.ErrTooLarge) {
-		t.Errorf("put over the limit: %v", err)
-	}
-}
-
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
-
-func TestArtifactServiceRefuses(t *testing.T) {
-	t.Parallel()
-	ledger, w, _ := asking(t)
-	small, err := ledger.Artifacts().Put(t.Context(), strings.NewReader("x"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for body, want := range map[string]string{
-		"no line": "", "{}\n": "knows put, join and get", `{"op":"erase"}` + "\n": "knows put, join and get",
-		`{"op":"get","sha256":"` + small.SHA256[:8] + `"}` + "\n":                            `"not_found"`,
-		`{"op":"get","sha256":"` + small.SHA256 + `","offset":2}` + "\n":                     "outside",
-		`{"op":"get","sha256":"` + small.SHA256 + `","offset":-1}` + "\n":                    "outside",
-		`{"op":"join","sha256":"` + hash + `","parts":["` + small.SHA256 + `"]}` + "\n":      `"corrupt"`,
-		`{"op":"join","sha256":"` + hash + `","parts":["` + hash + `"]}` + "\n":              `"not_found"`,
-		`{"op":"put"}` + "\n" + strings.Repeat("x", bus.ArtifactChunk+1):                     `"too_large"`,
-		`{"op":"join","parts":[` + strings.Repeat(`"a",`, 200) + `"a"],"sha256":"x"}` + "\n": `"too_large"`,
-	} {
-		answer, err := w.Ask(t.Context(), bus.ServiceArtifact, []byte(body))
-		if want == "" {
-			if err == nil {
-				t.Errorf("%.40q is answered %s", body, answer)
-			}
-			continue
-		}
-		if err != nil || !strings.Contains(string(answer), `"error"`) || !strings.Contains(string(answer), want) {
-			t.Errorf("%.40q is answered %s, %v; want %s", body, answer, err, want)
-		}
-	}
-}
-
-func FuzzArtifactService(f *testing.F) {
-	f.Add([]byte("{\"op\":\"put\"}\nx"))
-	f.Add([]byte("{\"op\":\"join\",\"parts\":[\"\"]}\n"))
-	f.Add([]byte("{\"op\":\"get\",\"sha256\":\"" + hash + "\",\"offset\":9223372036854775807}\n"))
-	ledger := memory.New(1)
-	stop, err := bus.ServeAgents(ledger, ledgerTime)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(stop)
-	w := ledger.Worker("echo")
-	f.Fuzz(func(t *testing.T, body []byte) {
-		answer, err := w.Ask(t.Context(), bus.ServiceArtifact, body)
-		if err == nil && !bytes.Contains(answer, []byte{'\n'}) {
-			t.Errorf("an answer without a frame: %q", answer)
-		}
-	})
 }

@@ -21,6 +21,8 @@ var (
 	ErrTooManyReaders = errors.New("too many readers at a time; try again in a few seconds")
 	// ErrDenied reports that the server's permissions refuse it.
 	ErrDenied = errors.New("permission denied")
+	// ErrNotGranted reports an artifact for which an agent shows no valid grant.
+	ErrNotGranted = errors.New("no valid grant for the artifact")
 	// ErrNotPermitted reports that whoever made a request does not want its effect any
 	// more, or that it asks a question.
 	ErrNotPermitted = errors.New("the agent may not act")

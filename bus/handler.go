@@ -32,7 +32,8 @@ type Request struct {
 	EffectID string    // the same for every attempt: derive outward ids from it
 	Expires  time.Time // after this nobody waits; zero is never
 	Run      string    // the run, when the request names it
-	// Artifacts opens attachments and keeps large results.
+	// Artifacts opens what the request names, by the reference as it stands there,
+	// and keeps files: an answer that repeats what Put has returned may pass them on.
 	Artifacts Artifacts
 	// Deliveries is how often this attempt was handed out, as far as is known: from
 	// 2 on, another process may have worked on it. 0 is unknown.

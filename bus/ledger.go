@@ -121,9 +121,19 @@ type Store interface {
 type Artifacts interface {
 	// Put stores what r yields; the same bytes twice are stored once.
 	Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error)
-	// Get opens the bytes with that SHA-256 (hex), or ErrNotFound. Reading to
-	// the end verifies the hash.
-	Get(ctx context.Context, sha256 string) (io.ReadCloser, error)
+	// Get opens the bytes that a reference names, or ErrNotFound. Reading to the
+	// end verifies the hash. An agent needs the grant in the reference too:
+	// ErrNotGranted.
+	Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error)
+}
+
+// An ArtifactStore is the core's own Artifacts, where a hash opens everything.
+type ArtifactStore interface {
+	Artifacts
+	// Part returns at most limit bytes from an offset on, none behind the end, and
+	// the size of the whole; or ErrNotFound. It verifies no hash, and holds no more
+	// than it returns.
+	Part(ctx context.Context, sha256 string, offset int64, limit int) (piece []byte, size int64, err error)
 }
 
 // A Core is everything that the core account may do. Doors, the shard owners
@@ -132,7 +142,7 @@ type Core interface {
 	Ledger
 	// Store opens a bucket, which exists from the ledger's creation on.
 	Store(bucket string) Store
-	Artifacts() Artifacts
+	Artifacts() ArtifactStore
 	// Declare makes sure that an agent's durable consumer exists with these bounds.
 	Declare(ctx context.Context, agent string, pool Pool) error
 	// Serve answers requests to a service subject (wildcards allowed) until
@@ -163,8 +173,8 @@ type Worker interface {
 	Publish(ctx context.Context, message Message) (Ack, error)
 	// Ask asks a core service and waits for its answer.
 	Ask(ctx context.Context, service string, body []byte) ([]byte, error)
-	// PutArtifact and GetArtifact reach the object store through the core.
-	Artifacts() Artifacts
+	// Artifacts reaches the object store through the core, for a request of that id.
+	Artifacts(request string) Artifacts
 	// Cancelled hands out ids of requests that nobody waits for any more. It is
 	// a hint: it may miss some.
 	Cancelled() <-chan string

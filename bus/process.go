@@ -86,7 +86,7 @@ func (s *server) process(ctx context.Context, d Delivery) {
 		return
 	case repeat:
 		log.Info().Msg("a repeated request gets the same response")
-	case !request.Expires.IsZero() && !time.Now().Before(request.Expires):
+	case expired(request.Expires):
 		s.end(e.ID, nil)
 		log.Info().Msg("an expired request is not worked on")
 		s.acknowledge(ctx, d, log)
@@ -108,6 +108,9 @@ func (s *server) process(ctx context.Context, d Delivery) {
 	}
 	s.acknowledge(ctx, d, log)
 }
+
+// expired reports whether a moment is over; the zero moment never is.
+func expired(expires time.Time) bool { return !expires.IsZero() && !time.Now().Before(expires) }
 
 // withExpiry ends a context at a moment; the zero moment is never.
 func withExpiry(ctx context.Context, expires time.Time) (context.Context, context.CancelCauseFunc) {
@@ -160,14 +163,17 @@ func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 	if e.Type != schemas.TypeExecutionRequest {
 		return nil, &MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
 	}
-	switch err := Resolve(ctx, s.worker.Artifacts(), e); {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrTooLarge), errors.Is(err, ErrCorrupt):
+	artifacts := s.worker.Artifacts(e.ID)
+	switch err := Resolve(ctx, artifacts, e); {
+	case errors.Is(err, ErrNotGranted) && expired(e.Expires):
+		return nil, errExpired // its grant has, too
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrTooLarge), errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotGranted):
 		return nil, &MalformedError{Detail: err.Error()}
 	case err != nil:
 		return nil, err
 	}
 	var err error
-	request := &Request{Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: s.worker.Artifacts()}
+	request := &Request{Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: artifacts}
 	if request.ExecutionRequest, err = schemas.DecodeExecutionRequest(e.Data); err != nil {
 		return answerable(request, e), &MalformedError{Detail: err.Error()}
 	}
@@ -201,6 +207,11 @@ func answerable(request *Request, e *schemas.Event) *Request {
 // reading it failed for another reason.
 func (s *server) refuse(ctx context.Context, d Delivery, e schemas.Event, request *Request, err error) {
 	log := s.log.With().Uint64("sequence", d.Message().Sequence).Logger()
+	if errors.Is(err, errExpired) {
+		log.Info().Msg("an expired request is not read")
+		s.acknowledge(ctx, d, log)
+		return
+	}
 	var malformed *MalformedError
 	if !errors.As(err, &malformed) {
 		log.Warn().Err(err).Msg("a request cannot be read now")

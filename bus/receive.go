@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"errors"
-	"time"
 
 	"podium/schemas"
 )
@@ -53,7 +52,7 @@ func (s *server) handOver(ctx context.Context, d Delivery, receiver Receiver) {
 		return
 	}
 	log := s.log.With().Str("request", e.ID).Str("run", e.CorrelationID).Int("attempt", request.Attempt).Logger()
-	if !request.Expires.IsZero() && !time.Now().Before(request.Expires) {
+	if expired(request.Expires) {
 		log.Info().Msg("an expired request is not taken over")
 		s.acknowledge(ctx, d, log)
 		return

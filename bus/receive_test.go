@@ -71,6 +71,7 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2)
+		grants := s.core(t)
 		kept := &shelf{trouble: []error{bus.ErrFull, errDown}}
 		stop := s.receive(t, kept)
 		var artifact *schemas.Artifact
@@ -79,6 +80,7 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 			if err := bus.Offload(t.Context(), s.ledger.Artifacts(), e); err != nil {
 				t.Fatal(err)
 			}
+			grants.Vouch(bus.RequestSubject(agent), e)
 			artifact = e.Artifact
 		})
 		s.nothingPending(t)

@@ -186,7 +186,7 @@ func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, r
 func (s *server) publishOnce(ctx context.Context, given *answer) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
-	if err := Offload(ctx, s.worker.Artifacts(), &given.event); err != nil {
+	if err := Offload(ctx, s.worker.Artifacts(given.event.CausationID), &given.event); err != nil {
 		return err
 	}
 	message, err := Encode(given.subject, &given.event)

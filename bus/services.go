@@ -12,15 +12,26 @@ import (
 	"podium/schemas"
 )
 
-// announceLimit is the size in bytes of the largest announcement.
-const announceLimit = 64 << 10
+const (
+	// announceLimit is the size in bytes of the largest announcement.
+	announceLimit = 64 << 10
+	// openTimeout bounds the wait for what the services need of the ledger.
+	openTimeout = 30 * time.Second
+)
 
 // ServeAgents answers the core services of all agents: announce and alive keep
-// the registry in AgentBucket, artifact opens the object store. Which agent asks
-// is decided by the subject, never by the body. Stop waits for answers under way.
+// the registry in AgentBucket, artifact opens the object store to whoever has a
+// grant. Which agent asks is decided by the subject, never by the body. Stop waits
+// for answers under way.
 func ServeAgents(core Core, clock func() time.Time) (stop func(), err error) {
 	r := registry{store: core.Store(AgentBucket), clock: clock}
-	artifacts := newArtifactService(core.Artifacts())
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	grants, err := OpenGrants(ctx, core, clock())
+	if err != nil {
+		return nil, err
+	}
+	artifacts := newArtifactService(core.Artifacts(), grants, clock)
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {

@@ -55,6 +55,21 @@ func newStage(t *testing.T, size int) *stage {
 	return s
 }
 
+// core serves the agent as the core does, until the test ends.
+func (s *stage) core(t *testing.T) *bus.Grants {
+	t.Helper()
+	stop, err := bus.ServeAgents(s.ledger, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	grants, err := bus.OpenGrants(t.Context(), s.ledger, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grants
+}
+
 // serve runs the handler; stop ends the context and returns what Serve returned.
 func (s *stage) serve(t *testing.T, handle bus.HandlerFunc) (stop func() error) {
 	t.Helper()

@@ -90,7 +90,7 @@ func DeadSubject(reason schemas.QuarantineReason, shard int) string {
 const (
 	ServiceAnnounce = "announce"  // body: schemas.Agent
 	ServiceAlive    = "alive"     // empty body
-	ServiceArtifact = "artifact"  // see Worker.PutArtifact
+	ServiceArtifact = "artifact"  // see artifactFrame
 	SignalCancel    = "cancel"    // body: the request's id; a hint
 	SignalPermitted = "permitted" // body: schemas.PermitAnswer; it may be missed
 )

@@ -34,7 +34,7 @@ func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Outpu
 		return nil, err
 	}
 	var failed error
-	env := session.Env{Shard: o.Shard, Read: func(body schemas.Body) schemas.Result {
+	env := session.Env{Shard: o.Shard, Grants: o.Grants, Read: func(body schemas.Body) schemas.Result {
 		_, content, err := Recall(ctx, o.Core, o.Shard, body.Sequence)
 		if err != nil {
 			failed = err

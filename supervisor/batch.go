@@ -69,7 +69,7 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 	b := &batch{state: c.state}
 	var last judgement
 	for _, in := range c.inputs {
-		if in.event.Artifact != nil {
+		if in.event.Artifact != nil || in.foreign {
 			break
 		}
 		in.read.Now = now
@@ -79,6 +79,7 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 			break
 		}
 		o.answers.learn(&last.Outcome, now)
+		o.reportUnproven(c, in, last.Facts)
 		if last.Permitted != nil {
 			o.tell(in.agent, last.Permitted)
 		}

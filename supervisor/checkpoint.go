@@ -33,6 +33,13 @@ type checkpoint struct {
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
+	if o.Grants == nil {
+		grants, err := bus.OpenGrants(ctx, o.Core, now)
+		if err != nil {
+			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
+		}
+		o.Grants = grants
+	}
 	stands, before, err := readStanding(ctx, o.Core, o.Shard)
 	if err != nil {
 		return err

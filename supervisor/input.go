@@ -19,7 +19,9 @@ type input struct {
 	event   schemas.Event
 	kind    bus.Kind
 	agent   string
+	door    string
 	read    session.Input
+	foreign bool // a grant in it names a key that is not known here yet
 }
 
 // read takes new messages from the stream and hands each to its conversation. It
@@ -57,8 +59,8 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		err = expected(subject.Kind, event.Type)
 	}
 	if err == nil {
-		in.kind, in.agent = subject.Kind, subject.Agent
-		err = in.open()
+		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
+		err = o.open(in)
 	}
 	if err != nil {
 		o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
@@ -105,29 +107,40 @@ func (o *Owner) stranger(ctx context.Context, in *input) {
 }
 
 // open reads the body, unless that still has to be fetched.
-func (in *input) open() (err error) {
+func (o *Owner) open(in *input) (err error) {
 	if in.event.Artifact == nil {
 		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
+		o.prove(in)
 	}
 	return err
 }
 
-// resolve fetches a body that is too large for a message, in its turn.
+// resolve fetches a body that is too large for a message, in its turn. Of an agent
+// it has to be one that the agent has put.
 func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 	o.begin(c)
 	resolved := in.event
-	o.operate(func() error { return bus.Resolve(ctx, o.Core.Artifacts(), &resolved) }, func(now time.Time, err error) {
-		if err == nil {
+	o.operate(func() error {
+		if err := o.vouched(ctx, in); err != nil {
+			return err
+		}
+		return bus.Resolve(ctx, o.Core.Artifacts(), &resolved)
+	}, func(now time.Time, err error) {
+		reason := schemas.QuarantineMalformed
+		switch {
+		case err == nil:
 			in.event = resolved
 			in.event.Artifact = nil
-			err = in.open()
-		} else if !beyondReading(err) {
+			err = o.open(in)
+		case errors.Is(err, bus.ErrNotGranted):
+			reason = schemas.QuarantineUnproven
+		case !beyondReading(err):
 			o.retry(c, now, err)
 			return
 		}
 		if err != nil {
 			detail := verdict(in.event, err)
-			o.isolate(ctx, in, schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(c, []*input{in}) })
+			o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
 			return
 		}
 		o.end(c)
@@ -166,6 +179,9 @@ func expected(kind bus.Kind, eventType string) error {
 // verdict is what a quarantined message shows: the schema's own words where
 // there is a schema.
 func verdict(event schemas.Event, err error) string {
+	if event.Artifact != nil {
+		return err.Error() // its body was not read
+	}
 	name := strings.TrimSuffix(strings.TrimPrefix(event.Type, "podium."), ".v1")
 	switch name {
 	case schemas.ExecutionResponseType, schemas.ProgressUpdateType:

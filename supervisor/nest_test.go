@@ -43,6 +43,9 @@ func newNest(t *testing.T, shards int, profiles ...schemas.Profile) *nest {
 	var err error
 	n.profiles, err = supervisor.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
 	n.must(err)
+	stop, err := bus.ServeAgents(n.ledger, time.Now)
+	n.must(err)
+	t.Cleanup(stop)
 	for shard := range shards {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: "nest", Core: n.ledger, Profiles: n.profiles, Log: zerolog.Nop(),

@@ -41,6 +41,10 @@ type Config struct {
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
 
+	// Grants are the rights of agents to artifacts. By default they are the ledger's,
+	// which Open reads.
+	Grants *bus.Grants
+
 	// Neighbors are the owners of the same process; nil is none.
 	Neighbors *Neighbors
 

@@ -58,7 +58,7 @@ func (p *Profiles) Fetch(ctx context.Context, hash string) (*plan.Profile, error
 	if known := p.Pinned(hash); known != nil {
 		return known, nil
 	}
-	r, err := p.artifacts.Get(ctx, hash)
+	r, err := p.artifacts.Get(ctx, schemas.Artifact{SHA256: hash})
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", hash, err)
 	}

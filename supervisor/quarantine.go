@@ -99,6 +99,7 @@ func (o *Owner) send(ctx context.Context, subject string, event *schemas.Event, 
 				done(now, bus.Ack{}, err)
 				return
 			}
+			o.Grants.Vouch(subject, &small)
 			o.send(ctx, subject, &small, expect, done)
 		})
 		return

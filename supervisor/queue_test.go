@@ -19,14 +19,14 @@ type weighing struct {
 }
 
 type weighed struct {
-	bus.Artifacts
+	bus.ArtifactStore
 	by *weighing
 }
 
-func (w *weighing) Artifacts() bus.Artifacts { return weighed{w.Core.Artifacts(), w} }
+func (w *weighing) Artifacts() bus.ArtifactStore { return weighed{w.Core.Artifacts(), w} }
 
 func (w weighed) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
-	artifact, err := w.Artifacts.Put(ctx, r, mediaType)
+	artifact, err := w.ArtifactStore.Put(ctx, r, mediaType)
 	w.by.bytes += artifact.Size
 	return artifact, err
 }

@@ -479,9 +479,6 @@ func TestReceiverIsRegistered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "leaf"))
-		stop, err := bus.ServeAgents(n.ledger, time.Now)
-		n.must(err)
-		defer stop()
 		n.appoint("top", "top")
 		time.Sleep(15 * time.Second)
 		synctest.Wait()

@@ -271,6 +271,7 @@ func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
 	recall := o.recall(c, missing)
 	return session.Env{
 		Shard:  o.Shard,
+		Grants: o.Grants,
 		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).content },
 		Recall: func(sequence uint64) session.Input { return recall(sequence).input },
 	}

@@ -206,17 +206,17 @@ type flaky struct {
 	left int
 }
 
-func (c *flaky) Artifacts() bus.Artifacts {
-	return &flakyArtifacts{Artifacts: c.Core.Artifacts(), core: c}
+func (c *flaky) Artifacts() bus.ArtifactStore {
+	return &flakyArtifacts{ArtifactStore: c.Core.Artifacts(), core: c}
 }
 
 type flakyArtifacts struct {
-	bus.Artifacts
+	bus.ArtifactStore
 	core *flaky
 }
 
-func (a *flakyArtifacts) Get(ctx context.Context, sha256 string) (io.ReadCloser, error) {
-	opened, err := a.Artifacts.Get(ctx, sha256)
+func (a *flakyArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+	opened, err := a.ArtifactStore.Get(ctx, artifact)
 	if err == nil && a.core.left > 0 {
 		a.core.left--
 		opened = broken{opened}

@@ -279,7 +279,7 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 		return session.Input{}, err
 	}
 	input, err := session.Read(event, subject.Agent, message.Sequence)
-	input.Now = cause.Time
+	input.Now, input.Proven = cause.Time, cause.Proven
 	return input, err
 }
 

@@ -43,10 +43,10 @@ func audited(tb testing.TB) *desk {
 // A replica is a copy of a ledger in which something was changed.
 type replica struct {
 	*memory.Ledger
-	artifacts bus.Artifacts
+	artifacts bus.ArtifactStore
 }
 
-func (r *replica) Artifacts() bus.Artifacts { return r.artifacts }
+func (r *replica) Artifacts() bus.ArtifactStore { return r.artifacts }
 
 // replicate copies a shard, message by message, under the same sequences.
 func (d *desk) replicate(change func(message *bus.Message)) *replica {

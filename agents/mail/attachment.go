@@ -38,7 +38,8 @@ func (a *attachment) attachTo(message *gomail.Msg) error {
 }
 
 // attachmentsOf fetches what an answer comes with, as far as there is room for it,
-// and names what is left out: it is too large, gone or not what it says to be.
+// and names what is left out: it is too large, gone, not granted or not what it says
+// to be.
 func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, wanted []schemas.Attachment) (attached []attachment, left []string, err error) {
 	room := s.account.AttachmentLimit
 	for i := range wanted {
@@ -48,9 +49,9 @@ func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, wan
 			left = append(left, name)
 			continue
 		}
-		content, err := fetch(ctx, artifacts, wanted[i].Artifact.SHA256, room)
+		content, err := fetch(ctx, artifacts, wanted[i].Artifact, room)
 		switch {
-		case errors.Is(err, bus.ErrNotFound), errors.Is(err, bus.ErrCorrupt), errors.Is(err, bus.ErrTooLarge):
+		case errors.Is(err, bus.ErrNotFound), errors.Is(err, bus.ErrNotGranted), errors.Is(err, bus.ErrCorrupt), errors.Is(err, bus.ErrTooLarge):
 			left = append(left, name)
 			continue
 		case err != nil:
@@ -62,8 +63,8 @@ func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, wan
 	return attached, left, nil
 }
 
-func fetch(ctx context.Context, artifacts bus.Artifacts, hash string, limit int64) ([]byte, error) {
-	reader, err := artifacts.Get(ctx, hash)
+func fetch(ctx context.Context, artifacts bus.Artifacts, artifact schemas.Artifact, limit int64) ([]byte, error) {
+	reader, err := artifacts.Get(ctx, artifact)
 	if err != nil {
 		return nil, err
 	}

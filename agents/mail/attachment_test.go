@@ -142,7 +142,7 @@ func TestAttachmentsThatAreLeftOut(t *testing.T) {
 // unreachable is an object store that cannot be had now.
 type unreachable struct{ bus.Artifacts }
 
-func (unreachable) Get(context.Context, string) (io.ReadCloser, error) {
+func (unreachable) Get(context.Context, schemas.Artifact) (io.ReadCloser, error) {
 	return nil, errors.New("no connection")
 }
 

@@ -34,6 +34,11 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 	if err := ledger.Declare(t.Context(), agent, pool); err != nil {
 		t.Fatal(err)
 	}
+	stop, err := bus.ServeAgents(ledger, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
 	go func() {
@@ -150,6 +155,15 @@ func (c *conversation) permit(t *testing.T) {
 	})
 }
 
+func (c *conversation) grants(t *testing.T) *bus.Grants {
+	t.Helper()
+	grants, err := bus.OpenGrants(deadline(t), c.Core, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grants
+}
+
 func marshal(t *testing.T, v any) []byte {
 	t.Helper()
 	body, err := schemas.Marshal(v)
@@ -206,6 +220,9 @@ func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	e, err := bus.Decode(m)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if body := e.Artifact; body != nil && !c.grants(t).HasPut(body.Grant, c.Agent, body.SHA256) {
+		t.Errorf("the reference to the body has no grant that the agent has put it: %+v", body)
 	}
 	if err := bus.Resolve(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)

@@ -96,6 +96,7 @@ func testLargeRequest(t *testing.T, c *conversation) {
 	if e.Artifact == nil {
 		t.Fatal("the request was not offloaded")
 	}
+	c.grants(t).Vouch(bus.RequestSubject(c.Agent), &e)
 	c.send(t, e)
 	if got := c.hear(t, c.reader(t, true)); got.InReplyTo != request.MessageID || got.Payload.Status != schemas.StatusCompleted {
 		t.Errorf("response %+v", got.ExecutionResponse)

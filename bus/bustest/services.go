@@ -227,16 +227,57 @@ func testAgents(t *testing.T, s System) {
 		}
 	})
 	t.Run("RegistryShowsBreakers_M28", func(t *testing.T) { testBreakers(t, s) })
-	t.Run("Artifacts", func(t *testing.T) { testArtifactStore(t, w.Artifacts()) })
-	t.Run("ArtifactsAreSharedWithTheCore", func(t *testing.T) {
-		put, err := s.Core.Artifacts().Put(ctx, strings.NewReader("from the core"), "text/plain")
-		if err != nil {
-			t.Fatal(err)
+	t.Run("Artifacts", func(t *testing.T) { testArtifactStore(t, w.Artifacts("request"), bus.ErrNotGranted) })
+	t.Run("ArtifactsOpenByGrant_G40", func(t *testing.T) { testGrants(t, s, w, start) })
+}
+
+// testGrants: what the core or another agent has put opens to whom it was granted
+// to, for the request that it was granted for, and to nobody else.
+func testGrants(t *testing.T, s System, w bus.Worker, now time.Time) {
+	t.Helper()
+	ctx := deadline(t)
+	declare(t, s, "victim", 1)
+	stranger := s.Worker(t, "victim")
+	grants, err := bus.OpenGrants(ctx, s.Core, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, err := w.Artifacts("request").Put(ctx, strings.NewReader(strings.Repeat("of the member ", 100_000)), "text/plain")
+	if err != nil || !grants.HasPut(large.Grant, "member", large.SHA256) {
+		t.Fatalf("put by an agent: %+v, %v", large, err)
+	}
+	put, err := s.Core.Artifacts().Put(ctx, strings.NewReader("from the core"), "text/plain")
+	if err != nil || put.Grant != "" {
+		t.Fatalf("put by the core: %+v, %v", put, err)
+	}
+	granted := put
+	granted.Grant = grants.Read("member", "request", put.SHA256, now.Add(time.Hour))
+	if got := readArtifact(t, w.Artifacts("request"), granted); string(got) != "from the core" {
+		t.Errorf("read %q", got)
+	}
+	past := put
+	past.Grant = grants.Read("member", "request", put.SHA256, now.Add(-time.Hour))
+	other := large
+	other.SHA256 = put.SHA256
+	for name, refused := range map[string]struct {
+		asker    bus.Artifacts
+		artifact schemas.Artifact
+	}{
+		"by its hash alone":          {w.Artifacts("request"), put},
+		"another agent's":            {stranger.Artifacts("request"), granted},
+		"another agent's upload":     {stranger.Artifacts("request"), large},
+		"another request's":          {w.Artifacts("another"), granted},
+		"another artifact's":         {w.Artifacts("request"), other},
+		"one that has expired":       {w.Artifacts("request"), past},
+		"with a grant of somebody's": {w.Artifacts("request"), schemas.Artifact{SHA256: put.SHA256, Grant: "read.x..AAAA"}},
+	} {
+		if opened, err := refused.asker.Get(ctx, refused.artifact); !errors.Is(err, bus.ErrNotGranted) {
+			if err == nil {
+				_ = opened.Close()
+			}
+			t.Errorf("%s: %v", name, err)
 		}
-		if got := readArtifact(t, w.Artifacts(), put.SHA256); string(got) != "from the core" {
-			t.Errorf("read %q", got)
-		}
-	})
+	}
 }
 
 // testBreakers: the registry shows each agent's breaker, also of one that has never

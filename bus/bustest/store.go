@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/schemas"
 )
 
 func testStore(t *testing.T, s System) {
@@ -125,10 +126,13 @@ func testStoreRace(ctx context.Context, t *testing.T, store bus.Store) {
 }
 
 func testArtifacts(t *testing.T, s System) {
-	t.Run("Core", func(t *testing.T) { testArtifactStore(t, s.Core.Artifacts()) })
+	t.Run("Core", func(t *testing.T) { testArtifactStore(t, s.Core.Artifacts(), bus.ErrNotFound) })
+	t.Run("Parts", func(t *testing.T) { testParts(t, s.Core.Artifacts()) })
 }
 
-func testArtifactStore(t *testing.T, store bus.Artifacts) {
+// testArtifactStore holds a store to its promises; absent is what it says of bytes
+// that it does not hand out.
+func testArtifactStore(t *testing.T, store bus.Artifacts, absent error) {
 	t.Helper()
 	ctx := deadline(t)
 	large := make([]byte, 5<<20)
@@ -137,22 +141,24 @@ func testArtifactStore(t *testing.T, store bus.Artifacts) {
 	for name, content := range map[string][]byte{"empty": {}, "small": []byte("Grüße"), "5MiB": large} {
 		sum := sha256.Sum256(content)
 		want := hex.EncodeToString(sum[:])
+		var put schemas.Artifact
 		for range 2 {
-			put, err := store.Put(ctx, io.MultiReader(bytes.NewReader(content)), "text/x")
+			var err error
+			put, err = store.Put(ctx, io.MultiReader(bytes.NewReader(content)), "text/x")
 			if err != nil || put.SHA256 != want || put.Size != int64(len(content)) || put.MediaType != "text/x" {
 				t.Fatalf("%s: put gave %+v, %v; want %s", name, put, err, want)
 			}
 		}
-		if got := readArtifact(t, store, want); !bytes.Equal(got, content) {
+		if got := readArtifact(t, store, put); !bytes.Equal(got, content) {
 			t.Errorf("%s: other bytes came back: %d of %d", name, len(got), len(content))
 		}
 	}
 	for _, missing := range []string{strings.Repeat("0", 64), "", "../etc/passwd", "zz"} {
-		if r, err := store.Get(ctx, missing); !errors.Is(err, bus.ErrNotFound) {
+		if r, err := store.Get(ctx, schemas.Artifact{SHA256: missing}); !errors.Is(err, absent) {
 			if err == nil {
 				_ = r.Close()
 			}
-			t.Errorf("get %q gave %v, want ErrNotFound", missing, err)
+			t.Errorf("get %q gave %v, want %v", missing, err, absent)
 		}
 	}
 	broken := errors.New("the disk is gone")
@@ -161,18 +167,54 @@ func testArtifactStore(t *testing.T, store bus.Artifacts) {
 	}
 }
 
-func readArtifact(t *testing.T, store bus.Artifacts, hash string) []byte {
+// testParts: every part of an artifact can be had by itself, in whatever order.
+func testParts(t *testing.T, store bus.ArtifactStore) {
 	t.Helper()
-	r, err := store.Get(deadline(t), hash)
+	ctx := deadline(t)
+	content := make([]byte, 1<<20+7)
+	source := rand.NewChaCha8([32]byte{2})
+	_, _ = source.Read(content)
+	whole, err := store.Put(ctx, bytes.NewReader(content), "")
 	if err != nil {
-		t.Fatalf("get %s: %v", hash, err)
+		t.Fatal(err)
+	}
+	small, err := store.Put(ctx, strings.NewReader("small"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := whole.Size
+	for _, c := range []struct {
+		offset int64
+		limit  int
+	}{{size - 7, 100}, {0, 10}, {600_000, 300_000}, {131_072, 131_072}, {131_071, 2}, {0, 2 << 20}, {size, 1}, {size + 1, 1}, {5, 0}} {
+		from := min(c.offset, size)
+		piece, told, err := store.Part(ctx, whole.SHA256, c.offset, c.limit)
+		if want := content[from:min(from+int64(c.limit), size)]; err != nil || told != size || !bytes.Equal(piece, want) {
+			t.Errorf("%d bytes at %d: %d of %d, %v", c.limit, c.offset, len(piece), told, err)
+		}
+	}
+	if piece, told, err := store.Part(ctx, small.SHA256, 2, 2); string(piece) != "al" || told != 5 || err != nil {
+		t.Errorf("of a small one: %q of %d, %v", piece, told, err)
+	}
+	for _, missing := range []string{strings.Repeat("0", 64), "", "zz"} {
+		if _, _, err := store.Part(ctx, missing, 0, 1); !errors.Is(err, bus.ErrNotFound) {
+			t.Errorf("part of %q: %v", missing, err)
+		}
+	}
+}
+
+func readArtifact(t *testing.T, store bus.Artifacts, artifact schemas.Artifact) []byte {
+	t.Helper()
+	r, err := store.Get(deadline(t), artifact)
+	if err != nil {
+		t.Fatalf("get %s: %v", artifact.SHA256, err)
 	}
 	got, err := io.ReadAll(r)
 	if err != nil {
-		t.Fatalf("read %s: %v", hash, err)
+		t.Fatalf("read %s: %v", artifact.SHA256, err)
 	}
 	if err := r.Close(); err != nil {
-		t.Errorf("close %s: %v", hash, err)
+		t.Errorf("close %s: %v", artifact.SHA256, err)
 	}
 	return got
 }

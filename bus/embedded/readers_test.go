@@ -127,7 +127,7 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 		if i%2 == 1 {
 			time.AfterFunc(time.Duration(i)*time.Microsecond, cancel)
 		}
-		r, err := c.Artifacts().Get(ctx, artifact.SHA256)
+		r, err := c.Artifacts().Get(ctx, artifact)
 		switch {
 		case err == nil && i%2 == 0:
 			if _, err = io.ReadFull(r, make([]byte, i)); err != nil {

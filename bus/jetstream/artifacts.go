@@ -22,14 +22,13 @@ import (
 const (
 	artifactMemory = 4 << 20   // bytes kept in memory until the hash is known
 	artifactPiece  = 128 << 10 // bytes of one message at most
-	hashLength     = 2 * sha256.Size
 )
 
 // artifacts is the object store; an object's name is the SHA-256 of its bytes.
 type artifacts struct{ core *Core }
 
 // Artifacts implements bus.Core.
-func (c *Core) Artifacts() bus.Artifacts { return artifacts{core: c} }
+func (c *Core) Artifacts() bus.ArtifactStore { return artifacts{core: c} }
 
 // Put implements bus.Artifacts.
 func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
@@ -100,19 +99,19 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 }
 
 // Get implements bus.Artifacts.
-func (a artifacts) Get(ctx context.Context, sha256 string) (io.ReadCloser, error) {
-	if len(sha256) != hashLength {
+func (a artifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+	if !schemas.ValidHash(artifact.SHA256) {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
 	}
 	objects, err := a.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	info, err := objects.GetInfo(ctx, sha256)
+	info, err := objects.GetInfo(ctx, artifact.SHA256)
 	if err != nil {
 		return nil, classifyStore("get an artifact", notFound(err))
 	}
-	return bus.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, sha256), nil
+	return bus.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, artifact.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.

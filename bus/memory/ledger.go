@@ -150,4 +150,4 @@ func (l *Ledger) Store(bucket string) bus.Store {
 }
 
 // Artifacts implements bus.Core.
-func (l *Ledger) Artifacts() bus.Artifacts { return l.artifacts }
+func (l *Ledger) Artifacts() bus.ArtifactStore { return l.artifacts }

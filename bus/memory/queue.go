@@ -201,7 +201,7 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 }
 
 // Artifacts implements bus.Worker.
-func (w *Worker) Artifacts() bus.Artifacts { return w.ledger.artifacts }
+func (w *Worker) Artifacts(request string) bus.Artifacts { return bus.ServiceArtifacts(w.Ask, request) }
 
 // Cancelled implements bus.Worker.
 func (w *Worker) Cancelled() <-chan string { return w.cancelled }

@@ -133,12 +133,28 @@ func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sch
 }
 
 // Get implements bus.Artifacts.
-func (a *artifacts) Get(_ context.Context, sha256 string) (io.ReadCloser, error) {
+func (a *artifacts) Get(_ context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+	content, err := a.find(artifact.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// Part implements bus.ArtifactStore.
+func (a *artifacts) Part(_ context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
+	content, err := a.find(sha256)
+	size := int64(len(content))
+	from := min(max(offset, 0), size)
+	return bytes.Clone(content[from:min(from+int64(limit), size)]), size, err
+}
+
+func (a *artifacts) find(sha256 string) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	content, ok := a.contents[sha256]
 	if !ok {
 		return nil, fmt.Errorf("artifact %s: %w", sha256, bus.ErrNotFound)
 	}
-	return io.NopCloser(bytes.NewReader(content)), nil
+	return content, nil
 }

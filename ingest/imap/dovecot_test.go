@@ -63,7 +63,7 @@ func TestNewMailBecomesOneEvent_X01(t *testing.T) {
 
 func (f *fixture) artifact(tb testing.TB, sha256 string) []byte {
 	tb.Helper()
-	r, err := f.core.Artifacts().Get(tb.Context(), sha256)
+	r, err := f.core.Artifacts().Get(tb.Context(), schemas.Artifact{SHA256: sha256})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type Answer struct {
 	Unknown      bool                    // the agent says that its effect may have happened all the same
 	Category     schemas.FailureCategory // of what went wrong, as the agent says
 	Deliverables []schemas.Deliverable   // of work
+	Put          []string                // artifacts that it names and that the agent has put
 	Tokens       int
 }
 
@@ -82,8 +83,14 @@ func (t *Turn) completed(task *Task, answer *Answer) {
 	completed := schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
-	if task.Kind == "" && task.ID != DeliveryTask {
-		completed.Recovered, completed.Deliverables = task.Recovery, answer.Deliverables
+	switch {
+	case task.ID == DeliveryTask:
+	case task.Kind == "":
+		completed.Recovered = task.Recovery
+		t.pass(task, answer, &completed)
+	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
+		t.passResult(task, answer.Whole, answer.Put, &completed)
+		completed.Unproven = nil
 	}
 	t.Emit(schemas.Fact{TaskCompleted: &completed})
 }

@@ -134,6 +134,7 @@ func (t *Task) apply(f *schemas.Fact, now time.Time) {
 func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
 	t.Made, t.Tokens = f.Deliverables, t.Tokens+f.Tokens
+	t.Proven, t.Unproven = f.Proven, f.Unproven
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {

@@ -25,22 +25,26 @@ func (t *Turn) reuse(task *Task) bool {
 			return false // it was given under another profile
 		}
 	}
-	t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{
+	completed := schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Reused: found.Sequence,
 		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
-	}})
+	}
+	if len(found.Proven) > 0 || len(t.Run.Granted(task)) > 0 {
+		t.passResult(task, t.content(completed.Result), found.Proven, &completed)
+	}
+	t.Emit(schemas.Fact{TaskCompleted: &completed})
 	t.advance()
 	return true
 }
 
 // Learned returns what the completion of a task teaches about its agent, or
 // false when the profile does not want its answers to be used again.
-func (t *Turn) Learned(task *Task, sequence uint64, size int) (schemas.Reuse, bool) {
+func (t *Turn) Learned(task *Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
 	use := t.Profile.use(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
 	}
-	return schemas.Reuse{Agent: task.Agent, Input: t.input(task), Sequence: sequence, Size: size}, true
+	return schemas.Reuse{Agent: task.Agent, Input: t.input(task), Sequence: sequence, Size: size, Proven: put}, true
 }
 
 // input is the hash of all that an agent is told about a task, but for ids,
@@ -53,9 +57,11 @@ func (t *Turn) input(task *Task) string {
 		Inputs      map[string]schemas.Result `json:"inputs,omitzero"`
 		Entities    map[string]string         `json:"entities,omitzero"`
 		Language    string                    `json:"language"`
+		Granted     []string                  `json:"granted,omitzero"`
 	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
-	told.Description.Data = nil // of the message that the words stand in: no agent is told it as such
+	told.Granted = t.Run.Granted(task) // whoever only names a file gets no answer that was made of it
+	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
 	told.Inputs = maps.Clone(t.requested.Brought(t.Run, task, t.Read))
 	for _, id := range task.dependencies() {
 		if told.Inputs == nil {

@@ -40,6 +40,7 @@ func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
 }
 
 func readPlan(body []byte) ([]schemas.PlannedTask, error) {
+	body, _ = schemas.TakeGrants(body) // a plan stands in records
 	if jsontext.Value(body).Kind() == '[' {
 		var steps []string
 		if err := schemas.Unmarshal(body, &steps); err != nil {

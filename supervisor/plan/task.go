@@ -65,6 +65,8 @@ type Task struct {
 	Note       string                `json:"note,omitzero"` // the agent's last line
 	Result     schemas.Body          `json:"result,omitzero"`
 	Made       []schemas.Deliverable `json:"made,omitzero"`
+	Proven     []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
+	Unproven   []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
 	Tokens     int                   `json:"tokens,omitzero"`
 	Failure    schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
 	Detail     string                `json:"detail,omitzero"`  // of the last attempt

@@ -1,9 +1,9 @@
 package session
 
 import (
-	"encoding/hex"
 	"slices"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -14,56 +14,102 @@ const maxAttached = 32
 
 // attachments are the files of an answer: what the results that it tells name as
 // attachments in their data, and the deliverables of their tasks whose metadata is
-// an artifact. The bytes stay in the object store.
-func (env *Env) attachments(run *plan.Run) []schemas.Attachment {
+// an artifact, as far as they may be passed on. The bytes stay in the object store.
+func (env *Env) attachments(run *plan.Run, f *schemas.TaskDispatched) []schemas.Attachment {
 	var found []schemas.Attachment
 	add := func(file schemas.Attachment) {
-		hash, err := hex.DecodeString(file.Artifact.SHA256)
 		known := slices.ContainsFunc(found, func(other schemas.Attachment) bool {
 			return other.Artifact.SHA256 == file.Artifact.SHA256 && other.Name == file.Name
 		})
-		if err != nil || len(hash) != 32 || file.Artifact.Size < 0 || known || len(found) == maxAttached {
+		if file.Artifact.Size < 0 || known || len(found) == maxAttached {
 			return
 		}
 		file.Name, file.ContentID = cut(file.Name, maxNote), ""
 		if len(file.MediaType) > maxMediaType {
 			file.MediaType = ""
 		}
+		if env.Grants != nil {
+			file.Artifact.Grant = env.Grants.Read(f.Agent, f.Request, file.Artifact.SHA256, f.Expires)
+		}
 		found = append(found, file)
 	}
 	for i := range run.Answer {
-		for _, file := range attached(env.content(run.Answer[i].Body)) {
-			add(file)
+		task := run.Task(run.Answer[i].Task)
+		if task == nil {
+			continue
 		}
-		if task := run.Task(run.Answer[i].Task); task != nil {
-			for j := range task.Made {
-				if file, ok := artifactOf(&task.Made[j]); ok {
+		if len(task.Proven) > 0 {
+			for _, file := range plan.Attached(env.content(run.Answer[i].Body)) {
+				if slices.Contains(task.Proven, file.Artifact.SHA256) {
 					add(file)
 				}
+			}
+		}
+		for j := range task.Made {
+			if file, ok := plan.FileOf(&task.Made[j]); ok {
+				add(file)
 			}
 		}
 	}
 	return found
 }
 
-func attached(result schemas.Result) []schemas.Attachment {
-	var named struct {
-		Attachments []schemas.Attachment `json:"attachments"`
-	}
-	if result.Data.Kind() != '{' || schemas.Unmarshal(result.Data, &named) != nil {
-		return nil
-	}
-	return named.Attachments
+// granted gives the artifacts that free JSON in a request names the right to be
+// read by whom it is for, as far as the run may pass them on, and no other.
+func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDispatched) jsontext.Value {
+	return schemas.GiveGrants(value, func(sha256 string) string {
+		if env.Grants == nil || !slices.Contains(proven, sha256) {
+			return ""
+		}
+		return env.Grants.Read(f.Agent, f.Request, sha256, f.Expires)
+	})
 }
 
-func artifactOf(made *schemas.Deliverable) (schemas.Attachment, bool) {
-	var artifact schemas.Artifact
-	if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &artifact) != nil || artifact.SHA256 == "" {
-		return schemas.Attachment{}, false
+// passedOn gives the artifacts that free JSON in an answer names the proof that the
+// supervisor may pass them on, as far as it may, and no other.
+func (env *Env) passedOn(run *plan.Run, value jsontext.Value, proven []string) jsontext.Value {
+	return schemas.GiveGrants(value, func(sha256 string) string {
+		if env.Grants == nil || !slices.Contains(proven, sha256) {
+			return ""
+		}
+		return env.Grants.Put(run.Message.Upstream.To, sha256)
+	})
+}
+
+// takeFromAnswer takes the grants out of an answer, and returns what they are for.
+func takeFromAnswer(payload *schemas.ResponsePayload) []schemas.Artifact {
+	var all []schemas.Artifact
+	take := taking(&all)
+	if payload.Result != nil {
+		take(&payload.Result.Data)
 	}
-	name := made.Path[strings.LastIndexAny(made.Path, `/\`)+1:]
-	if name == "" {
-		name = made.DeliverableID
+	for i := range payload.Deliverables {
+		take(&payload.Deliverables[i].Metadata)
 	}
-	return schemas.Attachment{Name: name, MediaType: artifact.MediaType, Artifact: artifact}, true
+	return all
+}
+
+// takeFromTasks takes the grants out of what a request brings, and returns what
+// they are for.
+func takeFromTasks(tasks []schemas.Task) []schemas.Artifact {
+	var all []schemas.Artifact
+	take := taking(&all)
+	for i := range tasks {
+		context := &tasks[i].Context
+		take(&context.Arguments)
+		take(&context.Constraints)
+		for _, name := range sortedNames(context.Inputs) {
+			input := context.Inputs[name]
+			take(&input.Data)
+			context.Inputs[name] = input
+		}
+	}
+	return all
+}
+
+func taking(all *[]schemas.Artifact) func(*jsontext.Value) {
+	return func(value *jsontext.Value) {
+		bare, taken := schemas.TakeGrants(*value)
+		*value, *all = bare, append(*all, taken...)
+	}
 }

@@ -18,6 +18,10 @@ type Input struct {
 	Sequence uint64    // in the shard; 0 for a deadline
 	Event    schemas.Event
 	Agent    string // whose subject it came by: answers, progress and permits
+	// References are the artifacts that it names with a grant, which stands nowhere
+	// else; Proven those of them whose grant is valid, as whoever can check it says.
+	References []schemas.Artifact
+	Proven     []string
 
 	Message  *Message
 	Response *schemas.ExecutionResponse
@@ -41,6 +45,7 @@ type Message struct {
 	Upstream *schemas.Upstream
 	Tasks    []schemas.Task // the plan that it brings, or the one task that says more than words
 	Entities map[string]string
+	Files    []schemas.Attachment // that a person has sent with the words
 }
 
 // Read takes an event of a shard apart. An error says what is malformed.
@@ -53,6 +58,9 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 			return input, err
 		}
 		message := readMail(&mail)
+		for i := range mail.Attachments {
+			message.Files = append(message.Files, mail.Attachments[i].Attachment)
+		}
 		input.Message = &message
 	case schemas.TypeChatReceived:
 		var chat schemas.ChatReceived
@@ -72,10 +80,12 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		if !schemas.ValidAgentName(request.To) {
 			return input, fmt.Errorf("%q is not the name of an agent", request.To)
 		}
+		input.References = takeFromTasks(request.Payload.Tasks)
 		message := readRequest(&event, &request)
 		input.Message = &message
 	case schemas.TypeExecutionResponse:
 		response, err := schemas.DecodeExecutionResponse(event.Data)
+		input.References = takeFromAnswer(&response.Payload)
 		input.Response = &response
 		return input, err
 	case schemas.TypeProgressUpdate:
@@ -210,6 +220,14 @@ func (in *Input) Content() schemas.Result {
 		}{in.Message.Tasks})
 		if err != nil {
 			body = nil // what was read as JSON can be written as JSON
+		}
+		return schemas.Result{Text: in.Message.Words, Data: body}
+	case in.Message != nil && in.Message.Files != nil:
+		body, err := schemas.Marshal(struct {
+			Attachments []schemas.Attachment `json:"attachments"`
+		}{in.Message.Files})
+		if err != nil {
+			body = nil // as above
 		}
 		return schemas.Result{Text: in.Message.Words, Data: body}
 	case in.Message != nil:

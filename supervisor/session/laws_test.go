@@ -35,7 +35,8 @@ func (s *stage) stored(tb judge, outcome *session.Outcome) *schemas.Record {
 func (s *stage) redecided(tb judge, input session.Input, record *schemas.Record) {
 	tb.Helper()
 	env := s.env(&s.state)
-	env.Bus = session.Recorded(&record.Cause)
+	env.Bus, env.Grants = session.Recorded(&record.Cause), nil
+	input.Proven, input.References = record.Cause.Proven, nil
 	again := session.Step(env, s.state, input)
 	if got, want := canonical(tb, again.Facts), canonical(tb, record.Facts); !bytes.Equal(got, want) {
 		tb.Fatalf("by its cause alone the record is another:\n%s\n%s\n%s", canonical(tb, record.Cause), got, want)

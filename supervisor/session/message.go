@@ -102,7 +102,7 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	message := in.Message
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
-		Words: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream,
+		Words: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply
@@ -160,6 +160,9 @@ func (d *decision) next() {
 		content := d.env.content(message.Words)
 		message.Words = hold(schemas.Result{Text: content.Text}, message.Sequence)
 		content.Text = plan.Words(&message, d.env.Read)
+		if message.Upstream == nil {
+			content.Data = nil // a person's files are no part of the words
+		}
 		said := message.Entities
 		message.Entities = nil
 		turn := d.start(run, message, content.Text, said)

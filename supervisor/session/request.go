@@ -30,7 +30,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 			delivery.Reply = *run.Message.Reply
 		}
 		if run.Message.Channel == schemas.ChannelEmail {
-			delivery.Attachments = env.attachments(run)
+			delivery.Attachments = env.attachments(run, f)
 		}
 		arguments, err := schemas.Marshal(delivery)
 		task.Context.Arguments = arguments
@@ -45,10 +45,14 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Kind != "" {
 		task.Context.Kind = f.Kind
-		return task, env.question(&task, run, asked)
+		err = env.question(&task, run, asked)
+	} else {
+		env.planned(&task, run, asked)
+		env.grantInputs(&task, run, asked, f)
 	}
-	env.planned(&task, run, asked)
-	return task, nil
+	task.Context.Arguments = env.granted(task.Context.Arguments, run.Brought(), f)
+	task.Context.Constraints = env.granted(task.Context.Constraints, run.Brought(), f)
+	return task, err
 }
 
 func constraintsOf(run *plan.Run) (jsontext.Value, error) {
@@ -96,6 +100,25 @@ func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Resul
 	}
 	return scope.inputs
 }
+
+// grantInputs grants what each input names: of another task's result what that task
+// may pass on, of what came with the request what came with a grant.
+func (env *Env) grantInputs(task *schemas.Task, run *plan.Run, asked *plan.Task, f *schemas.TaskDispatched) {
+	for _, name := range sortedNames(task.Context.Inputs) {
+		proven := run.Message.Proven
+		if slices.Contains(asked.Plan.Dependencies, name) {
+			proven = nil
+			if dependency := run.Task(name); dependency != nil {
+				proven = dependency.Proven
+			}
+		}
+		input := task.Context.Inputs[name]
+		input.Data = env.granted(input.Data, proven, f)
+		task.Context.Inputs[name] = input
+	}
+}
+
+func sortedNames(inputs map[string]schemas.Result) []string { return slices.Sorted(maps.Keys(inputs)) }
 
 // A scope is what fits into one request.
 type scope struct {

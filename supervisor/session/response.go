@@ -38,7 +38,7 @@ func (d *decision) lesson(task *plan.Task, response *schemas.ExecutionResponse) 
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
-	return d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text))
+	return d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
 }
 
 func completes(task string) func(schemas.Fact) bool {
@@ -130,7 +130,7 @@ func (d *decision) wrongAgent(asked string) {
 }
 
 func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
-	answer := plan.Answer{Status: response.Payload.Status, Delivered: delivered(response.Payload.Result)}
+	answer := plan.Answer{Status: response.Payload.Status, Delivered: delivered(response.Payload.Result), Put: d.input.Proven}
 	if response.Payload.Result != nil {
 		answer.Result = hold(*response.Payload.Result, d.input.Sequence)
 		answer.Whole = *response.Payload.Result

@@ -68,7 +68,7 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 
 func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
-		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now),
+		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now), Grants: spoken{},
 		Read:   func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
 		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}
@@ -94,9 +94,22 @@ func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, erro
 		return decided{}, err
 	}
 	input.Now = s.now
+	for _, artifact := range input.References {
+		if artifact.Grant == "put" || artifact.Grant == "given" && input.Message != nil {
+			input.Proven = append(input.Proven, artifact.SHA256)
+		}
+	}
 	s.contents[s.sequence], s.inputs[s.sequence] = input.Content(), input
 	return s.step(tb, input), nil
 }
+
+// spoken are grants that say what they are. What an agent has put comes with the
+// grant "put", what a request brings with "given"; any other is a forgery.
+type spoken struct{}
+
+func (spoken) Read(agent, _, _ string, _ time.Time) string { return agent + " may read" }
+
+func (spoken) Put(agent, _ string) string { return agent + " may pass on" }
 
 // takes is take for an event that can be read.
 func (s *stage) takes(tb judge, event schemas.Event) decided {

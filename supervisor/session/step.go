@@ -1,6 +1,8 @@
 package session
 
 import (
+	"time"
+
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -18,8 +20,18 @@ type Env struct {
 	Recall func(sequence uint64) Input
 	// Bus is what is known of the agents; nil is plan.Unlimited.
 	Bus plan.Bus
+	// Grants gives what an output names its grants; nil gives none. Deciding needs none.
+	Grants Grants
 
 	requested plan.Requested
+}
+
+// Grants are the rights to artifacts that outputs bring along.
+type Grants interface {
+	// Read lets an agent read an artifact for a request, until that expires.
+	Read(agent, request, sha256 string, expires time.Time) string
+	// Put says that an agent has put an artifact, and may pass it on.
+	Put(agent, sha256 string) string
 }
 
 // An Outcome is what Step decided. No facts means that nothing changed, and no
@@ -79,7 +91,7 @@ func Step(env Env, state State, input Input) Outcome {
 	if len(d.facts) == 0 {
 		return Outcome{State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted}
 	}
-	cause.Limits, cause.Reuses = d.bus.limits, d.bus.reuses
+	cause.Limits, cause.Reuses, cause.Proven = d.bus.limits, d.bus.reuses, input.Proven
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Learned: d.learned}
 }
 

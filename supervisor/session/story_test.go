@@ -50,6 +50,7 @@ type story struct {
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
 //	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
+//	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [bounce-of=1 [action=failed] [status=5.1.1]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
@@ -242,6 +243,11 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	}
 	if answer := text(d, "answer-to", ""); answer != "" {
 		mail.ReplyTo = []schemas.Address{{Address: answer}}
+	}
+	if name := text(d, "file", ""); name != "" {
+		mail.Attachments = []schemas.MailAttachment{{Attachment: schemas.Attachment{
+			Name: name + ".txt", MediaType: "text/plain", Artifact: schemas.Artifact{SHA256: strings.Repeat(name, 64), Size: 1},
+		}}}
 	}
 	mail.To, mail.Cc, mail.Suppress = addresses(d, "to"), addresses(d, "cc"), d.HasArg("suppress")
 	if d.HasArg("aligned") {

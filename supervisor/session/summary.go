@@ -30,12 +30,15 @@ func summary(run *plan.Run) *schemas.ExecutionSummary {
 }
 
 // deliverables are what the tasks have made, in the order of the plan (M-09).
-func deliverables(run *plan.Run) []schemas.Deliverable {
+func (env *Env) deliverables(run *plan.Run) []schemas.Deliverable {
 	var made []schemas.Deliverable
 	for i := range run.Tasks {
 		for _, deliverable := range run.Tasks[i].Made {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
 			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)
+			if file, names := plan.FileOf(&deliverable); names {
+				deliverable.Metadata = env.passedOn(run, deliverable.Metadata, []string{file.Artifact.SHA256})
+			}
 			made = append(made, deliverable)
 		}
 	}
@@ -87,6 +90,22 @@ func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 	}
 	if run.Error != nil && len(told) == 0 {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))
+	}
+	return append(told, leftOut(run, upstream)...)
+}
+
+// leftOut are the files that agents have named and may not pass on.
+func leftOut(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
+	var told []schemas.Issue
+	for i := range run.Tasks {
+		task := run.Tasks[i]
+		for n, name := range task.Unproven {
+			told = append(told, schemas.Issue{
+				IssueID: schemas.EffectID(upstream.Request, "issue:file:"+task.ID+":"+strconv.Itoa(n)), TaskID: task.ID, Agent: task.Agent, Severity: "medium",
+				Description: "The file " + strconv.Quote(name) + " is left out: its agent has not shown that it is its own or was given to it.",
+				Resolution:  schemas.ResolutionResolved, ResolutionDetails: "left_out",
+			})
+		}
 	}
 	return told
 }

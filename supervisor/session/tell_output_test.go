@@ -50,7 +50,7 @@ func (s *story) output(o *session.Output) string {
 		line(true, "text %s", short(delivery.Text))
 		for i := range delivery.Attachments {
 			file := &delivery.Attachments[i]
-			line(true, "attached %q %s, %d bytes, %.8s…", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256)
+			line(true, "attached %q %s, %d bytes, %.8s…, %s", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256, file.Artifact.Grant)
 		}
 		for _, other := range delivery.Cc {
 			line(true, "besides %s", other.Address)
@@ -89,7 +89,7 @@ func (s *story) responded(o *session.Output) string {
 	}
 	for i := range p.Deliverables {
 		d := &p.Deliverables[i]
-		fmt.Fprintf(&told, "    deliverable %s %s %s of %s by %s\n", d.DeliverableID, d.Type, d.Path, d.TaskID, d.Agent)
+		fmt.Fprintln(&told, strings.TrimRight(fmt.Sprintf("    deliverable %s %s %s of %s by %s %s", d.DeliverableID, d.Type, d.Path, d.TaskID, d.Agent, d.Metadata), " "))
 	}
 	fmt.Fprintf(&told, "    used %d tokens in %g s", p.ResourceUsage.TokensUsed, p.ResourceUsage.TimeElapsedSeconds)
 	for _, agent := range slices.Sorted(maps.Keys(p.ResourceUsage.AgentExecutionTimes)) {

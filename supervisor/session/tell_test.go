@@ -215,7 +215,13 @@ func completed(f *schemas.TaskCompleted) string {
 		told = append(told, fmt.Sprintf("%d tokens", f.Tokens))
 	}
 	for i := range f.Deliverables {
-		told = append(told, "made "+f.Deliverables[i].DeliverableID)
+		told = append(told, strings.TrimSpace("made "+f.Deliverables[i].DeliverableID+" "+string(f.Deliverables[i].Metadata)))
+	}
+	for _, hash := range f.Proven {
+		told = append(told, fmt.Sprintf("may pass on %.8s…", hash))
+	}
+	for _, name := range f.Unproven {
+		told = append(told, fmt.Sprintf("may not pass on %q", name))
 	}
 	return strings.Join(told, ", ")
 }

@@ -111,7 +111,7 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 	upstream := run.Message.Upstream
 	payload := schemas.ResponsePayload{
 		Status: responseStatus(run.Status), PlanID: upstream.PlanID,
-		ExecutionSummary: summary(run), Deliverables: deliverables(run),
+		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
 		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream),
 	}
 	if result := env.result(run); result != nil {
@@ -171,8 +171,11 @@ func (env *Env) result(run *plan.Run) *schemas.Result {
 	for i := range run.Answer {
 		content := env.content(run.Answer[i].Body)
 		parts[i] = content.Text
-		if len(run.Answer) == 1 {
+		if task := run.Task(run.Answer[i].Task); len(run.Answer) == 1 {
 			result = content
+			if task != nil {
+				result.Data = env.passedOn(run, content.Data, task.Proven)
+			}
 		}
 	}
 	result.Text = cut(schemas.AnswerText(parts, nil, run.Message.Language), maxAnswer)

@@ -82,9 +82,9 @@ func defects() []defect {
 		name: "a large body is overtaken", seed: 1, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/batch.go",
-			`		if in.event.Artifact != nil {
+			`		if in.event.Artifact != nil || in.foreign {
 			break
-`, `		if in.event.Artifact != nil {
+`, `		if in.event.Artifact != nil || in.foreign {
 			if planted("a large body is overtaken") {
 				continue
 			}

@@ -290,7 +290,7 @@ func (f *faults) overhear(subject string, body []byte) {
 }
 
 // Artifacts returns the object store as the process sees it.
-func (f *faults) Artifacts() bus.Artifacts { return &flakyArtifacts{f} }
+func (f *faults) Artifacts() bus.ArtifactStore { return &flakyArtifacts{f} }
 
 type flakyArtifacts struct{ faults *faults }
 
@@ -304,12 +304,21 @@ func (a *flakyArtifacts) Put(ctx context.Context, r io.Reader, mediaType string)
 }
 
 // Get fails now and then.
-func (a *flakyArtifacts) Get(ctx context.Context, sha256 string) (r io.ReadCloser, err error) {
+func (a *flakyArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (r io.ReadCloser, err error) {
 	err = a.faults.look("get an artifact", func() (err error) {
-		r, err = a.faults.Core.Artifacts().Get(ctx, sha256)
+		r, err = a.faults.Core.Artifacts().Get(ctx, artifact)
 		return err
 	})
 	return r, err
+}
+
+// Part fails now and then.
+func (a *flakyArtifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) (piece []byte, size int64, err error) {
+	err = a.faults.look("get a piece of an artifact", func() (err error) {
+		piece, size, err = a.faults.Core.Artifacts().Part(ctx, sha256, offset, limit)
+		return err
+	})
+	return piece, size, err
 }
 
 // Read opens a reader that breaks now and then.

@@ -22,6 +22,7 @@ type World struct {
 	shape  shape
 	now    time.Time
 	ledger *memory.Ledger
+	grants *bus.Grants
 	calm   bool    // no more faults
 	strike *strike // instead of faults by chance
 	watch  watch
@@ -61,6 +62,9 @@ func New(seed uint64, library *Library) *World {
 	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
 	w.shape = newShape(w.rand, traits)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
+	var err error
+	w.grants, err = bus.NewGrants([]byte("the same in every world"))
+	w.must(err)
 	if w.shape.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		w.editions = []*supervisor.Profiles{w.compile(sources), w.compile(edited(sources))}
@@ -368,6 +372,7 @@ func (w *World) lastInput(shard int) uint64 {
 // publish stores a message, past all processes.
 func (w *World) publish(subject string, event *schemas.Event) uint64 {
 	w.must(bus.Offload(context.Background(), w.ledger.Artifacts(), event))
+	w.grants.Vouch(subject, event)
 	message, err := bus.Encode(subject, event)
 	w.must(err)
 	var sequence uint64

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"podium/ingest/imap"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/supervisor"
 )
 
 // A post is an installation with a mailbox of a real Dovecot and a server that
@@ -257,28 +259,97 @@ func file(mailbox *dovecot.Server, raw []byte) error {
 	}, "Sent").Append(context.Background(), raw)
 }
 
-// A file that a program's result names is attached to the answer: it comes from the
-// object store, by the artifact service of the agent that sends.
+// employ runs a handler as the agent echo, in a connection of its own.
+func (p *post) employ(handle bus.HandlerFunc) {
+	p.Helper()
+	worker, err := p.service.Ledger.Worker(p.Context(), "echo")
+	if err != nil {
+		p.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
+	served := make(chan error, 1)
+	go func() {
+		served <- bus.Serve(ctx, worker, handle, bus.ServeConfig{AckWait: service.AckWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
+	}()
+	p.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			p.Errorf("serve: %v", err)
+		}
+		worker.Close()
+	})
+}
+
+// attachedTo returns the attachment of a name; false when the letter has none.
+func attachedTo(t *testing.T, letter smtpsink.Message, name string) (string, bool) {
+	t.Helper()
+	_, encoded, found := strings.Cut(string(letter.Data), `filename="`+name+`"`)
+	if !found {
+		return "", false
+	}
+	_, encoded, _ = strings.Cut(encoded, "\r\n\r\n")
+	encoded, _, _ = strings.Cut(encoded, "\r\n\r\n--")
+	content, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\r", "", "\n", "").Replace(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content), true
+}
+
+// A file that an agent has put and that its result names is attached to the answer:
+// it comes from the object store, by the artifact service of the agent that sends.
+// Deciding all of it again comes to the same.
 func TestAnswersComeWithTheirFiles_X01(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("a;b;c\n", 200_000) // more than one piece of the service
-	sum := sha256.Sum256([]byte(content))
-	program := fmt.Sprintf(`{"text":"here it is","data":{"attachments":[{"name":"sums.csv","media_type":"text/csv","artifact":{"sha256":"%x","size":%d}}]}}`, sum, len(content))
-	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: exec, command: [printf, '%s', '"+program+"']}")
-	if _, err := p.service.Ledger.Core.Artifacts().Put(t.Context(), strings.NewReader(content), "text/csv"); err != nil {
-		t.Fatal(err)
-	}
+	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: external}")
+	p.employ(func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		put, err := request.Artifacts.Put(ctx, strings.NewReader(content), "text/csv")
+		if err != nil {
+			return schemas.Result{}, err
+		}
+		data, err := schemas.Marshal(map[string]any{"attachments": []schemas.Attachment{{Name: "sums.csv", MediaType: "text/csv", Artifact: put}}})
+		return schemas.Result{Text: "here it is", Data: data}, err
+	})
 	p.mailbox.Deliver(t, letter("m1", "", "what are the sums?"))
 	run := p.await("the answer", ended(1)).Runs[0]
 	if run.Reason != schemas.StopCompleted || len(p.sink.Messages()) != 1 {
 		t.Fatalf("the run is %s (%s), %d letters", run.Status, run.Reason, len(p.sink.Messages()))
 	}
-	_, encoded, found := strings.Cut(string(p.sink.Messages()[0].Data), `filename="sums.csv"`)
-	_, encoded, body := strings.Cut(encoded, "\r\n\r\n")
-	encoded, _, _ = strings.Cut(encoded, "\r\n\r\n--")
-	got, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\r", "", "\n", "").Replace(encoded))
-	if !found || !body || err != nil || string(got) != content {
-		t.Errorf("attached are %d bytes of %d: %v", len(got), len(content), err)
+	got, attached := attachedTo(t, p.sink.Messages()[0], "sums.csv")
+	if !attached || got != content {
+		t.Errorf("attached are %d bytes of %d", len(got), len(content))
+	}
+	for shard := range p.service.Ledger.Core.Shards() {
+		verified, err := supervisor.Verify(t.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
+		if err != nil || len(verified.Faults) > 0 {
+			t.Errorf("deciding again: %+v, %v", verified.Faults, err)
+		}
+	}
+}
+
+// A hash that an agent prints is no file: what somebody else has put is not mailed
+// out, whatever the agent calls it, and the run says what was left out.
+func TestAHashIsNoFile_G40(t *testing.T) {
+	t.Parallel()
+	content := "somebody else's diagnosis"
+	sum := sha256.Sum256([]byte(content))
+	program := fmt.Sprintf(`{"text":"here it is","data":{"attachments":[{"name":"stolen.txt","media_type":"text/plain","artifact":{"sha256":"%x","size":%d}}]}}`, sum, len(content))
+	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: exec, command: [printf, '%s', '"+program+"']}")
+	if _, err := p.service.Ledger.Core.Artifacts().Put(t.Context(), strings.NewReader(content), "text/plain"); err != nil {
+		t.Fatal(err)
+	}
+	p.mailbox.Deliver(t, letter("m1", "", "what is the diagnosis?"))
+	run := p.await("the answer", ended(1)).Runs[0]
+	if run.Reason != schemas.StopCompleted || len(p.sink.Messages()) != 1 {
+		t.Fatalf("the run is %s (%s), %d letters", run.Status, run.Reason, len(p.sink.Messages()))
+	}
+	letter := p.sink.Messages()[0]
+	if got, attached := attachedTo(t, letter, "stolen.txt"); attached || !strings.Contains(string(letter.Data), "here it is") {
+		t.Errorf("attached is %q to\n%s", got, letter.Data)
+	}
+	if left := run.Tasks[0].Unproven; !slices.Equal(left, []string{"stolen.txt"}) {
+		t.Errorf("left out is %q", left)
 	}
 }
 

@@ -101,6 +101,9 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	for i := range task.Deliverables {
 		line("           made: %s %s", task.Deliverables[i].Type, short(task.Deliverables[i].Path))
 	}
+	for _, name := range task.Unproven {
+		line("           left out: %s (%s has not shown that it is its own or was given to it)", short(name), task.Agent)
+	}
 }
 
 func remedy(task *schemas.RunTask) string {

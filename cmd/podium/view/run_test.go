@@ -38,3 +38,14 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+// A file that an agent has named and may not pass on is told, on one line.
+func TestFilesThatAreLeftOutAreTold_G40(t *testing.T) {
+	t.Parallel()
+	told := view.Run(&schemas.Run{ID: "run-1", State: schemas.RunStateEnded, Tasks: []schemas.RunTask{
+		{Task: "t1", Agent: "echo", State: schemas.TaskStateCompleted, Unproven: []string{"stolen\nfile.txt"}},
+	}}, "")
+	if line := "           left out: stolen file.txt (echo has not shown that it is its own or was given to it)\n"; !strings.Contains(told, line) {
+		t.Errorf("%q is not in\n%s", line, told)
+	}
+}

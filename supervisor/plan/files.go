@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+)
+
+// Bounds of what records hold of the artifacts that an answer names.
+const (
+	maxProven   = 128
+	maxUnproven = 32
+)
+
+// Granted are the artifacts that the request for a task grants to its agent: those
+// of the results that it builds on, those that came with the run's own request, and
+// those of the plan.
+func (r *Run) Granted(task *Task) []string {
+	granted := slices.Clone(r.Brought())
+	for _, id := range task.dependencies() {
+		if dependency := r.Task(id); dependency != nil {
+			granted = append(granted, dependency.Proven...)
+		}
+	}
+	return granted
+}
+
+// Brought are the artifacts that the arguments of the run's tasks may name: those
+// that came with its request, and those that its planner may pass on.
+func (r *Run) Brought() []string {
+	brought := r.Message.Proven
+	for i := range r.Support {
+		if r.Support[i].Kind == schemas.KindPlan {
+			brought = append(slices.Clip(brought), r.Support[i].Proven...)
+		}
+	}
+	return brought
+}
+
+// pass notes which of the artifacts that an answer names may be passed on: what its
+// agent has put itself, what it was granted, and the files of the message. What may
+// not stays a word in the agent's result; a deliverable is kept without it.
+func (t *Turn) pass(task *Task, answer *Answer, completed *schemas.TaskCompleted) {
+	t.passResult(task, answer.Whole, answer.Put, completed)
+	completed.Deliverables = answer.Deliverables
+	copied := false
+	for i := range answer.Deliverables {
+		file, names := FileOf(&answer.Deliverables[i])
+		if !names || t.mayPass(task, file.Artifact.SHA256, answer.Put) {
+			continue
+		}
+		leaveOut(completed, &file)
+		if !copied {
+			completed.Deliverables, copied = slices.Clone(completed.Deliverables), true
+		}
+		completed.Deliverables[i].Metadata = withoutFile(completed.Deliverables[i].Metadata)
+	}
+}
+
+// passResult is pass for a result alone.
+func (t *Turn) passResult(task *Task, result schemas.Result, put []string, completed *schemas.TaskCompleted) {
+	references := schemas.References(result.Data)
+	if len(references) == 0 {
+		return
+	}
+	granted := t.Run.Granted(task)
+	for _, hash := range references {
+		if slices.Contains(put, hash) || slices.Contains(granted, hash) {
+			prove(completed, hash)
+		}
+	}
+	for _, file := range Attached(result) {
+		switch hash := file.Artifact.SHA256; {
+		case !schemas.ValidHash(hash) || slices.Contains(completed.Proven, hash):
+		case !t.cameAlong(hash) || !prove(completed, hash):
+			leaveOut(completed, &file)
+		}
+	}
+}
+
+// prove reports whether there is room for one more proven artifact.
+func prove(completed *schemas.TaskCompleted, hash string) bool {
+	if slices.Contains(completed.Proven, hash) {
+		return true
+	}
+	if len(completed.Proven) == maxProven {
+		return false
+	}
+	completed.Proven = append(completed.Proven, hash)
+	return true
+}
+
+func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
+	if name := named(file); len(completed.Unproven) < maxUnproven && !slices.Contains(completed.Unproven, name) {
+		completed.Unproven = append(completed.Unproven, name)
+	}
+}
+
+func (t *Turn) mayPass(task *Task, hash string, put []string) bool {
+	return slices.Contains(put, hash) || slices.Contains(t.Run.Granted(task), hash) || t.cameAlong(hash)
+}
+
+// cameAlong reports whether a person has sent a file with the words of the run.
+func (t *Turn) cameAlong(hash string) bool {
+	message := &t.Run.Message
+	if message.Upstream != nil {
+		return false
+	}
+	sequences := []uint64{message.Sequence}
+	for i := range message.More {
+		sequences = append(sequences, message.More[i].Sequence)
+	}
+	for _, sequence := range sequences {
+		for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
+			if file.Artifact.SHA256 == hash {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Attached are the files that a result, or a message, names as its attachments.
+func Attached(result schemas.Result) []schemas.Attachment {
+	var names struct {
+		Attachments []schemas.Attachment `json:"attachments"`
+	}
+	if result.Data.Kind() != '{' || schemas.Unmarshal(result.Data, &names) != nil {
+		return nil
+	}
+	return names.Attachments
+}
+
+// FileOf returns the file that a deliverable is, if its metadata names an artifact.
+func FileOf(made *schemas.Deliverable) (schemas.Attachment, bool) {
+	var artifact schemas.Artifact
+	if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &artifact) != nil || !schemas.ValidHash(artifact.SHA256) {
+		return schemas.Attachment{}, false
+	}
+	name := made.Path[strings.LastIndexAny(made.Path, `/\`)+1:]
+	if name == "" {
+		name = made.DeliverableID
+	}
+	return schemas.Attachment{Name: name, MediaType: artifact.MediaType, Artifact: artifact}, true
+}
+
+// withoutFile returns metadata that names no artifact.
+func withoutFile(metadata jsontext.Value) jsontext.Value {
+	var members map[string]jsontext.Value
+	if schemas.Unmarshal(metadata, &members) != nil {
+		return nil
+	}
+	delete(members, "sha256")
+	body, err := schemas.Marshal(members)
+	if err != nil || len(members) == 0 {
+		return nil
+	}
+	return body
+}
+
+// named is what a file that is left out is called.
+func named(file *schemas.Attachment) string {
+	if file.Name == "" {
+		return head(file.Artifact.SHA256, 8)
+	}
+	return head(file.Name, maxName)
+}
+
+// maxName bounds the name of a file in records, in bytes.
+const maxName = 256
