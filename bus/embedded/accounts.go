@@ -96,7 +96,11 @@ func (a Accounts) writeCore(text *strings.Builder) error {
 }
 
 func writeAgents(text *strings.Builder, account string, agents map[string]string) error {
-	fmt.Fprintf(text, "  %s {\n    users: [\n", account)
+	limits := ""
+	if account == externalAccount {
+		limits = agentLimits(len(agents))
+	}
+	fmt.Fprintf(text, "  %s {\n%s    users: [\n", account, limits)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		if err := writeAgent(text, name, agents[name]); err != nil {
 			return err

@@ -71,7 +71,7 @@ func TestFloodIsNotStored_G40(t *testing.T) {
 	var flood sync.WaitGroup
 	var sent atomic.Int64
 	flood.Go(func() {
-		large := make([]byte, 1<<20)
+		large := make([]byte, 900<<10)
 		for i := 0; ; i++ {
 			select {
 			case <-stop:

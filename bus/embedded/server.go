@@ -57,6 +57,9 @@ type Server struct {
 	server     *server.Server
 	lock       *storeLock
 	close      sync.Once
+
+	unwatch  context.CancelFunc
+	watching sync.WaitGroup
 }
 
 // Start runs a server and returns when it is ready. It fails when another server
@@ -128,6 +131,9 @@ func (s *Server) start(ctx context.Context, store string) error {
 			return fmt.Errorf("remember the server's port: %w", err)
 		}
 	}
+	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	s.unwatch = unwatch
+	s.watching.Go(func() { s.watch(watched) })
 	return nil
 }
 
@@ -210,6 +216,8 @@ func (s *Server) Worker(ctx context.Context, agent string) (*jetstream.Worker, e
 func (s *Server) Close() error {
 	var err error
 	s.close.Do(func() {
+		s.unwatch()
+		s.watching.Wait()
 		s.stop()
 		err = s.lock.release()
 	})

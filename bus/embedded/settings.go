@@ -92,6 +92,7 @@ func Needs(storeDir string) string { return needs(storeDir, syncAlways, DefaultM
 func needs(storeDir, sync string, maxBytes int64) string {
 	return fmt.Sprintf(`max_payload: %d
 max_pending: %d
+write_deadline: %q
 jetstream {
   store_dir: %q
   sync_interval: %q
@@ -105,5 +106,5 @@ jetstream {
     }
   }
 }
-`, MaxPayload, maxPending, storeDir, sync, maxBytes, maxMemory, batchesPerStream, jetstream.MaxBatch, batchTimeout.String())
+`, MaxPayload, maxPending, writeDeadline.String(), storeDir, sync, maxBytes, maxMemory, batchesPerStream, jetstream.MaxBatch, batchTimeout.String())
 }

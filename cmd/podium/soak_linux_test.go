@@ -32,7 +32,7 @@ import (
 var (
 	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset")
 	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long it is measured before and after")
-	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 1 MB")
+	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 900 KB")
 )
 
 const (
@@ -264,7 +264,7 @@ func (s *soak) drop(ctx context.Context) {
 
 // flood publishes what nobody asked for: garbage, and now and then a megabyte.
 func (s *soak) flood(ctx context.Context) {
-	large := make([]byte, 1<<20)
+	large := make([]byte, 900<<10)
 	number := 0
 	every(ctx, min(*soakFlood, 1000), func() {
 		for range max(1, *soakFlood/1000) {

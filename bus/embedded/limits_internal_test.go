@@ -1,0 +1,223 @@
+package embedded
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+)
+
+func startLimited(t *testing.T, agents ...string) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Config{Dir: t.TempDir(), Durability: Interval, External: agents, Shards: 1, Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// A muteConn is a connection with an inbox that nobody reads.
+type muteConn struct {
+	net.Conn
+	inbox string
+}
+
+// mute connects as an agent by hand, and never reads what it is sent.
+func mute(t *testing.T, s *Server, agent string) *muteConn {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(s.URL(), "nats://"), 10*time.Second) //nolint:noctx // it has a timeout
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4 << 10) // or the system's buffers take megabytes of it
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info server.Info
+	if err = json.Unmarshal([]byte(strings.TrimPrefix(line, "INFO ")), &info); err != nil {
+		t.Fatal(err)
+	}
+	seed, err := os.ReadFile(s.keys.Agents[agent].SeedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := pair.Sign([]byte(info.Nonce))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inbox := InboxPrefix(agent) + conn.LocalAddr().String()[strings.LastIndex(conn.LocalAddr().String(), ":"):]
+	inbox = strings.ReplaceAll(inbox, ":", ".")
+	_, err = fmt.Fprintf(conn, "CONNECT {\"nkey\":%q,\"sig\":%q,\"verbose\":false,\"headers\":true,\"protocol\":1}\r\nSUB %s 1\r\n",
+		s.keys.Agents[agent].Public, base64.RawURLEncoding.EncodeToString(signed), inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &muteConn{conn, inbox}
+}
+
+// unread returns what waits for an agent, and in how many connections.
+func (s *Server) unread(t *testing.T, agent string) (bytes, connections int) {
+	t.Helper()
+	all, err := s.connections(map[string]string{s.keys.Agents[agent].Public: agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, connection := range all[agent] {
+		bytes += connection.Pending
+	}
+	return bytes, len(all[agent])
+}
+
+// A mutes is an agent that asks for a piece of an artifact again and again, in many
+// connections, and reads none of the answers.
+type mutes struct {
+	t    *testing.T
+	s    *Server
+	head string
+	open []*muteConn
+}
+
+// press has every connection ask 25 times more; one that was cut is made anew. It
+// returns how many were.
+func (m *mutes) press() (cut int) {
+	for i, c := range m.open {
+		ask := fmt.Sprintf("PUB podium.agent.alpha.artifact %s %d\r\n%s\r\n", c.inbox, len(m.head), m.head)
+		_ = c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := c.Write([]byte(strings.Repeat(ask, 25))); err != nil {
+			cut++
+			_ = c.Close()
+			m.open[i] = mute(m.t, m.s, "alpha")
+		}
+	}
+	return cut
+}
+
+// An agent that asks for artifacts in fifteen connections and reads nothing makes
+// the process hold no more than it may, and another agent gets its own meanwhile.
+func TestUnreadArtifactsAreBounded_G40(t *testing.T) {
+	t.Parallel()
+	s := startLimited(t, "alpha", "beta")
+	core, err := s.Core(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	stop, err := bus.ServeAgents(core, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	heads := map[string]string{}
+	for _, agent := range []string{"alpha", "beta"} {
+		w, err := s.Worker(t.Context(), agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put, err := w.Artifacts("r").Put(t.Context(), bytes.NewReader(bytes.Repeat([]byte(agent[:1]), 2<<20)), "")
+		w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads[agent] = fmt.Sprintf(`{"op":"get","sha256":%q,"grant":%q}`+"\n", put.SHA256, put.Grant)
+	}
+	beta, err := s.Worker(t.Context(), "beta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer beta.Close()
+	m := &mutes{t: t, s: s, head: heads["alpha"]}
+	for range maxConnections - 1 {
+		m.open = append(m.open, mute(t, s, "alpha"))
+	}
+	most, cut, slowest := 0, 0, time.Duration(0)
+	for began := time.Now(); time.Since(began) < 20*time.Second && (cut == 0 || time.Since(began) < 4*time.Second); {
+		cut += m.press()
+		bytes, _ := s.unread(t, "alpha")
+		most = max(most, bytes)
+		asked := time.Now()
+		if _, err := beta.Ask(t.Context(), bus.ServiceArtifact, []byte(heads["beta"])); err != nil {
+			t.Errorf("beta: %v", err)
+		}
+		slowest = max(slowest, time.Since(asked))
+	}
+	t.Logf("%d bytes unread at most, %d connections cut, beta waited %s at most", most, cut, slowest)
+	// Between two looks come what the service gives at a rate, and what it had under way.
+	if limit := maxUnread + 48<<20; most > limit || most < 8<<20 {
+		t.Errorf("%d bytes waited to be read at once; the limit is %d", most, limit)
+	}
+	if cut == 0 {
+		t.Error("no connection was cut")
+	}
+}
+
+// An agent may have so many connections; the newest beyond are cut, and nobody else's.
+func TestConnectionsOfAnAgentAreBounded_G40(t *testing.T) {
+	t.Parallel()
+	s := startLimited(t, "alpha", "beta")
+	mute(t, s, "beta")
+	for range maxConnections + 20 {
+		mute(t, s, "alpha")
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		_, alphas := s.unread(t, "alpha")
+		_, betas := s.unread(t, "beta")
+		if alphas == maxConnections && betas == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("alpha has %d connections, beta %d", alphas, betas)
+		}
+		time.Sleep(watchEvery)
+	}
+}
+
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	many := func(pending ...int) (connections []*server.ConnInfo) {
+		for i, bytes := range pending {
+			connections = append(connections, &server.ConnInfo{Cid: uint64(i + 1), Pending: bytes})
+		}
+		return connections
+	}
+	crowd := many(make([]int, maxConnections+2)...)
+	for name, c := range map[string]struct {
+		connections []*server.ConnInfo
+		want        string
+	}{
+		"none":     {nil, "[] false"},
+		"within":   {many(maxUnread/2, maxUnread/2), "[] false"},
+		"too much": {many(1, maxUnread), "[1 2] true"},
+		"too many": {crowd, fmt.Sprint([]int{maxConnections + 1, maxConnections + 2}, false)},
+	} {
+		surplus, tooMuch := beyond(c.connections)
+		if got := fmt.Sprint(surplus, tooMuch); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
