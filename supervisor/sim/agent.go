@@ -88,6 +88,7 @@ func (a *agent) take(delivery bus.Delivery) {
 		return
 	}
 	asked := &asked{agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0]}
+	asked.readsWhatItMay()
 	if !event.Expires.IsZero() && w.now.After(event.Expires) {
 		asked.ack() // nobody waits any more
 		return

@@ -33,6 +33,7 @@ func (q *asked) made() schemas.ResponsePayload {
 		if w.once(5) {
 			result.Data = fmt.Appendf(nil, `{"done":true,"patient_id":"P-%d"}`, w.rand.IntN(3))
 		}
+		result.Data = q.withFiles(result.Data)
 		result.Text += w.bulk(10)
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: q.request.Payload.PlanID, Result: &result}

@@ -37,7 +37,7 @@ func Invariants() []string {
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
-		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound,
+		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant,
 		Itself,
 	}
 }
@@ -249,7 +249,10 @@ func (h *history) broughtIsTold(decided *attempt, request string, task *schemas.
 		return // some of it is cut
 	}
 	for name, input := range brought {
-		if told := task.Context.Inputs[name]; told.Text != input.Text || !bytes.Equal(told.Data, input.Data) {
+		told := task.Context.Inputs[name]
+		data, _ := schemas.TakeGrants(told.Data)
+		was, _ := schemas.TakeGrants(input.Data)
+		if told.Text != input.Text || !bytes.Equal(data, was) {
 			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", request, task.TaskID, decided.task.run.id(), told, name, input)
 		}
 	}

@@ -79,6 +79,16 @@ func defects() []defect {
 			`case refused && (!w.c.repliesBy(w.agent) || planted("who is refused needs no room for the answer")):`,
 		}},
 	}, {
+		name: "whatever an answer names may be read", seed: 1, invariant: sim.FilesByGrant,
+		edits: []edit{{
+			"supervisor/files.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
+		}},
+	}, {
+		name: "what a supervisor was given is not granted anew", seed: 1, invariant: sim.FilesByGrant,
+		edits: []edit{{
+			"supervisor/files.go", `proven = o.Grants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.Grants.WasGiven(`,
+		}},
+	}, {
 		name: "a large body is overtaken", seed: 1, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/batch.go",
