@@ -62,7 +62,6 @@ type Core struct {
 	publisher  *publisher
 	turns      *turns
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
-	pieces     atomic.Pointer[jetstream.Stream]      // the stream behind them, likewise
 	chunks     chunkIndex
 	logger     zerolog.Logger
 	shards     int

@@ -1,9 +1,10 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -49,11 +50,11 @@ func (x *chunkIndex) learn(subject string, chunks []chunk) {
 	}
 }
 
-// Part implements bus.ArtifactStore: it gets the messages that hold the piece, and
-// makes no consumer.
+// Part implements bus.ArtifactStore.
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
+	const op = "get a piece of an artifact"
 	if !schemas.ValidHash(sha256) {
-		return nil, 0, fmt.Errorf("get a piece of an artifact: %w", bus.ErrNotFound)
+		return nil, 0, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	}
 	objects, err := a.open(ctx)
 	if err != nil {
@@ -61,69 +62,49 @@ func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit 
 	}
 	info, err := objects.GetInfo(ctx, sha256)
 	if err != nil {
-		return nil, 0, classifyStore("get a piece of an artifact", notFound(err))
+		return nil, 0, classifyStore(op, notFound(err))
 	}
 	size := int64(info.Size) //nolint:gosec // below 64 MiB
 	limit = int(min(int64(limit), size-offset))
 	if limit <= 0 || offset < 0 {
 		return nil, size, nil
 	}
-	stream, err := a.stream(ctx)
+	piece, err := a.collect(ctx, info, offset, limit)
 	if err != nil {
-		return nil, 0, err
-	}
-	piece, err := a.collect(ctx, stream, "$O."+bus.ArtifactBucket+".C."+info.NUID, offset, limit)
-	if err != nil {
-		return nil, 0, classify("get a piece of an artifact", err)
+		return nil, 0, fmt.Errorf("%s: %w", op, err)
 	}
 	return piece, size, nil
 }
 
-// stream returns the stream behind the object store. It is looked up once, as the
-// store is.
-func (a artifacts) stream(ctx context.Context) (jetstream.Stream, error) {
-	if known := a.core.pieces.Load(); known != nil {
-		return *known, nil
-	}
-	stream, err := a.core.js.Stream(ctx, "OBJ_"+bus.ArtifactBucket) // as the library names it
-	if err != nil {
-		return nil, classify("open the artifacts", err)
-	}
-	a.core.pieces.Store(&stream)
-	return stream, nil
-}
-
-// errChunkMissing reports an object of which a chunk is not there, or not yet where
-// it was looked for.
-var errChunkMissing = errors.New("a chunk of the artifact is not there")
-
 // collect reads from the last known chunk that begins at or before the offset.
-func (a artifacts) collect(ctx context.Context, stream jetstream.Stream, subject string, offset int64, limit int) ([]byte, error) {
-	known := a.core.chunks.known(subject)
-	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return int(c.offset - offset) })
+func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offset int64, limit int) ([]byte, error) {
+	o := &object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
+	known := a.core.chunks.known(o.subject)
+	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return cmp.Compare(c.offset, offset) })
 	if !found {
 		at--
 	}
-	chunks := known[:max(at, 0):max(at, 0)]
-	next := chunk{sequence: 1}
-	if at >= 0 && at < len(known) {
-		next = known[at]
+	begins := int64(0) // of the next chunk
+	at = max(at, 0)
+	if at < len(known) {
+		begins, o.last, o.left = known[at].offset, known[at].sequence-1, o.left-uint32(at) //nolint:gosec // at most 512
 	}
+	chunks := known[:at:at]
 	piece := make([]byte, 0, limit)
 	for len(piece) < limit {
-		message, err := stream.GetMsg(ctx, next.sequence, jetstream.WithGetMsgSubject(subject))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return nil, &bus.TemporaryError{Op: "get a piece of an artifact", Err: errChunkMissing}
+		if o.left == 0 {
+			return nil, io.ErrUnexpectedEOF
 		}
-		if err != nil {
+		if err := o.fetch(); err != nil {
 			return nil, err
 		}
-		chunks = append(chunks, chunk{sequence: message.Sequence, offset: next.offset})
-		if skip := offset + int64(len(piece)) - next.offset; skip < int64(len(message.Data)) {
-			piece = append(piece, message.Data[skip:min(int64(len(message.Data)), skip+int64(limit-len(piece)))]...)
+		chunks = append(chunks, chunk{sequence: o.last, offset: begins})
+		size := int64(len(o.piece))
+		if skip := offset + int64(len(piece)) - begins; skip < size {
+			piece = append(piece, o.piece[skip:min(size, skip+int64(limit-len(piece)))]...)
 		}
-		next = chunk{sequence: message.Sequence + 1, offset: next.offset + int64(len(message.Data))}
+		begins += size
 	}
-	a.core.chunks.learn(subject, chunks)
+	a.core.chunks.learn(o.subject, chunks)
 	return piece, nil
 }
