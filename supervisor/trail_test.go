@@ -29,7 +29,7 @@ func (d *desk) shown(ledger bus.Ledger, session string, number int) *schemas.Run
 // TestARunOfALongConversation: what it takes to show a run does not grow with the
 // others of its conversation, be it the first, one in the midst or the last, and
 // whether they waited for each other or not.
-func TestARunOfALongConversation_O30(t *testing.T) {
+func TestARunOfALongConversation(t *testing.T) {
 	t.Parallel()
 	const queued, runs, most = 600, 1800, 200
 	d := newDesk(t, 1)

@@ -39,7 +39,7 @@ func ended(run int) []schemas.Fact {
 
 // TestShowingARunReadsFewRecords: show, watch and send --wait read the records of their
 // run, however many others its session has.
-func TestShowingARunReadsFewRecords_O30(t *testing.T) {
+func TestShowingARunReadsFewRecords(t *testing.T) {
 	t.Parallel()
 	const runs, most = 3000, 150
 	core := &bustest.Meter{Core: memory.New(1)}
