@@ -49,6 +49,8 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 			return nil, ctx.Err()
 		case <-w.closing:
 			return nil, bus.ErrClosed
+		case <-w.closed:
+			return nil, bus.ErrClosed
 		}
 		backoff = min(2*backoff, longestBackoff)
 	}
@@ -62,7 +64,7 @@ const (
 	waitBurst                  // the rest of the answer is late
 	waitLost                   // the server may not know of the request any more
 	waitCtx                    // the caller's context ended
-	waitClosing                // the worker is being closed
+	waitClosing                // the worker is being closed, or its connection is for good
 )
 
 // adopt takes the pull that an earlier Fetch has left open, or makes one.
@@ -103,6 +105,8 @@ func (w *Worker) await(ctx context.Context, p *pull) waitEnd {
 		case <-ctx.Done():
 			return waitCtx
 		case <-w.closing:
+			return waitClosing
+		case <-w.closed: // the server will not let it in again
 			return waitClosing
 		}
 	}

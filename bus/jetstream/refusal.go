@@ -32,7 +32,7 @@ func (e endpoint) refusal(ctx context.Context, err error) error {
 	}
 	for _, refused := range [...]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {
 		if errors.Is(err, refused) {
-			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w", op, e.seedFile, advice, err)
+			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w: %w", op, e.seedFile, advice, bus.ErrDenied, err)
 		}
 	}
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -53,6 +54,7 @@ type Process struct {
 	address string
 	monitor string // address of the monitoring endpoint
 	keys    embedded.Keys
+	given   Config
 
 	command *exec.Cmd
 	exited  chan struct{}
@@ -77,7 +79,7 @@ func Start(tb testing.TB, config Config) *Process {
 	}
 	p := &Process{
 		tb: tb, binary: build(tb), config: filepath.Join(config.Dir, "nats-server.conf"),
-		address: loopback.Reserve(tb), monitor: loopback.Reserve(tb), keys: *config.Keys,
+		address: loopback.Reserve(tb), monitor: loopback.Reserve(tb), keys: *config.Keys, given: config,
 	}
 	text, err := config.text(p.address, filepath.Join(config.Dir, "ledger"))
 	if err != nil {
@@ -87,6 +89,19 @@ func Start(tb testing.TB, config Config) *Process {
 	tb.Cleanup(p.Kill)
 	p.Restart()
 	return p
+}
+
+// Know has the server let in those of its agents alone, from its next Restart on.
+func (p *Process) Know(agents ...string) {
+	p.tb.Helper()
+	known := p.given
+	known.Keys = &embedded.Keys{Core: p.keys.Core, Agents: maps.Clone(p.keys.Agents)}
+	maps.DeleteFunc(known.Keys.Agents, func(name string, _ embedded.Key) bool { return !slices.Contains(agents, name) })
+	text, err := known.text(p.address, filepath.Join(p.given.Dir, "ledger"))
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	p.Configure(text)
 }
 
 // Configure replaces the server's configuration, but for its monitoring endpoint. It

@@ -105,15 +105,7 @@ func ownMail(settings *config.Config) func(messageID string) bool {
 }
 
 // serveAgent runs one agent until ctx ends.
-func serveAgent(ctx context.Context, ledger *Ledger, name string, agent config.Agent, h described, log zerolog.Logger) error {
-	worker, err := ledger.Worker(ctx, name)
-	if errors.Is(err, context.Canceled) {
-		return nil // told to stop while it was still starting
-	}
-	if err != nil {
-		return err
-	}
-	defer worker.Close()
+func serveAgent(ctx context.Context, worker bus.Worker, agent config.Agent, h described, log zerolog.Logger) error {
 	about := h.Description()
 	if agent.Description != "" {
 		about.Description = agent.Description

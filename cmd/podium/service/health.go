@@ -33,19 +33,24 @@ type mailboxHealth struct {
 	CanaryOverdue bool    `json:"canary_overdue,omitempty"`
 }
 
-// health answers 200 when the ledger answers and every mailbox was read to its end
-// lately, without gaps, else 503, with the parts (G-35).
+// health answers 200 when the ledger answers, every agent of this process is served
+// and every mailbox was read to its end lately, without gaps, else 503, with the
+// parts (G-35).
 func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
 		OK     bool   `json:"ok"`
 		Ledger string `json:"ledger"`
 		Durability
+		Agents    []agentHealth   `json:"agents"`
 		Mailboxes []mailboxHealth `json:"mailboxes"`
-	}{OK: true, Ledger: "ok", Durability: s.Durability(), Mailboxes: []mailboxHealth{}}
+	}{OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {
 		report.OK, report.Ledger = false, "does not answer"
+	}
+	for i := range report.Agents {
+		report.OK = report.OK && report.Agents[i].Healthy
 	}
 	for _, door := range s.doors {
 		status := door.Status()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,7 @@ type Service struct {
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
 	handlers  map[string]described
+	serving   []*inProcess             // the agents that this process serves, by name
 	sources   map[string]*oauth.Source // of access tokens, by mail account
 	doors     []*imap.Door
 	http      *webServer
@@ -86,6 +88,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	}
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
+		return nil, err
+	}
+	if err = s.patience.until(ctx, s.connectAgents); err != nil {
 		return nil, err
 	}
 	if err = s.openDoors(); err != nil {
@@ -160,13 +165,15 @@ func (s *Service) Run(ctx context.Context) error {
 	// accepted is carried as far as possible before the process ends.
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
-	var serving errgroup.Group
-	for _, name := range s.agentNames() {
-		if h := s.handlers[name]; h != nil {
-			serving.Go(func() error { return serveAgent(agents, s.Ledger, name, s.settings.Agents[name], h, s.log) })
+	var agentsAtWork sync.WaitGroup
+	group, running := errgroup.WithContext(ctx)
+	for _, agent := range s.serving {
+		if s.handlers[agent.name] != nil {
+			agentsAtWork.Go(func() { s.keepServing(agents, agent) })
+		} else { // a supervisor: it takes requests over, which is a door
+			agentsAtWork.Go(func() { s.keepServing(running, agent) })
 		}
 	}
-	group, running := errgroup.WithContext(ctx)
 	for _, door := range s.doors {
 		group.Go(func() error { return door.Run(running) })
 	}
@@ -174,9 +181,6 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.forwarder().Run(running) })
 	group.Go(func() error { return s.hold(running) })
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
-	for _, name := range s.supervisors() {
-		group.Go(func() error { return s.receive(running, name) })
-	}
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}
@@ -185,7 +189,8 @@ func (s *Service) Run(ctx context.Context) error {
 		err = nil // told to stop while it was still starting
 	}
 	stopAgents()
-	return errors.Join(err, serving.Wait())
+	agentsAtWork.Wait()
+	return err
 }
 
 // own runs a shard's owner, again and again if need be.
@@ -230,6 +235,11 @@ func (s *Service) Close() error {
 	if s.listener != nil {
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			failed = err
+		}
+	}
+	for _, agent := range s.serving {
+		if agent.worker != nil { // it was never served
+			agent.worker.Close()
 		}
 	}
 	if s.Ledger != nil {

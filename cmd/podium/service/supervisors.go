@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 
 	"podium/bus"
 	"podium/cmd/podium/config"
@@ -31,15 +30,7 @@ func (s *Service) forwarder() *supervisor.Forwarder {
 }
 
 // receive takes over the requests to one supervisor until ctx ends.
-func (s *Service) receive(ctx context.Context, name string) error {
-	worker, err := s.Ledger.Worker(ctx, name)
-	if errors.Is(err, context.Canceled) {
-		return nil // told to stop while it was still starting
-	}
-	if err != nil {
-		return err
-	}
-	defer worker.Close()
+func (s *Service) receive(ctx context.Context, worker bus.Worker, name string) error {
 	agent := s.settings.Agents[name]
 	receiver := supervisor.Receiver{
 		Core: s.Ledger.Core, Worker: worker, Profile: agent.Profile,

@@ -1,0 +1,143 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"podium/bus"
+	"podium/bus/jetstream"
+	"podium/cmd/podium/config"
+)
+
+// serveAgainMax bounds the wait before an agent that cannot be served is tried again.
+const serveAgainMax = 10 * time.Second
+
+// wellAfter is how long an agent has to be served before an earlier problem of it
+// counts as over: what the server refuses, it refuses at once.
+const wellAfter = 3 * time.Second
+
+// An inProcess is an agent that this process serves itself.
+type inProcess struct {
+	name  string
+	serve func(ctx context.Context, worker *jetstream.Worker) error
+
+	worker *jetstream.Worker // that Start has connected, until Run takes it
+
+	mu      sync.Mutex
+	problem string // why it is not served; empty when it is
+}
+
+func (a *inProcess) state() (problem string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.problem
+}
+
+func (a *inProcess) say(problem string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.problem = problem
+}
+
+// inProcessAgents lists the agents that this process serves, in order of name.
+func (s *Service) inProcessAgents() []*inProcess {
+	var own []*inProcess
+	for _, name := range s.agentNames() {
+		agent := &inProcess{name: name}
+		switch h := s.handlers[name]; {
+		case h != nil:
+			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error {
+				return serveAgent(ctx, worker, s.settings.Agents[name], h, s.log)
+			}
+		case s.settings.Agents[name].Kind == config.KindSupervisor:
+			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error { return s.receive(ctx, worker, name) }
+		default:
+			continue // it joins from elsewhere
+		}
+		own = append(own, agent)
+	}
+	return own
+}
+
+// connectAgents connects all of them, so that a server that does not know one is
+// heard of before anything is taken. It may be repeated.
+func (s *Service) connectAgents(ctx context.Context) error {
+	if s.serving == nil {
+		s.serving = s.inProcessAgents()
+	}
+	for _, agent := range s.serving {
+		if agent.worker != nil {
+			continue
+		}
+		worker, err := s.Ledger.Worker(ctx, agent.name)
+		if errors.Is(err, bus.ErrDenied) {
+			return fmt.Errorf("agent %q cannot connect: %w; give it the user {nkey: %s} in the account of the agents, and start again",
+				agent.name, err, s.Ledger.keys.Agents[agent.name].Public)
+		}
+		if err != nil {
+			return fmt.Errorf("agent %q cannot connect: %w", agent.name, err)
+		}
+		agent.worker = worker
+	}
+	return nil
+}
+
+// keepServing serves an agent until ctx ends. What ends it before that is logged
+// and shown by /healthz, and it is tried again.
+func (s *Service) keepServing(ctx context.Context, agent *inProcess) {
+	for wait := restartAfter; ; wait = min(2*wait, serveAgainMax) {
+		began := time.Now()
+		err := s.serveOnce(ctx, agent)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > serveAgainMax {
+			wait = restartAfter
+		}
+		agent.say(err.Error())
+		s.log.Error().Err(err).Str("agent", agent.name).Msg("the agent is not served; trying again")
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+var errServedNoMore = errors.New("it stopped by itself")
+
+func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
+	worker := agent.worker
+	agent.worker = nil
+	if worker == nil {
+		if worker, err = s.Ledger.Worker(ctx, agent.name); err != nil {
+			return err
+		}
+	}
+	defer worker.Close()
+	well := time.AfterFunc(wellAfter, func() { agent.say("") })
+	defer well.Stop()
+	if err = agent.serve(ctx, worker); err == nil {
+		err = errServedNoMore
+	}
+	return err
+}
+
+// agentHealth is an agent of this process on the health page.
+type agentHealth struct {
+	Name    string `json:"name"`
+	Healthy bool   `json:"healthy"` // it takes requests
+	Problem string `json:"problem,omitempty"`
+}
+
+func (s *Service) agentHealth() []agentHealth {
+	report := make([]agentHealth, len(s.serving))
+	for i, agent := range s.serving {
+		problem := agent.state()
+		report[i] = agentHealth{Name: agent.name, Healthy: problem == "", Problem: problem}
+	}
+	return report
+}
