@@ -145,6 +145,8 @@ type Core interface {
 	Artifacts() ArtifactStore
 	// Declare makes sure that an agent's durable consumer exists with these bounds.
 	Declare(ctx context.Context, agent string, pool Pool) error
+	// PoolState returns who waits for the requests of an agent, or ErrNotFound.
+	PoolState(ctx context.Context, agent string) (PoolState, error)
 	// Serve answers requests to a service subject (wildcards allowed) until
 	// stop is called, which waits for answers under way. An error from answer
 	// reaches the asker as text.
@@ -157,6 +159,13 @@ type Core interface {
 type Pool struct {
 	Size    int           // requests at a time
 	AckWait time.Duration // how long the bus waits for a sign of life before it hands a request to another process
+}
+
+// PoolState is what the bus knows of those who work for an agent.
+type PoolState struct {
+	Size    int       // requests at a time, as declared
+	Waiting int       // processes that wait for a request now
+	Last    time.Time // when somebody was last handed a request, or acknowledged one; zero is not since the bus began
 }
 
 // A Worker is all that one agent may do on the bus: take its own requests,

@@ -24,6 +24,9 @@ const (
 // DefaultProgressEvery is how often Serve says that a request is under way.
 const DefaultProgressEvery = 10 * time.Second
 
+// DefaultHeartbeat is how often Serve tells the registry that the agent lives.
+const DefaultHeartbeat = 10 * time.Second
+
 // A ServeConfig bounds Serve. The zero value of a field stands for its default.
 type ServeConfig struct {
 	// Agent is what the agent says of itself. Its Name is always the worker's. A
@@ -34,7 +37,8 @@ type ServeConfig struct {
 	Concurrency int
 	// AckWait is the one of the agent's Pool; 30 s by default.
 	AckWait time.Duration
-	// Heartbeat is the time between two signs of life to the registry; 10 s by default.
+	// Heartbeat is the time between two signs of life to the registry;
+	// DefaultHeartbeat by default. After three that are missing nobody counts on it.
 	Heartbeat time.Duration
 	// ProgressEvery is the time after which a request under way gets a progress
 	// update also when nothing has changed; 10 s by default (M-36). Whoever waits
@@ -63,7 +67,7 @@ func (c ServeConfig) withDefaults(worker Worker) ServeConfig {
 	for _, d := range [...]struct {
 		value   *time.Duration
 		instead time.Duration
-	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, 10 * time.Second}, {&c.ProgressEvery, DefaultProgressEvery}, {&c.DrainTimeout, 30 * time.Second}} {
+	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, DefaultHeartbeat}, {&c.ProgressEvery, DefaultProgressEvery}, {&c.DrainTimeout, 30 * time.Second}} {
 		if *d.value <= 0 {
 			*d.value = d.instead
 		}

@@ -67,6 +67,7 @@ func testQueue(t *testing.T, s System) {
 		{"AgentsAreApart_G40", testApart},
 		{"DeclareAgainChangesThePool", testDeclareAgain},
 		{"RequestsWaitForTheirFirstWorker", testWaitingRequests},
+		{"WhoWaitsIsKnown", testPoolState},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 // agents are the names that bustest declares, and those of the tests here.
 func agents() []string {
 	names := []string{"echo", "asker", "member", "victim", "alpha", "beta"}
-	for _, digit := range "01234567" {
+	for _, digit := range "012345678" {
 		names = append(names, "queue"+string(digit), "queue"+string(digit)+"-other")
 	}
 	return names

@@ -181,6 +181,28 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 	return classify(op, err)
 }
 
+// PoolState implements bus.Core.
+func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	op := "read the state of agent " + agent
+	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		return bus.PoolState{}, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
+	case err != nil:
+		return bus.PoolState{}, classify(op, err)
+	}
+	info := consumer.CachedInfo()
+	state := bus.PoolState{Size: info.Config.MaxAckPending, Waiting: info.NumWaiting}
+	for _, last := range [...]*time.Time{info.Delivered.Last, info.AckFloor.Last} {
+		if last != nil && last.After(state.Last) {
+			state.Last = *last
+		}
+	}
+	return state, nil
+}
+
 // register keeps what must end before the connection; it fails after Close.
 func (c *Core) register(part closer) error {
 	c.mu.Lock()

@@ -18,6 +18,8 @@ type consumer struct {
 	pool    bus.Pool
 	from    uint64        // the next sequence never handed out
 	pending []*lease      // in stream order; at most pool.Size
+	waiting int           // Fetch calls
+	last    time.Time     // when somebody asked for requests without waiting, or acknowledged one
 	changed chan struct{} // closed and replaced when a Fetch may find more
 }
 
@@ -51,6 +53,17 @@ func (l *Ledger) Declare(_ context.Context, agent string, pool bus.Pool) error {
 	c.pool = pool
 	c.wake()
 	return nil
+}
+
+// PoolState implements bus.Core.
+func (l *Ledger) PoolState(_ context.Context, agent string) (bus.PoolState, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.consumers[agent]
+	if c == nil {
+		return bus.PoolState{}, fmt.Errorf("pool of agent %s: %w", agent, bus.ErrNotFound)
+	}
+	return bus.PoolState{Size: c.pool.Size, Waiting: c.waiting, Last: c.last}, nil
 }
 
 func (l *Ledger) wakeConsumer(subject string) {
@@ -87,6 +100,7 @@ func (l *Ledger) take(c *consumer, n int) []bus.Delivery {
 
 func (l *Ledger) deliver(c *consumer, p *lease, now time.Time) bus.Delivery {
 	p.deliveries++
+	c.last = now
 	p.until = now.Add(c.pool.AckWait)
 	return &delivery{ledger: l, consumer: c, lease: p, count: p.deliveries}
 }
@@ -145,6 +159,7 @@ func (w *Worker) TryFetch(n int) []bus.Delivery {
 	w.ledger.mu.Lock()
 	defer w.ledger.mu.Unlock()
 	if c := w.ledger.consumers[w.agent]; c != nil {
+		c.last = w.ledger.now()
 		return w.ledger.take(c, n)
 	}
 	return nil
@@ -158,9 +173,21 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 		if err != nil || len(taken) > 0 {
 			return taken, err
 		}
-		if err := waitFor(ctx, changed, lapse); err != nil {
+		w.attend(1)
+		err = waitFor(ctx, changed, lapse)
+		w.attend(-1)
+		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// attend counts those who wait for requests.
+func (w *Worker) attend(more int) {
+	w.ledger.mu.Lock()
+	defer w.ledger.mu.Unlock()
+	if c := w.ledger.consumers[w.agent]; c != nil {
+		c.waiting += more
 	}
 }
 
@@ -268,6 +295,7 @@ func (d *delivery) InProgress() error {
 func (d *delivery) Ack(context.Context) error {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
+	d.consumer.last = d.ledger.now()
 	d.consumer.pending = slices.DeleteFunc(d.consumer.pending, func(p *lease) bool { return p == d.lease })
 	d.consumer.wake()
 	return nil
