@@ -23,7 +23,7 @@ var ErrGrammar = errors.New("against the grammar of sessions")
 // and, when it is started or queued, the next run number; runs begin in the
 // order of their numbers, each with its message. In a run: at most one complexity,
 // one plan; a task is routed before it is dispatched, dispatched after all that
-// it depends on has ended, started once and completed or failed once per
+// it depends on has ended, said to be unserved while it waits, started once and completed or failed once per
 // attempt; attempts are numbered without gaps. An effect is permitted to the
 // attempt under way, and once, unless the agent has said that the attempt which
 // was permitted failed, or the fact says that it is again; a permit may be refused

@@ -128,6 +128,12 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		return Fact{ResponseLate: &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}}
 	case "ready":
 		return Fact{TaskReady: &TaskReady{Run: run, Task: task, Agent: third, Kind: TaskKind(fourth)}}
+	case "unserved":
+		fact := &TaskUnserved{Run: run, Task: task, Agent: third}
+		if fourth == "since" {
+			fact.Since = testTime(1)
+		}
+		return Fact{TaskUnserved: fact}
 	case "heard":
 		return Fact{TaskHeard: &TaskHeard{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}}
 	case "delayed":

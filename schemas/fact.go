@@ -17,6 +17,7 @@ type Fact struct {
 	TaskRouted         *TaskRouted         `json:"task_routed,omitzero"`
 	TaskReady          *TaskReady          `json:"task_ready,omitzero"`
 	TaskDispatched     *TaskDispatched     `json:"task_dispatched,omitzero"`
+	TaskUnserved       *TaskUnserved       `json:"task_unserved,omitzero"`
 	TaskStarted        *TaskStarted        `json:"task_started,omitzero"`
 	TaskProgressed     *TaskProgressed     `json:"task_progressed,omitzero"`
 	TaskHeard          *TaskHeard          `json:"task_heard,omitzero"`
@@ -255,6 +256,15 @@ type TaskDispatched struct {
 	Queue   time.Time `json:"queue"`   // by when it must have begun
 	// Permitted says that the request brings the permit for its effect along.
 	Permitted bool `json:"permitted,omitzero"`
+}
+
+// TaskUnserved says that nobody serves the agent that a task waits for. It holds
+// until the task begins or its attempt ends.
+type TaskUnserved struct {
+	Run   int       `json:"run"`
+	Task  string    `json:"task"`
+	Agent string    `json:"agent"`
+	Since time.Time `json:"since,omitzero"` // when the agent was last there; zero is never
 }
 
 // TaskStarted says that an agent works on it.

@@ -48,6 +48,8 @@ func (f *Fact) taskKind() (name string, run int, task string) {
 		return "task_ready", f.TaskReady.Run, f.TaskReady.Task
 	case f.TaskDispatched != nil:
 		return "task_dispatched", f.TaskDispatched.Run, f.TaskDispatched.Task
+	case f.TaskUnserved != nil:
+		return "task_unserved", f.TaskUnserved.Run, f.TaskUnserved.Task
 	case f.TaskStarted != nil:
 		return "task_started", f.TaskStarted.Run, f.TaskStarted.Task
 	case f.TaskProgressed != nil:
@@ -94,7 +96,7 @@ func (f *Fact) variants() int {
 		f.MessageReceived != nil, f.RunStarted != nil, f.ComplexityAssessed != nil, f.PlanCreated != nil,
 		f.TaskRouted != nil, f.TaskDispatched != nil, f.TaskStarted != nil, f.TaskProgressed != nil,
 		f.TaskCompleted != nil, f.TaskFailed != nil, f.TaskSkipped != nil, f.TaskCancelled != nil,
-		f.TaskReady != nil, f.PlanRefused != nil, f.TaskHeard != nil, f.TaskDelayed != nil, f.EntityMismatched != nil,
+		f.TaskReady != nil, f.TaskUnserved != nil, f.PlanRefused != nil, f.TaskHeard != nil, f.TaskDelayed != nil, f.EntityMismatched != nil,
 		f.PermitGranted != nil, f.PermitRefused != nil, f.ReplyWithheld != nil, f.DeliveryBounced != nil, f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
 	} {
 		if set {

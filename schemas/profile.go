@@ -86,6 +86,10 @@ type Texts struct {
 	Empty      string `json:"empty"`       // the work is done and has no words of its own
 	// UnknownEffect: nobody knows whether it was done; TaskFailed when empty.
 	UnknownEffect string `json:"unknown_effect,omitzero"`
+	// Unserved and UnservedSince: nobody serves the agent that is waited for, and
+	// "{since}" is when it was last there. Nothing is said when they are empty.
+	Unserved      string `json:"unserved,omitzero"`
+	UnservedSince string `json:"unserved_since,omitzero"`
 }
 
 // A Router is one way to choose an agent.

@@ -83,6 +83,8 @@ type Cause struct {
 	Profile  string    `json:"profile"` // SHA-256 of the profile in force for new runs
 	// Grant, when it is the cause: a task that was ready may be dispatched now.
 	Grant *Grant `json:"grant,omitzero"`
+	// Absence, when it is the cause: nobody serves the agent that a task waits for.
+	Absence *Absence `json:"absence,omitzero"`
 	// Limits is what kept tasks from being dispatched.
 	Limits []Limit `json:"limits,omitzero"`
 	// Reuses are earlier answers that the decision found.
@@ -96,6 +98,14 @@ type Cause struct {
 type Grant struct {
 	Run  int    `json:"run"`
 	Task string `json:"task"`
+}
+
+// An Absence says that nobody serves the agent that a task waits for.
+type Absence struct {
+	Run   int       `json:"run"`
+	Task  string    `json:"task"`
+	Agent string    `json:"agent"`
+	Since time.Time `json:"since,omitzero"` // when the agent was last there; zero is never
 }
 
 // A Limit is an agent that could not take all that was ready.

@@ -89,18 +89,37 @@ type RunTask struct {
 	Started      time.Time     `json:"started,omitzero"`
 	Ended        time.Time     `json:"ended,omitzero"`
 	RetryAt      time.Time     `json:"retry_at,omitzero"`
-	Failure      FailureKind   `json:"failure,omitzero"` // of the last attempt that failed
-	Detail       string        `json:"detail,omitzero"`  // of that failure or of the skip; tainted
-	Action       Recovery      `json:"action,omitzero"`  // what was done about the last failure (M-46)
-	Delayed      bool          `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
-	Reused       uint64        `json:"reused,omitzero"`  // sequence of the earlier answer that stands in (M-29)
-	Permit       string        `json:"permit,omitzero"`  // the newest that was granted
+	Failure      FailureKind   `json:"failure,omitzero"`  // of the last attempt that failed
+	Detail       string        `json:"detail,omitzero"`   // of that failure or of the skip; tainted
+	Action       Recovery      `json:"action,omitzero"`   // what was done about the last failure (M-46)
+	Unserved     *Unserved     `json:"unserved,omitzero"` // nobody serves the agent that it waits for
+	Delayed      bool          `json:"delayed,omitzero"`  // it takes more than twice its estimate (M-34)
+	Reused       uint64        `json:"reused,omitzero"`   // sequence of the earlier answer that stands in (M-29)
+	Permit       string        `json:"permit,omitzero"`   // the newest that was granted
 	Result       *Body         `json:"result,omitzero"`
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
 	Unproven     []string      `json:"unproven,omitzero"` // files that its agent named and may not pass on
 
 	routed bool // by the plan
 	acting bool // an effect was permitted, and may have happened
+}
+
+// Unserved says that nobody serves an agent.
+type Unserved struct {
+	Since time.Time `json:"since,omitzero"` // when it was last there; zero is never
+}
+
+// Moment is when that was, for a person who reads it at now: the time of the day in
+// UTC, with the date when that was another one. Never is empty.
+func (u *Unserved) Moment(now time.Time) string {
+	since, layout := u.Since.UTC(), "2006-01-02 15:04 UTC"
+	switch {
+	case since.IsZero():
+		return ""
+	case since.Truncate(24 * time.Hour).Equal(now.UTC().Truncate(24 * time.Hour)):
+		layout = "15:04 UTC"
+	}
+	return since.Format(layout)
 }
 
 // RunTaskState is how far a task is.

@@ -254,7 +254,7 @@ func (r *Run) runSettled(f *RunSettled, now time.Time) error {
 		if task.State.Ended() {
 			continue
 		}
-		task.State, task.Ended = TaskStateSkipped, now
+		task.State, task.Ended, task.Unserved = TaskStateSkipped, now, nil
 		if f.Status == RunCancelled {
 			task.State = TaskStateCancelled
 		}

@@ -27,6 +27,8 @@ func (t *RunTask) dispatch(f *TaskDispatched, now time.Time) error {
 // apply changes a task that has not ended by one fact about it.
 func (t *RunTask) apply(fact *Fact, now time.Time) error {
 	switch {
+	case fact.TaskUnserved != nil:
+		return t.unserved(fact.TaskUnserved)
 	case fact.TaskStarted != nil:
 		return t.started(fact.TaskStarted, now)
 	case fact.TaskProgressed != nil:
@@ -76,6 +78,15 @@ func (t *RunTask) permitted(f *PermitGranted) error {
 	return nil
 }
 
+// unserved notes that nobody is there to do what is asked, or is about to be.
+func (t *RunTask) unserved(f *TaskUnserved) error {
+	if t.State != TaskStateReady && t.State != TaskStateDispatched {
+		return fmt.Errorf("it is %s", t.State)
+	}
+	t.Unserved = &Unserved{Since: f.Since}
+	return nil
+}
+
 func (t *RunTask) started(f *TaskStarted, now time.Time) error {
 	if err := t.current(f.Attempt); err != nil {
 		return err
@@ -83,7 +94,7 @@ func (t *RunTask) started(f *TaskStarted, now time.Time) error {
 	if t.State == TaskStateRunning {
 		return errors.New("it is running")
 	}
-	t.State, t.Started = TaskStateRunning, now
+	t.State, t.Started, t.Unserved = TaskStateRunning, now, nil
 	return nil
 }
 
@@ -107,6 +118,7 @@ func (t *RunTask) completed(f *TaskCompleted, now time.Time) error {
 		}
 	}
 	result := f.Result
+	t.Unserved = nil
 	t.State, t.Ended, t.Percentage, t.Result = TaskStateCompleted, now, 100, &result
 	t.Reused, t.Deliverables, t.Unproven = f.Reused, f.Deliverables, f.Unproven
 	return nil
@@ -122,7 +134,7 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 	} else if f.Attempt != t.Attempt {
 		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
 	}
-	t.acting = t.acting && !f.Undone()
+	t.acting, t.Unserved = t.acting && !f.Undone(), nil
 	t.Failure, t.Detail, t.RetryAt, t.Action = f.Cause, f.Detail, f.RetryAt, f.Action
 	switch {
 	case !f.RetryAt.IsZero():
@@ -141,7 +153,7 @@ func (t *RunTask) skipped(f *TaskSkipped, now time.Time) error {
 	if t.State.underWay() {
 		return fmt.Errorf("it is %s", t.State)
 	}
-	t.State, t.Ended, t.Detail = TaskStateSkipped, now, f.Reason
+	t.State, t.Ended, t.Detail, t.Unserved = TaskStateSkipped, now, f.Reason, nil
 	return nil
 }
 
@@ -149,6 +161,6 @@ func (t *RunTask) cancelled(f *TaskCancelled, now time.Time) error {
 	if f.Attempt != 0 && f.Attempt != t.Attempt {
 		return fmt.Errorf("attempt %d while attempt %d is under way", f.Attempt, t.Attempt)
 	}
-	t.State, t.Ended = TaskStateCancelled, now
+	t.State, t.Ended, t.Unserved = TaskStateCancelled, now, nil
 	return nil
 }

@@ -144,6 +144,10 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
+		if absence := o.absence(c, now); absence != nil {
+			o.prompt(ctx, c, session.Input{Now: now, Absence: absence})
+			return
+		}
 		c.recalled = nil
 		o.watch(c)
 		o.evict(c)

@@ -23,6 +23,7 @@ type pool struct {
 	out      int // requests under way, by the states of the sessions
 	reserved int // of decisions that are not stored yet, and of grants
 	waiters  waiters
+	agent    watchedAgent
 }
 
 func (p *pool) room() bool { return p.limit == 0 || p.out+p.reserved < p.limit }
@@ -116,6 +117,9 @@ func (o *Owner) credit(c *conversation) {
 		o.freed(agent, func(p *pool) { p.out-- })
 	}
 	c.asked = c.asked[:0]
+	if c.state.Active != nil {
+		o.watchAgents()
+	}
 	for task := range c.state.UnderWay {
 		c.asked = append(c.asked, task.Agent)
 		o.pool(task.Agent).out++

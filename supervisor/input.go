@@ -60,6 +60,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	if err == nil {
 		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
+		o.hear(in)
 		err = o.open(in)
 	}
 	if err != nil {

@@ -44,6 +44,9 @@ type Config struct {
 	// Grants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
 	Grants *bus.Grants
+	// Presence looks whether anybody serves an agent, as bus.PresenceOf does; then
+	// whoever waits for one that nobody serves is told so. Nil never looks.
+	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
 
 	// Neighbors are the owners of the same process; nil is none.
 	Neighbors *Neighbors
@@ -105,6 +108,10 @@ type Owner struct {
 	unconsulted []*breaker          // of which the ledger has to be told, or asked
 	leasing     leasing
 
+	looking   *alarm // for when agents are looked after again
+	lookDue   bool
+	absentees int // agents that nobody serves, as far as is known
+
 	unknown  int  // conversations of which it is not known yet what the ledger says
 	early    int  // those of them that were met before the tail was read
 	surveyed bool // all that is under way in the shard is known
@@ -154,6 +161,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 		o.heard = now
 	}
 	o.survey(now)
+	o.lookAround(ctx)
 	worked = o.grant(ctx) || worked
 	for len(o.ready) > 0 && o.failed == nil {
 		c := o.ready[0]

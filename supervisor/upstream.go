@@ -88,11 +88,7 @@ func (o *Owner) say(ctx context.Context, c *conversation, told *telling, now tim
 	}
 	told.turn = false
 	run := c.state.Active
-	var eta schemas.ETA
-	if profile := o.Profiles.Pinned(run.ProfileHash); profile != nil {
-		eta = profile.Execution.Estimate
-	}
-	payload := session.ProgressOf(run, eta, now)
+	payload := session.ProgressOf(run, o.Profiles.Pinned(run.ProfileHash), now)
 	said, err := timeless(payload)
 	told.records = c.state.Records
 	if due := told.last.Add(nextAnyways); err == nil && now.Before(due) && said == told.said {

@@ -261,6 +261,9 @@ func (v *verifier) cause(cause schemas.Cause) (session.Input, error) {
 	if cause.Grant != nil {
 		return session.Input{Now: cause.Time, Grant: cause.Grant}, nil
 	}
+	if cause.Absence != nil {
+		return session.Input{Now: cause.Time, Absence: cause.Absence}, nil
+	}
 	message, ok := v.inputs[cause.Sequence]
 	if !ok {
 		return session.Input{}, fmt.Errorf("sequence %d is no input, or one that another record has used", cause.Sequence)

@@ -109,7 +109,10 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 
 func (t *Task) apply(f *schemas.Fact, now time.Time) {
 	switch {
+	case f.TaskUnserved != nil:
+		t.Unserved = &schemas.Unserved{Since: f.TaskUnserved.Since}
 	case f.TaskStarted != nil:
+		t.Unserved = nil
 		t.State, t.Due, t.Began, t.Heard = TaskRunning, f.TaskStarted.Deadline, now, now
 		t.Slow, t.Silence = f.TaskStarted.Slow, f.TaskStarted.Silence
 	case f.TaskProgressed != nil:
@@ -123,9 +126,9 @@ func (t *Task) apply(f *schemas.Fact, now time.Time) {
 	case f.TaskFailed != nil:
 		t.fail(f.TaskFailed, now)
 	case f.TaskSkipped != nil:
-		t.State, t.Ended = TaskSkipped, now
+		t.State, t.Ended, t.Unserved = TaskSkipped, now, nil
 	case f.TaskCancelled != nil:
-		t.State, t.Ended = TaskCancelled, now
+		t.State, t.Ended, t.Unserved = TaskCancelled, now, nil
 	case f.PermitGranted != nil:
 		t.Permit = f.PermitGranted.Permit
 	}
@@ -133,12 +136,12 @@ func (t *Task) apply(f *schemas.Fact, now time.Time) {
 
 func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
-	t.Made, t.Tokens = f.Deliverables, t.Tokens+f.Tokens
+	t.Made, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
 	t.Proven, t.Unproven = f.Proven, f.Unproven
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.Failure, t.Detail, t.Recovery = f.Cause, f.Detail, f.Action
+	t.Failure, t.Detail, t.Recovery, t.Unserved = f.Cause, f.Detail, f.Action, nil
 	if f.Undone() {
 		t.Permit = ""
 	}

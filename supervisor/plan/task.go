@@ -61,6 +61,10 @@ type Task struct {
 	Began   time.Time `json:"began,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 
+	// Unserved is there while nobody serves the agent that the task waits for, as
+	// far as is known.
+	Unserved *schemas.Unserved `json:"unserved,omitzero"`
+
 	Percentage int                   `json:"percentage,omitzero"`
 	Note       string                `json:"note,omitzero"` // the agent's last line
 	Result     schemas.Body          `json:"result,omitzero"`
@@ -81,6 +85,9 @@ func (t *Task) AgentOf(attempt int) string {
 	}
 	return t.Agent
 }
+
+// Unbegun reports whether the task waits for its agent.
+func (t *Task) Unbegun() bool { return t.State == TaskReady || t.State == TaskDispatched }
 
 // Optional reports whether the run can do without the task (settlement 10).
 func (t *Task) Optional() bool {

@@ -215,6 +215,19 @@ func (t *Turn) Grant(grant schemas.Grant) bool {
 	return true
 }
 
+// Unserved notes that nobody serves the agent that a task waits for. It reports
+// false, and does nothing, when the task waits for it no more, or that is known.
+func (t *Turn) Unserved(absence schemas.Absence) bool {
+	task := t.Run.Task(absence.Task)
+	if t.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
+		return false
+	}
+	t.Emit(schemas.Fact{TaskUnserved: &schemas.TaskUnserved{
+		Run: t.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
+	}})
+	return true
+}
+
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
 func (t *Turn) argumentFault(task *Task) string {
 	check := t.Profile.inputs[task.Agent]

@@ -30,6 +30,7 @@ type Input struct {
 	Control  *schemas.Control
 	Deadline *schemas.Deadline
 	Grant    *schemas.Grant
+	Absence  *schemas.Absence
 }
 
 // A Message is a mail or a chat message, as far as deciding goes.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -8,8 +9,13 @@ import (
 )
 
 // ProgressOf tells whoever asked for a run how far it is at a moment (M-14): the
-// tasks of its plan, and the newest line of the first that an agent works on.
-func ProgressOf(run *plan.Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload {
+// tasks of its plan, and that nobody serves the agent of one, else the newest line
+// of the first that an agent works on. Without a profile there are no words.
+func ProgressOf(run *plan.Run, profile *plan.Profile, now time.Time) schemas.ProgressPayload {
+	var eta schemas.ETA
+	if profile != nil {
+		eta = profile.Execution.Estimate
+	}
 	told := plan.Progress(run, eta, now)
 	told.PlanID = run.Message.Upstream.PlanID
 	for i := range run.Tasks {
@@ -18,7 +24,23 @@ func ProgressOf(run *plan.Run, eta schemas.ETA, now time.Time) schemas.ProgressP
 			break
 		}
 	}
+	for task := range run.All {
+		if task.Unserved != nil && profile != nil {
+			told.Message = unserved(profile.TextsIn(run.Message.Language), task, now)
+			break
+		}
+	}
 	return told
+}
+
+// unserved says that a task waits for an agent that nobody serves.
+func unserved(texts *schemas.Texts, task *plan.Task, now time.Time) string {
+	sentence := texts.Unserved
+	since := task.Unserved.Moment(now)
+	if since != "" {
+		sentence = texts.UnservedSince
+	}
+	return strings.NewReplacer("{agent}", task.Agent, "{since}", since).Replace(sentence)
 }
 
 // ProgressEvent returns the message of a progress update to the request that

@@ -210,9 +210,28 @@ func (s *script) permit(tb judge) {
 	}
 }
 
+// absence is mostly that of an agent which a task waits for.
+func (s *script) absence(tb judge) {
+	tb.Helper()
+	absence := schemas.Absence{Run: s.number(), Task: s.task(), Agent: s.pick("calculator", "summary", "clerk", "mail")}
+	for task := range s.state.Unserved {
+		if s.one(2) {
+			absence.Run, absence.Task, absence.Agent = s.state.Active.Number, task.ID, task.Agent
+		}
+	}
+	if s.one(2) {
+		absence.Since = s.now.Add(-time.Minute)
+	}
+	s.step(tb, session.Input{Now: s.now, Absence: &absence})
+}
+
 // grant is mostly one that a task waits for.
 func (s *script) grant(tb judge) {
 	tb.Helper()
+	if s.one(4) {
+		s.absence(tb)
+		return
+	}
 	grant := schemas.Grant{Run: s.number(), Task: s.task()}
 	for waiting := range s.state.Waiting {
 		if s.one(2) {

@@ -82,6 +82,19 @@ func (s *State) Waiting(yield func(schemas.Grant, *plan.Task) bool) {
 	}
 }
 
+// Unserved yields the tasks that wait for their agent, unless it is noted that
+// nobody serves it.
+func (s *State) Unserved(yield func(*plan.Task) bool) {
+	if s.Active == nil {
+		return
+	}
+	for task := range s.Active.All {
+		if task.Unbegun() && task.Unserved == nil && !yield(task) {
+			return
+		}
+	}
+}
+
 // UnderWay yields the tasks that an agent has been asked for and has not answered.
 func (s *State) UnderWay(yield func(*plan.Task) bool) {
 	if s.Active == nil {

@@ -86,6 +86,8 @@ func Step(env Env, state State, input Input) Outcome {
 		d.deadline(*input.Deadline)
 	case input.Grant != nil:
 		d.grant(*input.Grant)
+	case input.Absence != nil:
+		d.absence(*input.Absence)
 	}
 	d.next()
 	if len(d.facts) == 0 {
@@ -99,7 +101,7 @@ func Step(env Env, state State, input Input) Outcome {
 func (in *Input) Cause(profile string) schemas.Cause {
 	return schemas.Cause{
 		Sequence: in.Sequence, ID: in.Event.ID, Type: in.Event.Type,
-		Deadline: in.Deadline, Grant: in.Grant, Time: in.Now, Profile: profile,
+		Deadline: in.Deadline, Grant: in.Grant, Absence: in.Absence, Time: in.Now, Profile: profile,
 	}
 }
 
@@ -148,6 +150,12 @@ func (d *decision) deadline(deadline schemas.Deadline) {
 func (d *decision) grant(grant schemas.Grant) {
 	if d.state.Active != nil {
 		d.turn(d.env.Pinned).Grant(grant)
+	}
+}
+
+func (d *decision) absence(absence schemas.Absence) {
+	if d.state.Active != nil {
+		d.turn(d.env.Pinned).Unserved(absence)
 	}
 }
 

@@ -63,6 +63,7 @@ type story struct {
 //	room calculator=1         so many requests may be under way; "free" is no limit
 //	breaker calculator=open   open, closed or probe (half-open)
 //	grant task=t1 [run=1]     the shell lets a ready task begin
+//	absence agent=calculator task=t1 [run=1] [since=1m]     nobody serves the agent, never or for so long
 //	advance 10s               every deadline on the way rings
 //	deadline task=t1 kind=work [attempt=1] [run=1]     rings whether it is due or not
 //	state
@@ -113,6 +114,16 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	case "grant":
 		grant := schemas.Grant{Run: number(tb, d, "run", 1), Task: text(d, "task", "")}
 		return s.tell(s.step(tb, session.Input{Now: s.now, Grant: &grant}), nil)
+	case "absence":
+		absence := schemas.Absence{Run: number(tb, d, "run", 1), Task: text(d, "task", ""), Agent: text(d, "agent", "")}
+		if ago := text(d, "since", ""); ago != "" {
+			span, err := time.ParseDuration(ago)
+			if err != nil {
+				tb.Fatalf("%s: %v", d.Pos, err)
+			}
+			absence.Since = s.now.Add(-span)
+		}
+		return s.tell(s.step(tb, session.Input{Now: s.now, Absence: &absence}), nil)
 	case "room", "breaker":
 		s.limit(tb, d)
 		return ""

@@ -87,6 +87,11 @@ func (s *story) task(f *schemas.Fact) string {
 		s.remember(f.TaskDispatched)
 		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.TaskDispatched.Attempt,
 			f.TaskDispatched.Agent, s.clock(f.TaskDispatched.Queue), s.clock(f.TaskDispatched.Expires))
+	case f.TaskUnserved != nil:
+		if f.TaskUnserved.Since.IsZero() {
+			return "nobody has ever served " + f.TaskUnserved.Agent
+		}
+		return fmt.Sprintf("nobody serves %s since %s", f.TaskUnserved.Agent, s.clock(f.TaskUnserved.Since))
 	case f.TaskStarted != nil:
 		return s.begun(f.TaskStarted)
 	case f.TaskProgressed != nil:

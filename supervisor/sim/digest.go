@@ -63,6 +63,8 @@ func brief(message bus.Message) string {
 			_, _ = fmt.Fprintf(&b, " | %s %s/%d", cause.Deadline.Kind, cause.Deadline.Task, cause.Deadline.Attempt)
 		case cause.Grant != nil:
 			_, _ = fmt.Fprintf(&b, " | grant %s", cause.Grant.Task)
+		case cause.Absence != nil:
+			_, _ = fmt.Fprintf(&b, " | absence %s", cause.Absence.Task)
 		default:
 			_, _ = fmt.Fprintf(&b, " | %d", cause.Sequence)
 		}

@@ -44,6 +44,24 @@ func (w *World) breaker() func(string) plan.BreakerPolicy {
 	return func(string) plan.BreakerPolicy { return w.shape.breaker }
 }
 
+// presence says in turns of some seconds that nobody serves an agent, whatever that
+// does, or that nobody knows; nil when the world has none of this.
+func (w *World) presence() func(context.Context, string, time.Time) (bus.Presence, error) {
+	if !w.shape.absent {
+		return nil
+	}
+	return func(_ context.Context, agent string, now time.Time) (bus.Presence, error) {
+		turn := int(now.Unix()/7) + len(agent)
+		switch {
+		case w.calm || turn%3 == 0:
+			return bus.Presence{Served: true, LastSeen: now}, nil
+		case turn%3 == 1:
+			return bus.Presence{}, &bus.TemporaryError{Op: "look after " + agent, Err: context.DeadlineExceeded}
+		}
+		return bus.Presence{LastSeen: now.Add(-time.Minute)}, nil
+	}
+}
+
 // neighborhood returns the owners that a new one shares its process with.
 func (w *World) neighborhood() *supervisor.Neighbors {
 	if w.shape.houses == 0 {
@@ -66,7 +84,7 @@ func (w *World) start(shard int) {
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
 		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Breaker: w.breaker(), Neighbors: w.neighborhood(), Grants: w.grants,
-		CheckpointEvery: time.Second, CatchUp: w.shape.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
+		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.shape.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
 		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []Flaw{CrashBefore, CrashAfter}[w.rand.IntN(2)]}

@@ -31,6 +31,7 @@ type shape struct {
 	catchUp time.Duration // that a new owner waits for what is on its way; 0 is the default
 	hurry   time.Duration // the longest time in which nothing happens
 	breaker plan.BreakerPolicy
+	absent  bool // owners look whether anybody serves an agent
 }
 
 // bulk is how large the words of people and agents may become.

@@ -62,6 +62,8 @@ func taskLine(f *schemas.Fact, now time.Time) string {
 		return fmt.Sprintf("%s: ready, waits for %s to have room", f.TaskReady.Task, f.TaskReady.Agent)
 	case f.TaskDispatched != nil:
 		return fmt.Sprintf("%s: request to %s, attempt %d", f.TaskDispatched.Task, f.TaskDispatched.Agent, f.TaskDispatched.Attempt)
+	case f.TaskUnserved != nil:
+		return f.TaskUnserved.Task + ": " + unserved(f.TaskUnserved.Agent, f.TaskUnserved.Since)
 	case f.TaskStarted != nil:
 		return f.TaskStarted.Task + ": the agent works on it"
 	case f.TaskProgressed != nil:
@@ -97,6 +99,14 @@ func completionLine(f *schemas.TaskCompleted) string {
 		line += " after " + spoken(f.Recovered)
 	}
 	return line + quoted(f.Result)
+}
+
+// unserved says that nobody serves an agent, and since when.
+func unserved(agent string, since time.Time) string {
+	if since.IsZero() {
+		return "nobody serves " + agent + ", and nobody ever has"
+	}
+	return "nobody serves " + agent + " since " + since.Local().Format(time.DateTime)
 }
 
 // spoken turns a word of the ledger into words.

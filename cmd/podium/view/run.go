@@ -95,6 +95,9 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	if task.State == schemas.TaskStateReady && task.RetryAt.IsZero() && len(task.Resources) > 0 {
 		line("           waits until nobody uses: %s", shorten(strings.Join(task.Resources, ", "), shortLength))
 	}
+	if task.Unserved != nil {
+		line("           waits: %s", unserved(task.Agent, task.Unserved.Since))
+	}
 	if task.Delayed {
 		line("           it takes more than twice its estimate")
 	}

@@ -1,0 +1,146 @@
+package supervisor
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// When nobody serves an agent, whoever waits for it is told so, on record, instead
+// of waiting in silence for a deadline. The ledger is asked only about agents that
+// something waits for and that have said nothing for a while.
+
+const (
+	// lookEvery is how often the owner looks after the agents that something waits for.
+	lookEvery = time.Second
+	// lookStale is how old its knowledge may be when it says that nobody serves one.
+	lookStale = 2 * lookEvery
+)
+
+// A watchedAgent is what an owner knows of whether anybody serves an agent.
+type watchedAgent struct {
+	heard  time.Time        // the newest message of it in this shard
+	looked time.Time        // when the ledger was asked last
+	absent *schemas.Absence // of which agent, since when; nil while somebody serves it
+	busy   bool             // the ledger is being asked
+	asking []*conversation  // that want to know, once it has answered
+}
+
+// hear notes a sign of life.
+func (o *Owner) hear(in *input) {
+	p := o.pools[in.agent] // nil when it is no agent's
+	if p == nil || !in.message.Recorded.After(p.agent.heard) {
+		return
+	}
+	p.agent.heard = in.message.Recorded
+	if o.now.Sub(p.agent.heard) < bus.AliveWithin {
+		o.present(p)
+	}
+}
+
+func (o *Owner) present(p *pool) {
+	if p.agent.absent != nil {
+		p.agent.absent = nil
+		o.absentees--
+	}
+}
+
+// watchAgents has the owner look soon, when it has something that an agent is to do.
+func (o *Owner) watchAgents() {
+	if o.Presence != nil && (o.looking == nil || o.looking.index < 0) && !o.lookDue {
+		o.looking = o.alarms.add(o.now.Add(lookEvery), func(time.Time) { o.lookDue = true })
+	}
+}
+
+// lookAround looks after all agents that something waits for, once that is due.
+func (o *Owner) lookAround(ctx context.Context) {
+	if !o.lookDue {
+		return
+	}
+	o.lookDue = false
+	for _, agent := range slices.Sorted(maps.Keys(o.pools)) {
+		p := o.pools[agent]
+		if p.out == 0 && p.next() == nil {
+			continue
+		}
+		o.watchAgents()
+		if o.caughtUp(o.now) && !p.agent.busy && o.now.Sub(p.agent.heard) >= bus.AliveWithin {
+			o.look(ctx, agent, p)
+		}
+	}
+}
+
+func (o *Owner) look(ctx context.Context, agent string, p *pool) {
+	p.agent.busy = true
+	var found bus.Presence
+	began := o.now
+	o.operate(func() (err error) {
+		found, err = o.Presence(ctx, agent, began)
+		return err
+	}, func(_ time.Time, err error) {
+		p.agent.busy = false
+		asking := p.agent.asking
+		p.agent.asking = nil
+		if err != nil {
+			o.Log.Warn().Err(err).Str("agent", agent).Msg("whether anybody serves the agent is not known")
+			p.agent.asking = asking
+			return
+		}
+		p.agent.looked = began
+		switch {
+		case found.Served:
+			o.present(p)
+		case p.agent.absent == nil:
+			p.agent.absent = &schemas.Absence{Agent: agent, Since: found.LastSeen.UTC()}
+			o.absentees++
+			o.Log.Warn().Str("agent", agent).Time("since", found.LastSeen).Msg("nobody serves the agent, and something waits for it")
+			asking = o.waitingFor(agent)
+		}
+		for _, c := range asking {
+			if o.sessions[c.id] == c {
+				o.push(c)
+			}
+		}
+	})
+}
+
+// waitingFor lists the conversations that wait for an agent and have not been told
+// that nobody serves it.
+func (o *Owner) waitingFor(agent string) (waiting []*conversation) {
+	for _, id := range slices.Sorted(maps.Keys(o.sessions)) {
+		for task := range o.sessions[id].state.Unserved {
+			if task.Agent == agent {
+				waiting = append(waiting, o.sessions[id])
+				break
+			}
+		}
+	}
+	return waiting
+}
+
+// absence returns an agent that a conversation waits for and that nobody serves.
+// What is known may be old: then the conversation goes on when it is looked at anew.
+func (o *Owner) absence(c *conversation, now time.Time) *schemas.Absence {
+	if o.absentees == 0 {
+		return nil
+	}
+	for task := range c.state.Unserved {
+		p := o.pools[task.Agent]
+		switch {
+		case p == nil || p.agent.absent == nil:
+		case now.Sub(p.agent.looked) > lookStale:
+			if !slices.Contains(p.agent.asking, c) {
+				p.agent.asking = append(p.agent.asking, c)
+			}
+		default:
+			absence := *p.agent.absent
+			absence.Run, absence.Task = c.state.Active.Number, task.ID
+			return &absence
+		}
+	}
+	return nil
+}
