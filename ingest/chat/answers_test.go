@@ -52,7 +52,7 @@ func TestTeamsAnswersInTime_X02(t *testing.T) {
 
 // answerAfter settles the run of the first message of a channel as a session
 // would; stop waits for it to end or gives it up.
-func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.Duration) (stop func()) {
+func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.Duration, waits ...schemas.Fact) (stop func()) {
 	t.Helper()
 	var scripts sync.WaitGroup
 	given := make(chan struct{})
@@ -72,6 +72,9 @@ func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.D
 			schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}, {Task: "t2"}}}},
 			schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}}},
 			schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "calculator", Attempt: 1}})
+		if len(waits) > 0 {
+			session.record(waits...)
+		}
 		timer := time.NewTimer(settled - time.Since(begin))
 		defer timer.Stop()
 		select {
@@ -128,10 +131,17 @@ func TestProgressIsShown_X02(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		settled time.Duration
+		waits   []schemas.Fact
 		want    []string
 	}{
 		"quick": {settled: time.Second},
 		"slow":  {settled: 9 * time.Second, want: []string{"In Arbeit: 0 von 2 Schritten sind fertig."}},
+		"unserved": {
+			settled: 9 * time.Second, want: []string{"Wartet: calculator ist seit 1999-12-31 23:40 UTC nicht in Betrieb."},
+			waits: []schemas.Fact{{TaskUnserved: &schemas.TaskUnserved{
+				Run: 1, Task: "t1", Agent: "calculator", Since: time.Date(1999, 12, 31, 23, 40, 0, 0, time.UTC),
+			}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +163,7 @@ func TestProgressIsShown_X02(t *testing.T) {
 						return nil
 					}
 				})
-				stop := answerAfter(t, ledger, "slack", test.settled)
+				stop := answerAfter(t, ledger, "slack", test.settled, test.waits...)
 				message := slackPost(slackEvent("message", "Ev1", "1.2", "2+2"))
 				for range 2 {
 					message.do(t, door)

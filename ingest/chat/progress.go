@@ -63,6 +63,15 @@ func (d *Door) followProgress(ctx context.Context, ref reference, language strin
 	return nil
 }
 
+// unservedLine says that nobody serves the agent that a task waits for.
+func (d *Door) unservedLine(task *schemas.RunTask, language string) string {
+	since := task.Unserved.Moment(d.config.Now())
+	if since == "" {
+		return d.words.Say(language, "unserved", "{agent}", task.Agent)
+	}
+	return d.words.Say(language, "unserved_since", "{agent}", task.Agent, "{since}", since)
+}
+
 // progressLine says how far a run is; nothing before it has begun. The words of
 // agents are left out: they are for the answer, which is checked.
 func (d *Door) progressLine(w *watch, fallback string) string {
@@ -76,6 +85,9 @@ func (d *Door) progressLine(w *watch, fallback string) string {
 	}
 	done, total := 0, 0
 	for i := range run.Tasks {
+		if task := &run.Tasks[i]; task.Unserved != nil {
+			return d.unservedLine(task, language)
+		}
 		if task := &run.Tasks[i]; task.Kind == "" {
 			total++
 			if task.State == schemas.TaskStateCompleted {

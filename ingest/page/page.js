@@ -106,8 +106,14 @@
           this.progress();
           break;
         case 'task_dispatched': case 'task_started':
-          if (step) this.mark(step, 'running', told.agent);
+          if (step) {
+            if (step.unserved) { step.unserved = false; step.message = ''; }
+            this.mark(step, 'running', told.agent);
+          }
           else if (told.task === 'reply') this.tell(say('delivering'), false);
+          break;
+        case 'task_unserved':
+          this.unserved(step, told);
           break;
         case 'task_progressed':
           if (step) { step.percentage = told.percentage; step.message = told.message || ''; this.mark(step, 'running'); }
@@ -117,6 +123,14 @@
         case 'task_skipped': case 'task_cancelled': if (step) this.mark(step, 'skipped'); break;
         default:
       }
+    }
+
+    // unserved says that nobody serves the agent that a step waits for.
+    unserved(step, told) {
+      const since = told.since ? new Date(told.since).toLocaleString(document.documentElement.lang, { dateStyle: 'short', timeStyle: 'short' }) : '';
+      const words = say(since ? 'unserved_since' : 'unserved', { agent: told.agent, since });
+      if (step) { step.unserved = true; step.message = words; this.mark(step, 'waiting', told.agent); }
+      this.tell(words);
     }
 
     step(task, description, agent) {
@@ -137,7 +151,7 @@
       if (agent) step.agent = agent;
       step.item.className = state;
       step.mark.textContent = { waiting: '·', running: '›', completed: '✓', broken: '×', skipped: '–' }[state];
-      step.by.textContent = state === 'running' && step.message ? step.agent + ': ' + step.message : step.agent;
+      step.by.textContent = ['waiting', 'running'].includes(state) && step.message ? step.agent + ': ' + step.message : step.agent;
       step.spoken.textContent = ' (' + say('step_' + state) + ')';
       this.progress();
     }
@@ -263,7 +277,7 @@
     while (following.size < 2 && waiting.length) follow(waiting.shift());
   }
 
-  const heard = ['record', 'message_received', 'run_started', 'plan_created', 'task_routed', 'task_dispatched', 'task_started',
+  const heard = ['record', 'message_received', 'run_started', 'plan_created', 'task_routed', 'task_dispatched', 'task_unserved', 'task_started',
     'task_progressed', 'task_completed', 'task_failed', 'task_skipped', 'task_cancelled', 'run_settled'];
 
   // follow shows a run's records as they come. A broken connection is taken up again

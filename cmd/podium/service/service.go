@@ -46,6 +46,7 @@ type Service struct {
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
 	handlers  map[string]described
+	present   present
 	serving   []*inProcess             // the agents that this process serves, by name
 	sources   map[string]*oauth.Source // of access tokens, by mail account
 	doors     []*imap.Door
@@ -201,6 +202,9 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Breaker:  s.breaker, Neighbors: &s.neighbors,
+			Presence: func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
+				return bus.PresenceOf(ctx, s.Ledger.Core, agent, now)
+			},
 		})
 		err := owner.Run(ctx)
 		if err == nil || errors.Is(err, supervisor.ErrNotOwner) || ctx.Err() != nil {

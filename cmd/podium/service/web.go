@@ -37,6 +37,7 @@ func (s *Service) openWeb() (*webServer, error) {
 	}
 	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /health", s.agentsPage)
 	mux.Handle("GET /metrics", s.metrics(door, append(counters, &admissionMetrics{entrance})...))
 	silent := newSilent()
 	server := &http.Server{

@@ -136,7 +136,10 @@ func Draw(run *schemas.Run, now time.Time) string {
 }
 
 func pictureTask(b *strings.Builder, task *schemas.RunTask, now time.Time) {
-	took := ""
+	took, says := "", task.Message
+	if task.Unserved != nil {
+		says = unserved(task.Agent, task.Unserved.Since)
+	}
 	switch {
 	case task.Dispatched.IsZero():
 	case !task.Ended.IsZero():
@@ -144,7 +147,7 @@ func pictureTask(b *strings.Builder, task *schemas.RunTask, now time.Time) {
 	case now.After(task.Dispatched):
 		took = now.Sub(task.Dispatched).Round(100 * time.Millisecond).String()
 	}
-	_, _ = fmt.Fprintf(b, "  %s %-8s %-12s %-10s %8s  %s\n", mark(task.State), task.Task, task.Agent, task.State, took, short(task.Message))
+	_, _ = fmt.Fprintf(b, "  %s %-8s %-12s %-10s %8s  %s\n", mark(task.State), task.Task, task.Agent, task.State, took, short(says))
 }
 
 const barWidth = 30

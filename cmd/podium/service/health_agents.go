@@ -1,0 +1,83 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"podium/bus"
+	"podium/cmd/podium/config"
+)
+
+// presentFor is how long what was found out about the agents is told again: the
+// page is for everybody who reaches it.
+const presentFor = time.Second
+
+// A servedAgent is one agent of the configuration on the page about agents.
+type servedAgent struct {
+	Name   string           `json:"name"`
+	Kind   config.AgentKind `json:"kind"`
+	Served bool             `json:"served"`
+	// LastSeen is its newest sign of life; while nobody serves it, since when that
+	// is so. Absent is never.
+	LastSeen *time.Time `json:"last_seen,omitempty"`
+}
+
+// present is the newest report about the agents.
+type present struct {
+	mu     sync.Mutex
+	at     time.Time
+	agents []servedAgent
+	err    error
+}
+
+// servedAgents says of every agent of the configuration whether anybody serves it.
+func (s *Service) servedAgents(ctx context.Context) ([]servedAgent, error) {
+	s.present.mu.Lock()
+	defer s.present.mu.Unlock()
+	if now := time.Now(); now.Sub(s.present.at) >= presentFor {
+		s.present.agents, s.present.err = s.lookAfterAgents(ctx, now)
+		s.present.at = time.Now()
+	}
+	return s.present.agents, s.present.err
+}
+
+func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedAgent, error) {
+	found := make([]servedAgent, 0, len(s.settings.Agents))
+	for _, name := range s.agentNames() {
+		presence, err := bus.PresenceOf(ctx, s.Ledger.Core, name, now)
+		if err != nil {
+			return nil, err
+		}
+		agent := servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served}
+		if !presence.LastSeen.IsZero() {
+			agent.LastSeen = &presence.LastSeen
+		}
+		found = append(found, agent)
+	}
+	return found, nil
+}
+
+// agentsPage answers with the agents and whether anybody serves them; 503 when that
+// is not known, because the ledger does not answer.
+func (s *Service) agentsPage(w http.ResponseWriter, r *http.Request) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second) // others are told the same
+	defer stop()
+	report := struct {
+		Agents []servedAgent `json:"agents"`
+		Ledger string        `json:"ledger,omitempty"`
+	}{Agents: []servedAgent{}}
+	status := http.StatusOK
+	if agents, err := s.servedAgents(ctx); err == nil {
+		report.Agents = agents
+	} else {
+		report.Ledger, status = "does not answer", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(report); err != nil {
+		s.log.Debug().Err(err).Msg("report about agents not delivered")
+	}
+}

@@ -1,0 +1,36 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+// Whoever looks at a run reads that it waits for an agent that nobody serves.
+func TestUnservedAgentsAreTold(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
+	told := view.Run(&schemas.Run{ID: "run-1", Tasks: []schemas.RunTask{
+		{Task: "t1", Agent: "shout", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: since}},
+		{Task: "t2", Agent: "whisper", State: schemas.TaskStateReady, Unserved: &schemas.Unserved{}},
+	}}, "")
+	for _, line := range []string{
+		"waits: nobody serves shout since 2026-01-01 13:00:00", "waits: nobody serves whisper, and nobody ever has",
+	} {
+		if !strings.Contains(told, line+"\n") {
+			t.Errorf("%q is not in\n%s", line, told)
+		}
+	}
+	if drawn := view.Draw(&schemas.Run{Tasks: []schemas.RunTask{
+		{Task: "t1", Agent: "shout", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: since}},
+	}}, since); !strings.Contains(drawn, "nobody serves shout since 2026-01-01 13:00:00") {
+		t.Errorf("it is not drawn:\n%s", drawn)
+	}
+	lines := view.Lines(&schemas.Record{Facts: []schemas.Fact{{TaskUnserved: &schemas.TaskUnserved{Run: 1, Task: "t1", Agent: "shout", Since: since}}}})
+	if len(lines) != 1 || lines[0] != "t1: nobody serves shout since 2026-01-01 13:00:00" {
+		t.Errorf("%q", lines)
+	}
+}
