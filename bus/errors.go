@@ -23,6 +23,9 @@ var (
 	ErrDenied = errors.New("permission denied")
 	// ErrNotGranted reports an artifact for which an agent shows no valid grant.
 	ErrNotGranted = errors.New("no valid grant for the artifact")
+	// ErrRefused reports that a core service does not do it for this agent; no other
+	// try can succeed.
+	ErrRefused = errors.New("the core refuses it")
 	// ErrNotPermitted reports that whoever made a request does not want its effect any
 	// more, or that it asks a question.
 	ErrNotPermitted = errors.New("the agent may not act")
@@ -40,6 +43,15 @@ type MalformedError struct {
 
 // Error implements error.
 func (e *MalformedError) Error() string { return "malformed message: " + e.Detail }
+
+// A RefusedError is ErrRefused with a sentence that says why, and what to do.
+type RefusedError struct{ Reason string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Unwrap returns ErrRefused.
+func (e *RefusedError) Unwrap() error { return ErrRefused }
 
 // A TemporaryError is one that another try may not meet. After a publish that
 // failed so, the message may be in the stream or not.

@@ -149,7 +149,7 @@ type Core interface {
 	PoolState(ctx context.Context, agent string) (PoolState, error)
 	// Serve answers requests to a service subject (wildcards allowed) until
 	// stop is called, which waits for answers under way. An error from answer
-	// reaches the asker as text.
+	// reaches the asker as text, and a *RefusedError as such.
 	Serve(subject string, answer func(ctx context.Context, subject string, body []byte) ([]byte, error)) (stop func(), err error)
 	// Signal sends a message to whoever listens now; it is not stored.
 	Signal(subject string, body []byte) error

@@ -17,6 +17,7 @@ import (
 const (
 	rememberedBytes = 64 << 20        // of answers kept for repeats
 	askTimeout      = 5 * time.Second // of one question to a core service
+	announceWait    = time.Second     // that the first request waits for the announcement
 	publishTimeout  = 10 * time.Second
 	ackTimeout      = 5 * time.Second
 )
@@ -111,7 +112,9 @@ type server struct {
 // exactly one response to each, until ctx ends. Then it takes no more, lets the
 // requests under way finish for DrainTimeout, cancels the others and gives them
 // back. It returns when every handler has returned: nil after ctx has ended,
-// ErrClosed or ErrDenied when the bus refuses for good.
+// ErrClosed or ErrDenied when the bus refuses for good, ErrRefused when the core
+// does not have this process serve the agent. It takes its first request after it
+// has announced the agent, or tried to.
 //
 // See the package documentation for what it guarantees to a handler.
 func Serve(ctx context.Context, worker Worker, handler Handler, config ServeConfig) error {
@@ -140,16 +143,35 @@ func (s *server) run(ctx context.Context) error {
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // outlives ctx by the drain
 	defer stop(nil)
 	background, quiet := context.WithCancel(work)
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	var life, requests sync.WaitGroup
-	life.Go(func() { s.stayAlive(background) })
+	tried := make(chan struct{})
+	life.Go(func() { s.stayAlive(background, sync.OnceFunc(func() { close(tried) }), refuse) })
 	life.Go(func() { s.hearCancels(background) })
 	life.Go(func() { s.hearPermits(background) })
 
+	await(ctx, tried, announceWait)
 	err := s.pull(ctx, work, &requests)
+	if cause := context.Cause(ctx); errors.Is(cause, ErrRefused) {
+		err = cause
+		stop(errDrained) // it is not this process that is asked
+	}
 	s.drain(&requests, stop)
 	quiet()
 	life.Wait()
 	return err
+}
+
+// await waits for something, at most for a while and until ctx ends.
+func await(ctx context.Context, done <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // pull fetches exactly as many requests as there are free slots, because a
@@ -257,7 +279,11 @@ func (s *server) interrupt(request string) {
 
 // stayAlive announces the agent, then tells the registry that it lives. A core
 // that has forgotten the agent hears its announcement again.
-func (s *server) stayAlive(ctx context.Context) {
+//
+// Tried is called when the first announcement has come to something, refuse when
+// the core will not have this process serve the agent.
+func (s *server) stayAlive(ctx context.Context, tried func(), refuse context.CancelCauseFunc) {
+	defer tried()
 	announcement, err := schemas.Marshal(s.config.Agent)
 	if err != nil {
 		s.log.Error().Err(err).Msg("the agent's description cannot be announced")
@@ -266,7 +292,7 @@ func (s *server) stayAlive(ctx context.Context) {
 	announced := false
 	var trouble backoff
 	for {
-		service, body := ServiceAlive, []byte(nil)
+		service, body := ServiceAlive, []byte(s.config.Agent.Instance)
 		if !announced {
 			service, body = ServiceAnnounce, announcement
 		}
@@ -274,13 +300,19 @@ func (s *server) stayAlive(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
+		case errors.Is(err, ErrRefused):
+			s.log.Error().Err(err).Msg("the core does not have this process serve the agent")
+			refuse(err)
+			return
 		case err == nil:
 			announced, trouble = true, backoff{}
+			tried()
 			err = Pause(ctx, s.config.Heartbeat)
 		case announced && !Temporary(err):
 			announced = false
 			continue
 		default:
+			tried()
 			s.log.Warn().Err(err).Str("service", service).Msg("the core does not answer; trying again")
 			err = trouble.wait(ctx)
 		}

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,12 +20,19 @@ const (
 	openTimeout = 30 * time.Second
 )
 
+// A Reservation keeps an agent for one process: whoever announces it without the
+// word that the process has is refused.
+type Reservation struct {
+	Agent    string
+	Instance string // the word: of schemas.Agent.Instance, which nobody else knows
+}
+
 // ServeAgents answers the core services of all agents: announce and alive keep
 // the registry in AgentBucket, artifact opens the object store to whoever has a
 // grant. Which agent asks is decided by the subject, never by the body. Stop waits
 // for answers under way.
-func ServeAgents(core Core, clock func() time.Time) (stop func(), err error) {
-	r := registry{store: core.Store(AgentBucket), clock: clock}
+func ServeAgents(core Core, clock func() time.Time, reserved ...Reservation) (stop func(), err error) {
+	r := registry{store: core.Store(AgentBucket), clock: clock, reserved: reserved}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	grants, err := OpenGrants(ctx, core, clock())
@@ -59,8 +67,20 @@ func ServeAgents(core Core, clock func() time.Time) (stop func(), err error) {
 }
 
 type registry struct {
-	store Store
-	clock func() time.Time
+	store    Store
+	clock    func() time.Time
+	reserved []Reservation
+}
+
+// refuses says why an agent may not be announced by a process; nil when it may.
+func (r registry) refuses(agent, instance string) error {
+	for i := range r.reserved {
+		if r.reserved[i].Agent == agent && subtle.ConstantTimeCompare([]byte(r.reserved[i].Instance), []byte(instance)) != 1 {
+			return &RefusedError{Reason: "agent " + agent + " is served by the running instance itself, and by nobody else: " +
+				"choose another name, or have it served elsewhere alone, as {kind: external} in podium.yaml"}
+		}
+	}
+	return nil
 }
 
 func (r registry) announce(ctx context.Context, agent string, body []byte) ([]byte, error) {
@@ -71,6 +91,10 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 	if err := schemas.Unmarshal(body, &entry); err != nil {
 		return nil, fmt.Errorf("the announcement of %s is not a description of an agent", agent)
 	}
+	if err := r.refuses(agent, entry.Instance); err != nil {
+		return nil, err
+	}
+	entry.Instance = "" // it stays a secret
 	now := r.clock().UTC()
 	entry.Name, entry.Announced, entry.LastSeen = agent, now, now
 	entry.Breaker = nil // not the agent's to say
@@ -82,7 +106,10 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 	return nil, err
 }
 
-func (r registry) alive(ctx context.Context, agent string, _ []byte) ([]byte, error) {
+func (r registry) alive(ctx context.Context, agent string, body []byte) ([]byte, error) {
+	if err := r.refuses(agent, string(body)); err != nil {
+		return nil, err
+	}
 	kept, revision, err := r.store.Get(ctx, agent)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s has not announced itself: %w", agent, err)

@@ -89,7 +89,7 @@ func DeadSubject(reason schemas.QuarantineReason, shard int) string {
 // The core services of an agent, by request and reply, never stored.
 const (
 	ServiceAnnounce = "announce"  // body: schemas.Agent
-	ServiceAlive    = "alive"     // empty body
+	ServiceAlive    = "alive"     // body: schemas.Agent.Instance of the announcement, which may be empty
 	ServiceArtifact = "artifact"  // see artifactFrame
 	SignalCancel    = "cancel"    // body: the request's id; a hint
 	SignalPermitted = "permitted" // body: schemas.PermitAnswer; it may be missed

@@ -18,9 +18,12 @@ type Agent struct {
 	Concurrency int            `json:"concurrency,omitzero"`  // requests at a time, over all its processes
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // of task.context.arguments
 	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside
-	Announced   time.Time      `json:"announced,omitzero"`
-	LastSeen    time.Time      `json:"last_seen,omitzero"`
-	Breaker     *Breaker       `json:"breaker,omitzero"` // absent: it never mattered
+	// Instance is the word by which a process proves that the agent is kept for it.
+	// It is never in the registry.
+	Instance  string    `json:"instance,omitzero"`
+	Announced time.Time `json:"announced,omitzero"`
+	LastSeen  time.Time `json:"last_seen,omitzero"`
+	Breaker   *Breaker  `json:"breaker,omitzero"` // absent: it never mattered
 }
 
 const maxAgentName = 63 // bytes: a token of a subject

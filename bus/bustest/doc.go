@@ -39,6 +39,7 @@ func TestCore(t *testing.T, open func(t *testing.T) System) {
 		{"Queue", testQueue},
 		{"Services", testServices},
 		{"Agents", testAgents},
+		{"Reservations", testReservations},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

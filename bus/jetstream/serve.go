@@ -25,8 +25,9 @@ const (
 	// errorHeader is where an answer tells its error, as in NATS services.
 	errorHeader     = "Nats-Service-Error"
 	errorCodeHeader = "Nats-Service-Error-Code"
-	errorCode       = "500"
-	busyCode        = "503" // the same question may be asked again
+	codeFailed      = "500"
+	codeBusy        = "503" // the same question may be asked again
+	codeRefused     = "403" // no other try can succeed
 )
 
 // errBusy is told to who asks faster than it is answered.
@@ -153,9 +154,12 @@ func (s *service) reply(m *nats.Msg, body []byte, err error) {
 		err = s.core.connection.PublishMsg(reply)
 	}
 	if err != nil { // of the answer, or because it is too large
-		code := errorCode
-		if bus.Temporary(err) {
-			code = busyCode
+		code := codeFailed
+		switch {
+		case errors.Is(err, bus.ErrRefused):
+			code = codeRefused
+		case bus.Temporary(err):
+			code = codeBusy
 		}
 		reply.Data = nil
 		reply.Header = nats.Header{errorHeader: {oneLine(err.Error())}, errorCodeHeader: {code}}

@@ -132,10 +132,12 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	switch text := reply.Header.Get(errorHeader); {
+	switch text, code := reply.Header.Get(errorHeader), reply.Header.Get(errorCodeHeader); {
 	case text == "":
-	case reply.Header.Get(errorCodeHeader) == busyCode:
+	case code == codeBusy:
 		return nil, &bus.TemporaryError{Op: op, Err: errors.New(text)}
+	case code == codeRefused:
+		return nil, fmt.Errorf("%s: %w", op, &bus.RefusedError{Reason: text})
 	default:
 		return nil, fmt.Errorf("%s: %s", op, text)
 	}

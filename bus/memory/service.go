@@ -46,6 +46,9 @@ func (w *Worker) Ask(ctx context.Context, name string, body []byte) ([]byte, err
 	}
 	defer s.under.Done()
 	answer, err := s.answer(ctx, subject, slices.Clone(body))
+	if refused, ok := errors.AsType[*bus.RefusedError](err); ok {
+		return nil, fmt.Errorf("ask %s: %w", subject, &bus.RefusedError{Reason: refused.Reason})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %s", subject, err) //nolint:errorlint // only its text reaches the asker
 	}
