@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -32,7 +34,7 @@ type agentExecCommand struct {
 
 	Name        string             `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
 	Concurrency int                `help:"Requests at a time." default:"1"`
-	Timeout     time.Duration      `help:"After this the program, and all it started, is killed." default:"30s"`
+	Timeout     time.Duration      `help:"After this the program, and all it started, is killed. Default: as long as podium.yaml lets the agent work." placeholder:"DURATION"`
 	Heartbeat   time.Duration      `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
 	Description string             `help:"What it can do, in one sentence." placeholder:"WORDS"`
 	Kinds       []schemas.TaskKind `help:"What it answers, as podium.yaml has it: ${enum}. Every other request is refused, and starts no program." enum:"work,assess,plan,route" default:"work"`
@@ -46,6 +48,8 @@ func (agentExecCommand) Help() string {
 as JSON; lines on standard error are progress, and "40% words" sets the percentage. Another exit code
 than 0 is a failure. The agent must be in podium.yaml as kind external; the key that the running
 instance has made for it is found in its data directory. Ctrl-C stops it when its requests are done.
+No program works longer than whoever asks waits: deadlines.work of the profile, or timeout of the agent
+in podium.yaml where that is longer. A longer --timeout gives way, and the start says so.
 
   podium agent exec --name summary -- ./summary.sh
   podium agent exec --name translate --concurrency 2 -- python3 translate.py
@@ -62,18 +66,22 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	program, err := exec.New(exec.Config{
-		Command: command, Timeout: c.Timeout, Description: c.Description, SideEffects: c.SideEffects, Kinds: c.Kinds,
-	})
-	if err != nil {
+	settings := exec.Config{Command: command, Timeout: c.Timeout, Description: c.Description, SideEffects: c.SideEffects, Kinds: c.Kinds}
+	if _, err := exec.New(settings); err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	worker, err := c.connect(env)
+	worker, about, err := c.connect(env)
 	if err != nil {
 		return err
 	}
 	defer worker.Close()
-	if _, err = fmt.Fprintf(env.stdout, "agent %s takes requests; Ctrl-C stops it\n", c.Name); err != nil {
+	says := []string{"agent " + c.Name + " takes requests; Ctrl-C stops it"}
+	settings.Timeout, says = c.bound(&about, says)
+	program, err := exec.New(settings)
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintln(env.stdout, strings.Join(says, "\n")); err != nil {
 		return err
 	}
 	return bus.Serve(env.ctx, worker, program, bus.ServeConfig{
@@ -81,14 +89,37 @@ func (c *agentExecCommand) Run(env *environment) error {
 	})
 }
 
-func (c *agentExecCommand) connect(env *environment) (*jetstream.Worker, error) {
-	if err := env.place(); err != nil {
-		return nil, err
+func (c *agentExecCommand) connect(env *environment) (worker *jetstream.Worker, about service.ExternalAgent, err error) {
+	if err = env.place(); err != nil {
+		return nil, about, err
 	}
 	if env.nats != nil {
-		return service.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
+		worker, err = service.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
+		return worker, about, err
 	}
 	return service.AttachWorker(env.ctx, env.data, c.Name, env.log)
+}
+
+// bound returns how long the program may work on a request, and adds to what is
+// said where that, or what was asked for, is longer than a profile waits.
+func (c *agentExecCommand) bound(about *service.ExternalAgent, says []string) (time.Duration, []string) {
+	longest := time.Duration(0)
+	for _, profile := range sortedKeys(about.Work) {
+		waits := time.Duration(about.Work[profile])
+		longest = max(longest, waits)
+		if c.Timeout > waits {
+			says = append(says, fmt.Sprintf("--timeout %s gives way: profile %s waits %s for %s, then its program is killed and the attempt has failed; "+
+				"`timeout: %s` for %s in podium.yaml, and a restart of the instance, give it that long",
+				c.Timeout, profile, waits, c.Name, c.Timeout, c.Name))
+		}
+	}
+	switch {
+	case c.Timeout == 0:
+		return cmp.Or(time.Duration(about.Timeout), longest, exec.DefaultTimeout), says
+	case longest > 0:
+		return min(c.Timeout, longest), says
+	}
+	return c.Timeout, says
 }
 
 // agentsCommand lists the agents that have announced themselves.

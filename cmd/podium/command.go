@@ -176,7 +176,7 @@ func report(stderr io.Writer, err error) int {
 	switch {
 	case isCoded:
 		return coded.code
-	case config.ProblemsOf(err) != nil:
+	case config.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
 		return exitUsage
 	case errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound

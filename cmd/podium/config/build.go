@@ -73,6 +73,21 @@ func buildCapabilities(source []Capability) []schemas.Capability {
 	return capabilities
 }
 
+// WorkDeadlines returns how long an agent may work on a request, by the profiles
+// that use it.
+func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
+	deadlines := map[string]schemas.Duration{}
+	for name := range c.Profiles {
+		profile := c.Profile(name)
+		for i := range profile.Agents {
+			if use := &profile.Agents[i]; use.Name == agent {
+				deadlines[name] = or(use.Work, profile.Deadlines.Work)
+			}
+		}
+	}
+	return deadlines
+}
+
 // heartbeat is how often an agent promises a sign of life while it works: what is
 // served here keeps the default (M-36, M-47).
 func (a *Agent) heartbeat() schemas.Duration {

@@ -94,7 +94,7 @@ type Agent struct {
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
 	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
-	Timeout      schemas.Duration   `yaml:"timeout" default:"30s" doc:"exec: after this the program and all it started are killed."`
+	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed, and it is 30s when nothing is said."`
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`

@@ -95,7 +95,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		kinds []AgentKind
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
-		{"timeout", agent.Timeout != 0, []AgentKind{KindExec}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindExternal}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindExternal}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},

@@ -105,14 +105,15 @@ func ownMail(settings *config.Config) func(messageID string) bool {
 }
 
 // serveAgent runs one agent until ctx ends.
-func serveAgent(ctx context.Context, worker bus.Worker, agent config.Agent, h described, log zerolog.Logger) error {
+func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, agent config.Agent, h described) error {
 	about := h.Description()
+	about.Instance = s.instance
 	if agent.Description != "" {
 		about.Description = agent.Description
 	}
 	return bus.Serve(ctx, worker, h, bus.ServeConfig{
 		Agent: about, Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
-		Log: log,
+		Log: s.log,
 	})
 }
 

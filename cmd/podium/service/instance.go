@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/jetstream"
+	"podium/schemas"
 )
 
 // An Instance is what a running podium says of itself in DATA/instance.json, so
@@ -31,7 +33,18 @@ type Instance struct {
 	Credentials string    `json:"credentials"`      // directory of the agents' keys
 	Core        string    `json:"core"`             // file of the core account's seed
 	Profiles    []string  `json:"profiles"`         // in force, in lexical order
-	Agents      []string  `json:"agents"`           // that may connect, in lexical order
+	Agents      []string  `json:"agents"`           // of the configuration, in lexical order
+	// External are those of the agents that other processes may serve, by name.
+	External map[string]ExternalAgent `json:"external"`
+}
+
+// An ExternalAgent is what a process needs to know that serves one.
+type ExternalAgent struct {
+	Seed string `json:"seed"` // file of its key
+	// Timeout is how long podium.yaml lets it work on a request; Work is how long the
+	// profiles that use it wait for an answer, by name.
+	Timeout schemas.Duration            `json:"timeout,omitzero"`
+	Work    map[string]schemas.Duration `json:"work,omitempty"`
 }
 
 // ErrNotRunning reports a data directory that no instance runs on.
@@ -126,19 +139,29 @@ func Attach(ctx context.Context, data string, log zerolog.Logger) (*Ledger, erro
 	return &Ledger{Core: core, Data: data, url: instance.NATS, log: log}, nil
 }
 
-// AttachWorker connects to a running instance as an agent, with the key that
-// the instance has made for it.
-func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (*jetstream.Worker, error) {
+// ErrNotExternal reports an agent that no other process may serve.
+var ErrNotExternal = errors.New("this agent is not external")
+
+// AttachWorker connects to a running instance as an external agent, with the key
+// that the instance has made for it, and says what the instance knows of it.
+func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (*jetstream.Worker, ExternalAgent, error) {
+	var none ExternalAgent
 	instance, running, err := FindInstance(data)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if !running {
-		return nil, fmt.Errorf("%w on %s; start one with `podium up --data %s`", ErrNotRunning, data, data)
+		return nil, none, fmt.Errorf("%w on %s; start one with `podium up --data %s`", ErrNotRunning, data, data)
 	}
-	seed := agentSeed(instance.Core, instance.Credentials, agent)
-	if !isThere(seed) {
-		return nil, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
+	external, ok := instance.External[agent]
+	switch {
+	case ok:
+	case slices.Contains(instance.Agents, agent):
+		return nil, none, fmt.Errorf("%w: the running instance serves %s itself; choose another name, or make it `%s: {kind: external}` in podium.yaml and restart",
+			ErrNotExternal, agent, agent)
+	default:
+		return nil, none, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
 	}
-	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: seed, Agent: agent, Logger: log})
+	worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: external.Seed, Agent: agent, Logger: log})
+	return worker, external, err
 }

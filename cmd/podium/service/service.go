@@ -46,6 +46,7 @@ type Service struct {
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
 	handlers  map[string]described
+	instance  string // a secret of this process, by which it announces its agents
 	present   present
 	serving   []*inProcess             // the agents that this process serves, by name
 	sources   map[string]*oauth.Source // of access tokens, by mail account
@@ -73,7 +74,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, log: log, handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s := &Service{settings: settings, log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
 		s.patience.servers = settings.Ledger.NATS.Servers()
@@ -108,6 +109,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	return s, writeInstance(settings.Ledger.Data, Instance{
 		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
 		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
+		External: s.external(),
 	})
 }
 
@@ -152,7 +154,7 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 // Run works until ctx ends and everything under way is finished, or until a
 // part fails for good.
 func (s *Service) Run(ctx context.Context) error {
-	stop, err := bus.ServeAgents(s.Ledger.Core, time.Now)
+	stop, err := bus.ServeAgents(s.Ledger.Core, time.Now, s.reservations()...)
 	if err != nil {
 		return err
 	}

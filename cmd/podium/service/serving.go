@@ -50,7 +50,7 @@ func (s *Service) inProcessAgents() []*inProcess {
 		switch h := s.handlers[name]; {
 		case h != nil:
 			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error {
-				return serveAgent(ctx, worker, s.settings.Agents[name], h, s.log)
+				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
 			}
 		case s.settings.Agents[name].Kind == config.KindSupervisor:
 			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error { return s.receive(ctx, worker, name) }
@@ -60,6 +60,15 @@ func (s *Service) inProcessAgents() []*inProcess {
 		own = append(own, agent)
 	}
 	return own
+}
+
+// reservations keep these agents for this process.
+func (s *Service) reservations() []bus.Reservation {
+	reserved := make([]bus.Reservation, len(s.serving))
+	for i, agent := range s.serving {
+		reserved[i] = bus.Reservation{Agent: agent.name, Instance: s.instance}
+	}
+	return reserved
 }
 
 // connectAgents connects all of them, so that a server that does not know one is
@@ -124,6 +133,19 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 		err = errServedNoMore
 	}
 	return err
+}
+
+// external lists the agents that other processes may serve.
+func (s *Service) external() map[string]ExternalAgent {
+	agents := map[string]ExternalAgent{}
+	for _, name := range s.agentNames() {
+		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal {
+			agents[name] = ExternalAgent{
+				Seed: absolute(s.Ledger.keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
+			}
+		}
+	}
+	return agents
 }
 
 // agentHealth is an agent of this process on the health page.

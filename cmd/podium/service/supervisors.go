@@ -35,7 +35,7 @@ func (s *Service) receive(ctx context.Context, worker bus.Worker, name string) e
 	receiver := supervisor.Receiver{
 		Core: s.Ledger.Core, Worker: worker, Profile: agent.Profile,
 		Serve: bus.ServeConfig{
-			Agent:       schemas.Agent{Description: agent.Description},
+			Agent:       schemas.Agent{Description: agent.Description, Instance: s.instance},
 			Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout, Log: s.log,
 		},
 	}
