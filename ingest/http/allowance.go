@@ -22,7 +22,8 @@ func newAllowance(perMinute int, now time.Time) *allowance {
 		return &allowance{}
 	}
 	every := time.Minute / time.Duration(perMinute)
-	return &allowance{every: every, kept: max(keptFor, every), next: now.Add(-keptFor)}
+	kept := max(keptFor, every)
+	return &allowance{every: every, kept: kept, next: now.Add(-kept)}
 }
 
 // take uses up one request; else it returns how long to wait before the next try.

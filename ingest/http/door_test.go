@@ -4,6 +4,7 @@ import (
 	"errors"
 	nethttp "net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +279,36 @@ func TestHandshake(t *testing.T) {
 				t.Errorf("allowed origin %q", allowed)
 			}
 		})
+	}
+}
+
+// However slow the rate of a source is, its first request after a start is taken, and
+// then one in each of its intervals.
+func TestSlowRate(t *testing.T) {
+	t.Parallel()
+	for _, perMinute := range []int{1, 2, 5, 6} {
+		now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+		door := newDoor(t, memory.New(1), func(c *http.Config) {
+			source := c.Sources["tickets"]
+			source.PerMinute = perMinute
+			c.Sources["tickets"], c.Now = source, func() time.Time { return now }
+		})
+		interval := time.Minute / time.Duration(perMinute)
+		for n := range 3 {
+			if got := binary("application/json", note).do(t.Context(), door); got.Code != 202 {
+				t.Errorf("%d a minute: request %d: status %d, Retry-After %s", perMinute, n+1, got.Code, got.Header().Get("Retry-After"))
+			}
+			if got := binary("application/json", note).do(t.Context(), door); got.Code != 429 || got.Header().Get("Retry-After") != strconv.Itoa(int(interval.Seconds())) {
+				t.Errorf("%d a minute: one more right after request %d: status %d, Retry-After %q", perMinute, n+1, got.Code, got.Header().Get("Retry-After"))
+			}
+			now = now.Add(interval)
+		}
+		now = now.Add(time.Hour) // no more is kept than one
+		for n, want := range []int{202, 429} {
+			if got := binary("application/json", note).do(t.Context(), door); got.Code != want {
+				t.Errorf("%d a minute, after an hour: request %d: status %d", perMinute, n+1, got.Code)
+			}
+		}
 	}
 }
 
