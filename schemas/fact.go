@@ -335,6 +335,8 @@ type TaskFailed struct {
 	// EffectUnknown says that what was permitted may have happened all the same, as
 	// the agent says.
 	EffectUnknown bool `json:"effect_unknown,omitzero"`
+	// Quarantine is the id in quarantine of an answer that cannot be read.
+	Quarantine string `json:"quarantine,omitzero"`
 }
 
 // Undone reports whether the agent has said that the attempt came to nothing, so
@@ -344,7 +346,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed:
 	}
 	return false
 }
@@ -391,6 +393,7 @@ const (
 	FailureBlocked       FailureKind = "blocked"           // the agent says that it waits for somebody else
 	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked
 	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
+	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 )
 
 // TaskSkipped says that a task is not done because one it depends on failed.

@@ -85,6 +85,8 @@ type Cause struct {
 	Grant *Grant `json:"grant,omitzero"`
 	// Absence, when it is the cause: nobody serves the agent that a task waits for.
 	Absence *Absence `json:"absence,omitzero"`
+	// Malformed is what the decision knew of an input that cannot be read.
+	Malformed *Malformed `json:"malformed,omitzero"`
 	// Limits is what kept tasks from being dispatched.
 	Limits []Limit `json:"limits,omitzero"`
 	// Reuses are earlier answers that the decision found.
@@ -106,6 +108,14 @@ type Absence struct {
 	Task  string    `json:"task"`
 	Agent string    `json:"agent"`
 	Since time.Time `json:"since,omitzero"` // when the agent was last there; zero is never
+}
+
+// Malformed is what is known of an answer that cannot be read: it is in quarantine,
+// and names a request.
+type Malformed struct {
+	Request    string `json:"request"`         // that it names
+	Detail     string `json:"detail,omitzero"` // what is wrong with it
+	Quarantine string `json:"quarantine"`      // its id there
 }
 
 // A Limit is an agent that could not take all that was ready.

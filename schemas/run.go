@@ -72,26 +72,28 @@ const (
 
 // A RunTask is one task of a run as people read it.
 type RunTask struct {
-	Task         string        `json:"task"`
-	Description  string        `json:"description,omitzero"` // when it stands in the record
-	Agent        string        `json:"agent,omitzero"`
-	Dependencies []string      `json:"dependencies,omitzero"`
-	Kind         TaskKind      `json:"kind,omitzero"` // of what is no task of the plan
-	Priority     Priority      `json:"priority,omitzero"`
-	Optional     bool          `json:"optional,omitzero"`
-	Level        int           `json:"level,omitzero"`     // of the graph; the first is 0 (M-22)
-	Resources    []string      `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
-	State        RunTaskState  `json:"state"`
-	Attempt      int           `json:"attempt,omitzero"`
-	Percentage   int           `json:"percentage"`
-	Message      string        `json:"message,omitzero"` // the agent's last line
-	Dispatched   time.Time     `json:"dispatched,omitzero"`
-	Started      time.Time     `json:"started,omitzero"`
-	Ended        time.Time     `json:"ended,omitzero"`
-	RetryAt      time.Time     `json:"retry_at,omitzero"`
-	Failure      FailureKind   `json:"failure,omitzero"`  // of the last attempt that failed
-	Detail       string        `json:"detail,omitzero"`   // of that failure or of the skip; tainted
-	Action       Recovery      `json:"action,omitzero"`   // what was done about the last failure (M-46)
+	Task         string       `json:"task"`
+	Description  string       `json:"description,omitzero"` // when it stands in the record
+	Agent        string       `json:"agent,omitzero"`
+	Dependencies []string     `json:"dependencies,omitzero"`
+	Kind         TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
+	Priority     Priority     `json:"priority,omitzero"`
+	Optional     bool         `json:"optional,omitzero"`
+	Level        int          `json:"level,omitzero"`     // of the graph; the first is 0 (M-22)
+	Resources    []string     `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
+	State        RunTaskState `json:"state"`
+	Attempt      int          `json:"attempt,omitzero"`
+	Percentage   int          `json:"percentage"`
+	Message      string       `json:"message,omitzero"` // the agent's last line
+	Dispatched   time.Time    `json:"dispatched,omitzero"`
+	Started      time.Time    `json:"started,omitzero"`
+	Ended        time.Time    `json:"ended,omitzero"`
+	RetryAt      time.Time    `json:"retry_at,omitzero"`
+	Failure      FailureKind  `json:"failure,omitzero"` // of the last attempt that failed
+	Detail       string       `json:"detail,omitzero"`  // of that failure or of the skip; tainted
+	Action       Recovery     `json:"action,omitzero"`  // what was done about the last failure (M-46)
+	// Quarantine is the id there of the answer that has failed it, when that cannot be read.
+	Quarantine   string        `json:"quarantine,omitzero"`
 	Unserved     *Unserved     `json:"unserved,omitzero"` // nobody serves the agent that it waits for
 	Delayed      bool          `json:"delayed,omitzero"`  // it takes more than twice its estimate (M-34)
 	Reused       uint64        `json:"reused,omitzero"`   // sequence of the earlier answer that stands in (M-29)

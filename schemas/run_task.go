@@ -135,7 +135,7 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 		return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
 	}
 	t.acting, t.Unserved = t.acting && !f.Undone(), nil
-	t.Failure, t.Detail, t.RetryAt, t.Action = f.Cause, f.Detail, f.RetryAt, f.Action
+	t.Failure, t.Detail, t.RetryAt, t.Action, t.Quarantine = f.Cause, f.Detail, f.RetryAt, f.Action, f.Quarantine
 	switch {
 	case !f.RetryAt.IsZero():
 		t.State = TaskStateReady

@@ -72,6 +72,9 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 		if in.event.Artifact != nil || in.foreign {
 			break
 		}
+		if in.broken() {
+			break
+		}
 		in.read.Now = now
 		last = o.judge(c, b.next(), in.read)
 		if !b.add(in, &last) {

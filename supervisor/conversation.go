@@ -127,6 +127,8 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 		o.resolve(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0 && c.inputs[0].foreign:
 		o.refresh(ctx, c, c.inputs[0])
+	case len(c.inputs) > 0 && c.inputs[0].broken():
+		o.isolateFirst(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0:
 		o.decide(ctx, c, now)
 	case len(c.grants) > 0 && !o.usable(c.grants[0]):

@@ -125,8 +125,12 @@ func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
 		return err
 	}
 	event, malformed := bus.Decode(message)
-	shard, named := schemas.ShardOfRequest(event.CausationID)
-	if malformed != nil || shard >= f.Core.Shards() {
+	request := event.CausationID
+	if request == "" && subject.Kind != bus.KindProgress {
+		request = bus.NamedRequest(message, f.Core.Shards())
+	}
+	shard, named := schemas.ShardOfRequest(request)
+	if shard >= f.Core.Shards() {
 		shard, named = 0, false
 	}
 	switch {

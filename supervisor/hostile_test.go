@@ -52,7 +52,10 @@ func TestDeepDataIsRefused_X06(t *testing.T) {
 				t.Fatalf("in quarantine: %d", len(found))
 			}
 			if !taken {
-				d.spin(o, time.Minute+2*time.Second)
+				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure != schemas.FailureMalformed || task.Quarantine == "" {
+					t.Errorf("its attempt failed by %q, in quarantine %q", task.Failure, task.Quarantine)
+				}
+				d.spin(o, 2*time.Second)
 				asked := d.askedOf("thread")
 				if len(asked) != 2 || asked[1].Attempt != 2 {
 					t.Fatalf("%d requests", len(asked))
@@ -114,7 +117,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 }
 
 // TestLongAttributesAreMalformed: what records carry on from an answer is
-// bounded; an answer beyond the bound leaves its task as it was.
+// bounded; an answer beyond the bound costs the agent its attempt, and no more.
 func TestLongAttributesAreMalformed_X06(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -142,16 +145,18 @@ func TestLongAttributesAreMalformed_X06(t *testing.T) {
 			d.must(err)
 			d.must(d.work(o))
 			found := d.refusals()
-			state := d.conversation("thread").Run(1).Tasks[0].State
+			task := d.conversation("thread").Run(1).Tasks[0]
 			if test.taken {
-				if len(found) != 0 || state != schemas.TaskStateCompleted {
-					t.Errorf("the task is %s, %d in quarantine", state, len(found))
+				if len(found) != 0 || task.State != schemas.TaskStateCompleted {
+					t.Errorf("the task is %s, %d in quarantine", task.State, len(found))
 				}
 				return
 			}
-			if len(found) != 1 || found[0].Reason != schemas.QuarantineMalformed || state != schemas.TaskStateDispatched || o.Busy() {
-				t.Fatalf("the task is %s, %d in quarantine, busy %v", state, len(found), o.Busy())
+			if len(found) != 1 || found[0].Reason != schemas.QuarantineMalformed || o.Busy() ||
+				task.State != schemas.TaskStateReady || task.Failure != schemas.FailureMalformed || task.Attempt != 1 {
+				t.Fatalf("the task is %s by %q, %d in quarantine, busy %v", task.State, task.Failure, len(found), o.Busy())
 			}
+			d.spin(o, 2*time.Second)
 			d.deliverAll(o, "worker", "chat")
 			if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s", run.Status)

@@ -22,7 +22,12 @@ type input struct {
 	door    string
 	read    session.Input
 	foreign bool // a grant in it names a key that is not known here yet
+	// isolated is true of a malformed answer that is in quarantine.
+	isolated bool
 }
+
+// broken reports whether an input has to be put into quarantine before it is decided.
+func (in *input) broken() bool { return in.read.Malformed != nil && !in.isolated }
 
 // read takes new messages from the stream and hands each to its conversation. It
 // reports whether there was any, and whether the reader has no more for now.
@@ -47,7 +52,7 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 func (o *Owner) admit(ctx context.Context, in *input) {
 	event, err := bus.Decode(in.message)
 	if err != nil {
-		o.quarantine(ctx, in, schemas.QuarantineMalformed, err.Error())
+		o.unreadable(ctx, in, err.Error())
 		return
 	}
 	in.event = event
@@ -64,13 +69,18 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		err = o.open(in)
 	}
 	if err != nil {
-		o.quarantine(ctx, in, schemas.QuarantineMalformed, verdict(in.event, err))
+		o.unreadable(ctx, in, verdict(in.event, err))
 		return
 	}
 	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {
 		o.floor.leave(in.entry) // about a quarantined message: a note for its readers
 		return
 	}
+	o.place(ctx, in)
+}
+
+// place gives an input that was read to its conversation.
+func (o *Owner) place(ctx context.Context, in *input) {
 	id, known := o.conversationOf(in)
 	switch {
 	case known && o.strangers > 0:
@@ -95,6 +105,10 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 // takes anything behind the answer before that is in quarantine: else the one that
 // waits for it would have passed it, and nobody would ever hear of it.
 func (o *Owner) stranger(ctx context.Context, in *input) {
+	if broken := in.read.Malformed; broken != nil {
+		o.quarantine(ctx, in, schemas.QuarantineMalformed, broken.Detail)
+		return
+	}
 	if in.read.Permit != nil {
 		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
 		o.floor.leave(in.entry)
@@ -112,6 +126,9 @@ func (o *Owner) open(in *input) (err error) {
 	if in.event.Artifact == nil {
 		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
 		o.prove(in)
+	}
+	if err == nil {
+		err = in.read.Usable()
 	}
 	return err
 }
@@ -141,8 +158,10 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 		}
 		if err != nil {
 			detail := verdict(in.event, err)
-			o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
-			return
+			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
+				o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
+				return
+			}
 		}
 		o.end(c)
 	})
@@ -221,6 +240,8 @@ func (o *Owner) conversationOf(in *input) (string, bool) {
 // answers returns the request that an answer or a progress update names.
 func (in *input) answers() string {
 	switch {
+	case in.read.Malformed != nil:
+		return in.read.Malformed.Request
 	case in.read.Response != nil:
 		return in.read.Response.InReplyTo
 	case in.read.Permit != nil:

@@ -40,13 +40,58 @@ func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.Quarantin
 	o.insist(ctx, bus.DeadSubject(reason, o.Shard), &event, 0, done)
 }
 
+// unreadable puts a message that cannot be read into quarantine, at once or when
+// it is the turn of the session that waits for it.
+func (o *Owner) unreadable(ctx context.Context, in *input, detail string) {
+	if o.malformed(in, in.message.Body, detail) {
+		o.place(ctx, in)
+		return
+	}
+	o.quarantine(ctx, in, schemas.QuarantineMalformed, detail)
+}
+
+// malformed makes an answer that cannot be read an input of whoever waits for it,
+// when it names a request; its body may be one that was fetched.
+func (o *Owner) malformed(in *input, body []byte, detail string) bool {
+	subject, err := bus.ParseSubject(in.message.Subject)
+	if err != nil || subject.Kind != bus.KindResponse {
+		return false
+	}
+	request := bus.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	if request == "" {
+		return false
+	}
+	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
+	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, legible(detail), quarantineID(in.message))
+	return true
+}
+
+// isolateFirst puts a malformed answer into quarantine in its turn, so that its
+// session takes nothing behind it before that is done.
+func (o *Owner) isolateFirst(ctx context.Context, c *conversation, in *input) {
+	if in.isolated = in.message.Sequence <= c.state.Applied; in.isolated { // it was, before that was decided
+		o.push(c)
+		return
+	}
+	o.begin(c)
+	o.isolate(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
+		in.isolated = true
+		o.end(c)
+	})
+}
+
+// quarantineID is how a message in quarantine is called: by where it stood.
+func quarantineID(message bus.Message) string {
+	return message.Stream + ":" + strconv.FormatUint(message.Sequence, 10)
+}
+
 func quarantined(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
 	body, err := schemas.Marshal(schemas.Quarantined{
 		Reason: reason, Detail: legible(detail), Subject: legible(message.Subject), Stream: message.Stream,
 		Sequence: message.Sequence, Received: message.Recorded, Headers: legibleHeaders(message.Header), Body: message.Body,
 	})
 	return schemas.Event{
-		ID:     message.Stream + ":" + strconv.FormatUint(message.Sequence, 10),
+		ID:     quarantineID(message),
 		Source: "/podium/supervisor", Type: schemas.TypeQuarantined, Time: message.Recorded,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}, err

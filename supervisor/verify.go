@@ -269,7 +269,23 @@ func (v *verifier) cause(cause schemas.Cause) (session.Input, error) {
 		return session.Input{}, fmt.Errorf("sequence %d is no input, or one that another record has used", cause.Sequence)
 	}
 	delete(v.inputs, cause.Sequence)
+	if cause.Malformed != nil {
+		return v.malformed(message, cause)
+	}
 	return v.input(message, cause)
+}
+
+// malformed is the input of an answer that could not be read: nothing follows from
+// it before it is in quarantine.
+func (v *verifier) malformed(message bus.Message, cause schemas.Cause) (session.Input, error) {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return session.Input{}, err
+	}
+	if subject.Kind != bus.KindResponse || !v.dead[message.Sequence] {
+		return session.Input{}, errors.New("it is called malformed, and is no answer in quarantine")
+	}
+	return session.Input{Now: cause.Time, Sequence: message.Sequence, Agent: subject.Agent, Malformed: cause.Malformed}, nil
 }
 
 func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Input, error) {

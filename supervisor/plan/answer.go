@@ -37,6 +37,13 @@ func (t *Turn) Answer(task *Task, answer Answer) {
 	}
 }
 
+// Malformed ends the attempt of a task by an answer that cannot be read.
+func (t *Turn) Malformed(task *Task, answer *schemas.Malformed) {
+	t.failWith(task, schemas.TaskFailed{
+		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
+	})
+}
+
 // declined takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
 func (t *Turn) declined(task *Task, answer *Answer) {

@@ -60,7 +60,8 @@ func BreakerEventOf(f *schemas.Fact) (BreakerEventKind, bool) {
 		return BreakerEnded, true
 	}
 	switch f.TaskFailed.Cause {
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed:
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
+		schemas.FailureMalformed:
 		return BreakerFailed, true
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
 		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments:

@@ -40,7 +40,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	switch cause {
 	case schemas.FailureBlocked:
 		return schemas.CategoryDependency
-	case schemas.FailureArguments:
+	case schemas.FailureArguments, schemas.FailureMalformed:
 		return schemas.CategoryValidation
 	case schemas.FailureNoRoute, schemas.FailureUnknownEffect:
 		return schemas.CategoryCoordination
@@ -104,7 +104,7 @@ func retryable(cause schemas.FailureKind) bool {
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
-		schemas.FailureCrashed, schemas.FailureUnavailable:
+		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
 	}
 	return true
 }
@@ -117,7 +117,7 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 	case schemas.FailureInvalidResult:
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
-		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect:
+		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 	}
 	return schemas.RecoveryRetry
 }

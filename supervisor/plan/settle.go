@@ -119,7 +119,7 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 		return schemas.StopUnavailable
 	case schemas.FailureBlocked:
 		return schemas.StopBlocked
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 	}
 	return schemas.StopTaskFailed
 }
@@ -143,10 +143,10 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed:
 	}
 	detail := task.Detail
-	if task.Failure == schemas.FailureArguments || task.Failure == schemas.FailureInvalidResult {
+	if task.Failure == schemas.FailureArguments || task.Failure == schemas.FailureInvalidResult || task.Failure == schemas.FailureMalformed {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}

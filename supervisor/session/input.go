@@ -28,9 +28,11 @@ type Input struct {
 	Progress *schemas.ProgressUpdate
 	Permit   *schemas.PermitRequest
 	Control  *schemas.Control
-	Deadline *schemas.Deadline
-	Grant    *schemas.Grant
-	Absence  *schemas.Absence
+	// Malformed is an answer that cannot be read; it is in quarantine by then.
+	Malformed *schemas.Malformed
+	Deadline  *schemas.Deadline
+	Grant     *schemas.Grant
+	Absence   *schemas.Absence
 }
 
 // A Message is a mail or a chat message, as far as deciding goes.
@@ -112,6 +114,25 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		return input, fmt.Errorf("type %q is not one that a session takes", event.Type)
 	}
 	return input, nil
+}
+
+// errTooDeep is why an answer that can be read is of no use.
+var errTooDeep = errors.New("/payload/result/data is nested too deep to be handed on")
+
+// Usable says what keeps an input that was read from being used.
+func (in *Input) Usable() error {
+	if in.Response != nil && in.Response.Payload.Result != nil && schemas.Deep(in.Response.Payload.Result.Data) {
+		return errTooDeep
+	}
+	return nil
+}
+
+// Malformed is the input of an answer by an agent that cannot be read, with the
+// request that it names, what is wrong with it, and its id in quarantine.
+func Malformed(event schemas.Event, agent string, sequence uint64, request, detail, quarantine string) Input {
+	return Input{Sequence: sequence, Event: event, Agent: agent, Malformed: &schemas.Malformed{
+		Request: request, Detail: cut(detail, maxDetail), Quarantine: quarantine,
+	}}
 }
 
 // strictly reads a message that its schema accepts.

@@ -96,7 +96,7 @@ func abandoned(cause schemas.FailureKind) bool {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		return true
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult,
-		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect:
+		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 	}
 	return false
 }

@@ -12,8 +12,8 @@ import (
 func (d *decision) response(response *schemas.ExecutionResponse) {
 	task, attempt := d.asked(response.InReplyTo)
 	switch {
-	case response.Payload.Result != nil && schemas.Deep(response.Payload.Result.Data):
-		d.refuse(schemas.QuarantineMalformed, "/payload/result/data is nested too deep to be handed on")
+	case d.input.Usable() != nil:
+		d.refuse(schemas.QuarantineMalformed, errTooDeep.Error())
 	case task == nil:
 		d.stranger(response)
 	case task.AgentOf(attempt) != d.input.Agent:
@@ -30,6 +30,17 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 			d.learned = append(d.learned, lesson)
 		}
 	}
+}
+
+// malformed takes an answer that cannot be read. If it is the one that is waited
+// for, by the subject that it came by, the attempt has failed; else it changes
+// nothing, and nobody is credited with it.
+func (d *decision) malformed(answer *schemas.Malformed) {
+	task, attempt := d.asked(answer.Request)
+	if task == nil || task.AgentOf(attempt) != d.input.Agent || attempt != task.Attempt || !task.State.UnderWay() {
+		return
+	}
+	d.turn(d.env.Pinned).Malformed(task, answer)
 }
 
 // lesson is what an answer may teach about others of the same input; only one
@@ -79,7 +90,7 @@ func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.Execut
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult:
 			return true
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
-			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect:
+			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 		}
 	case plan.TaskPending, plan.TaskReady, plan.TaskDispatched, plan.TaskRunning, plan.TaskSkipped, plan.TaskCancelled:
 	}

@@ -391,6 +391,18 @@ func (s *script) answer(tb judge) {
 	s.put(tb, s.blurred(s.answerTo(tb, agent, s.number(), s.task(), s.attempt(), payload)), agent)
 }
 
+// malformed is an answer that cannot be read, mostly to what an agent was asked.
+func (s *script) malformed(tb judge) {
+	tb.Helper()
+	request, agent := s.request(s.number(), s.task(), s.attempt()), s.pick("calculator", "summary", "clerk", "mail", "chat")
+	if task := s.asked(); task != nil && !s.one(3) {
+		request, agent = task.Request, task.Agent
+	}
+	input := session.Malformed(schemas.Event{}, agent, s.sequence, request, "no sense", fmt.Sprint("PODIUM_3:", s.sequence))
+	input.Now = s.now
+	s.step(tb, input)
+}
+
 func (s *script) payload(task *plan.Task) schemas.ResponsePayload {
 	payload := schemas.ResponsePayload{Status: schemas.ResponseStatus(s.pick("completed", "completed", "completed", "partial", "failed", "blocked"))}
 	if size := s.next() % 4; size > 0 {
@@ -471,6 +483,10 @@ func (s *script) ring(tb judge) {
 func (s *script) garbage(tb judge) {
 	tb.Helper()
 	s.sequence++
+	if s.one(3) {
+		s.malformed(tb)
+		return
+	}
 	input := session.Input{
 		Now: s.now, Sequence: s.sequence, Agent: s.pick("", "calculator", "nobody"),
 		Event: schemas.Event{ID: fmt.Sprint("garbage", s.sequence)},

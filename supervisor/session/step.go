@@ -76,6 +76,8 @@ func Step(env Env, state State, input Input) Outcome {
 		d.message(input.Message)
 	case input.Response != nil:
 		d.response(input.Response)
+	case input.Malformed != nil:
+		d.malformed(input.Malformed)
 	case input.Progress != nil:
 		d.progress(input.Progress)
 	case input.Permit != nil:
@@ -101,7 +103,8 @@ func Step(env Env, state State, input Input) Outcome {
 func (in *Input) Cause(profile string) schemas.Cause {
 	return schemas.Cause{
 		Sequence: in.Sequence, ID: in.Event.ID, Type: in.Event.Type,
-		Deadline: in.Deadline, Grant: in.Grant, Absence: in.Absence, Time: in.Now, Profile: profile,
+		Deadline: in.Deadline, Grant: in.Grant, Absence: in.Absence, Malformed: in.Malformed,
+		Time: in.Now, Profile: profile,
 	}
 }
 

@@ -113,7 +113,8 @@ func leftOut(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 // resolution says whether asking the supervisor again can help.
 func resolution(kind schemas.FailureKind) schemas.Resolution {
 	switch kind {
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureUnavailable:
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureUnavailable,
+		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
 		schemas.FailureArguments, schemas.FailureUnknownEffect:

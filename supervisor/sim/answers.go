@@ -132,9 +132,13 @@ func (q *asked) shard() int {
 }
 
 func (q *asked) garbage() {
+	answers := "in_reply_to_what"
+	if q.agent.world.shape.named {
+		answers = "in_reply_to"
+	}
 	q.agent.world.publish(bus.ResponseSubject(q.agent.name, q.shard()), &schemas.Event{
 		ID: "garbage-" + q.request.MessageID, Source: "/podium/" + q.agent.name, Type: schemas.TypeExecutionResponse,
-		Data: fmt.Appendf(nil, `{"message_id":%q,"type":"execution_response","in_reply_to":%[1]q,"STATUS":1}`, q.request.MessageID),
+		Data: fmt.Appendf(nil, `{"message_id":%q,"type":"execution_response",%q:%[1]q,"STATUS":1}`, q.request.MessageID, answers),
 	})
 }
 

@@ -138,7 +138,8 @@ func (h *history) answersFit(m *moment) {
 	f := m.fact
 	said := f.TaskStarted != nil || f.TaskHeard != nil || f.TaskProgressed != nil || f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0
 	failed := f.TaskFailed != nil && (f.TaskFailed.Cause == schemas.FailureAgent || f.TaskFailed.Cause == schemas.FailurePermanent ||
-		f.TaskFailed.Cause == schemas.FailureBlocked || f.TaskFailed.Cause == schemas.FailureInvalidResult)
+		f.TaskFailed.Cause == schemas.FailureBlocked || f.TaskFailed.Cause == schemas.FailureInvalidResult ||
+		f.TaskFailed.Cause == schemas.FailureMalformed)
 	if !said && !failed {
 		return
 	}

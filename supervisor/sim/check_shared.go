@@ -170,7 +170,8 @@ func (h *history) failed(agent string, since time.Time) int {
 // fails notes that an agent did not do what it was asked.
 func (h *history) fails(m *moment, t *task, f *schemas.TaskFailed) {
 	switch f.Cause {
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed:
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
+		schemas.FailureMalformed:
 		if t.state == taskUnderWay {
 			h.failures[t.attempt.agent] = append(h.failures[t.attempt.agent], failure{m.at, m.record.Epoch, m.cause.Time})
 		}

@@ -32,6 +32,7 @@ type shape struct {
 	hurry   time.Duration // the longest time in which nothing happens
 	breaker plan.BreakerPolicy
 	absent  bool // owners look whether anybody serves an agent
+	named   bool // garbage names the request that it answers
 }
 
 // bulk is how large the words of people and agents may become.
@@ -42,6 +43,15 @@ const (
 	bulkReferred
 	bulkClaimed // larger than a message may be
 )
+
+const lateTraits = 0x6c6174c9fe
+
+// late draws the traits that came last, from a source of their own: worlds without
+// them are as they were, and those that are known to catch a planted bug have none.
+func (s *shape) late(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, lateTraits)) //nolint:gosec // a simulation repeats
+	s.absent, s.named = once(r, 5), once(r, 3)
+}
 
 // newShape draws what a world has always had from one source, and its traits from
 // another, so that a new one leaves the worlds without it as they are.

@@ -61,7 +61,7 @@ func New(seed uint64, library *Library) *World {
 	}
 	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
 	w.shape = newShape(w.rand, traits)
-	w.shape.absent = once(rand.New(rand.NewPCG(seed, 0x616273656e74)), 5) //nolint:gosec // a simulation repeats
+	w.shape.late(seed)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
 	w.grants, err = bus.NewGrants([]byte("the same in every world"))
