@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -48,8 +49,8 @@ func TestQuarantine_X06(t *testing.T) {
 		return len(found[schemas.QuarantineMalformed]) == 2 && len(found[schemas.QuarantineWrongAgent]) == 1 && len(found[schemas.QuarantineUnknownRun]) == 1
 	})
 
-	// An attempt that fails, and whose answer comes after all when another is under way.
-	alpha.publish(first.replyTo, first.response("alpha", "failed", "not now"))
+	// The first of them has ended the attempt that it names. Its answer comes after all
+	// when another is under way.
 	alpha.acknowledge(first)
 	second := alpha.pull()
 	if second.MessageID == first.MessageID {
@@ -70,7 +71,7 @@ func TestQuarantine_X06(t *testing.T) {
 	if facts := i.podium("replay", "-o", "json").succeeds(t).stdout; strings.Count(facts, `"response_late"`) != 1 {
 		t.Errorf("replay -o json has %d late answers", strings.Count(facts, `"response_late"`))
 	}
-	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 1 {
+	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 1 || runs[0].Tasks[0].Failure != schemas.FailureMalformed || runs[0].Tasks[0].Attempt != 2 {
 		t.Errorf("the runs are %+v", runs)
 	}
 	found := i.inQuarantine()
@@ -125,4 +126,34 @@ func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined
 			t.Errorf("quarantine %s of nothing: exit code %d, %s", verb, o.code, o.stderr)
 		}
 	}
+}
+
+// TestMalformedAnswersAreSaid: an answer that cannot be read ends its attempt at
+// once, and the run names it by its id in quarantine.
+func TestMalformedAnswersAreSaid(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	agent := connectPlain(t, i, "alpha")
+	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait")
+	first := agent.pull()
+	agent.publish(first.replyTo, strings.Replace(first.response("alpha", "completed", "lost"), `"status":"completed"`, `"status":"splendid"`, 1))
+	agent.acknowledge(first)
+	within(t, 15*time.Second, "it is said while the message is watched", func() bool {
+		return strings.Contains(sending.stdout.String(), "attempt 1 failed (malformed)")
+	})
+	run := i.run(i.runs()[0].ID)
+	shown := i.podium("runs", "show", run.ID).succeeds(t).stdout
+	if !strings.Contains(shown, "podium quarantine show "+run.Tasks[0].Quarantine) || run.Tasks[0].Quarantine == "" {
+		t.Errorf("runs show says\n%s", shown)
+	}
+	if found := i.podium("quarantine", "show", run.Tasks[0].Quarantine).succeeds(t).stdout; !strings.Contains(found, "splendid") {
+		t.Errorf("in quarantine:\n%s", found)
+	}
+	second := agent.pull()
+	agent.publish(second.replyTo, second.response("alpha", "completed", "found"))
+	agent.acknowledge(second)
+	sending.ends(t, exitOK)
+	i.stop()
+	i.verify()
 }

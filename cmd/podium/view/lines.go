@@ -164,6 +164,9 @@ func failureLine(f *schemas.TaskFailed, now time.Time) string {
 	if f.Detail != "" {
 		line += ": " + short(f.Detail)
 	}
+	if f.Quarantine != "" {
+		line += " (in quarantine as " + f.Quarantine + ")"
+	}
 	switch {
 	case !f.RetryAt.IsZero():
 		line += fmt.Sprintf("; again in %s", f.RetryAt.Sub(now).Round(100*time.Millisecond))

@@ -89,6 +89,9 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	if task.Failure != "" {
 		line("           attempt %d: %s %s%s", task.Attempt, task.Failure, short(task.Detail), remedy(task))
 	}
+	if task.Quarantine != "" {
+		line("           what it answered: podium quarantine show %s", task.Quarantine)
+	}
 	if len(task.Dependencies) > 0 && !task.State.Ended() {
 		line("           after: %s", shorten(strings.Join(task.Dependencies, ", "), shortLength))
 	}
