@@ -51,9 +51,11 @@ func (c *checkCommand) Run(env *environment) error {
 				err = errors.Join(err, compiled)
 			}
 		}
-		if made := service.CheckAgents(settings); made != nil {
-			faults = append(faults, made.Error())
-			err = errors.Join(err, made)
+		for _, found := range []error{service.CheckAgents(settings), service.CheckCredentials(settings.Ledger)} {
+			if found != nil {
+				faults = append(faults, found.Error())
+				err = errors.Join(err, found)
+			}
 		}
 	}
 	if env.json {

@@ -89,6 +89,9 @@ func (c *upCommand) join(ledger *config.Ledger) error {
 		}
 		return nil
 	}
+	if fault := config.ServersFault(c.NATS); fault != "" {
+		return fmt.Errorf("--nats: %s", fault)
+	}
 	joined := config.NATS{URL: c.NATS, Credentials: c.Credentials}
 	if configured := ledger.NATS; configured != nil {
 		joined.Credentials = cmp.Or(joined.Credentials, configured.Credentials)

@@ -49,10 +49,8 @@ func (v *validator) problem(path, format string, args ...any) {
 
 func (v *validator) ledger() {
 	if nats := v.config.Ledger.NATS; nats != nil {
-		for server := range strings.SplitSeq(nats.URL, ",") {
-			if !isURL(strings.TrimSpace(server), "nats", "tls", "ws", "wss") {
-				v.problem("ledger.nats.url", "it is not a list of addresses such as nats://host:4222")
-			}
+		if fault := ServersFault(nats.URL); fault != "" {
+			v.problem("ledger.nats.url", "%s", fault)
 		}
 		for _, endpoint := range nats.MonitoringURLs() {
 			if !isURL(endpoint, "http", "https") {
@@ -60,6 +58,21 @@ func (v *validator) ledger() {
 			}
 		}
 	}
+}
+
+// ServersFault says what is wrong with a list of NATS servers; empty is nothing.
+func ServersFault(servers string) string {
+	for server := range strings.SplitSeq(servers, ",") {
+		server = strings.TrimSpace(server)
+		switch parsed, err := url.Parse(server); {
+		case err != nil || !isURL(server, "nats", "tls", "ws", "wss"):
+			return "it is not a list of addresses such as nats://host:4222"
+		case parsed.User != nil:
+			return "an address holds no user, password or token, because it is shown in logs and kept in instance.json: " +
+				"give the server an account with nkeys, and name the file of the core's seed as credentials"
+		}
+	}
+	return ""
 }
 
 func (v *validator) agents() {

@@ -30,7 +30,7 @@ type Instance struct {
 	NATS        string    `json:"nats"`
 	HTTP        string    `json:"http,omitempty"`
 	Config      string    `json:"config,omitempty"` // absolute path of the configuration in force
-	Credentials string    `json:"credentials"`      // directory of the agents' keys
+	Credentials string    `json:"credentials"`      // directory of the keys that the instance has made
 	Core        string    `json:"core"`             // file of the core account's seed
 	Profiles    []string  `json:"profiles"`         // in force, in lexical order
 	Agents      []string  `json:"agents"`           // of the configuration, in lexical order

@@ -68,6 +68,18 @@ func shardsFor(settings config.Ledger) int {
 	return jetstream.DefaultShards()
 }
 
+// CheckCredentials says what is wrong with the credentials file of a
+// configuration, if it names one.
+func CheckCredentials(settings config.Ledger) error {
+	if settings.NATS == nil || settings.NATS.Credentials == "" {
+		return nil
+	}
+	if _, err := namedKey(settings.NATS.Credentials); err != nil {
+		return fmt.Errorf("ledger.nats.%w", err)
+	}
+	return nil
+}
+
 // OpenAtRest opens the ledger in a directory that no instance is running on, to
 // read it.
 func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
