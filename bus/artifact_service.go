@@ -20,11 +20,12 @@ type artifactService struct {
 	store  ArtifactStore
 	grants *Grants
 	clock  func() time.Time
+	quota  Quota
 	shares *artifactShares
 }
 
-func newArtifactService(store ArtifactStore, grants *Grants, clock func() time.Time) *artifactService {
-	return &artifactService{store: store, grants: grants, clock: clock, shares: newArtifactShares()}
+func newArtifactService(store ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *artifactService {
+	return &artifactService{store: store, grants: grants, clock: clock, quota: quota, shares: newArtifactShares()}
 }
 
 func (s *artifactService) answer(ctx context.Context, agent string, body []byte) ([]byte, error) {
@@ -45,7 +46,10 @@ func (s *artifactService) answer(ctx context.Context, agent string, body []byte)
 	if err == nil {
 		err = share.pace(ctx, len(piece))
 	}
-	if err != nil {
+	switch {
+	case Temporary(err):
+		return nil, err // the asker is told as of any service
+	case err != nil:
 		return encodeFrame(artifactFrame{Error: errorCode(err)}, nil)
 	}
 	return encodeFrame(artifactFrame{
@@ -56,6 +60,9 @@ func (s *artifactService) answer(ctx context.Context, agent string, body []byte)
 func (s *artifactService) do(ctx context.Context, agent string, frame *artifactFrame, content []byte) (schemas.Artifact, []byte, error) {
 	switch frame.Op {
 	case "put":
+		if err := s.quota.Store(agent, int64(len(content))); err != nil {
+			return schemas.Artifact{}, nil, err
+		}
 		artifact, err := s.put(ctx, agent, bytes.NewReader(content), frame.MediaType)
 		return artifact, nil, err
 	case "join":
@@ -101,21 +108,26 @@ func (s *artifactService) join(ctx context.Context, agent string, frame *artifac
 	if err := s.learn(ctx, frame.Grants...); err != nil {
 		return schemas.Artifact{}, err
 	}
-	known := make(map[string]bool, len(frame.Parts))
+	known, total := make(map[string]int64, len(frame.Parts)), int64(0)
 	for i, part := range frame.Parts {
 		if !s.grants.HasPut(frame.Grants[i], agent, part) {
 			return schemas.Artifact{}, ErrNotGranted
 		}
-		if known[part] {
-			continue
+		size, seen := known[part]
+		if !seen {
+			var err error
+			if _, size, err = s.store.Part(ctx, part, 0, 0); err != nil {
+				return schemas.Artifact{}, err
+			}
+			known[part] = size
 		}
-		known[part] = true
-		switch _, size, err := s.store.Part(ctx, part, 0, 0); {
-		case err != nil:
-			return schemas.Artifact{}, err
-		case size > ArtifactChunk:
+		if size > ArtifactChunk {
 			return schemas.Artifact{}, ErrTooLarge
 		}
+		total += size
+	}
+	if err := s.quota.Store(agent, total); err != nil {
+		return schemas.Artifact{}, err
 	}
 	whole := &parts{ctx: ctx, store: s.store, rest: frame.Parts}
 	return s.put(ctx, agent, Verify(whole, frame.SHA256), frame.MediaType)

@@ -24,7 +24,7 @@ import (
 func asking(tb testing.TB) (*memory.Ledger, *memory.Worker, bus.Artifacts) {
 	tb.Helper()
 	ledger := memory.New(1)
-	stop, err := bus.ServeAgents(ledger, ledgerTime)
+	stop, err := bus.ServeAgents(tb.Context(), ledger, bus.AgentServices{Clock: ledgerTime})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func (s weighedStore) Put(ctx context.Context, r io.Reader, mediaType string) (s
 func weigh(t *testing.T) *weighed {
 	t.Helper()
 	w := &weighed{Ledger: memory.New(1)}
-	stop, err := bus.ServeAgents(w, time.Now)
+	stop, err := bus.ServeAgents(t.Context(), w, bus.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestServeAnnouncesItsKinds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1)
 			s.config.Agent.Kinds = declared
-			served, err := bus.ServeAgents(s.ledger, time.Now)
+			served, err := bus.ServeAgents(t.Context(), s.ledger, bus.AgentServices{Clock: time.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

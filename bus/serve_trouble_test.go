@@ -287,7 +287,7 @@ func TestServeAnnouncesUntilItIsHeard(t *testing.T) {
 		s.config.Agent = schemas.Agent{Name: "not mine to choose", Kind: "test", SideEffects: "external"}
 		stop := s.serve(t, echo)
 		time.Sleep(time.Minute) // no core yet
-		stopServices, err := bus.ServeAgents(s.ledger, time.Now)
+		stopServices, err := bus.ServeAgents(t.Context(), s.ledger, bus.AgentServices{Clock: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

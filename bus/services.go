@@ -27,19 +27,38 @@ type Reservation struct {
 	Instance string // the word: of schemas.Agent.Instance, which nobody else knows
 }
 
+// A Quota bounds what an agent has the core keep. What it refuses may be asked for
+// again later: its errors are temporary.
+type Quota interface {
+	// Sign decides about an announcement or a sign of life.
+	Sign(agent string) error
+	// Store decides about so many bytes for the object store.
+	Store(agent string, size int64) error
+}
+
+// AgentServices says how to serve agents.
+type AgentServices struct {
+	Clock    func() time.Time
+	Reserved []Reservation
+	Quota    Quota // nil bounds nothing
+}
+
 // ServeAgents answers the core services of all agents: announce and alive keep
 // the registry in AgentBucket, artifact opens the object store to whoever has a
-// grant. Which agent asks is decided by the subject, never by the body. Stop waits
-// for answers under way.
-func ServeAgents(core Core, clock func() time.Time, reserved ...Reservation) (stop func(), err error) {
-	r := registry{store: core.Store(AgentBucket), clock: clock, reserved: reserved}
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+// grant. Which agent asks is decided by the subject, never by the body. The context
+// bounds the opening. Stop waits for answers under way.
+func ServeAgents(ctx context.Context, core Core, config AgentServices) (stop func(), err error) {
+	if config.Quota == nil {
+		config.Quota = unbounded{}
+	}
+	r := registry{store: core.Store(AgentBucket), clock: config.Clock, reserved: config.Reserved, quota: config.Quota}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	grants, err := OpenGrants(ctx, core, clock())
+	grants, err := OpenGrants(ctx, core, config.Clock())
 	if err != nil {
 		return nil, err
 	}
-	artifacts := newArtifactService(core.Artifacts(), grants, clock)
+	artifacts := newArtifactService(core.Artifacts(), grants, config.Clock, config.Quota)
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {
@@ -66,10 +85,17 @@ func ServeAgents(core Core, clock func() time.Time, reserved ...Reservation) (st
 	return stop, nil
 }
 
+// unbounded is no quota.
+type unbounded struct{}
+
+func (unbounded) Sign(string) error         { return nil }
+func (unbounded) Store(string, int64) error { return nil }
+
 type registry struct {
 	store    Store
 	clock    func() time.Time
 	reserved []Reservation
+	quota    Quota
 }
 
 // refuses says why an agent may not be announced by a process; nil when it may.
@@ -84,6 +110,9 @@ func (r registry) refuses(agent, instance string) error {
 }
 
 func (r registry) announce(ctx context.Context, agent string, body []byte) ([]byte, error) {
+	if err := r.quota.Sign(agent); err != nil {
+		return nil, err
+	}
 	if len(body) > announceLimit {
 		return nil, fmt.Errorf("the announcement of %s: %w", agent, ErrTooLarge)
 	}
@@ -107,6 +136,9 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 }
 
 func (r registry) alive(ctx context.Context, agent string, body []byte) ([]byte, error) {
+	if err := r.quota.Sign(agent); err != nil {
+		return nil, err
+	}
 	if err := r.refuses(agent, string(body)); err != nil {
 		return nil, err
 	}

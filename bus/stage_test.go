@@ -58,7 +58,7 @@ func newStage(t *testing.T, size int) *stage {
 // core serves the agent as the core does, until the test ends.
 func (s *stage) core(t *testing.T) *bus.Grants {
 	t.Helper()
-	stop, err := bus.ServeAgents(s.ledger, time.Now)
+	stop, err := bus.ServeAgents(t.Context(), s.ledger, bus.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func newNest(t *testing.T, shards int, profiles ...schemas.Profile) *nest {
 	var err error
 	n.profiles, err = supervisor.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
 	n.must(err)
-	stop, err := bus.ServeAgents(n.ledger, time.Now)
+	stop, err := bus.ServeAgents(t.Context(), n.ledger, bus.AgentServices{Clock: time.Now})
 	n.must(err)
 	t.Cleanup(stop)
 	for shard := range shards {

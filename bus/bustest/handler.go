@@ -34,7 +34,7 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 	if err := ledger.Declare(t.Context(), agent, pool); err != nil {
 		t.Fatal(err)
 	}
-	stop, err := bus.ServeAgents(ledger, time.Now)
+	stop, err := bus.ServeAgents(t.Context(), ledger, bus.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func testAgents(t *testing.T, s System) {
 	ctx := deadline(t)
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var minutes atomic.Int64
-	stop, err := bus.ServeAgents(s.Core, func() time.Time { return start.Add(time.Duration(minutes.Load()) * time.Minute) })
+	stop, err := bus.ServeAgents(t.Context(), s.Core, bus.AgentServices{Clock: func() time.Time { return start.Add(time.Duration(minutes.Load()) * time.Minute) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func TestUnreadArtifactsAreBounded_G40(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer core.Close()
-	stop, err := bus.ServeAgents(core, time.Now)
+	stop, err := bus.ServeAgents(t.Context(), core, bus.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

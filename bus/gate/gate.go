@@ -158,7 +158,7 @@ func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request
 }
 
 // Store decides about bytes that an agent wants to keep in the object store.
-func (g *Gate) Store(agent string, size int) error {
+func (g *Gate) Store(agent string, size int64) error {
 	return g.spend(agent, float64(size), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
 }
 

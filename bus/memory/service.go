@@ -49,6 +49,9 @@ func (w *Worker) Ask(ctx context.Context, name string, body []byte) ([]byte, err
 	if refused, ok := errors.AsType[*bus.RefusedError](err); ok {
 		return nil, fmt.Errorf("ask %s: %w", subject, &bus.RefusedError{Reason: refused.Reason})
 	}
+	if bus.Temporary(err) {
+		return nil, &bus.TemporaryError{Op: "ask " + subject, Err: errors.New(err.Error())}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %s", subject, err) //nolint:errorlint // only its text reaches the asker
 	}

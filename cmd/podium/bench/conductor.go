@@ -29,7 +29,7 @@ func prepareWatched(
 	if err != nil {
 		return nil, err
 	}
-	services, err := bus.ServeAgents(core, time.Now)
+	services, err := bus.ServeAgents(ctx, core, bus.AgentServices{Clock: time.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,28 @@ func (s *Service) newGate() *gate.Gate {
 		return err == nil && share >= gateShare // who cannot be heard is not full
 	}
 	return gate.New(time.Now, full, s.log)
+}
+
+// externalQuota bounds what external agents have the core keep, and nobody else.
+type externalQuota struct {
+	gate   *gate.Gate
+	agents []string
+}
+
+// Sign implements bus.Quota.
+func (q externalQuota) Sign(agent string) error {
+	if !slices.Contains(q.agents, agent) {
+		return nil
+	}
+	return q.gate.Sign(agent)
+}
+
+// Store implements bus.Quota.
+func (q externalQuota) Store(agent string, size int64) error {
+	if !slices.Contains(q.agents, agent) {
+		return nil
+	}
+	return q.gate.Store(agent, size)
 }
 
 // gateMetrics tells how often each external agent was refused.

@@ -154,7 +154,9 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 // Run works until ctx ends and everything under way is finished, or until a
 // part fails for good.
 func (s *Service) Run(ctx context.Context) error {
-	stop, err := bus.ServeAgents(s.Ledger.Core, time.Now, s.reservations()...)
+	stop, err := bus.ServeAgents(ctx, s.Ledger.Core, bus.AgentServices{
+		Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, s.settings.AgentNames(true)},
+	})
 	if err != nil {
 		return err
 	}
