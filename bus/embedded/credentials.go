@@ -40,6 +40,15 @@ func (k Keys) Accounts(external ...string) Accounts {
 	return accounts
 }
 
+// names returns who has a key, by its public half.
+func (k Keys) names() map[string]string {
+	names := map[string]string{k.Core.Public: "core"}
+	for name, key := range k.Agents {
+		names[key.Public] = name
+	}
+	return names
+}
+
 // Credentials returns the keys in dir, core.nk and agent-<name>.nk, and makes
 // those that are missing. A key once made is never replaced. The directory is
 // for its owner only (0700), and so is every file (0600): a seed that others can

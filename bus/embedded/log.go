@@ -3,22 +3,38 @@ package embedded
 import (
 	"fmt"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/rs/zerolog"
 )
 
 var (
-	// clientLine begins every line about one client: address, number, name.
-	clientLine = regexp.MustCompile(`^.{0,200}? - [a-z_]{3,6}:\d+(?: - ".*?")* - `)
+	// clientLine begins every line about one client: address, number, and in quotes
+	// what it calls itself, and its account and key.
+	clientLine = regexp.MustCompile(`^.{0,200}? - [a-z_]{3,6}:\d+((?: - "(?:[^"\\]|\\.)*")*) - `)
+	// user is what is last in those quotes, and behind a rate-limited line.
+	user = regexp.MustCompile(`nkey:(U[A-Z2-7]{55})"?$`)
+	// violated is the subject that a client was refused.
+	violated = regexp.MustCompile(` - (?:Subject|Reply) (?:%q|("(?:[^"\\]|\\.)*")).*`)
 	// named are the words that a client may have chosen: subjects.
 	named  = regexp.MustCompile(`(?:podium|_INBOX[A-Za-z0-9_-]*|_R_|\$[A-Z]+|CORE)\.[^\s"'\],]+`)
 	quoted = regexp.MustCompile(`"[^"]*"`)
+	// fixed are the words of a subject that Podium or the server has chosen.
+	fixed = regexp.MustCompile(`^(?:[*>]|[0-9]{1,20}|podium|agent|in|control|session|shard|dead|source|status|request|response|progress|permit` +
+		`|announce|alive|artifact|cancel|permitted|_R_|_INBOX|(?:KV_|OBJ_)?PODIUM_(?:WORK|ARTIFACTS|AGENTS|MAILBOXES|LEASES|[0-9]{1,5})` +
+		`|\$(?:JS|SYS|KV|O|SRV)|CORE|API|ACK|FC|INFO|STREAM|CONSUMER|MSG|NEXT|CREATE|UPDATE|DELETE|PURGE|DIRECT|GET|NAMES|LIST|DURABLE` +
+		`|SNAPSHOT|RESTORE|LEADER|STEPDOWN|PEER|REMOVE|PAUSE|RESET|UNPIN|ACCOUNT|REQ|PING|STATS|EVENT|ADVISORY|METRIC)$`)
 )
+
+// maxTokens bounds the words of a subject in the log.
+const maxTokens = 16
 
 // A serverLog is a server's log. It implements server.Logger.
 type serverLog struct {
 	logger zerolog.Logger
+	names  map[string]string // of who may connect, by public key
 
 	mu    sync.Mutex
 	first string // the first fatal line: why the server did not start
@@ -31,36 +47,86 @@ func (l *serverLog) fatal() string {
 	return l.first
 }
 
-// line renders a line of the server without addresses and subjects. Of a line
-// about a client only the fixed words are kept, because the client chose the rest.
-func line(format string, args []any) string {
+// line renders a line of the server without addresses. Of a line about a client only
+// the fixed words are kept, because the client chose the rest; and the subject that
+// it was refused, as far as that is made of words which it has not chosen.
+func (l *serverLog) line(format string, args []any) (text, agent, subject string) {
 	if format == "%s - %s%s" && len(args) == 3 { // how the server writes a rate-limited one
-		return "something about a client happens often"
+		return "something about a client happens often", l.agent(fmt.Sprint(args[2])), ""
 	}
-	if prefix := clientLine.FindString(format); prefix != "" {
-		return named.ReplaceAllString(quoted.ReplaceAllString(format[len(prefix):], `"…"`), "…")
+	prefix := clientLine.FindStringSubmatch(format)
+	if prefix == nil {
+		return named.ReplaceAllString(fmt.Sprintf(format, args...), "…"), "", ""
 	}
-	return named.ReplaceAllString(fmt.Sprintf(format, args...), "…")
+	text, agent = format[len(prefix[0]):], l.agent(prefix[1])
+	if about := violated.FindStringSubmatchIndex(text); about != nil {
+		if about[2] >= 0 {
+			subject, _ = strconv.Unquote(text[about[2]:about[3]])
+		} else if len(args) > 0 {
+			subject = fmt.Sprintf("%s", args[0])
+		}
+		text, subject = text[:about[0]], l.subject(subject)
+	}
+	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject
+}
+
+// agent returns who has the key that stands last in a text.
+func (l *serverLog) agent(text string) string {
+	if key := user.FindStringSubmatch(text); key != nil {
+		return l.names[key[1]]
+	}
+	return ""
+}
+
+// subject returns a subject without the words that a client has chosen.
+func (l *serverLog) subject(subject string) string {
+	tokens := strings.SplitN(subject, ".", maxTokens+1)
+	for i, token := range tokens {
+		if !fixed.MatchString(token) && !l.known(strings.TrimPrefix(token, "_INBOX_")) {
+			tokens[i] = "…"
+		}
+	}
+	return strings.Join(tokens, ".")
+}
+
+func (l *serverLog) known(name string) bool {
+	for _, other := range l.names {
+		if name == other {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *serverLog) write(event *zerolog.Event, format string, args []any) string {
+	text, agent, subject := l.line(format, args)
+	if agent != "" {
+		event = event.Str("agent", agent)
+	}
+	if subject != "" {
+		event = event.Str("subject", subject)
+	}
+	event.Msg(text)
+	return text
 }
 
 // Noticef implements server.Logger.
-func (l *serverLog) Noticef(format string, args ...any) { l.logger.Debug().Msg(line(format, args)) }
+func (l *serverLog) Noticef(format string, args ...any) { l.write(l.logger.Debug(), format, args) }
 
 // Warnf implements server.Logger.
-func (l *serverLog) Warnf(format string, args ...any) { l.logger.Warn().Msg(line(format, args)) }
+func (l *serverLog) Warnf(format string, args ...any) { l.write(l.logger.Warn(), format, args) }
 
 // Errorf implements server.Logger.
-func (l *serverLog) Errorf(format string, args ...any) { l.logger.Error().Msg(line(format, args)) }
+func (l *serverLog) Errorf(format string, args ...any) { l.write(l.logger.Error(), format, args) }
 
 // Fatalf implements server.Logger. It does not end the process.
 func (l *serverLog) Fatalf(format string, args ...any) {
-	text := line(format, args)
+	text := l.write(l.logger.Error(), format, args)
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.first == "" {
 		l.first = text
 	}
-	l.mu.Unlock()
-	l.logger.Error().Msg(text)
 }
 
 // Debugf implements server.Logger.

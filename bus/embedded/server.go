@@ -118,7 +118,7 @@ func (s *Server) start(ctx context.Context, store string) error {
 	if s.server, err = server.NewServer(options); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	log := &serverLog{logger: s.config.Logger.With().Str("part", "nats-server").Logger()}
+	log := &serverLog{logger: s.config.Logger.With().Str("part", "nats-server").Logger(), names: s.keys.names()}
 	s.server.SetLoggerV2(log, false, false, false)
 	s.server.Start() // returns once everything is started, or has failed
 	if err := s.ready(ctx, log); err != nil {

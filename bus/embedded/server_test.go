@@ -367,7 +367,12 @@ func TestLogNamesNobody_G37(t *testing.T) {
 	if !strings.Contains(text, "Violation") {
 		t.Errorf("the violations are not in the log:\n%s", text)
 	}
-	for _, name := range []string{"frieda", "mustermann", "example.org", "podium."} {
+	for _, words := range []string{`"agent":"alpha","subject":"….….…"`, `"agent":"alpha","subject":"podium.session.0.…"`} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the log does not say %s:\n%s", words, text)
+		}
+	}
+	for _, name := range []string{"frieda", "mustermann", "example.org", "%q"} {
 		if strings.Contains(text, name) {
 			t.Errorf("the log names %q:\n%s", name, text)
 		}

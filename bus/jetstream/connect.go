@@ -66,6 +66,7 @@ func (s *signal) raise() {
 // its outcome is never in doubt for longer than needed. A server that is away is a
 // temporary error.
 func (e endpoint) connect(ctx context.Context) (*nats.Conn, error) {
+	e.logger = e.logger.With().Str("connection", e.name).Logger()
 	options := []nats.Option{
 		nats.Name(e.name),
 		nats.Timeout(dialWait),

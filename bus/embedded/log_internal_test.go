@@ -1,0 +1,61 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	alphaKey = "UAHJLSMYZDJCBHQ2SARL37IEALR3TI7VVPZ2MJ7F4SZKNOG7HJJIYW5T"
+	nobody   = "UBHJLSMYZDJCBHQ2SARL37IEALR3TI7VVPZ2MJ7F4SZKNOG7HJJIYW5T"
+)
+
+// TestLogNamesAgentAndSubject_G37: what a client did against its permissions is told
+// with the agent, by its key, and the subject, as far as that is made of Podium's own
+// words: what else the client chose is not.
+func TestLogNamesAgentAndSubject_G37(t *testing.T) {
+	t.Parallel()
+	const from = `127.0.0.1:44 - cid:7 - "v1.55.0:go:podium agent x" - "AGENTS/nkey:` + alphaKey + `" - `
+	for name, test := range map[string]struct {
+		format         string
+		args           []any
+		agent, subject string
+	}{
+		"publish":                 {from + "Publish Violation - Subject %q", []any{"podium.agent.beta.response.0"}, "alpha", "podium.agent.beta.response.0"},
+		"bytes":                   {from + "Publish Violation - Subject %q", []any{[]byte("podium.control.3")}, "alpha", "podium.control.3"},
+		"reply":                   {from + "Publish Violation - Reply %q", []any{"_INBOX_beta.x"}, "alpha", "_INBOX_beta.…"},
+		"subscription":            {from + `Subscription Violation - Subject "podium.agent.*.request", SID 3`, nil, "alpha", "podium.agent.*.request"},
+		"the server's own":        {from + "Publish Violation - Subject %q", []any{"$JS.API.STREAM.DELETE.PODIUM_0"}, "alpha", "$JS.API.STREAM.DELETE.PODIUM_0"},
+		"a session":               {from + "Publish Violation - Subject %q", []any{"podium.session.0.frieda-mustermann"}, "alpha", "podium.session.0.…"},
+		"words of its own":        {from + "Publish Violation - Subject %q", []any{"frieda.mustermann@example.org"}, "alpha", "….….…"},
+		"a percent sign":          {from + `Subscription Violation - Subject "frieda%s", SID 3`, nil, "alpha", "…"},
+		"an agent nobody knows":   {from + "Publish Violation - Subject %q", []any{"podium.agent.frieda.response.0"}, "alpha", "podium.agent.….response.0"},
+		"a key nobody knows":      {strings.Replace(from, alphaKey, nobody, 1) + "Publish Violation - Subject %q", []any{"podium.control.0"}, "", "podium.control.0"},
+		"a name that looks right": {`127.0.0.1:44 - cid:7 - "v1.55.0:go:frieda\" - \"AGENTS/nkey:` + alphaKey + `\" - x" - "AGENTS/nkey:` + nobody + `" - Publish Violation - Subject %q`, []any{"podium.control.0"}, "", "podium.control.0"},
+		"endless":                 {from + "Publish Violation - Subject %q", []any{strings.Repeat("podium.", 1000)}, "alpha", strings.Repeat("podium.", 16) + "…"},
+		"often":                   {"%s - %s%s", []any{"127.0.0.1:44 - cid:7", "frieda is slow", " - nkey:" + alphaKey}, "alpha", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var written bytes.Buffer
+			log := &serverLog{logger: zerolog.New(&written), names: map[string]string{alphaKey: "alpha", "U2": "beta"}}
+			log.Errorf(test.format, test.args...)
+			var line struct{ Agent, Subject, Message string }
+			if err := json.Unmarshal(written.Bytes(), &line); err != nil {
+				t.Fatal(err)
+			}
+			if line.Agent != test.agent || line.Subject != test.subject {
+				t.Errorf("agent %q, subject %q in %s", line.Agent, line.Subject, written.String())
+			}
+			for _, personal := range []string{"frieda", "mustermann", "example", "127.0.0.1"} {
+				if strings.Contains(written.String(), personal) {
+					t.Errorf("it holds %q: %s", personal, written.String())
+				}
+			}
+		})
+	}
+}
