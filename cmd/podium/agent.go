@@ -2,18 +2,14 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"podium/agents/exec"
 	"podium/bus"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/service"
-	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -120,80 +116,4 @@ func (c *agentExecCommand) bound(about *service.ExternalAgent, says []string) (t
 		return min(c.Timeout, longest), says
 	}
 	return c.Timeout, says
-}
-
-// agentsCommand lists the agents that have announced themselves.
-type agentsCommand struct{ ledgerFlags }
-
-// Help is shown by --help.
-func (agentsCommand) Help() string {
-	return `Lists every agent that has announced itself, and when it was last alive. An external agent that
-has never been started is not there, and its requests wait. The breaker is closed while an agent does its
-work, open while nobody asks it because it has failed, and half open when one request decides.
-
-  podium agents
-  podium agents -o json`
-}
-
-// Run implements the verb.
-func (c *agentsCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
-		agents, err := bus.Agents(env.ctx, ledger.Core)
-		if err != nil {
-			return err
-		}
-		if env.json {
-			return env.printAgents(agents)
-		}
-		table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tLAST SEEN\tBREAKER\tWHAT IT DOES")
-		for i := range agents {
-			agent := &agents[i]
-			breaker := view.Breaker(agent.Breaker, time.Now())
-			if agent.Announced.IsZero() {
-				_, _ = fmt.Fprintf(table, "%s\t\t\tnever\t%s\t%s\n", agent.Name, breaker, unconnected)
-				continue
-			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", agent.Name, agent.Kind, agent.Concurrency,
-				agent.LastSeen.Local().Format(time.DateTime), breaker, agent.Description)
-		}
-		for _, name := range env.unannounced(agents) {
-			_, _ = fmt.Fprintf(table, "%s\t\t\tnever\t%s\t%s\n", name, view.Breaker(nil, time.Now()), unconnected)
-		}
-		return table.Flush()
-	})
-}
-
-// printAgents prints each agent as one line of JSON.
-func (e *environment) printAgents(agents []schemas.Agent) error {
-	encoder := json.NewEncoder(e.stdout)
-	for i := range agents {
-		agents[i].Breaker.State = agents[i].Breaker.At(time.Now())
-		body, err := schemas.Marshal(agents[i])
-		if err != nil {
-			return err
-		}
-		if err = encoder.Encode(json.RawMessage(body)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unconnected is what is known of an agent that has never announced itself.
-const unconnected = "has not connected"
-
-// unannounced lists the agents that the running instance waits for in vain.
-func (e *environment) unannounced(announced []schemas.Agent) []string {
-	instance, running, err := service.FindInstance(e.data)
-	if err != nil || !running {
-		return nil
-	}
-	var missing []string
-	for _, name := range instance.Agents {
-		if !slices.ContainsFunc(announced, func(agent schemas.Agent) bool { return agent.Name == name }) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
 }

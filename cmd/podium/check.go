@@ -149,7 +149,7 @@ type summarizeCommand struct{}
 
 // Run implements the verb.
 func (summarizeCommand) Run(env *environment) error {
-	if code := summarize.Main(nil, env.stdin, env.stdout, env.stderr); code != exitOK {
+	if code := summarize.Main(nil, env.stdin, env.raw, env.stderr); code != exitOK {
 		return &exitError{code: code} // it has said why
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"podium/cmd/podium/bench"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
 )
 
 // The exit codes. Scripts depend on them.
@@ -74,8 +75,9 @@ Exit codes:
 type environment struct {
 	ctx    context.Context //nolint:containedctx // lives as long as one command
 	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
+	stdout io.Writer // guarded: nothing that is written to it commands a terminal
+	stderr io.Writer // the same
+	raw    io.Writer // stdout as it is, for what no person reads
 	log    zerolog.Logger
 	data   string // as given, or the default
 	given  bool   // somebody has named data
@@ -135,13 +137,14 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "podium: %v\nSee `%s --help`.\n", err, verbOf(err))
+		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(err.Error()), verbOf(err))
 		return exitUsage
 	}
 	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"
-	env.log = logger(stderr, parsed.Verbose)
+	env.stdout, env.stderr, env.raw = view.NewGuard(stdout, env.json), view.NewGuard(stderr, false), stdout
+	env.log = logger(view.NewGuard(stderr, true), parsed.Verbose)
 	if err = chosen.Run(env); err != nil {
-		return report(stderr, err)
+		return report(env.stderr, err)
 	}
 	return exitOK
 }

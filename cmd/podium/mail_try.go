@@ -9,6 +9,7 @@ import (
 
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
 	"podium/ingest/imap"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -166,11 +167,11 @@ func (e *environment) printTried(line tried) error {
 		return err
 	}
 	mail := line.Mail
-	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, shorten(mail.Subject, triedSubject))
+	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, view.Line(mail.Subject, triedSubject))
 	for _, author := range mail.From {
-		_, _ = fmt.Fprintf(&b, "  from     %s\n", shorten(strings.TrimSpace(author.Name+" <"+author.Address+">"), triedSubject))
+		_, _ = fmt.Fprintf(&b, "  from     %s\n", view.Line(strings.TrimSpace(author.Name+" <"+author.Address+">"), triedSubject))
 	}
-	_, _ = fmt.Fprintf(&b, "  text     %s\n", shorten(mail.Text, triedText))
+	_, _ = fmt.Fprintf(&b, "  text     %s\n", view.Line(mail.Text, triedText))
 	if mail.Parse != schemas.ParseOK {
 		_, _ = fmt.Fprintf(&b, "  parse    %s: %s\n", mail.Parse, strings.Join(mail.Problems, "; "))
 	}
@@ -190,20 +191,4 @@ func (e *environment) printTried(line tried) error {
 	}
 	_, err := fmt.Fprintln(e.stdout, b.String())
 	return err
-}
-
-// shorten cuts a text to some characters on one line, without anything that
-// would change the terminal.
-func shorten(text string, limit int) string {
-	words := strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return ' '
-		}
-		return r
-	}, text))
-	runes := []rune(strings.Join(words, " "))
-	if len(runes) <= limit {
-		return string(runes)
-	}
-	return string(runes[:limit-1]) + "…"
 }

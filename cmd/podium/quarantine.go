@@ -144,8 +144,8 @@ func (c *quarantineListCommand) Run(env *environment) error {
 				}
 				continue
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", found.ID, found.State, found.Reason,
-				found.Received.Local().Format(time.DateTime), found.Subject, found.Detail)
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", view.Line(found.ID, 0), found.State, view.Line(string(found.Reason), 0),
+				found.Received.Local().Format(time.DateTime), view.Line(found.Subject, 0), view.Line(found.Detail, 0))
 		}
 		return table.Flush()
 	})
@@ -180,10 +180,10 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 		if env.json {
 			return env.printQuarantined(found)
 		}
-		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", found.ID, found.State,
-			found.Reason, found.Detail, found.Subject, found.Received.Local().Format(time.DateTime))
+		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", view.Line(found.ID, 0), found.State,
+			view.Line(string(found.Reason), 0), view.Line(found.Detail, 0), view.Line(found.Subject, 0), found.Received.Local().Format(time.DateTime))
 		for _, name := range sortedKeys(found.Headers) {
-			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", view.Plain(name), view.Plain(fmt.Sprint(found.Headers[name])))
+			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", view.Line(name, 0), view.Line(fmt.Sprint(found.Headers[name]), 0))
 		}
 		_, err = fmt.Fprintf(env.stdout, "\n%s\n", view.Plain(string(found.Body)))
 		return err

@@ -93,7 +93,7 @@ func (e *environment) printVerification(v *supervisor.Verification) error {
 	_, err := fmt.Fprintf(e.stdout, "shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
 		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults))
 	for _, fault := range v.Faults {
-		_, printed := fmt.Fprintf(e.stdout, "  session %s, record %d, sequence %d: %s\n", fault.Session, fault.Record, fault.Sequence, fault.What)
+		_, printed := fmt.Fprintf(e.stdout, "  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0))
 		err = errors.Join(err, printed)
 	}
 	return err
@@ -267,7 +267,7 @@ func (e *environment) printPlain(message *bus.Message, event *schemas.Event, mal
 		what = "not readable: " + malformed.Error()
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s  %s/%d  %s  %s\n", message.Recorded.Local().Format("2006-01-02 15:04:05.000"),
-		message.Stream, message.Sequence, message.Subject, what)
+		message.Stream, message.Sequence, view.Line(message.Subject, 0), view.Line(what, 0))
 	if event.Type != schemas.TypeRecord || malformed != nil {
 		return err
 	}

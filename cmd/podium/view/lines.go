@@ -12,15 +12,15 @@ import (
 
 // Lines tells a record in plain lines, one for each fact, without the time.
 func Lines(record *schemas.Record) []string {
-	var lines []string
+	var told []string
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
 			if line := factLine(&transition.Facts[i], transition.Cause.Time); line != "" {
-				lines = append(lines, Plain(line))
+				told = append(told, Line(line, 0))
 			}
 		}
 	}
-	return lines
+	return told
 }
 
 func factLine(f *schemas.Fact, now time.Time) string {
@@ -141,7 +141,7 @@ func planLine(f *schemas.PlanCreated) string {
 		at = entry.Level
 		levels = append(levels, entry.Task)
 	}
-	line := fmt.Sprintf("plan: %d tasks, %s", len(f.Tasks), shorten(strings.Join(levels, " → "), 3*shortLength))
+	line := fmt.Sprintf("plan: %d tasks, %s", len(f.Tasks), Line(strings.Join(levels, " → "), 3*shortLength))
 	if f.Template != "" {
 		line += ", by template " + f.Template
 	}
@@ -188,12 +188,4 @@ func quoted(body schemas.Body) string {
 // shortLength is how much of a text stands in one line, in characters.
 const shortLength = 90
 
-func short(text string) string { return shorten(text, shortLength) }
-
-func shorten(text string, length int) string {
-	text = Plain(strings.Join(strings.Fields(text), " "))
-	if runes := []rune(text); len(runes) > length {
-		return string(runes[:length-1]) + "…"
-	}
-	return text
-}
+func short(text string) string { return Line(text, shortLength) }

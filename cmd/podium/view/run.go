@@ -12,7 +12,7 @@ import (
 // Run tells a whole run: what was asked, who did what and why, and the answer.
 func Run(run *schemas.Run, answer string) string {
 	var b strings.Builder
-	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
+	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", lines(arguments)...) }
 	line("run       %s", run.ID)
 	line("channel   %s, profile %s, language %s", run.Channel, run.Profile, run.Language)
 	line("state     %s", outcome(run))
@@ -55,7 +55,7 @@ func Run(run *schemas.Run, answer string) string {
 		line("reported  %s", bounce(&run.Bounces[i]))
 	}
 	if answer != "" {
-		line("\n%s", answer)
+		b.WriteString("\n" + answer + "\n")
 	}
 	return Plain(b.String())
 }
@@ -78,7 +78,7 @@ func Asked(run *schemas.Run) string {
 	if text == "" {
 		text = run.Request
 	}
-	return shorten(text, 40)
+	return Line(text, 40)
 }
 
 func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.RouteDecision) {
@@ -93,10 +93,10 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 		line("           what it answered: podium quarantine show %s", task.Quarantine)
 	}
 	if len(task.Dependencies) > 0 && !task.State.Ended() {
-		line("           after: %s", shorten(strings.Join(task.Dependencies, ", "), shortLength))
+		line("           after: %s", Line(strings.Join(task.Dependencies, ", "), shortLength))
 	}
 	if task.State == schemas.TaskStateReady && task.RetryAt.IsZero() && len(task.Resources) > 0 {
-		line("           waits until nobody uses: %s", shorten(strings.Join(task.Resources, ", "), shortLength))
+		line("           waits until nobody uses: %s", Line(strings.Join(task.Resources, ", "), shortLength))
 	}
 	if task.Unserved != nil {
 		line("           waits: %s", unserved(task.Agent, task.Unserved.Since))

@@ -37,6 +37,9 @@ type Watcher struct {
 // Watch starts to show. Close it.
 func Watch(ctx context.Context, out io.Writer, detail Detail) *Watcher {
 	w := &Watcher{out: out, detail: detail}
+	if guard, ok := out.(*Guard); ok {
+		out = guard.Unwrap() // what is drawn below is plain
+	}
 	if file, ok := out.(*os.File); detail == Nothing || !ok || !term.IsTerminal(int(file.Fd())) {
 		return w
 	}
@@ -147,7 +150,7 @@ func pictureTask(b *strings.Builder, task *schemas.RunTask, now time.Time) {
 	case now.After(task.Dispatched):
 		took = now.Sub(task.Dispatched).Round(100 * time.Millisecond).String()
 	}
-	_, _ = fmt.Fprintf(b, "  %s %-8s %-12s %-10s %8s  %s\n", mark(task.State), task.Task, task.Agent, task.State, took, short(says))
+	_, _ = fmt.Fprintf(b, "  %s %-8s %-12s %-10s %8s  %s\n", mark(task.State), Line(task.Task, 0), Line(task.Agent, 0), task.State, took, short(says))
 }
 
 const barWidth = 30

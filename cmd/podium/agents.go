@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"podium/bus"
+	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+// agentsCommand lists the agents that have announced themselves.
+type agentsCommand struct{ ledgerFlags }
+
+// Help is shown by --help.
+func (agentsCommand) Help() string {
+	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
+processes, and when it was last alive; while an instance runs, also the others of its configuration, and
+whether anybody serves each. The breaker is closed while an agent does its work, open while nobody asks it
+because it has failed, and half open when one request decides.
+
+  podium agents
+  podium agents -o json`
+}
+
+// Run implements the verb.
+func (c *agentsCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *service.Ledger) error {
+		agents, err := bus.Agents(env.ctx, ledger.Core)
+		if err != nil {
+			return err
+		}
+		expected, running, err := env.expectedAgents()
+		if err != nil {
+			return err
+		}
+		rows := make([]agentRow, 0, len(agents)+len(expected))
+		for i := range agents {
+			rows = append(rows, agentRow{Agent: agents[i]})
+			expected = slices.DeleteFunc(expected, func(name string) bool { return name == agents[i].Name })
+		}
+		for _, name := range expected {
+			rows = append(rows, agentRow{Agent: schemas.Agent{Name: name}})
+		}
+		slices.SortFunc(rows, func(a, b agentRow) int { return strings.Compare(a.Name, b.Name) })
+		for i := range rows {
+			if err := rows[i].look(env, ledger, running); err != nil {
+				return err
+			}
+		}
+		if env.json {
+			return env.printAgents(rows)
+		}
+		return env.tellAgents(rows)
+	})
+}
+
+// expectedAgents lists the agents of the instance that runs; none when none does.
+func (e *environment) expectedAgents() (names []string, running bool, err error) {
+	instance, running, err := service.FindInstance(e.data)
+	if err != nil || !running {
+		return nil, false, err
+	}
+	return slices.Clone(instance.Agents), true, nil
+}
+
+// An agentRow is an agent, and what the bus knows of it.
+type agentRow struct {
+	schemas.Agent
+	served string // yes or no, while an instance runs
+	seen   time.Time
+}
+
+// look finds out how many requests the agent works on at a time at most, which the bus
+// enforces whatever the agent says, and whether anybody serves it.
+func (r *agentRow) look(env *environment, ledger *service.Ledger, running bool) error {
+	pool, err := ledger.Core.PoolState(env.ctx, r.Name)
+	switch {
+	case errors.Is(err, bus.ErrNotFound): // it is none of the configuration any more
+	case err != nil:
+		return err
+	case r.Concurrency == 0 || r.Concurrency > pool.Size:
+		r.Concurrency = pool.Size
+	}
+	r.seen = r.LastSeen
+	if !running {
+		return nil
+	}
+	presence, err := bus.PresenceOf(env.ctx, ledger.Core, r.Name, time.Now())
+	if err != nil {
+		return err
+	}
+	r.seen, r.served = presence.LastSeen, "no"
+	if presence.Served {
+		r.served = "yes"
+	}
+	return nil
+}
+
+func (e *environment) tellAgents(rows []agentRow) error {
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tSERVED\tLAST SEEN\tBREAKER\tWHAT IT DOES")
+	for i := range rows {
+		r := &rows[i]
+		does, atATime, seen := r.Description, "", "never"
+		if r.Announced.IsZero() {
+			does = unconnected
+		}
+		if r.Concurrency > 0 {
+			atATime = strconv.Itoa(r.Concurrency)
+		}
+		if !r.seen.IsZero() {
+			seen = r.seen.Local().Format(time.DateTime)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, view.Line(r.Kind, 0), atATime, r.served, seen,
+			view.Breaker(r.Breaker, time.Now()), view.Line(does, 0))
+	}
+	return table.Flush()
+}
+
+// printAgents prints each agent that is known of as one line of JSON.
+func (e *environment) printAgents(rows []agentRow) error {
+	encoder := json.NewEncoder(e.stdout)
+	for i := range rows {
+		agent := &rows[i].Agent
+		if agent.Breaker == nil {
+			continue // it is nothing but a name of the configuration
+		}
+		agent.Breaker.State = agent.Breaker.At(time.Now())
+		body, err := schemas.Marshal(agent)
+		if err != nil {
+			return err
+		}
+		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unconnected is what is known of an agent that has never announced itself.
+const unconnected = "has not connected"
