@@ -97,6 +97,10 @@
     // fact takes one fact of a record.
     fact(name, told) {
       const step = this.steps.get(told.task);
+      if (step?.unserved && !['task_ready', 'task_dispatched', 'task_unserved'].includes(name)) {
+        step.unserved = false; // somebody has begun, or nobody is waited for any more
+        step.message = '';
+      }
       switch (name) {
         case 'message_received':
           if (told.disposition === 'queued') this.tell(say('queued'));
@@ -106,10 +110,7 @@
           this.progress();
           break;
         case 'task_dispatched': case 'task_started':
-          if (step) {
-            if (step.unserved) { step.unserved = false; step.message = ''; }
-            this.mark(step, 'running', told.agent);
-          }
+          if (step) this.mark(step, 'running', told.agent);
           else if (told.task === 'reply') this.tell(say('delivering'), false);
           break;
         case 'task_unserved':
