@@ -229,12 +229,23 @@ func (d *decision) progressOf(progress *schemas.ProgressUpdate) string {
 	if d.input.Event.CausationID != "" {
 		return d.input.Event.CausationID
 	}
+	if !d.aboutActive(progress) {
+		return ""
+	}
 	for i := range progress.Payload.TasksInProgress {
 		if task := d.state.Active.Task(progress.Payload.TasksInProgress[i].TaskID); task != nil {
 			return task.Request
 		}
 	}
 	return ""
+}
+
+// aboutActive reports whether a progress update that names no request is about the run
+// under way: another one may have tasks of the same names.
+func (d *decision) aboutActive(progress *schemas.ProgressUpdate) bool {
+	run := schemas.RunID(d.state.Session, d.state.Active.Number)
+	named, _, _ := strings.Cut(d.input.Event.Subject, "/")
+	return named == run || progress.Payload.PlanID == schemas.PlanID(run)
 }
 
 // What an agent says of itself stands in records, so it is bounded, in bytes.
