@@ -47,10 +47,14 @@ func (d *decision) message(message *Message) {
 // its answer once more: whoever asks again has not heard it.
 func (d *decision) again(message *Message, id string) {
 	run := d.state.RunOf(id)
-	under := d.state.Active != nil && d.state.Active.Number == run
-	if message.Upstream != nil && run > 0 && !under && !d.state.Queue.has(run) {
-		d.repeated = run
+	if message.Upstream == nil || run == 0 {
+		return
 	}
+	if under := d.state.Active != nil && d.state.Active.Number == run; under || d.state.Queue.has(run) {
+		d.doubtful = true
+		return
+	}
+	d.repeated = run
 }
 
 // supersedes reports whether a message takes the place of the run under way. A

@@ -18,7 +18,7 @@ func (d *decision) permit(request *schemas.PermitRequest) {
 		d.wrongAgent(task.AgentOf(attempt))
 	default:
 		answer := d.turn(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
-		d.permitted = &answer
+		d.permitted, d.doubtful = &answer, true
 	}
 }
 

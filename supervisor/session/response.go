@@ -210,9 +210,12 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task == nil:
 		if _, _, _, past := d.past(request); past {
 			d.unwanted = request
+		} else {
+			d.doubtful = true
 		}
 	case attempt != task.Attempt || !task.State.UnderWay():
 		d.unwanted = request
+		d.doubtful = progress.InReplyTo == "" && d.input.Event.CausationID == "" // it may mean a newer attempt
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:

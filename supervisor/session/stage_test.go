@@ -34,6 +34,7 @@ type stage struct {
 	profiles map[string]*plan.Profile
 
 	state        session.State
+	formers      []session.State // before it, the oldest first
 	conversation schemas.Conversation
 	events       map[string]schemas.Event  // by id, to repeat them
 	contents     map[uint64]schemas.Result // by sequence
@@ -133,6 +134,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	if after := canonical(tb, s.state); !bytes.Equal(before, after) {
 		tb.Fatalf("the argument was changed:\n%s\n%s", before, after)
 	}
+	s.doubts(tb, input, &outcome)
 	if len(outcome.Facts) == 0 {
 		if after := canonical(tb, outcome.State); !bytes.Equal(before, after) {
 			tb.Fatalf("without facts the state changed:\n%s\n%s", before, after)
@@ -153,6 +155,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
 	s.agents.learn(outcome.Learned, s.now)
 	s.count(record)
+	s.remember()
 	s.state = outcome.State
 	return decided
 }

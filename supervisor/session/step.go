@@ -47,6 +47,10 @@ type Outcome struct {
 	// Permitted is what is told about a permit that was asked for once more, when
 	// nothing changed.
 	Permitted *schemas.PermitAnswer
+	// Doubtful says that nothing changed because of what the state does not know: one
+	// that has taken further records might decide otherwise. No append tells whoever
+	// has an old one, so that it has to look before it goes by this outcome.
+	Doubtful bool
 	// Unwanted is a request on which its agent says to work although nobody waits
 	// for it any more: it should be told so, once more.
 	Unwanted string
@@ -93,7 +97,9 @@ func Step(env Env, state State, input Input) Outcome {
 	}
 	d.next()
 	if len(d.facts) == 0 {
-		return Outcome{State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted}
+		return Outcome{
+			State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted, Doubtful: d.doubtful,
+		}
 	}
 	cause.Limits, cause.Reuses, cause.Proven = d.bus.limits, d.bus.reuses, input.Proven
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Learned: d.learned}
@@ -119,6 +125,7 @@ type decision struct {
 	permitted *schemas.PermitAnswer
 	learned   []schemas.Reuse
 	unwanted  string
+	doubtful  bool
 }
 
 func (d *decision) emit(f schemas.Fact) {
@@ -142,6 +149,7 @@ func (d *decision) turn(profile *plan.Profile) *plan.Turn {
 
 func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 	d.refusal = &Refusal{Reason: reason, Detail: detail}
+	d.doubtful = reason != schemas.QuarantineMalformed // which it is in every state
 }
 
 func (d *decision) deadline(deadline schemas.Deadline) {

@@ -1,0 +1,46 @@
+package session_test
+
+import (
+	"bytes"
+
+	"podium/supervisor/session"
+)
+
+// formerStates is how many states back a conversation may be remembered.
+const formerStates = 6
+
+// doubts: whatever passes an input by by an old state, and does not doubt that, loses
+// nothing that has become of the conversation since. That an answer came late is no
+// loss, nor is how far a task is, which the next sign of life says again.
+func (s *stage) doubts(tb judge, input session.Input, outcome *session.Outcome) {
+	tb.Helper()
+	if input.Sequence == 0 {
+		return
+	}
+	for i := range s.formers {
+		former := &s.formers[i]
+		old := session.Step(s.env(former), *former, input)
+		if len(old.Facts) > 0 || old.Doubtful {
+			continue
+		}
+		for i := range outcome.Facts {
+			if f := &outcome.Facts[i]; f.TaskProgressed == nil && f.TaskHeard == nil && f.ResponseLate == nil {
+				tb.Fatalf("%d records before nothing would come of input %d, without a doubt, and now it is %s",
+					s.state.Records-former.Records, input.Sequence, canonical(tb, outcome.Facts))
+			}
+		}
+		refuses := old.Refusal != nil && !bytes.Equal(canonical(tb, old.Refusal), canonical(tb, outcome.Refusal))
+		tells := old.Permitted != nil && !bytes.Equal(canonical(tb, old.Permitted), canonical(tb, outcome.Permitted))
+		if refuses || tells || old.Repeated != outcome.Repeated {
+			tb.Fatalf("%d records before, input %d is otherwise decided without a doubt: %s, %s, %d, and not %s, %s, %d",
+				s.state.Records-former.Records, input.Sequence, canonical(tb, old.Refusal), canonical(tb, old.Permitted), old.Repeated,
+				canonical(tb, outcome.Refusal), canonical(tb, outcome.Permitted), outcome.Repeated)
+		}
+	}
+}
+
+// remember keeps the state for what becomes of the conversation to be held against it.
+func (s *stage) remember() {
+	s.formers = append(s.formers, s.state)
+	s.formers = s.formers[max(len(s.formers)-formerStates, 0):]
+}
