@@ -18,6 +18,7 @@ type batch struct {
 	transitions []schemas.Transition
 	state       session.State // after the transitions
 	size        int           // of the transitions in bytes; 0 while there is only one
+	doubtful    bool          // some of the inputs change nothing by a state that may be old
 	record      schemas.Record
 	trail       *schemas.Trail // of the record
 	body        []byte         // of the record, as it was published
@@ -77,6 +78,8 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 		}
 		in.read.Now = now
 		last = o.judge(c, b.next(), in.read)
+		last.Doubtful = last.Doubtful && !last.lacks() && !c.confirmed(in.message.Sequence)
+		b.doubtful = b.doubtful || last.Doubtful
 		if !b.add(in, &last) {
 			o.release(c) // what it was admitted to; those before it have sent nothing
 			break
@@ -96,6 +99,10 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 	switch {
 	case len(b.transitions) > 0:
 		o.append(ctx, c, b)
+	case b.doubtful:
+		o.release(c)
+		o.begin(c)
+		o.confirm(ctx, c)
 	case len(b.inputs) > 0:
 		o.release(c)
 		o.leave(c, b.inputs)
@@ -151,7 +158,7 @@ func (b *batch) add(in *input, decided *judgement) bool {
 	if decided.lacks() || decided.Refusal != nil || decided.Repeated > 0 {
 		return false
 	}
-	if decided.Permitted != nil && len(b.transitions) > 0 {
+	if decided.Permitted != nil && (len(b.transitions) > 0 || decided.Doubtful) {
 		return false // it may say what those before it have decided, once that is stored
 	}
 	if len(decided.Facts) > 0 {

@@ -20,11 +20,15 @@ type conversation struct {
 	behind   behind
 	tip      schemas.Tip
 	chain    digest // of the newest record
+	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
+	// everything up to there had been stored.
+	confirmedTo uint64
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written
 	early    bool // it was met before the tail was read
 	loaded   bool
+	unread   bool // it stands there, and nobody can read it
 	presumed bool // without a look at the ledger it was taken for new, once
 	busy     bool
 	queued   bool // in Owner.ready
@@ -52,7 +56,6 @@ func (o *Owner) conversation(id string) *conversation {
 		c = &conversation{id: id, state: session.New(id)}
 		o.sessions[id] = c
 		o.checkpoint.move(id)
-		o.unknown++
 		if o.tail != 0 && o.floor.read <= o.tail {
 			c.early = true
 			o.early++
@@ -63,12 +66,10 @@ func (o *Owner) conversation(id string) *conversation {
 
 // learn notes that the ledger's word about a conversation is known from now on.
 func (o *Owner) learn(c *conversation) {
-	if !c.known {
-		c.known = true
-		o.unknown--
-		if c.early {
-			o.early--
-		}
+	c.known = true
+	if c.early {
+		c.early = false
+		o.early--
 	}
 }
 
@@ -173,7 +174,7 @@ func (c *conversation) misjudged() bool {
 	if !c.presumed || c.sequence != 0 {
 		return false
 	}
-	c.loaded = false
+	c.outdate()
 	return true
 }
 

@@ -16,6 +16,8 @@
 //     publishes them again, under the same ids.
 //   - Inputs are decided in the order of the stream. A failing append or publish
 //     holds its session back and no other; nothing is skipped.
+//   - Whatever leaves no record, such as a refusal, goes by a session that is known to
+//     be as the ledger had it when the input was stored, whoever wrote to it.
 //
 // The checkpoint's floor is the sequence up to which all of that is done.
 package supervisor

@@ -53,6 +53,3 @@ func (f *floor) leave(e *entry) {
 		f.entries = nil
 	}
 }
-
-// first reports whether everything before the input is dealt with.
-func (f *floor) first(e *entry) bool { return len(f.entries) > 0 && f.entries[0] == e }

@@ -30,8 +30,8 @@ func isNobodys(message bus.Message) bool {
 }
 
 // TestStrangersAnswerIsNotPassed: an owner that does not know of a request, because
-// a former one has made it, takes the answer for nobody's. If it dies before that is
-// in quarantine, no session has taken anything behind it, and its successor finds it.
+// a former one has made it, has to look whose the answer is. If it dies before it has,
+// no session has taken anything behind it, and its successor finds it.
 func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
@@ -44,12 +44,13 @@ func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 	}}, 0)
 	d.say("thread", "m1", "do it")
 	d.must(d.work(former))
-	owner := d.open("owner", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
-		if dies && isNobodys(message) {
-			return silent
+	owner := d.openWith(d.ledger, func(config *supervisor.Config) {
+		config.Go = func(operation func()) {
+			if !dies {
+				operation()
+			}
 		}
-		return stored
-	}}, 0)
+	})
 	unaware = true
 	d.refuse("worker", d.last("worker"))
 	d.must(d.work(former))
@@ -67,6 +68,9 @@ func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 	d.must(d.work(owner))
 	d.now = d.now.Add(100 * time.Millisecond)
 	d.must(d.work(owner))
+	if found := d.refusals(); len(found) != 0 || d.conversation("thread").Run(1).Tasks[0].State != schemas.TaskStateDispatched {
+		t.Fatalf("%d are in quarantine, and it has looked already", len(found))
+	}
 	successor := d.open("successor", d.ledger, 0)
 	d.must(d.work(successor))
 	if task := d.conversation("thread").Run(1).Tasks[0]; task.State != schemas.TaskStateCompleted || task.Attempt != 2 {
@@ -75,8 +79,8 @@ func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 	d.clean()
 }
 
-// TestStrangersHoldNobodyUp: once an answer to nobody is in quarantine, what was read
-// behind it goes on, in order, and other strangers do not wait for it.
+// TestStrangersHoldNobodyUp: what was read behind an answer to nobody goes on, whether
+// that is in quarantine or not, and other strangers do not wait for it.
 func TestStrangersHoldNobodyUp_X06(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
@@ -91,14 +95,11 @@ func TestStrangersHoldNobodyUp_X06(t *testing.T) {
 	}
 	d.answerBare("worker", d.last("worker"), "done")
 	d.must(d.work(o))
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateDispatched {
-		t.Fatalf("the task is %s, while what came before is not in quarantine", state)
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted || len(d.refusals()) != 0 {
+		t.Errorf("the task is %s, while what came before waits for the quarantine", state)
 	}
 	heal()
 	d.spin(o, time.Second)
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
-		t.Errorf("the task is %s", state)
-	}
 	if strangers := d.refusals(); len(strangers) != 3 {
 		t.Errorf("%d messages are in quarantine", len(strangers))
 	}

@@ -32,7 +32,7 @@ func (in *input) broken() bool { return in.read.Malformed != nil && !in.isolated
 // read takes new messages from the stream and hands each to its conversation. It
 // reports whether there was any, and whether the reader has no more for now.
 func (o *Owner) read(ctx context.Context) (worked, drained bool) {
-	for len(o.parked) == 0 && o.floor.room(o.MaxPending, o.MaxBytes) {
+	for o.floor.room(o.MaxPending, o.MaxBytes) {
 		message, ok, err := o.reader.Next()
 		if err != nil {
 			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
@@ -83,42 +83,17 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 func (o *Owner) place(ctx context.Context, in *input) {
 	id, known := o.conversationOf(in)
 	switch {
-	case known && o.strangers > 0:
-		o.parked = append(o.parked, in)
 	case known:
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
 		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
-	case in.kind == bus.KindProgress:
-		o.floor.leave(in.entry) // nobody waits for it
-	case o.unknown > 0:
-		o.parked = append(o.parked, in)
+	case in.namesPlan() && o.early == 0:
+		// All shards are told of it, and of a run of this one the plan is known once its session
+		// is: the message that began it was read before.
+		o.floor.leave(in.entry)
 	default:
-		o.stranger(ctx, in)
+		o.meet(in)
 	}
-}
-
-// stranger puts an answer that belongs to nobody into quarantine. A question about
-// a request that nobody waits for has its answer, whoever made the request.
-//
-// The request may be another owner's, of which this one has not heard. No session
-// takes anything behind the answer before that is in quarantine: else the one that
-// waits for it would have passed it, and nobody would ever hear of it.
-func (o *Owner) stranger(ctx context.Context, in *input) {
-	if broken := in.read.Malformed; broken != nil {
-		o.quarantine(ctx, in, schemas.QuarantineMalformed, broken.Detail)
-		return
-	}
-	if in.read.Permit != nil {
-		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
-		o.floor.leave(in.entry)
-		return
-	}
-	o.strangers++
-	o.isolate(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer", func(time.Time) {
-		o.strangers--
-		o.floor.leave(in.entry)
-	})
 }
 
 // open reads the body, unless that still has to be fetched.
@@ -254,28 +229,14 @@ func (in *input) answers() string {
 	return in.event.CausationID
 }
 
+// namesPlan reports whether a progress update names a plan at the most.
+func (in *input) namesPlan() bool {
+	return in.kind == bus.KindProgress && in.event.CausationID == "" && (in.read.Progress == nil || in.read.Progress.InReplyTo == "")
+}
+
 func (o *Owner) sessionOfRun(run string) (string, bool) {
 	id, _, err := schemas.ParseRunID(run)
 	return id, err == nil && o.mine(id)
 }
 
 func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
-
-// unpark looks again at an answer that named no session when it was read, while
-// some session was not known yet: that one may have turned out to wait for it. So
-// it does at what was read behind a stranger, once that is in quarantine. If an answer
-// is a stranger even then, it belongs to nobody. Until that is clear nothing
-// behind it is read, so that no session takes its inputs out of order.
-func (o *Owner) unpark(ctx context.Context) bool {
-	if len(o.parked) == 0 || o.strangers > 0 || o.unknown > 0 && !o.floor.first(o.parked[0].entry) {
-		return false
-	}
-	in := o.parked[0]
-	o.parked = o.parked[1:]
-	if id, known := o.conversationOf(in); known {
-		o.enqueue(id, in)
-	} else {
-		o.stranger(ctx, in)
-	}
-	return true
-}

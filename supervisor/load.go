@@ -118,13 +118,14 @@ func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 // are published again before anything else is decided.
 func (o *Owner) load(ctx context.Context, c *conversation) {
 	o.begin(c)
+	read := o.floor.read
 	var found *loaded
 	o.operate(func() (err error) {
 		found, err = loadSession(ctx, o.Core, o.shards, c.id)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			if !bus.Temporary(err) {
+			if c.unread = !bus.Temporary(err); c.unread {
 				o.learn(c) // nobody waits to hear of a session that nobody can read
 			}
 			o.retry(c, now, err)
@@ -134,10 +135,22 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 			o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 			return
 		}
+		if c.sequence > 0 {
+			o.overwritten(c)
+		}
 		c.take(found)
+		c.confirmedTo = max(c.confirmedTo, read)
 		o.track(c)
+		o.recognize(c, 0)
 		o.owe(ctx, c, found, now)
 	})
+}
+
+// overwritten notes that a session holds what another owner has written since it
+// was loaded.
+func (o *Owner) overwritten(c *conversation) {
+	o.Log.Warn().Str("session", c.id).Int("shard", o.Shard).Msg("another owner wrote to the session")
+	o.checkpoint.again = true // only the owner can write one
 }
 
 // deposed reports whether a session holds what a later owner of the shard has
@@ -147,7 +160,7 @@ func (o *Owner) deposed(found *loaded) bool {
 }
 
 func (c *conversation) take(found *loaded) {
-	c.loaded = true
+	c.loaded, c.unread = true, false
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
 	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
 }

@@ -69,6 +69,7 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			return d.spoil("worker", bus.Header{
 				"ce-specversion": {"1.0"}, "ce-id": {"x"}, "ce-source": {"/x"}, "ce-type": {schemas.TypeExecutionResponse},
 				"ce-causationid": {request.ID}, "ce-dataref": {"podium-artifact:" + strings.Repeat("0", 64)},
+				"ce-datagrant": {d.grants().Put("worker", strings.Repeat("0", 64))},
 			}, "")
 		},
 	} {

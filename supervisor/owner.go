@@ -94,9 +94,8 @@ type Owner struct {
 	sessions  map[string]*conversation
 	waiting   map[string]*conversation // by the request whose answer it waits for
 	ready     []*conversation
-	closing   []*conversation  // closed, and not below the floor yet
-	parked    []*input         // inputs that nobody may take yet, until everything before them is dealt with
-	strangers int              // answers to nobody on their way to quarantine
+	closing   []*conversation // closed, and not below the floor yet
+	strangers strangers
 	pools     map[string]*pool // by agent
 	arrivals  uint64           // waiters so far
 	roomy     []string         // agents that may have room for somebody who waits
@@ -112,8 +111,7 @@ type Owner struct {
 	lookDue   bool
 	absentees int // agents that nobody serves, as far as is known
 
-	unknown  int  // conversations of which it is not known yet what the ledger says
-	early    int  // those of them that were met before the tail was read
+	early    int  // conversations that were met before the tail was read, and of which it is not known yet what the ledger says
 	surveyed bool // all that is under way in the shard is known
 
 	surveying *alarm // for when that is looked at again
@@ -171,7 +169,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 		o.work(ctx, c, now)
 		worked = true
 	}
-	worked = o.unpark(ctx) || worked
+	worked = o.sift(ctx) || worked
 	o.checkpointIfDue(ctx, now)
 	return worked, o.failed
 }

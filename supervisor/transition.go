@@ -47,6 +47,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 			o.heed(c, &b.record)
 			c.adopt(b, ack.Sequence)
 			o.track(c)
+			o.recognize(c, c.sequence)
 			o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && c.misjudged():
 			o.end(c)
@@ -69,6 +70,10 @@ func (o *Owner) unstorable(ctx context.Context, c *conversation, b *batch, err e
 	if len(b.inputs) > 1 {
 		c.alone = true
 		o.end(c)
+		return
+	}
+	if !c.confirmed(b.inputs[0].message.Sequence) {
+		o.confirm(ctx, c)
 		return
 	}
 	detail := "what follows from it cannot be stored: " + err.Error()
@@ -112,7 +117,7 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the conversation's newest.
 func (c *conversation) adopt(b *batch, sequence uint64) {
-	c.state, c.sequence, c.chain, c.fresh = b.state, sequence, hash(b.body), true
+	c.state, c.sequence, c.chain, c.fresh, c.loaded = b.state, sequence, hash(b.body), true, true
 	if len(b.record.Snapshot) > 0 {
 		c.snap = sequence
 	}
@@ -155,6 +160,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 				o.heed(c, &b.record)
 				c.take(found)
 				o.track(c)
+				o.recognize(c, c.sequence)
 				o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
 			case found.sequence == c.sequence:
 				o.learn(c)
@@ -165,10 +171,10 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 			case o.deposed(found):
 				o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 			default:
-				o.Log.Warn().Str("session", c.id).Int("shard", o.Shard).Msg("another owner wrote to the session")
-				o.checkpoint.again = true // only the owner can write one
+				o.overwritten(c)
 				c.take(found)
 				o.track(c)
+				o.recognize(c, 0)
 				o.emit(ctx, c, found.last.Last(), func(time.Time) { o.end(c) }, now)
 			}
 		})
@@ -212,7 +218,7 @@ func (o *Owner) track(c *conversation) {
 	for _, request := range c.requests {
 		delete(o.waiting, request)
 	}
-	c.requests = c.state.Requests()
+	c.requests = c.state.Requests(o.Shard)
 	for _, request := range c.requests {
 		o.waiting[request] = c
 	}

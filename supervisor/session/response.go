@@ -38,6 +38,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 func (d *decision) malformed(answer *schemas.Malformed) {
 	task, attempt := d.asked(answer.Request)
 	if task == nil || task.AgentOf(attempt) != d.input.Agent || attempt != task.Attempt || !task.State.UnderWay() {
+		d.doubtful = true
 		return
 	}
 	d.turn(d.env.Pinned).Malformed(task, answer)

@@ -55,23 +55,14 @@ func defects() []defect {
 			`c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, either("a new owner does not know the way back", schemas.Tip{}, found.tip), false`,
 		}},
 	}, {
-		name: "inputs overtake an answer that waits for its session", seed: 1, invariant: sim.AnswersAreTaken,
+		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
 		edits: []edit{{
-			"supervisor/input.go",
-			`for len(o.parked) == 0 &&`, `for (len(o.parked) == 0 || planted("inputs overtake an answer that waits for its session")) &&`,
+			"supervisor/strangers.go",
+			`			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
+`, `			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
+			at = either("inputs overtake an answer that waits for its session", len(c.inputs), at)
+`,
 		}},
-	}, {
-		name: "inputs overtake an answer to another owner's request", seed: 430, invariant: sim.AnswersAreTaken,
-		edits: []edit{
-			{
-				"supervisor/input.go", `case known && o.strangers > 0:`,
-				`case known && o.strangers > 0 && !planted("inputs overtake an answer to another owner's request"):`,
-			},
-			{
-				"supervisor/load.go", `found.last.Epoch > o.checkpoint.epoch`,
-				`found.last.Epoch > o.checkpoint.epoch && !planted("inputs overtake an answer to another owner's request")`,
-			},
-		},
 	}, {
 		name: "who is refused needs no room for the answer", seed: 8909, invariant: sim.PoolsHold,
 		edits: []edit{{
@@ -141,7 +132,7 @@ func defects() []defect {
 			`	return w.order < other.order`, `	return w.order < other.order != planted("whoever waits longest goes last")`,
 		}},
 	}, {
-		name: "who comes takes the room that somebody waits for", seed: 378, invariant: sim.UrgentFirst,
+		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/credit.go",
 			`|| p.limit > 0 && p.next() != nil {`,
@@ -154,7 +145,7 @@ func defects() []defect {
 			`&& !o.outranked(w)`, `&& (!o.outranked(w) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
-		name: "room for one lets two pass", seed: 480, invariant: sim.UrgentFirst,
+		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/credit.go",
 			`return p.limit > 0 && len(w.resources) == 0 &&`,
@@ -274,7 +265,7 @@ func defects() []defect {
 	case task.State == TaskCancelled:`,
 		}},
 	}, {
-		name: "every copy of a request brings its permit", seed: 23, invariant: sim.ActsArePermitted,
+		name: "every copy of a request brings its permit", seed: 61, invariant: sim.ActsArePermitted,
 		edits: []edit{{
 			"supervisor/permit.go",
 			`		if !fresh {`, `		if !fresh && !planted("every copy of a request brings its permit") {`,
@@ -337,7 +328,7 @@ func defects() []defect {
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
-		name: "what an ended attempt has left takes the next one's place", seed: 12412, invariant: sim.ResourcesHold,
+		name: "what an ended attempt has left takes the next one's place", seed: 47175, invariant: sim.ResourcesHold,
 		edits: []edit{{
 			"supervisor/leasing.go", `if o.leasing.usages[u.holder] == u {`,
 			`if o.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
@@ -357,7 +348,7 @@ func defects() []defect {
 			`(request != "" && request == b.Probe || planted("everybody is the probe")) &&`,
 		}},
 	}, {
-		name: "a probe is given away twice", seed: 185, invariant: sim.BreakersMove,
+		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,
 		edits: []edit{{
 			"supervisor/plan/breaker.go",
 			`e.Kind != BreakerClaimed || e.At.Before(b.Until) {`,
