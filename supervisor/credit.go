@@ -51,6 +51,7 @@ type waiter struct {
 	c         *conversation
 	grant     schemas.Grant
 	agent     string
+	attempt   int      // that it would be
 	request   string   // message_id of the request that it would be
 	resources []string // that it needs for itself, in lexical order, each once
 	priority  int
@@ -161,7 +162,7 @@ func taskOf(c *conversation, grant schemas.Grant) *plan.Task {
 func (o *Owner) await(c *conversation, grant schemas.Grant, task *plan.Task) *waiter {
 	o.arrivals++
 	w := &waiter{
-		c: c, grant: grant, agent: task.Agent, priority: task.Priority(), order: o.arrivals,
+		c: c, grant: grant, agent: task.Agent, priority: task.Priority(), order: o.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(o.Shard, schemas.RunID(c.id, grant.Run), grant.Task, task.Attempt+1),
 		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
 	}

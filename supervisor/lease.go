@@ -20,17 +20,21 @@ import (
 // a task which needs several resources gets them as soon as those before it have
 // ended. It has lost its place when it has not asked for leasePlace.
 type lease struct {
-	Resource string      `json:"resource"`
-	Holder   string      `json:"holder,omitzero"` // <run>/<task>; nobody when empty
-	Epoch    uint64      `json:"epoch,omitzero"`  // of the owner of its shard that renews it
-	Until    time.Time   `json:"until,omitzero"`
-	Next     *leasePlace `json:"next,omitzero"` // the first of those who wait
+	Resource string `json:"resource"`
+	Holder   string `json:"holder,omitzero"` // <run>/<task>; nobody when empty
+	Epoch    uint64 `json:"epoch,omitzero"`  // of the owner of its shard that renews it
+	// Attempt is that of the task which it is for. Of two owners that live at a time, the
+	// one that knows of an earlier attempt leaves it alone.
+	Attempt int         `json:"attempt,omitzero"`
+	Until   time.Time   `json:"until,omitzero"`
+	Next    *leasePlace `json:"next,omitzero"` // the first of those who wait
 }
 
 // A leasePlace is a task's place in the line for a resource.
 type leasePlace struct {
 	Holder   string    `json:"holder"`
 	Epoch    uint64    `json:"epoch"`
+	Attempt  int       `json:"attempt,omitzero"`
 	Priority int       `json:"priority"`       // smaller goes first
 	Since    time.Time `json:"since"`          // then who waits longest
 	Until    time.Time `json:"until,omitzero"` // when the place is lost
@@ -72,7 +76,7 @@ const (
 
 func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	switch {
-	case l.Holder == place.Holder && l.Epoch <= place.Epoch:
+	case l.Holder == place.Holder && l.Epoch <= place.Epoch && l.Attempt <= place.Attempt:
 		return leaseFree
 	case l.Holder != "" && now.Before(l.Until):
 		return leaseHeld // maybe by a successor of whoever asks
@@ -86,7 +90,7 @@ func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 
 // take gives the lease to a task.
 func (l *lease) take(place *leasePlace, now time.Time) {
-	l.Holder, l.Epoch, l.Until = place.Holder, place.Epoch, now.Add(leaseTime)
+	l.Holder, l.Epoch, l.Attempt, l.Until = place.Holder, place.Epoch, place.Attempt, now.Add(leaseTime)
 	if l.Next != nil && l.Next.Holder == place.Holder {
 		l.Next = nil
 	}
@@ -122,12 +126,12 @@ func (l *lease) yield(place *leasePlace) bool {
 	if !l.mine(place) {
 		return false
 	}
-	l.Holder, l.Epoch, l.Until = "", 0, time.Time{}
+	l.Holder, l.Epoch, l.Attempt, l.Until = "", 0, 0, time.Time{}
 	return true
 }
 
 func (l *lease) mine(place *leasePlace) bool {
-	return l.Holder == place.Holder && l.Epoch == place.Epoch
+	return l.Holder == place.Holder && l.Epoch == place.Epoch && l.Attempt == place.Attempt
 }
 
 // renew keeps the lease for another leaseTime, if it is still this owner's.

@@ -478,6 +478,74 @@ func TestLeaseOfAFormerOwner_M19(t *testing.T) {
 	d.clean()
 }
 
+// TestLeaseOfAnAttemptThatASuccessorDoesNotKnow: what a former owner has taken for its
+// next attempt is not given back by a successor that knows of the attempt before.
+func TestLeaseOfAnAttemptThatASuccessorDoesNotKnow_M19(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 2)
+	d.use(sharing)
+	unaware := false
+	var ofZero, ofSuccessor delayed
+	zero := d.openAs("zero", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+		if unaware && message.Subject == bus.ShardSubject(0) {
+			return silent // by its checkpoint it would learn that it is a former one
+		}
+		return stored
+	}}, 0, func(config *supervisor.Config) { config.Go = ofZero.run })
+	one := d.open("one", d.ledger, 1)
+	first := d.ask(zero, 0, 1, "print")
+	d.expect(first)
+	d.spin(zero, 3*time.Second) // until a checkpoint names it
+	successor := d.openAs("successor", d.ledger, 0, func(config *supervisor.Config) { config.Go = ofSuccessor.run })
+	ofSuccessor.slow = true
+	d.must(d.work(successor)) // it is about to take over what the first attempt has
+	unaware = true
+	d.refuse("worker", d.last("worker"))
+	d.must(d.work(zero))
+	d.now = d.now.Add(time.Second)
+	ofZero.slow = true
+	d.must(d.work(zero)) // the second attempt is due
+	ofZero.rest()        // and has the lease, which its owner has not heard yet
+	second := d.ask(one, 1, 2, "print")
+	ofSuccessor.rest()
+	d.must(d.work(successor)) // it hears that the first attempt has failed
+	ofSuccessor.rest()
+	d.must(d.work(successor))
+	ofSuccessor.rest()
+	d.now = d.now.Add(500 * time.Millisecond)
+	d.must(d.work(one))
+	if err := d.work(zero); err != nil && !errors.Is(err, supervisor.ErrNotOwner) {
+		t.Fatal(err)
+	}
+	d.expect(first)
+	if state := d.state(second); state != schemas.TaskStateReady {
+		t.Errorf("the other task is %s", state)
+	}
+	d.clean()
+}
+
+// delayed are operations of an owner that have to wait.
+type delayed struct {
+	slow bool
+	late []func()
+}
+
+func (l *delayed) run(operation func()) {
+	if l.slow {
+		l.late = append(l.late, operation)
+		return
+	}
+	operation()
+}
+
+func (l *delayed) rest() {
+	for len(l.late) > 0 {
+		first := l.late[0]
+		l.late = l.late[1:]
+		first()
+	}
+}
+
 // TestLeaseOfADeadSuccessor: what a successor has taken and not used is free again
 // when it has lapsed, for the owner before it as well, which may be all that is left.
 func TestLeaseOfADeadSuccessor_M19(t *testing.T) {

@@ -89,6 +89,7 @@ func (o *Owner) follow(c *conversation) {
 		if len(task.Resources()) > 0 {
 			u := o.usage(c, schemas.Grant{Run: c.state.Active.Number, Task: task.ID}, task)
 			u.wanted, u.underWay, u.spent, u.waiter = true, true, false, nil
+			u.place.Attempt = task.Attempt
 			o.leaveLine(u)
 			o.errand(u)
 		}
@@ -255,6 +256,7 @@ func (o *Owner) operateOn(u *usage, operation func() error, done func(now time.T
 
 // acquire tries to take all leases of a task. Room is kept meanwhile.
 func (o *Owner) acquire(ctx context.Context, u *usage) {
+	u.place.Attempt = u.waiter.attempt
 	w, place, resources, begun := u.waiter, u.place, u.resources, o.now
 	o.pool(w.agent).reserved++
 	free := func() { o.freed(w.agent, func(p *pool) { p.reserved-- }) }
