@@ -17,7 +17,7 @@ import (
 // whoever has its key; that one is told so, and gets no request.
 func testReservations(t *testing.T, s System) {
 	const word = "the word of the process"
-	stopServices, err := bus.ServeAgents(t.Context(), s.Core, bus.AgentServices{Clock: time.Now, Reserved: []bus.Reservation{bus.Reservation{Agent: "member", Instance: word}}})
+	stopServices, err := bus.ServeAgents(t.Context(), s.Core, bus.AgentServices{Clock: time.Now, Reserved: []bus.Reservation{{Agent: "member", Instance: word}}})
 	if err != nil {
 		t.Fatal(err)
 	}
