@@ -57,7 +57,7 @@ func TestWhatAnOperatorHasToMendIsSaidAtOnce(t *testing.T) {
 		says     []string
 		denied   bool
 	}{
-		"a key that the server does not know": {usual.URL(), stranger.Core.SeedFile, []string{"does not know the key in " + stranger.Core.SeedFile, "podium nats accounts"}, false},
+		"a key that the server does not know": {usual.URL(), stranger.Core.SeedFile, []string{"does not know the key in " + stranger.Core.SeedFile, "podium nats accounts"}, true},
 		"the key of an agent":                 {usual.URL(), keys.Agents["alpha"].SeedFile, []string{keys.Agents["alpha"].SeedFile, "core account", "podium nats accounts"}, true},
 		"a server without JetStream":          {bare.URL(), keys.Core.SeedFile, []string{"without JetStream", "podium nats accounts"}, false},
 		"an account without JetStream":        {without.URL(), keys.Core.SeedFile, []string{"`jetstream: enabled`", "podium nats accounts"}, false},
