@@ -36,17 +36,19 @@ func TestQuarantine_X06(t *testing.T) {
 	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait", "-o", "json")
 	first := alpha.pull()
 
-	// Four that nobody can use.
+	// Five that nobody can use.
 	alpha.publish(first.replyTo, strings.Replace(first.response("alpha", "completed", "shouted"), `"completed"`, `"COMPLETED"`, 1))
 	alpha.publish(first.replyTo, "this is no JSON")
 	shard := first.replyTo[strings.LastIndexByte(first.replyTo, '.'):]
 	beta.publish("podium.agent.beta.response"+shard, first.response("beta", "completed", "not mine"))
-	stranger := first
-	stranger.MessageID = uuid.NewString()
-	alpha.publish("podium.agent.alpha.response", stranger.response("alpha", "completed", "to nobody"))
-	eventually(t, "the four are in quarantine", func() bool {
+	for _, words := range []string{"to nobody", "to nobody either"} {
+		stranger := first
+		stranger.MessageID = uuid.NewString()
+		alpha.publish("podium.agent.alpha.response", stranger.response("alpha", "completed", words))
+	}
+	eventually(t, "the five are in quarantine", func() bool {
 		found := i.inQuarantine()
-		return len(found[schemas.QuarantineMalformed]) == 2 && len(found[schemas.QuarantineWrongAgent]) == 1 && len(found[schemas.QuarantineUnknownRun]) == 1
+		return len(found[schemas.QuarantineMalformed]) == 2 && len(found[schemas.QuarantineWrongAgent]) == 1 && len(found[schemas.QuarantineUnknownRun]) == 2
 	})
 
 	// The first of them has ended the attempt that it names. Its answer comes after all
@@ -75,8 +77,8 @@ func TestQuarantine_X06(t *testing.T) {
 		t.Errorf("the runs are %+v", runs)
 	}
 	found := i.inQuarantine()
-	if bare := found[schemas.QuarantineUnknownRun]; len(bare) != 2 || !strings.Contains(string(bare[1].Body), "without a word") {
-		t.Errorf("the late answer that names no attempt is not in quarantine: %+v", bare)
+	if unknown := found[schemas.QuarantineUnknownRun]; len(unknown) != 2 || !strings.Contains(string(unknown[1].Body), "to nobody either") {
+		t.Errorf("in quarantine for an unknown run are %+v", unknown)
 	}
 	i.dealWith(found)
 	i.stop()
