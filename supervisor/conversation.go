@@ -23,6 +23,7 @@ type conversation struct {
 	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
 	// everything up to there had been stored.
 	confirmedTo uint64
+	newest      uint64 // a record that stands in the ledger; maybe behind the one in memory
 
 	fresh    bool // its newest record was written here, and none of its outputs has been published
 	known    bool // what the ledger says of it has been read, or written

@@ -118,7 +118,7 @@ func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 // are published again before anything else is decided.
 func (o *Owner) load(ctx context.Context, c *conversation) {
 	o.begin(c)
-	read := o.floor.read
+	read, newest := o.floor.read, c.newest
 	var found *loaded
 	o.operate(func() (err error) {
 		found, err = loadSession(ctx, o.Core, o.shards, c.id)
@@ -137,6 +137,9 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 		}
 		if c.sequence > 0 {
 			o.overwritten(c)
+		}
+		if c.newest == newest {
+			c.newest = 0 // it was read since
 		}
 		c.take(found)
 		c.confirmedTo = max(c.confirmedTo, read)
@@ -160,9 +163,10 @@ func (o *Owner) deposed(found *loaded) bool {
 }
 
 func (c *conversation) take(found *loaded) {
-	c.loaded, c.unread = true, false
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
 	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
+	c.newest = max(c.newest, found.sequence)
+	c.loaded, c.unread = c.sequence == c.newest, false
 }
 
 // owe publishes the outputs of a session's last record unless the checkpoint

@@ -192,6 +192,7 @@ func (o *Owner) compare(asked []string, records map[string]uint64, read uint64) 
 		switch {
 		case c == nil:
 		case records[id] > c.sequence:
+			c.newest = records[id]
 			c.outdate()
 			s.behind = append(s.behind, c)
 		default:

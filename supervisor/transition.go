@@ -117,7 +117,8 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the conversation's newest.
 func (c *conversation) adopt(b *batch, sequence uint64) {
-	c.state, c.sequence, c.chain, c.fresh, c.loaded = b.state, sequence, hash(b.body), true, true
+	c.state, c.sequence, c.chain, c.fresh = b.state, sequence, hash(b.body), true
+	c.loaded = sequence >= c.newest // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
 		c.snap = sequence
 	}
@@ -210,7 +211,9 @@ func (o *Owner) leave(c *conversation, inputs []*input) {
 // track keeps the index of requests that wait for an answer, once a
 // conversation's state is the ledger's.
 func (o *Owner) track(c *conversation) {
-	o.learn(c)
+	if c.sequence >= c.newest {
+		o.learn(c)
+	}
 	o.credit(c)
 	for len(c.grants) > 0 && !c.awaits(c.grants[0]) {
 		o.granted(c) // so that others have its room at once
