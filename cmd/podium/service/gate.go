@@ -19,6 +19,13 @@ const gateShare = bus.IntakeShare - 10
 // usageWait bounds how long the gate waits to hear how full the ledger is.
 const usageWait = 2 * time.Second
 
+// openGate lets external agents publish from now on: they may have waited for it. Run
+// closes the gate, or else the ledger's end does.
+func (s *Service) openGate(ctx context.Context) (err error) {
+	s.closeGate, err = s.Ledger.Core.OpenGate(ctx, s.gate, s.settings.AgentNames(true))
+	return err
+}
+
 // newGate returns what decides how much external agents may publish.
 func (s *Service) newGate() *gate.Gate {
 	used := bus.NewUsage(s.Ledger.Core)

@@ -45,6 +45,7 @@ type Service struct {
 	log       zerolog.Logger
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
+	closeGate func()
 	handlers  map[string]described
 	instance  string // a secret of this process, by which it announces its agents
 	present   present
@@ -90,6 +91,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	}
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
+		return nil, err
+	}
+	if err = s.patience.until(ctx, s.openGate); err != nil {
 		return nil, err
 	}
 	if err = s.patience.until(ctx, s.connectAgents); err != nil {
@@ -154,18 +158,14 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 // Run works until ctx ends and everything under way is finished, or until a
 // part fails for good.
 func (s *Service) Run(ctx context.Context) error {
-	stop, err := bus.ServeAgents(ctx, s.Ledger.Core, bus.AgentServices{
+	stop, err := bus.ServeAgents(context.WithoutCancel(ctx), s.Ledger.Core, bus.AgentServices{
 		Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, s.settings.AgentNames(true)},
 	})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	stopGate, err := s.Ledger.Core.OpenGate(ctx, s.gate, s.settings.AgentNames(true))
-	if err != nil {
-		return err
-	}
-	defer stopGate()
+	defer s.closeGate()
 	// Doors stop first, then the owners finish, then the agents drain: what was
 	// accepted is carried as far as possible before the process ends.
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
