@@ -19,10 +19,18 @@ const gateShare = bus.IntakeShare - 10
 // usageWait bounds how long the gate waits to hear how full the ledger is.
 const usageWait = 2 * time.Second
 
-// openGate lets external agents publish from now on: they may have waited for it. Run
-// closes the gate, or else the ledger's end does.
-func (s *Service) openGate(ctx context.Context) (err error) {
-	s.closeGate, err = s.Ledger.Core.OpenGate(ctx, s.gate, s.settings.AgentNames(true))
+// admitAgents answers the services of agents, and lets external ones publish, from now
+// on: they may have waited for it. Run ends that, or else the ledger's end does.
+func (s *Service) admitAgents(ctx context.Context) (err error) {
+	external := s.settings.AgentNames(true)
+	if s.closeServices == nil {
+		s.closeServices, err = bus.ServeAgents(ctx, s.Ledger.Core, bus.AgentServices{
+			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external},
+		})
+	}
+	if err == nil {
+		s.closeGate, err = s.Ledger.Core.OpenGate(ctx, s.gate, external)
+	}
 	return err
 }
 

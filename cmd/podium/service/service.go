@@ -46,13 +46,15 @@ type Service struct {
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
 	closeGate func()
-	handlers  map[string]described
-	instance  string // a secret of this process, by which it announces its agents
-	present   present
-	serving   []*inProcess             // the agents that this process serves, by name
-	sources   map[string]*oauth.Source // of access tokens, by mail account
-	doors     []*imap.Door
-	http      *webServer
+
+	closeServices func() // of agents
+	handlers      map[string]described
+	instance      string // a secret of this process, by which it announces its agents
+	present       present
+	serving       []*inProcess             // the agents that this process serves, by name
+	sources       map[string]*oauth.Source // of access tokens, by mail account
+	doors         []*imap.Door
+	http          *webServer
 
 	patience   patience
 	durability atomic.Pointer[Durability]
@@ -93,7 +95,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
 		return nil, err
 	}
-	if err = s.patience.until(ctx, s.openGate); err != nil {
+	if err = s.patience.until(ctx, s.admitAgents); err != nil {
 		return nil, err
 	}
 	if err = s.patience.until(ctx, s.connectAgents); err != nil {
@@ -158,13 +160,7 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 // Run works until ctx ends and everything under way is finished, or until a
 // part fails for good.
 func (s *Service) Run(ctx context.Context) error {
-	stop, err := bus.ServeAgents(context.WithoutCancel(ctx), s.Ledger.Core, bus.AgentServices{
-		Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, s.settings.AgentNames(true)},
-	})
-	if err != nil {
-		return err
-	}
-	defer stop()
+	defer s.closeServices()
 	defer s.closeGate()
 	// Doors stop first, then the owners finish, then the agents drain: what was
 	// accepted is carried as far as possible before the process ends.
@@ -189,7 +185,7 @@ func (s *Service) Run(ctx context.Context) error {
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}
-	err = s.explain(ctx, group.Wait())
+	err := s.explain(ctx, group.Wait())
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = nil // told to stop while it was still starting
 	}
