@@ -328,7 +328,7 @@ func defects() []defect {
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
-		name: "what an ended attempt has left takes the next one's place", seed: 47175, invariant: sim.ResourcesHold,
+		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
 			"supervisor/leasing.go", `if o.leasing.usages[u.holder] == u {`,
 			`if o.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
