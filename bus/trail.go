@@ -33,6 +33,7 @@ type step struct {
 	message  Message
 	number   uint64 // of the record
 	previous uint64
+	snap     uint64 // sequence of the newest record with a snapshot; 0 is this one or none
 	trail    schemas.Trail
 }
 
@@ -125,46 +126,66 @@ func (s *Session) Received(ctx context.Context, input uint64, id string) (Recept
 }
 
 // ReceivedBefore returns what became of a message by its id alone, or ErrNotFound. It
-// reads a snapshot, which grows with the messages of the session, and what stands
-// behind it. A session without trails is not searched again.
+// reads the newest snapshot, which grows with what the session has seen, and for what
+// is not in that the records behind it, which weigh no more. A session without trails
+// is not searched again.
 func (s *Session) ReceivedBefore(ctx context.Context, id string) (Reception, error) {
 	if s.newest == nil || s.newest.trail.Applied == 0 {
 		return Reception{}, ErrNotFound
 	}
-	for at := s.newest; ; {
-		record, err := ReadRecord(ctx, s.ledger, at.message)
+	snapshot, err := s.newestSnapshot(ctx)
+	if err != nil {
+		return Reception{}, err
+	}
+	place, err := s.placeIn(ctx, snapshot, id)
+	if err != nil {
+		return Reception{}, err
+	}
+	if place >= 0 {
+		took, err := s.first(ctx, snapshot, func(t *schemas.Trail) bool { return t.Seen() > uint64(place) }) //nolint:gosec // not negative
 		if err != nil {
 			return Reception{}, err
 		}
-		if reception, ok := receptionIn(&record, id); ok {
-			return reception, nil
+		return s.receptionAt(ctx, took, id)
+	}
+	for at := s.newest; ; {
+		if reception, err := s.receptionAt(ctx, at, id); !errors.Is(err, ErrNotFound) {
+			return reception, err
 		}
-		var snapshot struct {
-			Seen schemas.Seen `json:"seen"`
-		}
-		if len(record.Snapshot) > 0 {
-			if err = schemas.Unmarshal(record.Snapshot, &snapshot); err != nil {
-				return Reception{}, fmt.Errorf("snapshot of session %s: %w", s.id, err)
-			}
-		}
-		if !snapshot.Seen.IsZero() {
-			place := snapshot.Seen.Find(id)
-			if place < 0 {
-				return Reception{}, ErrNotFound
-			}
-			took, err := s.first(ctx, at, func(t *schemas.Trail) bool { return t.Seen() > uint64(place) }) //nolint:gosec // not negative
-			if err != nil {
-				return Reception{}, err
-			}
-			return s.receptionAt(ctx, took, id)
-		}
-		if at.previous == 0 {
+		if at.message.Sequence <= snapshot.message.Sequence {
 			return Reception{}, ErrNotFound
 		}
 		if at, err = s.at(ctx, at.previous); err != nil {
 			return Reception{}, err
 		}
 	}
+}
+
+// newestSnapshot returns the newest record with a snapshot, or the first when there is none.
+func (s *Session) newestSnapshot(ctx context.Context) (*step, error) {
+	if s.newest.snap != 0 {
+		return s.back(ctx, s.newest, s.newest.snap)
+	}
+	record, err := ReadRecord(ctx, s.ledger, s.newest.message)
+	if err != nil || len(record.Snapshot) > 0 {
+		return s.newest, err
+	}
+	return s.first(ctx, s.newest, func(*schemas.Trail) bool { return true })
+}
+
+// placeIn returns the place of a message in what a snapshot has seen, or -1.
+func (s *Session) placeIn(ctx context.Context, at *step, id string) (int, error) {
+	record, err := ReadRecord(ctx, s.ledger, at.message)
+	if err != nil || len(record.Snapshot) == 0 {
+		return -1, err
+	}
+	var state struct {
+		Seen schemas.Seen `json:"seen"`
+	}
+	if err = schemas.Unmarshal(record.Snapshot, &state); err != nil {
+		return -1, fmt.Errorf("snapshot of session %s: %w", s.id, err)
+	}
+	return state.Seen.Find(id), nil
 }
 
 func (s *Session) receptionAt(ctx context.Context, took *step, id string) (Reception, error) {
@@ -193,7 +214,7 @@ func (s *Session) step(message Message) (*step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
 	}
-	read := &step{message: message, previous: event.Previous}
+	read := &step{message: message, previous: event.Previous, snap: event.Snap}
 	if event.Trail == nil {
 		return read, nil
 	}

@@ -22,6 +22,8 @@ type Script struct {
 	sequence uint64 // of the newest record
 	tip      schemas.Tip
 	seen     schemas.Seen
+	snap     uint64 // sequence of the newest record with a snapshot
+	snapshot uint64 // number of the next one
 }
 
 // NewScript returns the script of a session without records. Without an input that
@@ -31,8 +33,12 @@ func NewScript(tb testing.TB, ledger bus.Ledger, session string) *Script {
 	return &Script{tb: tb, ledger: ledger, session: session}
 }
 
-// snapshotEvery is how many records the snapshots of a script are apart.
-const snapshotEvery = 10
+// What the snapshots of a script are apart: so many records, and the more the longer
+// the session is.
+const (
+	snapshotEvery = 10
+	snapshotShare = 10
+)
 
 // Record appends a record of one transition, a second after the one before, and
 // returns it and its sequence. Its cause is the newest message that it speaks of. It
@@ -56,8 +62,9 @@ func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
 	if trail != nil && trail.Applied == 0 {
 		trail = nil
 	}
-	if s.number%snapshotEvery == 0 {
-		record.Snapshot, record.Roots = s.snapshot(), s.tip.Roots()
+	if s.number >= max(s.snapshot, snapshotEvery) {
+		s.snapshot = s.number + snapshotEvery + s.number/snapshotShare
+		record.Snapshot, record.Roots = s.state(), s.tip.Roots()
 	}
 	body, err := schemas.Marshal(record)
 	if err != nil {
@@ -65,10 +72,15 @@ func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
 	}
 	event := schemas.Event{
 		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor", Type: schemas.TypeRecord,
-		DataContentType: schemas.MediaTypeJSON, Previous: s.sequence, Trail: trail, Data: body,
+		DataContentType: schemas.MediaTypeJSON, Snap: s.snap, Previous: s.sequence, Trail: trail, Data: body,
+	}
+	if len(record.Snapshot) > 0 {
+		event.Snap = 0
 	}
 	s.sequence = s.append(&event)
-	s.tip = s.tip.After(&record, trail, s.sequence)
+	if s.tip = s.tip.After(&record, trail, s.sequence); len(record.Snapshot) > 0 {
+		s.snap = s.sequence
+	}
 	return record, s.sequence
 }
 
@@ -94,8 +106,8 @@ func (s *Script) append(event *schemas.Event) uint64 {
 	return ack.Sequence
 }
 
-// snapshot is as much of one as anybody but an owner reads, and what nobody may see.
-func (s *Script) snapshot() []byte {
+// state is as much of a snapshot as anybody but an owner reads, and what nobody may see.
+func (s *Script) state() []byte {
 	body, err := schemas.Marshal(struct {
 		Secret string       `json:"secret"`
 		Seen   schemas.Seen `json:"seen"`

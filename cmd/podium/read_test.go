@@ -65,7 +65,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		}
 		read("show " + name)
 		env, out := in()
-		if err = env.follow(core, &schemas.Excerpt{Session: session, Number: number}, 0); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
+		if err = env.follow(core, &schemas.Excerpt{Session: session, Number: number}, sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
 			t.Errorf("watching run %d shows %q (%v)", number, out, err)
 		}
 		read("watch " + name)
@@ -78,14 +78,16 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		"a message of before": {"m7", "answer 7"}, "one that came again": {"m" + strconv.Itoa(runs), "answer " + strconv.Itoa(runs)},
 	} {
 		env, out := in()
-		if err := env.follow(core, &schemas.Excerpt{Session: session, Input: say.id}, 10*runs+1); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
+		if err := env.follow(core, &schemas.Excerpt{Session: session, Input: say.id}, sent{10*runs + 1, true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
 			t.Errorf("%s shows %q (%v)", what, out, err)
 		}
 		read(what)
 	}
 	env, out := in()
 	followed := make(chan error, 1)
-	go func() { followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "next"}, 10*runs+10) }()
+	go func() {
+		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "next"}, sent{sequence: 10*runs + 10})
+	}()
 	next := runs + 1
 	script.Record(
 		schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "next", Sequence: 10*runs + 10, Run: next, Disposition: schemas.DispositionStarted}},
@@ -111,7 +113,9 @@ func TestAMessageThatBecomesPartOfARun_G33(t *testing.T) {
 	var out bytes.Buffer
 	env := &environment{ctx: t.Context(), stdout: &out, log: zerolog.Nop()}
 	followed := make(chan error, 1)
-	go func() { followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, 320) }()
+	go func() {
+		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, sent{sequence: 320})
+	}()
 	script.Record(schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}}})
 	script.Record(append(ended(21), schemas.Fact{RunStarted: &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}}})...)
 	script.Record(ended(22)...)

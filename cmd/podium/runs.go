@@ -163,7 +163,7 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		} else if !running && run.State != schemas.RunStateEnded {
 			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
 		}
-		return env.follow(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, 0)
+		return env.follow(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, sent{})
 	})
 }
 

@@ -135,7 +135,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, receipt.Sequence)
+	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, sent{receipt.Sequence, c.Plan != ""})
 }
 
 func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
@@ -146,15 +146,21 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 	return err
 }
 
-// follow shows a run until it has ended, then its answer. When the excerpt is about a
-// message, that is the input at a sequence.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, input uint64) error {
+// sent is where the message of an excerpt stands.
+type sent struct {
+	sequence uint64
+	again    bool // it may be one that came before, under another sequence
+}
+
+// follow shows a run until it has ended, then its answer. Message is about the one
+// that the excerpt is about.
+func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message sent) error {
 	detail := view.Picture
 	if e.json {
 		detail = view.Nothing
 	}
 	watched := view.Watch(e.ctx, e.stdout, detail)
-	run, err := e.awaitEnd(core, excerpt, input, watched.Show)
+	run, err := e.awaitEnd(core, excerpt, message, watched.Show)
 	watched.Close()
 	if err == nil {
 		return e.ended(core, run)
@@ -171,8 +177,8 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, input uint
 
 // awaitEnd shows what is said of a run, from its beginning on, and returns it when it
 // has ended.
-func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, input uint64, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
-	for record, err := range e.recordsOf(core, excerpt, input) {
+func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
+	for record, err := range e.recordsOf(core, excerpt, message) {
 		known := excerpt.Number
 		if err == nil {
 			err = excerpt.Apply(&record.Record)
@@ -193,16 +199,16 @@ func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, input ui
 	}
 	// The message is part of a run that another one has begun.
 	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
-	return e.awaitEnd(core, excerpt, 0, show)
+	return e.awaitEnd(core, excerpt, sent{}, show)
 }
 
 // recordsOf yields what is known of a run or a message, then the records that come.
-func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, input uint64) iter.Seq2[bus.StoredRecord, error] {
+func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent) iter.Seq2[bus.StoredRecord, error] {
 	return func(yield func(bus.StoredRecord, error) bool) {
 		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {
 			var reception bus.Reception
-			if reception, err = opened.Received(e.ctx, input, excerpt.Input); errors.Is(err, bus.ErrNotFound) {
+			if reception, err = opened.Received(e.ctx, message.sequence, excerpt.Input); message.again && errors.Is(err, bus.ErrNotFound) {
 				reception, err = opened.ReceivedBefore(e.ctx, excerpt.Input)
 			}
 			excerpt.Number = reception.Run
