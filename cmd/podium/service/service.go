@@ -95,6 +95,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
 		return nil, err
 	}
+	s.serving = s.inProcessAgents()
 	if err = s.patience.until(ctx, s.admitAgents); err != nil {
 		return nil, err
 	}

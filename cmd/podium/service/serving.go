@@ -74,9 +74,6 @@ func (s *Service) reservations() []bus.Reservation {
 // connectAgents connects all of them, so that a server that does not know one is
 // heard of before anything is taken. It may be repeated.
 func (s *Service) connectAgents(ctx context.Context) error {
-	if s.serving == nil {
-		s.serving = s.inProcessAgents()
-	}
 	for _, agent := range s.serving {
 		if agent.worker != nil {
 			continue
