@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"strconv"
 	"sync"
@@ -153,8 +154,8 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing for long loses its consumer, as the server forgets one
-// that nobody asks, and loses nothing by that.
+// Whoever takes nothing for long loses the consumer, as the server forgets one
+// that nobody asks, and loses nothing by that: not what is behind a window either.
 func TestSlowReaderOutlivesItsConsumer(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{Agents: []string{"alpha"}, Durability: embedded.Interval})
@@ -171,33 +172,53 @@ func TestSlowReaderOutlivesItsConsumer(t *testing.T) {
 	if _, err := bus.Append(t.Context(), c, bus.Message{Subject: subject, Body: []byte(strconv.Itoa(messages))}, bus.Expect{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, ctx := range []context.Context{t.Context(), bus.WithPrecedence(t.Context())} {
+	forgetConsumers := func() {
+		found, err := js.Stream(t.Context(), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range found.ConsumerNames(t.Context()).Name() {
+			if err := found.DeleteConsumer(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, ctx := range map[string]context.Context{"a visitor": t.Context(), "an owner": bus.WithPrecedence(t.Context())} {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
+		for how, read := range map[string]iter.Seq2[bus.Message, error]{
+			"reads": all(ctx, t, c, stream, subject), "scans": c.Scan(ctx, stream, 1, subject),
+		} {
+			n := 0
+			for m, err := range read {
+				if err != nil || string(m.Body) != strconv.Itoa(n) {
+					t.Fatalf("%s %s: message %d is %q, %v", name, how, n, m.Body, err)
+				}
+				if n++; n == 1 {
+					forgetConsumers()
+				}
+				if n == messages+1 {
+					break
+				}
+			}
+			if n != messages+1 {
+				t.Errorf("%s %s %d of %d messages", name, how, n, messages+1)
+			}
+		}
+	}
+}
+
+// all yields what a reader sees, without end.
+func all(ctx context.Context, t *testing.T, c bus.Core, stream, subject string) iter.Seq2[bus.Message, error] {
+	t.Helper()
+	return func(yield func(bus.Message, error) bool) {
 		r, err := c.Read(ctx, stream, 1, subject)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(r.Close)
-		for n := range messages + 1 {
-			m, err := bus.Next(ctx, r)
-			if err != nil || string(m.Body) != strconv.Itoa(n) {
-				t.Fatalf("message %d is %q, %v", n, m.Body, err)
-			}
-			if n != 0 {
-				continue
-			}
-			found, err := js.Stream(ctx, stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name := range found.ConsumerNames(ctx).Name() {
-				if err := found.DeleteConsumer(ctx, name); err != nil {
-					t.Fatal(err)
-				}
-			}
+		defer r.Close()
+		for yield(bus.Next(ctx, r)) {
 		}
-		r.Close()
 	}
 }
 

@@ -61,6 +61,23 @@ func (s *signal) raise() {
 	s.current = make(chan struct{})
 }
 
+// onThisConnection returns a context that ends when the connection was lost and is
+// back: the answer to what was asked before will never come.
+func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
+	returned := c.returned.next()
+	here, end := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-returned:
+			end()
+		case <-here.Done():
+		}
+	}()
+	return here, func() { end(); <-ended }
+}
+
 // connect opens a connection that comes back by itself for as long as it is not
 // closed. Nothing is buffered while it is away: a publish fails at once, so that
 // its outcome is never in doubt for longer than needed. A server that is away is a

@@ -116,10 +116,11 @@ func (r *reader) next() (entry, bool, error) {
 }
 
 // exhausted reports that the newest consumer had nothing to give when it was made.
+// As long as there is none, nobody knows what is left.
 func (r *reader) exhausted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.source.initial == 0 && r.source.delivered == 0 && r.taken == len(r.queue)
+	return r.source.consumer != "" && r.source.initial == 0 && r.source.delivered == 0 && r.taken == len(r.queue)
 }
 
 // Wake implements bus.Reader.
@@ -145,7 +146,9 @@ func (r *reader) run(ctx context.Context) {
 	}
 	defer leave()
 	defer r.release(ctx)
-	err = r.open(ctx)
+	opening, opened := r.core.onThisConnection(ctx)
+	err = r.open(opening)
+	opened()
 	r.opened <- err
 	if err == nil {
 		r.fail(r.watch(ctx, returned))

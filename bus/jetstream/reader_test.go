@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,6 +74,27 @@ func TestAbandonedCreationIsTakenBack(t *testing.T) {
 		if len(c.open) != 0 {
 			t.Errorf("%d readers are still known", len(c.open))
 		}
+		endMuted(c.publisher, c.connection, server)
+	})
+}
+
+// What was asked on a connection that was lost is given up when it is back: its
+// answer will not come. The consumer that may have been made is deleted.
+func TestLostRequestIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &mute{}
+		c := mutedCore(t, server)
+		began := time.Now()
+		time.AfterFunc(time.Second, c.returned.raise)
+		_, err := c.Read(bus.WithPrecedence(t.Context()), "PODIUM_0", 1)
+		if took := time.Since(began); !bus.Temporary(err) || took != time.Second+drainWait {
+			t.Errorf("after %s: %v", took, err)
+		}
+		if made, deleted := server.requests("CREATE"), server.requests("DELETE"); !slices.Equal(made, deleted) {
+			t.Errorf("asked to make %v, to delete %v", made, deleted)
+		}
+		synctest.Wait()
 		endMuted(c.publisher, c.connection, server)
 	})
 }

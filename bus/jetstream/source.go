@@ -126,14 +126,19 @@ func (r *reader) reopen(ctx context.Context) error {
 			return bus.ErrClosed
 		case <-time.After(wait):
 		}
-		err := r.checkPlace(ctx)
-		if err == nil {
-			err = r.open(ctx)
-		}
-		if err == nil || !bus.Temporary(err) {
+		if err := r.tryReopen(ctx); err == nil || !bus.Temporary(err) {
 			return err
 		}
 	}
+}
+
+func (r *reader) tryReopen(ctx context.Context) error {
+	ctx, end := r.core.onThisConnection(ctx)
+	defer end()
+	if err := r.checkPlace(ctx); err != nil {
+		return err
+	}
+	return r.open(ctx)
 }
 
 func (r *reader) checkPlace(ctx context.Context) error {
@@ -190,7 +195,7 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 	r.mu.Lock()
 	next := r.last + 1
 	r.mu.Unlock()
-	making, stop := lingering(ctx)
+	making, stop := r.core.lingering(ctx)
 	defer stop()
 	consumer, err := r.core.js.CreateConsumer(making, r.stream, jetstream.ConsumerConfig{
 		Name:              name,
@@ -211,9 +216,9 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 	return consumer, err
 }
 
-// lingering returns a context that ends drainWait after ctx.
-func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, end := context.WithCancel(context.WithoutCancel(ctx))
+// lingering returns a context that ends drainWait after ctx, and with the connection.
+func (c *Core) lingering(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, end := c.onThisConnection(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		if bus.Pause(longer, drainWait) == nil {
 			end()
@@ -243,7 +248,9 @@ func (r *reader) deleteConsumer(ctx context.Context, name string) {
 	if !r.core.connection.IsConnected() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
+	ctx, end := r.core.onThisConnection(context.WithoutCancel(ctx))
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, drainWait)
 	defer cancel()
 	_ = r.core.js.DeleteConsumer(ctx, r.stream, name)
 }
