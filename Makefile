@@ -17,6 +17,8 @@ RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat
 N        ?= 20000
 SEED     ?= 1
 ROUNDS   ?= 20
+PAIRS    ?= 20
+BEFORE   ?= HEAD~1
 MAILS    ?= 10000
 FAULTS   ?= 1000
 FUZZTIME ?= 20s
@@ -109,6 +111,17 @@ bench: build ## Measure speed, memory and recovery, beside bare JetStream (6 min
 		for durability in fsync interval; do $(PODIUM) bench $$workload --durability $$durability $(ARGS); echo; done; \
 	done
 	@$(PODIUM) bench route $(ARGS)
+
+.PHONY: compare
+compare: build ## Measure w1 of the commit BEFORE and of now, the latter also behind the gate, in PAIRS turns (15 min)
+	@rm -rf $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
+	@cd $(BIN)/before.tree && CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/podium-before ./cmd/podium
+	@git worktree remove --force $(BIN)/before.tree
+	@for durability in fsync interval; do \
+		measure="bench w1 --rounds 1 --round 4s -o json --durability $$durability"; \
+		echo "$$durability"; \
+		$(GO) run ./tools/compare -rounds $(PAIRS) "$(BIN)/podium-before $$measure" "$(PODIUM) $$measure" "$(PODIUM) $$measure --external"; \
+	done
 
 .PHONY: bench-mail
 bench-mail: dovecot isync ## Measure the mail door beside mbsync, and webhooks (2 min)

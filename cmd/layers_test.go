@@ -47,6 +47,7 @@ var layers = []struct {
 	{"ingest/*/*", []string{"schemas", "bus"}},
 	{"deploy/examples/*", nil},
 	{"deploy/examples/*/*", nil},
+	{"tools/*", nil},
 	{"cmd", []string{"*"}},
 	{"cmd/*", []string{"*"}},
 	{"cmd/*/*", []string{"*"}},
