@@ -24,6 +24,7 @@ var layers = []struct {
 	{"bus/gate", []string{"schemas", "bus"}},
 	{"bus/jetstream", []string{"schemas", "bus"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
+	{"bus/embedded/wholefile", nil},
 	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"podium/bus/embedded/wholefile"
 	"podium/schemas"
 )
 
@@ -116,7 +117,7 @@ func ReadKey(file string) (Key, error) {
 	return Key{SeedFile: file, Public: public}, nil
 }
 
-// makeSeed writes a whole file or none: it links a finished one to its name.
+// makeSeed fails with fs.ErrExist when another process was faster.
 func makeSeed(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -130,16 +131,7 @@ func makeSeed(file string) error {
 	if err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(filepath.Dir(file), ".seed-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(draft.Name()) }()
-	_, err = draft.Write(append(seed, '\n'))
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	return os.Link(draft.Name(), file)
+	return wholefile.Create(file, append(seed, '\n'))
 }
 
 func checkPrivate(file string) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 )
 
@@ -126,7 +127,7 @@ func (s *Server) start(ctx context.Context, store string) error {
 		return err
 	}
 	if address, ok := s.server.Addr().(*net.TCPAddr); ok && s.config.Listen == "" {
-		if err := os.WriteFile(portFile, []byte(strconv.Itoa(address.Port)), 0o600); err != nil {
+		if err := wholefile.Replace(portFile, []byte(strconv.Itoa(address.Port))); err != nil {
 			s.stop()
 			return fmt.Errorf("remember the server's port: %w", err)
 		}
@@ -163,13 +164,27 @@ func listenAddress(ctx context.Context, listen, portFile string) (string, error)
 	if listen != "" {
 		return listen, probe(ctx, listen)
 	}
-	if remembered, err := os.ReadFile(portFile); err == nil {
-		address := net.JoinHostPort(loopback, strings.TrimSpace(string(remembered)))
+	if port := rememberedPort(portFile); port != "" {
+		address := net.JoinHostPort(loopback, port)
 		if probe(ctx, address) == nil {
 			return address, nil
 		}
 	}
 	return net.JoinHostPort(loopback, "-1"), nil // -1 is any free port
+}
+
+// rememberedPort returns the port of the last start. What a file holds that was not
+// written to its end counts as none: it is no more than a convenience.
+func rememberedPort(file string) string {
+	held, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	port, err := strconv.ParseUint(strings.TrimSpace(string(held)), 10, 16)
+	if err != nil || port == 0 {
+		return ""
+	}
+	return strconv.FormatUint(port, 10)
 }
 
 func probe(ctx context.Context, address string) error {

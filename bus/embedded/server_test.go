@@ -130,6 +130,27 @@ func TestFixedAddressInUse(t *testing.T) {
 	start(t, embedded.Config{Dir: dir}) // the failed start has freed the directory
 }
 
+// After a loss of power the file with the port of the last start may hold anything.
+func TestTornPortFile(t *testing.T) {
+	t.Parallel()
+	for _, held := range []string{"", "\n", "0", "-1", "70000", "42a", "\x00\x00"} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "ledger"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "ledger", "port"), []byte(held), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		server, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
+		if err != nil {
+			t.Fatalf("%q: %v", held, err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]embedded.Config{

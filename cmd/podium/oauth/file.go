@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"podium/bus/embedded/wholefile"
 )
 
 // grant is a hash of what the tokens were given for. A configuration with another
@@ -51,28 +53,10 @@ func (s *Source) save(next state) error {
 		err = os.MkdirAll(filepath.Dir(s.config.File), 0o700)
 	}
 	if err == nil {
-		err = replaceFile(s.config.File, body)
+		err = wholefile.Replace(s.config.File, body)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the tokens: %w", err)
-	}
-	return nil
-}
-
-func replaceFile(name string, body []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(name), ".token-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(body)
-	if err == nil {
-		err = draft.Sync()
-	}
-	if err = errors.Join(err, draft.Close()); err == nil {
-		err = os.Rename(draft.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(draft.Name()))
 	}
 	return nil
 }

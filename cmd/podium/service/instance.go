@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 	"podium/schemas"
 )
@@ -26,6 +27,7 @@ import (
 // that every other verb finds it.
 type Instance struct {
 	PID         int       `json:"pid"`
+	Data        string    `json:"data"` // absolute path of its data directory
 	Started     time.Time `json:"started"`
 	NATS        string    `json:"nats"`
 	HTTP        string    `json:"http,omitempty"`
@@ -60,16 +62,14 @@ func writeInstance(data string, instance Instance) error {
 	if err != nil {
 		return err
 	}
-	draft := instanceFile(data) + ".new"
-	if err = os.WriteFile(draft, append(body, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the instance file: %w", err)
-	}
-	return os.Rename(draft, instanceFile(data))
+	return wholefile.Replace(instanceFile(data), append(body, '\n'))
 }
 
 // FindInstance returns the instance that runs on a data directory. It reports
 // false when there is none, or when the one that wrote the file is gone: there
-// is no such process, or nobody listens where it did.
+// is no such process, or nobody listens where it did. A file that cannot be read to
+// its end is that of a start whose machine lost its power, and one that names another
+// directory has come with a copy of that.
 func FindInstance(data string) (Instance, bool, error) {
 	body, err := os.ReadFile(instanceFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,11 +79,20 @@ func FindInstance(data string) (Instance, bool, error) {
 		return Instance{}, false, fmt.Errorf("find the running instance: %w", err)
 	}
 	var instance Instance
-	if err = json.Unmarshal(body, &instance); err != nil {
-		return Instance{}, false, fmt.Errorf("%s: %w", instanceFile(data), err)
+	if whole := json.Unmarshal(body, &instance) == nil; !whole || !sameFolder(data, instance.Data) {
+		return Instance{}, false, nil
 	}
 	// The listener is its own; a NATS cluster goes on without it.
 	return instance, alive(instance.PID) && answers(cmp.Or(instance.HTTP, instance.NATS)), nil
+}
+
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 func alive(pid int) bool {

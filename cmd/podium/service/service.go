@@ -114,7 +114,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, writeInstance(settings.Ledger.Data, Instance{
-		PID: os.Getpid(), Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
 		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 		External: s.external(),
 	})

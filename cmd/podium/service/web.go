@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"podium/bus/embedded/wholefile"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 )
@@ -104,5 +105,5 @@ func keptKey(file, loss string) ([]byte, error) {
 	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	return key, os.WriteFile(file, key, 0o600)
+	return key, wholefile.Create(file, key)
 }
