@@ -1,7 +1,9 @@
 package embedded_test
 
 import (
+	"bytes"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -14,48 +16,77 @@ import (
 // is published at once, none of it waits long for an answer that does not come.
 func TestFullStoreIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, of := range map[string]func(i int) string{
-		"requests": func(int) string { return bus.RequestSubject("alpha") },
-		"records":  func(i int) string { return bus.SessionSubject(sessionOn(i), 2) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := core(t, start(t, embedded.Config{MaxBytes: 8 << 20}))
-			const burst = 100
-			full, stored := 0, 0
-			n := 0
-			for range 10 {
-				var done sync.WaitGroup
-				var mu sync.Mutex
-				done.Add(burst)
-				began := time.Now()
-				for range burst {
-					n++
-					c.Publish(bus.Message{Subject: of(n), Body: make([]byte, 20<<10)}, bus.Expect{}, func(_ bus.Ack, err error) {
-						defer done.Done()
-						mu.Lock()
-						defer mu.Unlock()
-						switch {
-						case errors.Is(err, bus.ErrFull):
-							full++
-						case err == nil:
-							stored++
-						case !bus.Temporary(err):
-							t.Error(err)
-						}
-					})
+	c := core(t, start(t, embedded.Config{MaxBytes: 8 << 20}))
+	of := func(i int) string { return bus.SessionSubject(sessionOn(i), 2) }
+	const burst = 100
+	full, stored := 0, 0
+	n := 0
+	for range 10 {
+		var done sync.WaitGroup
+		var mu sync.Mutex
+		done.Add(burst)
+		began := time.Now()
+		for range burst {
+			n++
+			c.Publish(bus.Message{Subject: of(n), Body: make([]byte, 20<<10)}, bus.Expect{}, func(_ bus.Ack, err error) {
+				defer done.Done()
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case errors.Is(err, bus.ErrFull):
+					full++
+				case err == nil:
+					stored++
+				case !bus.Temporary(err):
+					t.Error(err)
 				}
-				done.Wait()
-				if took := time.Since(began); took > 10*time.Second {
-					t.Errorf("the outcomes took %s", took)
-				}
-				if full > 0 {
-					break
-				}
-			}
-			if full == 0 || stored == 0 {
-				t.Errorf("%d stored, %d refused as full", stored, full)
-			}
-		})
+			})
+		}
+		done.Wait()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the outcomes took %s", took)
+		}
+		if full > 0 {
+			break
+		}
+	}
+	if full == 0 || stored == 0 {
+		t.Errorf("%d stored, %d refused as full", stored, full)
+	}
+}
+
+// TestNothingTakesTheRoomOfAnother: requests that nobody takes, and artifacts, fill what
+// is theirs. Sessions, requests and values go on as if there were none of them.
+func TestNothingTakesTheRoomOfAnother(t *testing.T) {
+	t.Parallel()
+	const room = 32 << 20
+	c := core(t, start(t, embedded.Config{MaxBytes: room, Durability: embedded.Interval}))
+	publish := func(what, subject string, size int) {
+		t.Helper()
+		if _, err := bus.Append(t.Context(), c, bus.Message{Subject: subject, Body: make([]byte, size)}, bus.Expect{}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	for range 2 * room / (512 << 10) {
+		publish("a request beside many that nobody takes", bus.RequestSubject("alpha"), 512<<10)
+	}
+	if state, err := c.State(t.Context(), bus.WorkStream); err != nil || state.Bytes > room/8 || state.Bytes < room/16 {
+		t.Errorf("requests take %d bytes, %v", state.Bytes, err)
+	}
+	var full error
+	stored := 0
+	for i := 0; full == nil && stored < 2*room; i++ {
+		content := bytes.Repeat([]byte(strconv.Itoa(i)+" "), (1<<20)/8)
+		if _, full = c.Artifacts().Put(t.Context(), bytes.NewReader(content), "text/plain"); full == nil {
+			stored += len(content)
+		}
+	}
+	if !errors.Is(full, bus.ErrFull) || stored < room/4 || stored > room/2 {
+		t.Errorf("after %d bytes of artifacts: %v", stored, full)
+	}
+	publish("a request beside many artifacts", bus.RequestSubject("alpha"), 512<<10)
+	publish("a record beside many artifacts", bus.SessionSubject(sessionOn(0), 2), 512<<10)
+	if _, err := c.Store(bus.AgentBucket).Put(t.Context(), "alpha", []byte("here")); err != nil {
+		t.Error(err)
 	}
 }

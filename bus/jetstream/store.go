@@ -12,26 +12,52 @@ import (
 )
 
 // openBuckets creates the buckets and the object store that are missing.
-func (c *Core) openBuckets(ctx context.Context, replicas int) error {
+func (c *Core) openBuckets(ctx context.Context, config Config) error {
 	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
 		_, err := c.js.KeyValue(ctx, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			_, err = c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 				Bucket: bucket, History: 1, MaxValueSize: -1, MaxBytes: -1,
-				Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+				Storage: jetstream.FileStorage, Replicas: max(config.Replicas, 1),
 			})
 		}
 		if err != nil {
 			return classify("open bucket "+bucket, err)
 		}
 	}
+	return c.openArtifacts(ctx, config)
+}
+
+// openArtifacts creates the object store, or gives it another bound: not below what
+// it holds.
+func (c *Core) openArtifacts(ctx context.Context, config Config) error {
+	bound := int64(-1)
+	if config.MaxBytes > 0 {
+		bound = int64(float64(config.MaxBytes) * artifactShare)
+	}
 	_, err := c.js.ObjectStore(ctx, bus.ArtifactBucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: bus.ArtifactBucket, MaxBytes: -1, Storage: jetstream.FileStorage, Replicas: max(replicas, 1),
+			Bucket: bus.ArtifactBucket, MaxBytes: bound, Storage: jetstream.FileStorage, Replicas: max(config.Replicas, 1),
 		})
+		return classify("open bucket "+bus.ArtifactBucket, err)
 	}
-	return classify("open bucket "+bus.ArtifactBucket, err)
+	var info *jetstream.StreamInfo
+	if err == nil {
+		info, err = c.streamInfo(ctx, "OBJ_"+bus.ArtifactBucket)
+	}
+	if err != nil {
+		return classify("open bucket "+bus.ArtifactBucket, err)
+	}
+	changed := info.Config
+	if bound > 0 {
+		changed.MaxBytes = max(bound, int64(info.State.Bytes)) //nolint:gosec // a size
+	}
+	if changed.MaxBytes == info.Config.MaxBytes {
+		return nil
+	}
+	_, err = c.js.UpdateStream(ctx, changed)
+	return classify("amend bucket "+bus.ArtifactBucket, err)
 }
 
 // A store is one bucket.

@@ -27,6 +27,14 @@ const (
 	usualShards   = 4
 )
 
+// What the shards have together is half of a store (Config.MaxBytes). Of the other
+// half requests have an eighth of the store and artifacts five sixteenths, so that neither takes
+// the other's room or that of the buckets, whose values are small.
+const (
+	workShare     = 4      // the shards' share, divided by it
+	artifactShare = 5. / 8 // of the shards' share
+)
+
 // openStreams creates what is missing, and refuses a ledger that is not as it
 // should be. It returns the number of shards.
 func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
@@ -39,10 +47,10 @@ func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
 			return 0, err
 		}
 	}
-	if err := c.openStream(ctx, workConfig(config.Replicas)); err != nil {
+	if err := c.openStream(ctx, workConfig(config)); err != nil {
 		return 0, err
 	}
-	return shards, c.openBuckets(ctx, config.Replicas)
+	return shards, c.openBuckets(ctx, config)
 }
 
 // DefaultShards is how many a new ledger has when nobody says: one per core, at most 4.
@@ -121,11 +129,15 @@ func shardConfig(shard, shards int, config Config) jetstream.StreamConfig {
 	return stream
 }
 
-// workConfig: a request can be made again from its session's records, so it may expire.
-func workConfig(replicas int) jetstream.StreamConfig {
-	stream := baseConfig(bus.WorkStream, bus.WorkSubjects(), replicas)
+// workConfig: a request can be made again from its session's records, so it may
+// expire, and the oldest gives way to the newest.
+func workConfig(config Config) jetstream.StreamConfig {
+	stream := baseConfig(bus.WorkStream, bus.WorkSubjects(), config.Replicas)
 	stream.Discard = jetstream.DiscardOld
 	stream.MaxAge = workAge
+	if config.MaxBytes > 0 {
+		stream.MaxBytes = max(config.MaxBytes/workShare, 1)
+	}
 	return stream
 }
 
@@ -154,8 +166,8 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) erro
 }
 
 // amend applies another size limit, which is the one setting that an operator
-// changes, and what a ledger of an earlier version lacks. It never takes a stream
-// below what it holds: that would delete.
+// changes, and what a ledger of an earlier version lacks. It takes a stream that
+// forgets nothing never below what it holds: that would delete.
 func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
 	have := info.Config
 	if want.MaxBytes < 0 {
@@ -164,8 +176,10 @@ func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jets
 	if want.MaxBytes == have.MaxBytes && want.AllowAtomicPublish == have.AllowAtomicPublish {
 		return nil
 	}
-	if want.MaxBytes != have.MaxBytes && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
-		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are configured for it", want.Name, info.State.Bytes, want.MaxBytes)
+	keeps := have.Discard == jetstream.DiscardNew
+	if keeps && want.MaxBytes != have.MaxBytes && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
+		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are its share of ledger.max_bytes; set that higher",
+			want.Name, info.State.Bytes, want.MaxBytes)
 	}
 	changed := have
 	changed.MaxBytes, changed.AllowAtomicPublish = want.MaxBytes, want.AllowAtomicPublish

@@ -34,7 +34,7 @@ type Ledger struct {
 	Data       string     `yaml:"data" default:"./podium-data" doc:"Directory of the ledger and its credentials, relative to where podium is started."`
 	Durability Durability `yaml:"durability" enum:"fsync interval" default:"fsync" doc:"fsync: what was acknowledged survives power loss. interval: it survives a crash of the process, and is several times faster. With nats, the sync_interval of the server's own configuration decides, and fsync here only refuses a server that is seen to do less."`
 	Shards     int        `yaml:"shards" min:"1" max:"256" doc:"Units of ownership, fixed when the ledger is created; another number for an existing ledger is an error. Default: as the ledger has, and for a new one the processor's cores, at most 4."`
-	MaxBytes   Size       `yaml:"max_bytes" doc:"What the ledger may hold, such as 64GiB; half of it is for the shards, the rest for requests in work and artifacts. It may be changed at any start, but not below what is held. Default: 64GiB, and with nats what the shards have."`
+	MaxBytes   Size       `yaml:"max_bytes" doc:"What the ledger may hold, such as 64GiB; half of it is for the shards, an eighth for requests, of which the oldest give way, five sixteenths for artifacts. It may be changed at any start, but not below what is held. Default: 64GiB, and with nats what the shards have."`
 	NATS       *NATS      `yaml:"nats" doc:"A NATS cluster instead of the embedded server."`
 }
 
