@@ -50,7 +50,9 @@ type Config struct {
 	// Existing opens a ledger as it is, and makes and changes nothing of it. It is
 	// bus.ErrNotFound when there is none.
 	Existing bool
-	Logger   zerolog.Logger
+	// AmendLater leaves a ledger that is there as it is until Amend: others may work on it.
+	AmendLater bool
+	Logger     zerolog.Logger
 }
 
 // Core is the core account's connection to a ledger in JetStream.
@@ -66,6 +68,7 @@ type Core struct {
 	logger     zerolog.Logger
 	shards     int
 	replicas   int
+	config     Config
 
 	mu     sync.Mutex
 	open   map[closer]struct{} // readers and services
@@ -115,7 +118,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		err = core.ready(opening, config.SeedFile)
 	}
 	if err == nil {
-		core.shards, err = core.openStreams(opening, config)
+		core.shards, err = core.openStreams(opening, config, config.AmendLater)
 	}
 	if err != nil {
 		core.Close()
@@ -127,6 +130,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	if config.GroupCommit {
 		core.publisher.group(core.shards)
 	}
+	core.config = config
 	return core, nil
 }
 
@@ -151,6 +155,13 @@ func (c *Core) State(ctx context.Context, stream string) (bus.StreamState, error
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
 		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes,
 	}, nil
+}
+
+// Amend does what Connect has left for later (Config.AmendLater), and fails as that does
+// on a ledger with other settings. It may be repeated.
+func (c *Core) Amend(ctx context.Context) error {
+	_, err := c.openStreams(ctx, c.config, false)
+	return err
 }
 
 // Signal implements bus.Core.

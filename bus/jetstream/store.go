@@ -12,7 +12,7 @@ import (
 )
 
 // openBuckets creates the buckets and the object store that are missing.
-func (c *Core) openBuckets(ctx context.Context, config Config) error {
+func (c *Core) openBuckets(ctx context.Context, config Config, asItIs bool) error {
 	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
 		_, err := c.js.KeyValue(ctx, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
@@ -25,12 +25,12 @@ func (c *Core) openBuckets(ctx context.Context, config Config) error {
 			return classify("open bucket "+bucket, err)
 		}
 	}
-	return c.openArtifacts(ctx, config)
+	return c.openArtifacts(ctx, config, asItIs)
 }
 
 // openArtifacts creates the object store, or gives it another bound: not below what
 // it holds.
-func (c *Core) openArtifacts(ctx context.Context, config Config) error {
+func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) error {
 	bound := int64(-1)
 	if config.MaxBytes > 0 {
 		bound = int64(float64(config.MaxBytes) * artifactShare)
@@ -43,6 +43,9 @@ func (c *Core) openArtifacts(ctx context.Context, config Config) error {
 		return classify("open bucket "+bus.ArtifactBucket, err)
 	}
 	var info *jetstream.StreamInfo
+	if err == nil && asItIs {
+		return nil
+	}
 	if err == nil {
 		info, err = c.streamInfo(ctx, "OBJ_"+bus.ArtifactBucket)
 	}

@@ -36,21 +36,21 @@ const (
 )
 
 // openStreams creates what is missing, and refuses a ledger that is not as it
-// should be. It returns the number of shards.
-func (c *Core) openStreams(ctx context.Context, config Config) (int, error) {
+// should be. With asItIs it leaves what is there. It returns the number of shards.
+func (c *Core) openStreams(ctx context.Context, config Config, asItIs bool) (int, error) {
 	shards, err := c.settleShards(ctx, config)
 	if err != nil || config.Existing {
 		return shards, err
 	}
 	for shard := range shards {
-		if err := c.openStream(ctx, shardConfig(shard, shards, config)); err != nil {
+		if err := c.openStream(ctx, shardConfig(shard, shards, config), asItIs); err != nil {
 			return 0, err
 		}
 	}
-	if err := c.openStream(ctx, workConfig(config)); err != nil {
+	if err := c.openStream(ctx, workConfig(config), asItIs); err != nil {
 		return 0, err
 	}
-	return shards, c.openBuckets(ctx, config)
+	return shards, c.openBuckets(ctx, config, asItIs)
 }
 
 // DefaultShards is how many a new ledger has when nobody says: one per core, at most 4.
@@ -141,7 +141,7 @@ func workConfig(config Config) jetstream.StreamConfig {
 	return stream
 }
 
-func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) error {
+func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asItIs bool) error {
 	info, err := c.streamInfo(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = c.js.CreateStream(ctx, want)
@@ -153,7 +153,7 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig) erro
 		}
 		info, err = c.streamInfo(ctx, want.Name)
 	}
-	if err != nil {
+	if err != nil || asItIs {
 		return classify("open stream "+want.Name, err)
 	}
 	if err := c.amend(ctx, info, &want); err != nil {

@@ -3,13 +3,18 @@
 package main
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"podium/bus"
 	"podium/bus/embedded/serverprocess"
+	"podium/bus/jetstream"
 	"podium/cmd/podium/lease"
 )
 
@@ -30,6 +35,14 @@ func TestSecondProcessIsRefused(t *testing.T) {
 			t.Errorf("exit code %d, and it does not say %q:\n%s%s", refused.code, words, refused.stdout, refused.stderr)
 		}
 	}
+	limited := installOn(t, servers, "")
+	limited.replace("ledger: {", "ledger: {max_bytes: 64MiB, ")
+	if o := limited.podium("up", "-c", limited.config); o.code != exitFailed || !strings.Contains(o.stderr, "the ledger is held by process") {
+		t.Errorf("exit code %d, %s%s", o.code, o.stdout, o.stderr)
+	}
+	if bound := shardBound(t, server); bound > 0 {
+		t.Errorf("a process that was refused has bounded the shard to %d bytes", bound)
+	}
 	// The same directory is refused before any ledger is asked.
 	if o := first.podium("up", "-c", first.config); o.code != exitFailed || !strings.Contains(o.stderr, "already runs on "+first.data) {
 		t.Errorf("a second process on the same directory: exit code %d, %s%s", o.code, o.stdout, o.stderr)
@@ -44,6 +57,35 @@ func TestSecondProcessIsRefused(t *testing.T) {
 	second.asks("8 * 8", "64")
 	second.verify()
 	second.stop()
+}
+
+// replace changes the configuration.
+func (i *installation) replace(old, by string) {
+	i.t.Helper()
+	text, err := os.ReadFile(i.config)
+	if err == nil {
+		err = os.WriteFile(i.config, []byte(strings.Replace(string(text), old, by, 1)), 0o600)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// shardBound is how many bytes the first shard may hold; -1 is as many as there is room for.
+func shardBound(t *testing.T, server *serverprocess.Process) int64 {
+	t.Helper()
+	core, err := jetstream.Connect(t.Context(), jetstream.Config{
+		URL: server.URL(), SeedFile: server.Keys().Core.SeedFile, Existing: true, Logger: zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	state, err := core.State(t.Context(), bus.ShardStream(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.MaxBytes
 }
 
 func pidOf(i *installation) string { return strconv.Itoa(i.process.command.Process.Pid) }

@@ -22,7 +22,9 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 		return nil, err
 	}
 	core, err := jetstream.Connect(ctx, jetstream.Config{
-		URL: settings.NATS.URL, SeedFile: keys.Core.SeedFile, Name: "core", Shards: settings.Shards, MaxBytes: int64(settings.MaxBytes) / 2, Logger: log,
+		URL: settings.NATS.URL, SeedFile: keys.Core.SeedFile, Name: "core", Shards: settings.Shards,
+		MaxBytes:   int64(settings.MaxBytes) / 2, // the shards' half
+		AmendLater: true, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -94,10 +96,13 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 		return err
 	}
 	self, leases := lease.Myself(settings.Data, lock), s.Ledger.Core.Store(bus.LeaseBucket)
-	return s.patience.until(ctx, func(ctx context.Context) error {
+	if err = s.patience.until(ctx, func(ctx context.Context) error {
 		s.lease, err = lease.Take(ctx, leases, self, s.patience.held, s.log)
 		return err
-	})
+	}); err != nil {
+		return err
+	}
+	return s.patience.until(ctx, s.Ledger.Core.Amend)
 }
 
 func runsAlready(process int, data string) error {
