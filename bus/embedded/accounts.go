@@ -3,7 +3,6 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,10 +27,14 @@ type Accounts struct {
 
 // The accounts.
 const (
-	coreAccount     = "CORE"
-	agentsAccount   = "AGENTS"
-	externalAccount = "EXTERNAL"
+	coreAccount   = "CORE"
+	agentsAccount = "AGENTS"
 )
+
+// externalAccount is the account of one external agent. It has its own because the
+// reply of a request is bound by no permission: within one account, an agent could have
+// what it is answered sent to another one's inbox, or as a signal of the core's.
+func externalAccount(agent string) string { return "EXTERNAL_" + agent }
 
 // Config returns the accounts block of a nats-server configuration (G-40).
 //
@@ -39,7 +42,8 @@ const (
 // none, and reach the core by imported services only. That is more than a
 // permission list can do: with rights of its own in the core account, an agent
 // could name a subject of the ledger as the reply of a request and have the
-// server write there. Through a service import the server replaces the reply.
+// server write there. Through a service import the server replaces the reply. Each
+// external agent has an account of its own.
 //
 // An agent may fetch and acknowledge its own requests, publish its own responses,
 // progress and permits, ask its own core services, and listen to its own inbox
@@ -60,8 +64,11 @@ func (a Accounts) Config() (string, error) {
 	if err := a.writeCore(&text); err != nil {
 		return "", err
 	}
-	for account, agents := range a.ofAgents() {
-		if err := writeAgents(&text, account, agents); err != nil {
+	if err := a.writeAgents(&text, agentsAccount, "", a.Agents); err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.External)) {
+		if err := a.writeAgents(&text, externalAccount(name), externalLimits(), map[string]string{name: a.External[name]}); err != nil {
 			return "", err
 		}
 	}
@@ -69,11 +76,12 @@ func (a Accounts) Config() (string, error) {
 	return text.String(), nil
 }
 
-// ofAgents yields the accounts of agents.
-func (a Accounts) ofAgents() iter.Seq2[string, map[string]string] {
-	return func(yield func(string, map[string]string) bool) {
-		_ = yield(agentsAccount, a.Agents) && yield(externalAccount, a.External)
+// externals lists the accounts of external agents.
+func (a Accounts) externals() (accounts []string) {
+	for _, name := range slices.Sorted(maps.Keys(a.External)) {
+		accounts = append(accounts, externalAccount(name))
 	}
+	return accounts
 }
 
 func (a Accounts) writeCore(text *strings.Builder) error {
@@ -85,29 +93,28 @@ func (a Accounts) writeCore(text *strings.Builder) error {
 		fmt.Fprintf(text, "      {nkey: %q}\n", key)
 	}
 	text.WriteString("    ]\n    exports: [\n")
-	for _, service := range services() {
-		fmt.Fprintf(text, "      {service: %q, response_type: %s, accounts: [%s]}\n", service.subject, service.response, strings.Join(service.accounts, ", "))
+	for _, service := range a.services() {
+		fmt.Fprintf(text, "      {service: %q, response_type: %s, accounts: [%s]}\n", service.subject, service.response, accountList(service.accounts))
 	}
 	for _, signal := range signals() {
-		fmt.Fprintf(text, "      {stream: %q, accounts: [%s, %s]}\n", bus.ServiceSubject("*", signal), agentsAccount, externalAccount)
+		fmt.Fprintf(text, "      {stream: %q, accounts: [%s]}\n", bus.ServiceSubject("*", signal), accountList(append(a.externals(), agentsAccount)))
 	}
 	text.WriteString("    ]\n  }\n")
 	return nil
 }
 
-func writeAgents(text *strings.Builder, account string, agents map[string]string) error {
-	limits := ""
-	if account == externalAccount {
-		limits = agentLimits(len(agents))
-	}
-	fmt.Fprintf(text, "  %s {\n%s    users: [\n", account, limits)
+// accountList returns accounts as the configuration lists them.
+func accountList(accounts []string) string { return `"` + strings.Join(accounts, `", "`) + `"` }
+
+func (a Accounts) writeAgents(text *strings.Builder, account, limits string, agents map[string]string) error {
+	fmt.Fprintf(text, "  %q {\n%s    users: [\n", account, limits)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		if err := writeAgent(text, name, agents[name]); err != nil {
 			return err
 		}
 	}
 	text.WriteString("    ]\n    imports: [\n")
-	for _, service := range services() {
+	for _, service := range a.services() {
 		if slices.Contains(service.accounts, account) {
 			fmt.Fprintf(text, "      {service: {account: %s, subject: %q}%s}\n", coreAccount, service.subject, service.importedAs())
 		}
@@ -217,8 +224,10 @@ func (s service) importedAs() string {
 	return ""
 }
 
-func services() []service {
-	all, own, external := []string{agentsAccount, externalAccount}, []string{agentsAccount}, []string{externalAccount}
+// services lists those that somebody reaches: one that names no account would be everybody's.
+func (a Accounts) services() []service {
+	own, external := []string{agentsAccount}, a.externals()
+	all := slices.Concat(own, external)
 	list := []service{
 		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton, all},
 		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream", all},
@@ -235,5 +244,5 @@ func services() []service {
 	for _, name := range coreServices() {
 		list = append(list, service{bus.ServiceSubject("*", name), singleton, all})
 	}
-	return list
+	return slices.DeleteFunc(list, func(s service) bool { return len(s.accounts) == 0 })
 }

@@ -33,11 +33,11 @@ const (
 	sayEvery = 10 * time.Second
 )
 
-// agentLimits bounds what the connections of external agents may ask of a server. The limits
-// are the account's: nats-server knows none for a single user.
-func agentLimits(agents int) string {
+// externalLimits bounds what the connections of an external agent may ask of a server. The
+// limits are the account's: nats-server knows none for a single user.
+func externalLimits() string {
 	return fmt.Sprintf("    limits {max_connections: %d, max_subscriptions: %d, max_payload: %d}\n",
-		max(agents, 1)*maxConnections, maxSubscriptions, maxAgentPayload)
+		maxConnections, maxSubscriptions, maxAgentPayload)
 }
 
 // watch holds each external agent to its connections and to what it leaves unread, until ctx

@@ -255,7 +255,7 @@ func listeners(t *testing.T) []string {
 	}
 	var subjects []string
 	for _, subscription := range open.Subs {
-		if subscription.Account != "AGENTS" && subscription.Account != "EXTERNAL" { // what is imported there is listed where it leads to
+		if subscription.Account != "AGENTS" && !strings.HasPrefix(subscription.Account, "EXTERNAL_") { // what is imported there is listed where it leads to
 			subjects = append(subjects, subscription.Subject)
 		}
 	}
