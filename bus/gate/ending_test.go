@@ -1,0 +1,69 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// TestAllowanceEndsWithTheWork: nobody waits for what is answered or expired, so that it
+// allows nothing more: an agent of many requests could fill the ledger by those of the past.
+func TestAllowanceEndsWithTheWork(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(b *bench) (request string){
+		"a response": func(b *bench) string {
+			request := b.request()
+			if !b.publish(response(request)) {
+				b.Fatal("a response was refused")
+			}
+			return request
+		},
+		"the time of a request": func(b *bench) string {
+			return b.requested(b.now.Add(10 * time.Second))
+		},
+		"a request that is forgotten": func(b *bench) string {
+			request := b.request()
+			b.now = b.now.Add(8 * 24 * time.Hour)
+			return request
+		},
+	}
+	for name, end := range ends {
+		for kind, next := range map[string]func(request string) bus.Message{
+			"progress": func(r string) bus.Message { return progress(r, 10) },
+			"permits":  permit,
+		} {
+			t.Run(kind+" behind "+name, func(t *testing.T) {
+				t.Parallel()
+				b := open(t)
+				request := end(b)
+				message := func() bus.Message { return next(request) }
+				b.now = b.now.Add(time.Minute)
+				b.passing(100, message) // what was left
+				for range 24 {
+					b.now = b.now.Add(time.Hour)
+					if got := b.passing(100, message); got != 0 {
+						t.Fatalf("%d passed", got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// requested has a request go out to alpha that nobody waits for after a time.
+func (b *bench) requested(expires time.Time) (id string) {
+	b.Helper()
+	id = uuid.NewString()
+	message, err := bus.Encode(bus.RequestSubject("alpha"), &schemas.Event{
+		ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Expires: expires, Data: []byte(`{}`),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Requested(message)
+	return id
+}
