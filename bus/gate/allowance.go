@@ -27,6 +27,10 @@ const (
 	signBurst     = 40
 	signRate      = 20 // a second
 
+	// longestWait is how long a request is worked on that does not say itself until when it
+	// is waited for: then the work stream has forgotten it.
+	longestWait = 7 * 24 * time.Hour
+
 	maxRequests = 1 << 17 // ids that are remembered of an agent: two for each request
 	maxRepeats  = 1 << 13
 )
@@ -66,10 +70,20 @@ type request struct {
 	responses []string // ids
 	progress  allowance
 	permits   allowance
+	until     time.Time // nobody waits for it any more, and it allows no more than is left
 }
 
-// response reports whether a response of that id may pass.
-func (r *request) response(id string) bool {
+// clock is the time by which the request's allowances grow.
+func (r *request) clock(now time.Time) time.Time {
+	if now.After(r.until) {
+		return r.until
+	}
+	return now
+}
+
+// response reports whether a response of that id may pass. The first one ends the work.
+func (r *request) response(id string, now time.Time) bool {
+	r.until = r.clock(now)
 	if slices.Contains(r.responses, id) {
 		return true
 	}
@@ -92,12 +106,15 @@ func newRequests() *requests {
 
 // opened notes a request under its id and under that of the plan that it is part of,
 // which some agents name in its place.
-func (r *requests) opened(id, plan string, now time.Time) {
+func (r *requests) opened(id, plan string, expires, now time.Time) {
 	if r.byID[id] != nil {
 		return // the same request again, after a takeover
 	}
+	if expires.IsZero() {
+		expires = now.Add(longestWait)
+	}
 	opened := &request{
-		progress: newAllowance(now, progressBurst*unit, progressRate*unit), permits: newAllowance(now, permitBurst, permitRate),
+		until: expires, progress: newAllowance(now, progressBurst*unit, progressRate*unit), permits: newAllowance(now, permitBurst, permitRate),
 	}
 	for _, name := range []string{id, plan} {
 		if known := r.byID[name]; known == nil {

@@ -15,11 +15,13 @@
 //	stores      64 MiB of artifacts, and 1 GiB an hour more; 40 announcements and
 //	            signs of life, and 20 a second more
 //
-// A message counts with its headers and one KiB at least. What is refused is refused
-// for now: the sender is told, nothing was stored, and the same message may be sent
-// again. A message that comes again under its id gets its earlier acknowledgement and is
-// not stored again, but for the question for a permit, which is asked until it is
-// answered. The first response to each request passes whatever came before.
+// A message counts with its headers and one KiB at least. The first response to a
+// request, its expiry, or a week without either end what it allows, but for what is
+// left then. What is refused is refused for now: the sender is told, nothing was stored,
+// and the same message may be sent again. A message that comes again under its id gets
+// its earlier acknowledgement and is not stored again, but for the question for a
+// permit, which is asked until it is answered. The first response to each request passes
+// whatever came before.
 //
 // A gate knows the requests that it has seen go out. It allows as many more as waited
 // for the agent when it was opened, or when its connection came back.

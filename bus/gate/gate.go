@@ -91,7 +91,7 @@ func (g *Gate) Requested(message bus.Message) {
 	a := g.account(subject.Agent)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), g.clock())
+	a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), event.Expires, g.clock())
 }
 
 // Admit decides about a message that an agent publishes. When the gate has seen it
@@ -142,16 +142,16 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 // charge takes a message from what the agent may send; a reason says what is used up.
 func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request, size float64) (reason string) {
 	switch {
-	case asked == nil || kind == bus.KindResponse && !asked.response(id):
+	case asked == nil || kind == bus.KindResponse && !asked.response(id, now):
 		// Both or none: a refusal costs nothing.
 		if !a.unsolicited.has(now, 1) || !a.stray.has(now, size) {
 			return "too much that answers no request, or a request that has its answers"
 		}
 		a.unsolicited.take(now, 1)
 		a.stray.take(now, size)
-	case kind == bus.KindPermit && !asked.permits.take(now, 1):
+	case kind == bus.KindPermit && !asked.permits.take(asked.clock(now), 1):
 		return "too many permits asked for a request"
-	case kind != bus.KindResponse && kind != bus.KindPermit && !asked.progress.take(now, size):
+	case kind != bus.KindResponse && kind != bus.KindPermit && !asked.progress.take(asked.clock(now), size):
 		return "too much progress for a request"
 	}
 	return ""
