@@ -67,3 +67,21 @@ func (b *bench) requested(expires time.Time) (id string) {
 	b.Requested(message)
 	return id
 }
+
+// TestSmallArtifactsAreCounted: as many as take no room in bytes take it in the index of
+// the object store, which is the server's memory.
+func TestSmallArtifactsAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 1, 16 << 10} {
+		b := open(t)
+		passed := 0
+		for range 5000 {
+			if b.Store("alpha", size) == nil {
+				passed++
+			}
+		}
+		if passed != 4096 {
+			t.Errorf("%d artifacts of %d bytes at once, want 4096", passed, size)
+		}
+	}
+}
