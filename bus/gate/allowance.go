@@ -24,6 +24,7 @@ const (
 
 	artifactBurst = 64 << 20
 	artifactRate  = 1 << 30 / 3600.0 // bytes a second
+	artifactLeast = 16 << 10         // that any artifact counts for: it is in the store's index, which is memory
 	signBurst     = 40
 	signRate      = 20 // a second
 

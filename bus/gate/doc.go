@@ -12,8 +12,9 @@
 //	the rest    further responses, answers to no request that the gate has seen go
 //	            out, and what cannot be read: 100 messages and 1 MiB, and one in ten
 //	            seconds, 1 MiB an hour, more
-//	stores      64 MiB of artifacts, and 1 GiB an hour more; 40 announcements and
-//	            signs of life, and 20 a second more
+//	stores      64 MiB of artifacts, and 1 GiB an hour more, where each counts for
+//	            16 KiB at least; 40 announcements and signs of life, and 20 a second
+//	            more
 //
 // A message counts with its headers and one KiB at least. The first response to a
 // request, its expiry, or a week without either end what it allows, but for what is

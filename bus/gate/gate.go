@@ -159,7 +159,7 @@ func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request
 
 // Store decides about bytes that an agent wants to keep in the object store.
 func (g *Gate) Store(agent string, size int64) error {
-	return g.spend(agent, float64(size), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
+	return g.spend(agent, float64(max(size, artifactLeast)), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
 }
 
 // Sign decides about an announcement or a sign of life.
