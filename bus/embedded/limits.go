@@ -3,8 +3,6 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -26,6 +24,12 @@ const (
 	maxUnread  = 32 << 20
 	watchEvery = 100 * time.Millisecond
 	barredFor  = 5 * time.Second
+	// exchangeBurst is how many messages one external agent may send and be sent at once,
+	// over all its connections, and exchangeRate how many a second more. Whoever exchanges
+	// more has no connection for barredFor, and until that many seconds have passed.
+	exchangeBurst = 1 << 16
+	exchangeRate  = 2_000
+
 	// writeDeadline is how long a connection may take nothing of what it is sent; what
 	// waits for one that was cut is held for as long.
 	writeDeadline = 2 * time.Second
@@ -40,8 +44,9 @@ func externalLimits() string {
 		maxConnections, maxSubscriptions, maxAgentPayload)
 }
 
-// watch holds each external agent to its connections and to what it leaves unread, until ctx
-// ends: what waits for a client that does not read is this process's memory. The
+// watch holds each external agent to its connections, to what it exchanges and to what it leaves
+// unread, until ctx ends. What it asks the server waits in one queue with the questions
+// of the core. What waits for a client that does not read is this process's memory: the
 // server's own bound, max_pending, is for each connection, and has to be large
 // enough for the core's.
 func (s *Server) watch(ctx context.Context) {
@@ -50,6 +55,10 @@ func (s *Server) watch(ctx context.Context) {
 		agents[s.keys.Agents[name].Public] = name
 	}
 	barred, said := make(map[string]time.Time), make(map[string]time.Time)
+	paces := make(map[string]*pace, len(s.config.External))
+	for _, agent := range s.config.External {
+		paces[agent] = newPace(time.Now())
+	}
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {
@@ -62,11 +71,13 @@ func (s *Server) watch(ctx context.Context) {
 		if err != nil {
 			continue // the server is stopping
 		}
-		for _, agent := range slices.Sorted(maps.Keys(connections)) {
+		for _, agent := range s.config.External {
 			surplus, tooMuch := beyond(connections[agent])
-			if now := time.Now(); tooMuch {
+			now := time.Now()
+			if paces[agent].beyond(s.exchanged(agent), now) || tooMuch {
 				barred[agent] = now.Add(barredFor)
-			} else if now.Before(barred[agent]) {
+			}
+			if now.Before(barred[agent]) {
 				surplus = all(connections[agent])
 			}
 			for _, id := range surplus {
@@ -75,7 +86,7 @@ func (s *Server) watch(ctx context.Context) {
 			if len(surplus) > 0 && time.Since(said[agent]) >= sayEvery {
 				said[agent] = time.Now()
 				s.config.Logger.Warn().Str("agent", agent).Int("cut", len(surplus)).Int("of", len(connections[agent])).
-					Msg("an agent has too many connections, or leaves too much unread; connections are cut")
+					Msg("an agent has too many connections, sends too much, or leaves too much unread; connections are cut")
 			}
 		}
 	}
@@ -94,6 +105,35 @@ func (s *Server) connections(agents map[string]string) (map[string][]*server.Con
 		}
 	}
 	return connections, nil
+}
+
+// exchanged returns how many messages an agent has sent and was sent since the start, by
+// connections that are closed, too.
+func (s *Server) exchanged(agent string) (messages int64) {
+	counted, err := s.server.AccountStatz(&server.AccountStatzOptions{Accounts: []string{externalAccount(agent)}, IncludeUnused: true})
+	if err != nil {
+		return 0 // the server is stopping
+	}
+	for _, account := range counted.Accounts {
+		messages += account.Received.Msgs + account.Sent.Msgs
+	}
+	return messages
+}
+
+// A pace is a token bucket of messages, which may be overdrawn.
+type pace struct {
+	seen int64
+	left float64
+	at   time.Time
+}
+
+func newPace(now time.Time) *pace { return &pace{left: exchangeBurst, at: now} }
+
+// beyond takes the messages since the last look, and reports whether they were too many.
+func (p *pace) beyond(total int64, now time.Time) bool {
+	p.left = min(p.left+now.Sub(p.at).Seconds()*exchangeRate, exchangeBurst) - float64(total-p.seen)
+	p.seen, p.at = total, now
+	return p.left < 0
 }
 
 // beyond returns which of an agent's connections are to be cut: the newest beyond

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -218,6 +220,110 @@ func TestBeyond(t *testing.T) {
 		surplus, tooMuch := beyond(c.connections)
 		if got := fmt.Sprint(surplus, tooMuch); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// An agent that asks without end is cut before the server answers nobody else: the
+// questions of all accounts wait in one queue there, and each has a reply that the server
+// remembers for minutes.
+func TestQuestionsOfAnAgentAreBounded_G40(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(inbox string) string{
+		"what its consumer is": func(inbox string) string {
+			return "PUB CORE.API.CONSUMER.INFO.PODIUM_WORK.alpha " + inbox + " 0\r\n\r\n"
+		},
+		"for requests": func(inbox string) string {
+			const pull = `{"batch":1,"expires":600000000000}`
+			return fmt.Sprintf("PUB CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha %s %d\r\n%s\r\n", inbox, len(pull), pull)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startLimited(t, "alpha", "beta")
+			core, err := s.Core(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer core.Close()
+			if err := core.Declare(t.Context(), "alpha", bus.Pool{Size: 1, AckWait: time.Second}); err != nil {
+				t.Fatal(err)
+			}
+			alpha, beta := mute(t, s, "alpha"), mute(t, s, "beta")
+			go func() { _, _ = io.Copy(io.Discard, alpha) }()
+			questions := strings.Repeat(ask(alpha.inbox), 1000)
+			asked := 0
+			for deadline := time.Now().Add(20 * time.Second); ; asked += 1000 {
+				if _, err := alpha.Write([]byte(questions)); err != nil {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%d questions, and the agent is still connected", asked)
+				}
+			}
+			if asked < exchangeBurst/2 {
+				t.Errorf("the agent was cut after %d questions already", asked)
+			}
+			if _, err := core.State(t.Context(), bus.WorkStream); err != nil {
+				t.Errorf("the core asks behind it: %v", err)
+			}
+			if _, betas := s.unread(t, "beta"); betas != 1 {
+				t.Errorf("beta has %d connections", betas)
+			}
+			_ = beta.Close()
+		})
+	}
+}
+
+// Heartbeats are asked for once and come as often as the server can send them.
+func TestMessagesToAnAgentAreBounded_G40(t *testing.T) {
+	t.Parallel()
+	s := startLimited(t, "alpha")
+	core, err := s.Core(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	if err := core.Declare(t.Context(), "alpha", bus.Pool{Size: 1, AckWait: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	alpha := mute(t, s, "alpha")
+	if tcp, ok := alpha.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(1 << 20) // it does read
+	}
+	const pull = `{"batch":1,"expires":600000000000,"idle_heartbeat":1}`
+	ask := fmt.Sprintf("PUB CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha %s %d\r\n%s\r\n", alpha.inbox, len(pull), pull)
+	if _, err := alpha.Write([]byte(strings.Repeat(ask, 400))); err != nil {
+		t.Fatal(err)
+	}
+	_ = alpha.SetReadDeadline(time.Now().Add(20 * time.Second))
+	came, err := io.Copy(io.Discard, alpha)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("after %d bytes of heartbeats the agent is still connected: %v", came, err)
+	}
+}
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
+	p := newPace(now)
+	for i, step := range []struct {
+		after  time.Duration
+		total  int64
+		beyond bool
+	}{
+		{0, exchangeBurst, false},
+		{0, exchangeBurst + 1, true},
+		{time.Second, exchangeBurst + exchangeRate, false},
+		{0, 3*exchangeBurst + exchangeRate, true},
+		{time.Second, 3*exchangeBurst + exchangeRate, true}, // what was too much is waited for
+		{2 * time.Minute, 3*exchangeBurst + exchangeRate, false},
+		{time.Hour, 4*exchangeBurst + exchangeRate, false},
+		{0, 4*exchangeBurst + exchangeRate + 1, true}, // a wait brings a burst, and no more
+	} {
+		now = now.Add(step.after)
+		if got := p.beyond(step.total, now); got != step.beyond {
+			t.Errorf("step %d: beyond is %t, want %t", i, got, step.beyond)
 		}
 	}
 }
