@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 )
 
 var (
@@ -28,16 +30,30 @@ var (
 		`|SNAPSHOT|RESTORE|LEADER|STEPDOWN|PEER|REMOVE|PAUSE|RESET|UNPIN|ACCOUNT|REQ|PING|STATS|EVENT|ADVISORY|METRIC)$`)
 )
 
-// maxTokens bounds the words of a subject in the log.
-const maxTokens = 16
+const (
+	// maxTokens bounds the words of a subject in the log.
+	maxTokens = 16
+	// clientLines are written at once about the clients of one agent, and about those that
+	// are nobody's; then one each clientEvery. A client can cause as many as it sends messages.
+	clientLines = 20
+	clientEvery = 5 * time.Second
+)
 
 // A serverLog is a server's log. It implements server.Logger.
 type serverLog struct {
 	logger zerolog.Logger
 	names  map[string]string // of who may connect, by public key
+	clock  func() time.Time  // nil is the system's
 
-	mu    sync.Mutex
-	first string // the first fatal line: why the server did not start
+	mu      sync.Mutex
+	first   string              // the first fatal line: why the server did not start
+	clients map[string]*written // about the clients of each agent
+}
+
+// A written is how much the log says of some clients.
+type written struct {
+	limit   *rate.Limiter
+	omitted int // lines since the last one
 }
 
 // fatal returns the first line that the server called fatal.
@@ -50,13 +66,13 @@ func (l *serverLog) fatal() string {
 // line renders a line of the server without addresses. Of a line about a client only
 // the fixed words are kept, because the client chose the rest; and the subject that
 // it was refused, as far as that is made of words which it has not chosen.
-func (l *serverLog) line(format string, args []any) (text, agent, subject string) {
+func (l *serverLog) line(format string, args []any) (text, agent, subject string, client bool) {
 	if format == "%s - %s%s" && len(args) == 3 { // how the server writes a rate-limited one
-		return "something about a client happens often", l.agent(fmt.Sprint(args[2])), ""
+		return "something about a client happens often", l.agent(fmt.Sprint(args[2])), "", true
 	}
 	prefix := clientLine.FindStringSubmatch(format)
 	if prefix == nil {
-		return named.ReplaceAllString(fmt.Sprintf(format, args...), "…"), "", ""
+		return named.ReplaceAllString(fmt.Sprintf(format, args...), "…"), "", "", false
 	}
 	text, agent = format[len(prefix[0]):], l.agent(prefix[1])
 	if about := violated.FindStringSubmatchIndex(text); about != nil {
@@ -67,7 +83,32 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 		}
 		text, subject = text[:about[0]], l.subject(subject)
 	}
-	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject
+	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject, true
+}
+
+// admit reports whether there is room for a line about a client of an agent, and how many
+// were left out before it.
+func (l *serverLog) admit(agent string) (omitted int, ok bool) {
+	now := time.Now
+	if l.clock != nil {
+		now = l.clock
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	about := l.clients[agent]
+	if about == nil {
+		if l.clients == nil {
+			l.clients = make(map[string]*written)
+		}
+		about = &written{limit: rate.NewLimiter(rate.Every(clientEvery), clientLines)}
+		l.clients[agent] = about
+	}
+	if !about.limit.AllowN(now(), 1) {
+		about.omitted++
+		return 0, false
+	}
+	omitted, about.omitted = about.omitted, 0
+	return omitted, true
 }
 
 // agent returns who has the key that stands last in a text.
@@ -99,7 +140,16 @@ func (l *serverLog) known(name string) bool {
 }
 
 func (l *serverLog) write(event *zerolog.Event, format string, args []any) string {
-	text, agent, subject := l.line(format, args)
+	text, agent, subject, client := l.line(format, args)
+	if client {
+		omitted, ok := l.admit(agent)
+		if !ok {
+			return text
+		}
+		if omitted > 0 {
+			event = event.Int("omitted", omitted)
+		}
+	}
 	if agent != "" {
 		event = event.Str("agent", agent)
 	}

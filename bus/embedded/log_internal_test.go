@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -57,5 +58,42 @@ func TestLogNamesAgentAndSubject_G37(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLogIsNotFlooded_G40: a client that is refused without end fills no disk, hides nothing
+// about another one, and what was left out is counted.
+func TestLogIsNotFlooded_G40(t *testing.T) {
+	t.Parallel()
+	const from = `127.0.0.1:44 - cid:7 - "v1.55.0:go:x" - "EXTERNAL_alpha/nkey:` + alphaKey + `" - Publish Violation - Subject %q`
+	const stranger = `127.0.0.1:44 - cid:8 - authentication error`
+	var written bytes.Buffer
+	now := time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
+	log := &serverLog{logger: zerolog.New(&written), names: map[string]string{alphaKey: "alpha"}, clock: func() time.Time { return now }}
+	lines := func() int { return bytes.Count(written.Bytes(), []byte{'\n'}) }
+	for range 10_000 {
+		log.Errorf(from, "podium.control.0")
+	}
+	if got := lines(); got == 0 || got > 100 {
+		t.Errorf("%d lines about 10,000 refusals", got)
+	}
+	before := lines()
+	for range 10_000 {
+		log.Errorf(stranger)
+	}
+	if got := lines() - before; got == 0 || got > 100 {
+		t.Errorf("%d lines about 10,000 strangers", got)
+	}
+	before = lines()
+	log.Errorf("the disk is full")
+	if lines() != before+1 {
+		t.Error("a line about the server itself was left out")
+	}
+	now = now.Add(time.Minute)
+	written.Reset()
+	log.Errorf(from, "podium.control.0")
+	var line struct{ Omitted int }
+	if err := json.Unmarshal(written.Bytes(), &line); err != nil || line.Omitted < 9_900 {
+		t.Errorf("a minute later: %v, %s", err, written.String())
 	}
 }
