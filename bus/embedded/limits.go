@@ -29,6 +29,10 @@ const (
 	// more has no connection for barredFor, and until that many seconds have passed.
 	exchangeBurst = 1 << 16
 	exchangeRate  = 2_000
+	// receivedBurst and receivedRate are the same for the bytes that it sends: each is read
+	// before it is known whether there is room for it.
+	receivedBurst = 256 << 20
+	receivedRate  = 32 << 20
 
 	// writeDeadline is how long a connection may take nothing of what it is sent; what
 	// waits for one that was cut is held for as long.
@@ -55,9 +59,10 @@ func (s *Server) watch(ctx context.Context) {
 		agents[s.keys.Agents[name].Public] = name
 	}
 	barred, said := make(map[string]time.Time), make(map[string]time.Time)
-	paces := make(map[string]*pace, len(s.config.External))
+	messages, bytes := make(map[string]*pace), make(map[string]*pace)
 	for _, agent := range s.config.External {
-		paces[agent] = newPace(time.Now())
+		messages[agent] = newPace(time.Now(), exchangeBurst, exchangeRate)
+		bytes[agent] = newPace(time.Now(), receivedBurst, receivedRate)
 	}
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
@@ -74,7 +79,9 @@ func (s *Server) watch(ctx context.Context) {
 		for _, agent := range s.config.External {
 			surplus, tooMuch := beyond(connections[agent])
 			now := time.Now()
-			if paces[agent].beyond(s.exchanged(agent), now) || tooMuch {
+			exchanged, received := s.exchanged(agent)
+			tooMany, tooLarge := messages[agent].beyond(exchanged, now), bytes[agent].beyond(received, now)
+			if tooMany || tooLarge || tooMuch {
 				barred[agent] = now.Add(barredFor)
 			}
 			if now.Before(barred[agent]) {
@@ -108,30 +115,34 @@ func (s *Server) connections(agents map[string]string) (map[string][]*server.Con
 }
 
 // exchanged returns how many messages an agent has sent and was sent since the start, by
-// connections that are closed, too.
-func (s *Server) exchanged(agent string) (messages int64) {
+// connections that are closed, too, and how many bytes it has sent.
+func (s *Server) exchanged(agent string) (messages, received int64) {
 	counted, err := s.server.AccountStatz(&server.AccountStatzOptions{Accounts: []string{externalAccount(agent)}, IncludeUnused: true})
 	if err != nil {
-		return 0 // the server is stopping
+		return 0, 0 // the server is stopping
 	}
 	for _, account := range counted.Accounts {
 		messages += account.Received.Msgs + account.Sent.Msgs
+		received += account.Received.Bytes
 	}
-	return messages
+	return messages, received
 }
 
-// A pace is a token bucket of messages, which may be overdrawn.
+// A pace is a token bucket, which may be overdrawn.
 type pace struct {
-	seen int64
-	left float64
-	at   time.Time
+	burst, rate float64 // rate is per second
+	seen        int64
+	left        float64
+	at          time.Time
 }
 
-func newPace(now time.Time) *pace { return &pace{left: exchangeBurst, at: now} }
+func newPace(now time.Time, burst, rate float64) *pace {
+	return &pace{burst: burst, rate: rate, left: burst, at: now}
+}
 
-// beyond takes the messages since the last look, and reports whether they were too many.
+// beyond takes what came since the last look, and reports whether it was too much.
 func (p *pace) beyond(total int64, now time.Time) bool {
-	p.left = min(p.left+now.Sub(p.at).Seconds()*exchangeRate, exchangeBurst) - float64(total-p.seen)
+	p.left = min(p.left+now.Sub(p.at).Seconds()*p.rate, p.burst) - float64(total-p.seen)
 	p.seen, p.at = total, now
 	return p.left < 0
 }
