@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"podium/bus"
+	"podium/bus/jetstream"
 	"podium/schemas"
 )
 
@@ -49,7 +50,8 @@ func externalAccount(agent string) string { return "EXTERNAL_" + agent }
 // progress and permits, ask its own core services, and listen to its own inbox
 // and to the signals for it. It may not create, read or configure anything. What an
 // external agent publishes goes to the gate, which decides how much of it the ledger
-// takes; the agent knows it under the same subjects.
+// takes; the agent knows it under the same subjects. So does what it asks about its
+// consumer: the server has one queue for such questions of all accounts.
 func (a Accounts) Config() (string, error) {
 	if len(a.Core) == 0 {
 		return "", errors.New("accounts: the core account needs a key")
@@ -209,6 +211,7 @@ type service struct {
 
 const (
 	jetStreamAPI = "$JS.API"
+	consumerInfo = ".CONSUMER.INFO." + bus.WorkStream + ".*"
 	agentSubject = "podium.agent."
 	gateSubject  = "podium.gate."
 	singleton    = "singleton"
@@ -216,6 +219,9 @@ const (
 
 // importedAs returns the mapping of an import, if the agents know it by another name.
 func (s service) importedAs() string {
+	if s.subject == gateSubject+"*."+jetstream.GateConsumer {
+		return fmt.Sprintf(", to: %q", APIPrefix+consumerInfo)
+	}
 	for name, local := range map[string]string{jetStreamAPI: APIPrefix, gateSubject: agentSubject} {
 		if rest, ok := strings.CutPrefix(s.subject, name); ok {
 			return fmt.Sprintf(", to: %q", local+rest)
@@ -229,7 +235,8 @@ func (a Accounts) services() []service {
 	own, external := []string{agentsAccount}, a.externals()
 	all := slices.Concat(own, external)
 	list := []service{
-		{jetStreamAPI + ".CONSUMER.INFO." + bus.WorkStream + ".*", singleton, all},
+		{jetStreamAPI + consumerInfo, singleton, own},
+		{gateSubject + "*." + jetstream.GateConsumer, singleton, external},
 		{jetStreamAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + ".*", "stream", all},
 		{acknowledgement("*"), singleton, all},
 		{acknowledgementV2("*"), singleton, all},

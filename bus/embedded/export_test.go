@@ -1,6 +1,10 @@
 package embedded
 
-import "strings"
+import (
+	"strings"
+
+	"podium/bus/jetstream"
+)
 
 // What an agent may publish to and listen to.
 var (
@@ -11,6 +15,9 @@ var (
 // InCore returns what a subject of an agent may be in the core account: for one of our
 // own agents, and for an external one.
 func InCore(subject string) []string {
+	if agent, ok := strings.CutPrefix(subject, APIPrefix+strings.TrimSuffix(consumerInfo, "*")); ok {
+		return []string{jetStreamAPI + strings.TrimSuffix(consumerInfo, "*") + agent, gateSubject + agent + "." + jetstream.GateConsumer}
+	}
 	if rest, ok := strings.CutPrefix(subject, APIPrefix); ok {
 		return []string{jetStreamAPI + rest}
 	}

@@ -20,12 +20,17 @@ const (
 	gatePrefix  = "podium.gate."
 	agentPrefix = "podium.agent."
 
-	gateArrivals = 1 << 16 // messages that have come and that nobody has looked at yet
-	queueLength  = 1 << 10 // messages of one agent that wait, at most
-	queueBytes   = 32 << 20
-	countWait    = 2 * time.Second // a stop may have to wait for it
-	recountWait  = 100 * time.Millisecond
-	gateUnderWay = 256 // publishes of one agent at a time
+	// GateConsumer is what follows an agent's name where it asks the gate what its consumer is.
+	GateConsumer = "consumer"
+	consumerInfo = "$JS.API.CONSUMER.INFO." + bus.WorkStream + "."
+
+	gateArrivals  = 1 << 16 // messages that have come and that nobody has looked at yet
+	queueLength   = 1 << 10 // messages of one agent that wait, at most
+	queueBytes    = 32 << 20
+	countWait     = 2 * time.Second // a stop may have to wait for it
+	recountWait   = 100 * time.Millisecond
+	gateUnderWay  = 256         // publishes of one agent at a time
+	describeEvery = time.Second // how often the server is asked about the consumer of one agent
 )
 
 // A Gatekeeper decides what external agents may put onto the ledger; gate.Gate is one.
@@ -99,6 +104,10 @@ type agentQueue struct {
 	waiting []*nats.Msg
 	bytes   int
 	changed chan struct{} // holds a value when something waits
+
+	// What the server says of the agent's consumer, and when; pass alone uses it.
+	consumer   []byte
+	consumerAt time.Time
 }
 
 func newAgentQueue() *agentQueue { return &agentQueue{changed: make(chan struct{}, 1)} }
@@ -216,6 +225,10 @@ func (g *gate) pass(queue *agentQueue) {
 			return
 		}
 		for _, m := range queue.take() {
+			if agent, is := asksForConsumer(m.Subject); is {
+				g.describe(m, agent, queue)
+				continue
+			}
 			select {
 			case slots <- struct{}{}:
 			case <-g.closing:
@@ -225,6 +238,24 @@ func (g *gate) pass(queue *agentQueue) {
 			g.store(m, func() { <-slots; underWay.Done() })
 		}
 	}
+}
+
+// asksForConsumer returns the agent of a question that is no message to the ledger.
+func asksForConsumer(subject string) (agent string, is bool) {
+	return strings.CutSuffix(strings.TrimPrefix(subject, gatePrefix), "."+GateConsumer)
+}
+
+// describe tells an agent what its consumer is, in the words of the server.
+func (g *gate) describe(m *nats.Msg, agent string, queue *agentQueue) {
+	if queue.consumer == nil || time.Since(queue.consumerAt) >= describeEvery {
+		reply, err := g.core.connection.Request(consumerInfo+agent, nil, countWait)
+		if err != nil {
+			g.refuse(m, classify("ask about the consumer", err))
+			return
+		}
+		queue.consumer, queue.consumerAt = reply.Data, time.Now()
+	}
+	g.answer(m, string(queue.consumer))
 }
 
 // store publishes one message, if it is admitted, and answers it.
