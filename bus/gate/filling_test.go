@@ -85,3 +85,43 @@ func TestSmallArtifactsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredResponsesAreNotStoredAgain: more answers than the gate remembers the
+// acknowledgements of cannot come again and again in turn.
+func TestStoredResponsesAreNotStoredAgain(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	const count = 10_000
+	answers := make([]bus.Message, count)
+	for i := range answers {
+		answers[i] = response(b.request())
+		if !b.publish(answers[i]) {
+			t.Fatalf("response %d was refused", i)
+		}
+	}
+	stored := b.sent
+	for i := range answers {
+		b.publish(answers[i])
+	}
+	if again := b.sent - stored; again > 100 {
+		t.Errorf("%d of %d responses were stored again, want 100 at most, as of what nobody asked for", again, count)
+	}
+}
+
+// TestResponseThatWasNotStoredComesAgain, as often as it takes.
+func TestResponseThatWasNotStoredComesAgain(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.passing(200, func() bus.Message { return response(uuid.NewString()) })
+	message := response(b.request())
+	for i := range 20 {
+		_, settle, err := b.Admit(message)
+		if err != nil {
+			t.Fatalf("try %d: %v", i, err)
+		}
+		settle(bus.Ack{}, bus.ErrFull)
+	}
+	if !b.publish(message) {
+		t.Error("it was refused in the end")
+	}
+}
