@@ -68,10 +68,16 @@ func (a *allowance) atLeast(amount float64) { a.left = max(a.left, amount) }
 
 // A request is what may be sent for one that went out.
 type request struct {
-	responses []string // ids
+	responses []answer
 	progress  allowance
 	permits   allowance
 	until     time.Time // nobody waits for it any more, and it allows no more than is left
+}
+
+// An answer is a response that was let pass.
+type answer struct {
+	id     string
+	stored bool // it needs no other try
 }
 
 // clock is the time by which the request's allowances grow.
@@ -85,14 +91,26 @@ func (r *request) clock(now time.Time) time.Time {
 // response reports whether a response of that id may pass. The first one ends the work.
 func (r *request) response(id string, now time.Time) bool {
 	r.until = r.clock(now)
-	if slices.Contains(r.responses, id) {
-		return true
+	if at := r.find(id); at >= 0 {
+		return !r.responses[at].stored
 	}
 	if len(r.responses) == responsesPerRequest {
 		return false
 	}
-	r.responses = append(r.responses, id)
+	r.responses = append(r.responses, answer{id: id})
 	return true
+}
+
+// stored notes that a response of that id is on the ledger. Its acknowledgement may be
+// forgotten before the request is.
+func (r *request) stored(id string) {
+	if at := r.find(id); at >= 0 {
+		r.responses[at].stored = true
+	}
+}
+
+func (r *request) find(id string) int {
+	return slices.IndexFunc(r.responses, func(a answer) bool { return a.id == id })
 }
 
 // requests remembers the newest requests of an agent.

@@ -136,6 +136,9 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.repeats.end(id, ack, err)
+		if err == nil && request != nil && subject.Kind == bus.KindResponse {
+			request.stored(id)
+		}
 	}, nil
 }
 
