@@ -31,7 +31,7 @@ const (
 	exchangeRate  = 2_000
 	// receivedBurst and receivedRate are the same for the bytes that it sends: each is read
 	// before it is known whether there is room for it.
-	receivedBurst = 256 << 20
+	receivedBurst = 96 << 20
 	receivedRate  = 32 << 20
 
 	// writeDeadline is how long a connection may take nothing of what it is sent; what
