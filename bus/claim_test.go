@@ -72,7 +72,7 @@ func TestClaimCheckRefuses(t *testing.T) {
 		"OtherBytes": {lying{"abd"}, kept, bus.ErrCorrupt},
 		"OtherSize":  {memoryStore, schemas.Artifact{SHA256: kept.SHA256, Size: 2}, bus.ErrCorrupt},
 		"TooLarge":   {memoryStore, schemas.Artifact{SHA256: kept.SHA256, Size: bus.ArtifactLimit + 1}, bus.ErrTooLarge},
-		"TooLong":    {lying{strings.Repeat("x", bus.ArtifactLimit+1)}, kept, bus.ErrTooLarge},
+		"TooLong":    {lying{strings.Repeat("x", bus.ArtifactLimit+1)}, kept, bus.ErrCorrupt},
 	} {
 		e := schemas.Event{ID: "1", Source: "/s", Type: "t", Artifact: &c.artifact}
 		if err := bus.Resolve(t.Context(), c.store, &e); !errors.Is(err, c.want) {
@@ -86,5 +86,34 @@ func TestClaimCheckRefuses(t *testing.T) {
 	huge.Data = huge.Data[:bus.ArtifactLimit]
 	if err := bus.Offload(t.Context(), lying{}, &huge); err == nil || huge.Artifact != nil || len(huge.Data) == 0 {
 		t.Errorf("a failed Offload: %v, %+v", err, huge.Artifact)
+	}
+}
+
+// bottomless is a store whose artifacts have no end; it counts what is read of them.
+type bottomless struct {
+	lying
+	read int64
+}
+
+func (e *bottomless) Get(context.Context, schemas.Artifact) (io.ReadCloser, error) {
+	return io.NopCloser(e), nil
+}
+
+func (e *bottomless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+// TestNoMoreIsReadThanIsSaid_G40: an agent says how large a body is, and by that room is
+// made for it. No more is held of it, however large it is.
+func TestNoMoreIsReadThanIsSaid_G40(t *testing.T) {
+	t.Parallel()
+	store := &bottomless{}
+	e := schemas.Event{ID: "1", Source: "/s", Type: "t", Artifact: &schemas.Artifact{SHA256: hash, Size: 1000}}
+	if err := bus.Resolve(t.Context(), store, &e); !errors.Is(err, bus.ErrCorrupt) {
+		t.Errorf("a body larger than it says: %v", err)
+	}
+	if store.read > 4096 {
+		t.Errorf("%d bytes were read of a body of 1000", store.read)
 	}
 }
