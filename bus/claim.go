@@ -68,7 +68,9 @@ func Resolve(ctx context.Context, store Artifacts, e *schemas.Event) error {
 	return nil
 }
 
-// readAll reads an artifact of at most ArtifactLimit bytes and verifies its hash.
+// readAll reads an artifact and verifies its hash. It reads no more than the artifact says
+// to have, and one byte that shows that there is more: whoever refers to it has
+// written that size, and room was made by it.
 func readAll(ctx context.Context, store Artifacts, artifact schemas.Artifact) (content []byte, err error) {
 	opened, err := store.Get(ctx, artifact)
 	if err != nil {
@@ -80,13 +82,7 @@ func readAll(ctx context.Context, store Artifacts, artifact schemas.Artifact) (c
 			err = closed
 		}
 	}()
-	if content, err = io.ReadAll(io.LimitReader(verified, ArtifactLimit+1)); err != nil {
-		return nil, err
-	}
-	if len(content) > ArtifactLimit {
-		return nil, ErrTooLarge
-	}
-	return content, nil
+	return io.ReadAll(io.LimitReader(verified, artifact.Size+1))
 }
 
 // Verify returns a reader of the same bytes that ends in ErrCorrupt instead of
