@@ -26,9 +26,11 @@ const (
 	barredFor  = 5 * time.Second
 	// exchangeBurst is how many messages one external agent may send and be sent at once,
 	// over all its connections, and exchangeRate how many a second more. Whoever exchanges
-	// more has no connection for barredFor, and until that many seconds have passed.
-	exchangeBurst = 1 << 16
-	exchangeRate  = 2_000
+	// more has no connection for barredFor, and until that many seconds have passed. Each
+	// request that it was made brings exchangeRequest more: who works much may talk much.
+	exchangeBurst   = 1 << 16
+	exchangeRate    = 2_000
+	exchangeRequest = 64
 	// receivedBurst and receivedRate are the same for the bytes that it sends: each is read
 	// before it is known whether there is room for it.
 	receivedBurst = 96 << 20
@@ -80,6 +82,7 @@ func (s *Server) watch(ctx context.Context) {
 			surplus, tooMuch := beyond(connections[agent])
 			now := time.Now()
 			exchanged, received := s.exchanged(agent)
+			messages[agent].earn(s.made(agent), exchangeRequest)
 			tooMany, tooLarge := messages[agent].beyond(exchanged, now), bytes[agent].beyond(received, now)
 			if tooMany || tooLarge || tooMuch {
 				barred[agent] = now.Add(barredFor)
@@ -128,10 +131,20 @@ func (s *Server) exchanged(agent string) (messages, received int64) {
 	return messages, received
 }
 
+// made returns how many requests an agent was made.
+func (s *Server) made(agent string) int64 {
+	if made := s.requests.Load(); made != nil {
+		return (*made)(agent)
+	}
+	return 0
+}
+
 // A pace is a token bucket, which may be overdrawn.
 type pace struct {
 	burst, rate float64 // rate is per second
 	seen        int64
+	earned      int64
+	more        float64 // was earned since the last look
 	left        float64
 	at          time.Time
 }
@@ -140,10 +153,16 @@ func newPace(now time.Time, burst, rate float64) *pace {
 	return &pace{burst: burst, rate: rate, left: burst, at: now}
 }
 
+// earn brings more for each event of a total that grows.
+func (p *pace) earn(total int64, each float64) {
+	p.more += float64(total-p.earned) * each
+	p.earned = total
+}
+
 // beyond takes what came since the last look, and reports whether it was too much.
 func (p *pace) beyond(total int64, now time.Time) bool {
-	p.left = min(p.left+now.Sub(p.at).Seconds()*p.rate, p.burst) - float64(total-p.seen)
-	p.seen, p.at = total, now
+	p.left = min(p.left+now.Sub(p.at).Seconds()*p.rate, p.burst) + p.more - float64(total-p.seen)
+	p.seen, p.at, p.more = total, now, 0
 	return p.left < 0
 }
 

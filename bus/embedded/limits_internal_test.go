@@ -329,4 +329,15 @@ func TestPace(t *testing.T) {
 			t.Errorf("step %d: beyond is %t, want %t", i, got, step.beyond)
 		}
 	}
+	// Requests bring more, at once and as they come.
+	p = newPace(now, 100, 1)
+	for i := range int64(1000) {
+		p.earn(i*10, 64)
+		if now = now.Add(watchEvery); p.beyond(i*640, now) {
+			t.Fatalf("look %d: who exchanges what its requests bring is cut", i)
+		}
+	}
+	if p.beyond(1000*640+101, now) == false {
+		t.Error("what was earned and not used has no bound")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -61,7 +62,12 @@ type Server struct {
 
 	unwatch  context.CancelFunc
 	watching sync.WaitGroup
+	requests atomic.Pointer[func(agent string) int64]
 }
+
+// CountRequests tells how many requests external agents were made since the server
+// started: each lets its agent exchange more messages.
+func (s *Server) CountRequests(made func(agent string) int64) { s.requests.Store(&made) }
 
 // Start runs a server and returns when it is ready. It fails when another server
 // has the directory. Close it when every connection to it is closed.

@@ -33,6 +33,7 @@ type Gate struct {
 type account struct {
 	mu          sync.Mutex
 	requests    *requests
+	made        int64 // requests so far
 	repeats     *repeats
 	unsolicited allowance // messages
 	stray       allowance // bytes of these
@@ -75,6 +76,16 @@ func (g *Gate) Waiting(agent string, count uint64) {
 	defer a.mu.Unlock()
 	a.unsolicited.atLeast(unsolicitedBurst + float64(count)*(responsesPerRequest+progressBurst))
 	a.stray.atLeast(strayBurst + float64(count)*progressBurst*unit)
+	a.made += int64(count) //nolint:gosec // what a stream holds
+}
+
+// Requests returns how many requests the gate has seen go out to an agent, or was told
+// of as waiting for it.
+func (g *Gate) Requests(agent string) int64 {
+	a := g.account(agent)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.made
 }
 
 // Requested tells of a request on its way to an agent. One that cannot be read gives
@@ -92,6 +103,7 @@ func (g *Gate) Requested(message bus.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), event.Expires, g.clock())
+	a.made++
 }
 
 // Admit decides about a message that an agent publishes. When the gate has seen it

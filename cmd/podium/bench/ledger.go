@@ -63,6 +63,7 @@ func declare(ctx context.Context, core bus.Core, work workload, inFlight int) er
 // openGate lets external agents publish, until the ledger is closed.
 func (l *ledger) openGate(ctx context.Context, work workload, log zerolog.Logger) error {
 	keeper := gate.New(time.Now, func(int) bool { return false }, log)
+	l.server.CountRequests(keeper.Requests)
 	_, err := l.core.OpenGate(ctx, keeper, work.agentNames())
 	return err
 }
