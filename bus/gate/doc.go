@@ -12,7 +12,7 @@
 //	the rest    further responses, answers to no request that the gate has seen go
 //	            out, and what cannot be read: 100 messages and 1 MiB, and one in ten
 //	            seconds, 1 MiB an hour, more
-//	stores      64 MiB of artifacts, and 1 GiB an hour more, where each counts for
+//	stores      128 MiB of artifacts, and 1 GiB an hour more, where each counts for
 //	            16 KiB at least; 40 announcements and signs of life, and 20 a second
 //	            more
 //

@@ -75,13 +75,13 @@ func TestSmallArtifactsAreCounted(t *testing.T) {
 	for _, size := range []int64{0, 1, 16 << 10} {
 		b := open(t)
 		passed := 0
-		for range 5000 {
+		for range 10_000 {
 			if b.Store("alpha", size) == nil {
 				passed++
 			}
 		}
-		if passed != 4096 {
-			t.Errorf("%d artifacts of %d bytes at once, want 4096", passed, size)
+		if passed != 8192 {
+			t.Errorf("%d artifacts of %d bytes at once, want 8192", passed, size)
 		}
 	}
 }

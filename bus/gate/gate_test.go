@@ -272,8 +272,8 @@ func TestStores(t *testing.T) {
 		}
 		return passed
 	}
-	if got := count(1000, func() error { return b.Store("alpha", 1<<20) }); got != 64 {
-		t.Errorf("%d MiB at once, want 64", got)
+	if got := count(1000, func() error { return b.Store("alpha", 1<<20) }); got != 128 {
+		t.Errorf("%d MiB at once, want 128", got)
 	}
 	b.now = b.now.Add(time.Minute)
 	if got := count(1000, func() error { return b.Store("alpha", 1<<20) }); got != 17 {

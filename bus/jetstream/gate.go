@@ -275,11 +275,14 @@ func (g *gate) store(m *nats.Msg, done func()) {
 		g.core.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {
 			defer done()
 			settle(ack, err)
-			if err != nil {
+			switch {
+			case err == nil:
+				g.acknowledge(m, ack)
+			case bus.Temporary(err):
+				g.leaveOpen(m, err)
+			default:
 				g.refuse(m, err)
-				return
 			}
-			g.acknowledge(m, ack)
 		})
 	}
 }
@@ -316,6 +319,15 @@ func (g *gate) refuse(m *nats.Msg, err error) {
 	case bus.Temporary(err):
 		api.Code = 503
 	}
+	g.answerError(m, api)
+}
+
+// leaveOpen answers that nobody knows whether a message was stored.
+func (g *gate) leaveOpen(m *nats.Msg, err error) {
+	g.answerError(m, jetstream.APIError{Code: 504, Description: "it may have been stored, or not; publish it again under the same id: " + err.Error()})
+}
+
+func (g *gate) answerError(m *nats.Msg, api jetstream.APIError) {
 	body, err := schemas.Marshal(map[string]any{"error": api})
 	if err == nil {
 		g.answer(m, string(body))

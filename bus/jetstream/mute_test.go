@@ -3,6 +3,7 @@ package jetstream
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -20,10 +21,11 @@ import (
 
 // A mute server speaks the protocol, and answers no publish.
 type mute struct {
-	mu    sync.Mutex
-	conns []net.Conn
-	heard []string        // subjects of what was published
-	deaf  chan<- struct{} // when set, it is told of a publish, and nothing is read from there on
+	mu      sync.Mutex
+	conns   []net.Conn
+	heard   []string        // subjects of what was published
+	content []string        // of each of these
+	deaf    chan<- struct{} // when set, it is told of a publish, and nothing is read from there on
 }
 
 // InProcessConn implements InProcess.
@@ -67,11 +69,13 @@ func (m *mute) serve(conn net.Conn) {
 			if err != nil {
 				return
 			}
-			if _, err := lines.Discard(size + 2); err != nil {
+			content := make([]byte, size+2)
+			if _, err := io.ReadFull(lines, content); err != nil {
 				return
 			}
 			m.mu.Lock()
 			m.heard = append(m.heard, words[0])
+			m.content = append(m.content, string(content))
 			m.mu.Unlock()
 		}
 	}
