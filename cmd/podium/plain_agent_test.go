@@ -1,0 +1,595 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/schemas"
+)
+
+const clerkConfig = `
+agents:
+  clerk: {kind: external, concurrency: 2, heartbeat: 10s}
+  courier: {kind: external, side_effects: external}
+  echo: {kind: echo}
+  office: {kind: supervisor, profile: desk}
+profiles:
+  desk:
+    agents: [clerk, courier, echo]
+    routers:
+      - {kind: assigned}
+      - {kind: keywords, groups: [{agent: courier, keywords: [deliver]}, {agent: echo, keywords: [say]}]}
+      - {kind: default, agent: clerk}
+    execution: {mode: dag}
+    retry: {attempts: 2, wait: 100ms}
+  hasty:
+    agents: [clerk]
+    routers: [{kind: default, agent: clerk}]
+    deadlines: {queue: 300ms, work: 300ms}
+    retry: {attempts: 1}
+`
+
+// TestAgentByNATSAlone does what docs/agents.md says, with a NATS client, the
+// examples of that page, and nothing of this module.
+func TestAgentByNATSAlone(t *testing.T) {
+	t.Parallel()
+	i := install(t, clerkConfig)
+	i.up()
+	clerk := &clerk{plainAgent: connectPlain(t, i, "clerk"), page: pageOf(t, "agents.md"), i: i}
+	clerk.cancelled = clerk.hears("podium.agent.clerk.cancel")
+	for _, chapter := range []struct {
+		name string
+		does func()
+	}{
+		{"connecting", clerk.connects},
+		{"announcing", clerk.announces},
+		{"a JetStream client", clerk.binds},
+		{"progress, and an answer in words", clerk.works},
+		{"a failed answer, and the next attempt", clerk.fails},
+		{"a request that comes again", clerk.isAskedAgain},
+		{"an expired request", clerk.skips},
+		{"a cancel hint", clerk.isCancelled},
+		{"answers that nobody can read", clerk.isMisread},
+		{"files", clerk.passesFiles},
+		{"bodies in the store", clerk.refersToBodies},
+		{"permits", clerk.asksForPermits},
+	} {
+		if !t.Run(chapter.name, func(t *testing.T) {
+			clerk.t = t
+			chapter.does()
+		}) {
+			return
+		}
+	}
+	clerk.t = t
+	i.stop()
+	i.verify()
+}
+
+// A clerk is an agent that knows the page.
+type clerk struct {
+	*plainAgent
+
+	page      page
+	i         *installation
+	cancelled *nats.Subscription
+}
+
+// hears subscribes, and returns when the server knows.
+func (a *plainAgent) hears(subject string) *nats.Subscription {
+	a.t.Helper()
+	subscription, err := a.conn.SubscribeSync(subject)
+	if err == nil {
+		err = a.conn.Flush()
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return subscription
+}
+
+// example is a message of the page about a request: the n-th of its type.
+func (c *clerk) example(kind string, n int, r plainRequest, change ...func(payload map[string]any)) string {
+	c.t.Helper()
+	var message map[string]any
+	if err := json.Unmarshal([]byte(c.page.bodies[kind][n]), &message); err != nil {
+		c.t.Fatal(err)
+	}
+	message["message_id"] = uuid.NewSHA1(uuid.MustParse(r.MessageID), []byte(kind+strconv.Itoa(n))).String()
+	message["from"], message["to"], message["in_reply_to"] = c.name, r.From, r.MessageID
+	message["timestamp"] = time.Now().UTC().Format(time.RFC3339)
+	if payload, has := message["payload"].(map[string]any); has {
+		payload["plan_id"] = r.Payload.PlanID
+		for _, apply := range change {
+			apply(payload)
+		}
+	}
+	body, err := json.Marshal(message)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(body)
+}
+
+func text(words string) func(map[string]any) {
+	return func(payload map[string]any) { payload["result"] = map[string]any{"text": words} }
+}
+
+// answers ends a request with words.
+func (c *clerk) answers(r plainRequest, words string) {
+	c.t.Helper()
+	c.publish(r.replyTo, c.example(schemas.ExecutionResponseType, 0, r, text(words)))
+	c.acknowledge(r)
+}
+
+// asks has somebody send words, and returns the request that they become.
+func (c *clerk) asks(arguments ...string) (*background, plainRequest) {
+	c.t.Helper()
+	sending := spawn(c.t, append([]string{"--data", c.i.data, "send", "--wait"}, arguments...)...)
+	return sending, c.pull()
+}
+
+// isTold expects the answer that the person got.
+func isTold(t *testing.T, sending *background, words string) {
+	t.Helper()
+	sending.ends(t, exitOK)
+	if got := strings.TrimSpace(sending.stdout.String()); !strings.HasSuffix(got, words) {
+		t.Errorf("the person reads %q, want %q", got, words)
+	}
+}
+
+func (c *clerk) connects() {
+	t := c.t
+	login, err := nats.NkeyOptionFromSeed(filepath.Join(c.i.data, "credentials", "agent-clerk.nk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 16)
+	conn, err := nats.Connect(c.i.instance().NATS, login, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Request("podium.agent.clerk.alive", nil, 300*time.Millisecond); err == nil {
+		t.Error("the default inbox prefix is answered")
+	}
+	if err := <-refused; !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("the default inbox prefix: %v", err)
+	}
+}
+
+// said is the answer of a service, and the code of its refusal.
+func (a *plainAgent) said(service, body string) (string, *nats.Msg) {
+	a.t.Helper()
+	answer, err := a.conn.Request("podium.agent."+a.name+"."+service, []byte(body), patience)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if (answer.Header.Get("Nats-Service-Error") == "") != (len(answer.Header) == 0) {
+		a.t.Errorf("%s is answered with %v", service, answer.Header)
+	}
+	return answer.Header.Get("Nats-Service-Error-Code"), answer
+}
+
+func (c *clerk) announces() {
+	t := c.t
+	if code, _ := c.said("alive", ""); code != "500" {
+		t.Errorf("alive before an announcement: %q", code)
+	}
+	if code, answer := c.said("announce", c.page.bodies["agent"][0]); code != "" || len(answer.Data) > 0 {
+		t.Errorf("the announcement: %v %s", answer.Header, answer.Data)
+	}
+	if code, _ := c.said("alive", ""); code != "" {
+		t.Errorf("alive: %q", code)
+	}
+	if listed := c.i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^clerk +python +2 +yes`).MatchString(listed) {
+		t.Errorf("agents lists\n%s", listed)
+	}
+	if code, _ := connectPlain(t, c.i, "echo").said("announce", `{"name":"echo"}`); code != "403" {
+		t.Errorf("an agent of the instance itself is announced: %q", code)
+	}
+}
+
+// binds takes a request with the library's client of JetStream.
+func (c *clerk) binds() {
+	t := c.t
+	sending := spawn(t, "--data", c.i.data, "send", "--wait", "--profile", "desk", "By a library")
+	js, err := jetstream.NewWithAPIPrefix(c.conn, "CORE.API")
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := js.Consumer(t.Context(), "PODIUM_WORK", "clerk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made := consumer.CachedInfo().Config; made.FilterSubject != "podium.agent.clerk.request" || made.AckWait != 15*time.Second || made.MaxAckPending != 2 || made.MaxDeliver != -1 {
+		t.Errorf("the consumer is %+v", made)
+	}
+	message, err := consumer.Next(jetstream.FetchMaxWait(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := plainRequest{replyTo: message.Headers().Get("ce-replyto")}
+	if err := json.Unmarshal(message.Data(), &request); err != nil {
+		t.Fatal(err)
+	}
+	c.publish(request.replyTo, c.example(schemas.ExecutionResponseType, 0, request))
+	if err := message.DoubleAck(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	isTold(t, sending, "Otters hold hands when they sleep.")
+}
+
+// works says how far it is, more often than it may, and answers twice.
+func (c *clerk) works() {
+	t := c.t
+	sending, request := c.asks("--profile", "desk", "A report about otters, please")
+	asked := request.message.Header
+	if asked.Get("ce-id") != request.MessageID || asked.Get("ce-attempt") != "1" || len(asked.Get("ce-effectid")) != 36 ||
+		!regexp.MustCompile(`^podium\.agent\.clerk\.response\.\d$`).MatchString(request.replyTo) || c.expired(request) {
+		t.Errorf("the request has %v", asked)
+	}
+	if len(request.Payload.Tasks) != 1 || request.Payload.Tasks[0].Context.Request != "A report about otters, please" {
+		t.Errorf("the request is %s", request.message.Data)
+	}
+	if err := request.message.Respond([]byte("+WPI")); err != nil {
+		t.Fatal(err)
+	}
+	progress := strings.Replace(request.replyTo, ".response", ".progress", 1)
+	c.publish(progress, c.example(schemas.ProgressUpdateType, 0, request))
+	sending.says(t, "reading about otters")
+	refusals := 0
+	for n := 0; n < 500 && refusals == 0; n++ {
+		message := strings.Replace(c.example(schemas.ProgressUpdateType, 0, request), "reading", "reading page "+strconv.Itoa(n), 1)
+		message = regexp.MustCompile(`"message_id":"[^"]*"`).ReplaceAllString(message, `"message_id":"`+uuid.NewString()+`"`)
+		for c.outcome(progress, message) == 503 { // the same again, until it is stored
+			refusals++
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	if refusals == 0 {
+		t.Error("no progress was refused")
+	}
+	body := c.example(schemas.ExecutionResponseType, 0, request)
+	first, err := c.conn.Request(request.replyTo, []byte(body), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.conn.Request(request.replyTo, []byte(body), patience)
+	if err != nil || !bytes.Equal(first.Data, again.Data) || !regexp.MustCompile(`^{"stream":"PODIUM_\d","seq":\d+}$`).Match(first.Data) {
+		t.Errorf("the answer is acknowledged by %s, its repeat by %s (%v)", first.Data, again.Data, err)
+	}
+	c.acknowledge(request)
+	isTold(t, sending, "Otters hold hands when they sleep.")
+}
+
+// outcome publishes, and returns the code of a refusal, or 0.
+func (c *clerk) outcome(subject, body string) int {
+	c.t.Helper()
+	answer, err := c.conn.Request(subject, []byte(body), patience)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var said struct {
+		Stream string
+		Error  struct {
+			Code        int
+			Description string
+		}
+	}
+	if err := json.Unmarshal(answer.Data, &said); err != nil || (said.Stream == "") == (said.Error.Description == "") {
+		c.t.Fatalf("publish to %s: %s", subject, answer.Data)
+	}
+	return said.Error.Code
+}
+
+func (c *clerk) expired(r plainRequest) bool {
+	c.t.Helper()
+	until, err := time.Parse(time.RFC3339, r.message.Header.Get("ce-expires"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return time.Now().After(until)
+}
+
+func (c *clerk) fails() {
+	t := c.t
+	sending, first := c.asks("--profile", "desk", "Try this")
+	c.publish(first.replyTo, c.example(schemas.ExecutionResponseType, 1, first))
+	c.acknowledge(first)
+	second := c.pull()
+	if h := second.message.Header; second.MessageID == first.MessageID || h.Get("ce-attempt") != "2" || h.Get("ce-effectid") != first.message.Header.Get("ce-effectid") {
+		t.Errorf("the second attempt has %v", h)
+	}
+	c.answers(second, "now it works")
+	isTold(t, sending, "now it works")
+}
+
+// handedOut is the number in the reply subject that the page speaks of.
+func handedOut(r plainRequest) string {
+	return strings.Split(strings.TrimPrefix(r.message.Reply, "$JS.ACK.PODIUM_WORK."), ".")[1]
+}
+
+func (c *clerk) isAskedAgain() {
+	t := c.t
+	sending, first := c.asks("--profile", "desk", "Once more")
+	if err := first.message.Respond([]byte("-NAK")); err != nil {
+		t.Fatal(err)
+	}
+	again := c.pull()
+	if again.MessageID != first.MessageID || handedOut(first) != "1" || handedOut(again) != "2" {
+		t.Errorf("asked as %s (%s), then as %s (%s)", first.MessageID, first.message.Reply, again.MessageID, again.message.Reply)
+	}
+	c.publish(again.replyTo, c.example(schemas.ExecutionResponseType, 0, again, text("answered twice")))
+	if err := again.message.Respond([]byte(`-NAK {"delay": 50000000}`)); err != nil { // as if it had died here
+		t.Fatal(err)
+	}
+	if third := c.pull(); handedOut(third) != "3" || third.MessageID != first.MessageID {
+		t.Errorf("asked as %s", third.message.Reply)
+	} else {
+		c.answers(third, "answered twice")
+	}
+	isTold(t, sending, "answered twice")
+}
+
+// skips is handed a request for which nobody waits any more, and goes on to the next.
+func (c *clerk) skips() {
+	t := c.t
+	late, request := c.asks("--profile", "hasty", "Too late")
+	eventually(t, "its time is up", func() bool { return c.expired(request) })
+	if err := request.message.Respond([]byte("-NAK")); err != nil {
+		t.Fatal(err)
+	}
+	late.ends(t, exitFailed)
+	sending := spawn(t, "--data", c.i.data, "send", "--wait", "--profile", "desk", "In time")
+	skipped := 0
+	for request = c.pull(); c.expired(request); request = c.pull() {
+		c.acknowledge(request)
+		skipped++
+	}
+	if skipped != 1 {
+		t.Errorf("%d requests had expired", skipped)
+	}
+	c.answers(request, "in time")
+	isTold(t, sending, "in time")
+}
+
+func (c *clerk) isCancelled() {
+	t := c.t
+	sending, request := c.asks("--profile", "desk", "Never mind")
+	c.publish(strings.Replace(request.replyTo, ".response", ".progress", 1), c.example(schemas.ProgressUpdateType, 0, request))
+	run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
+	c.i.podium("runs", "cancel", run).succeeds(t)
+	for {
+		hint, err := c.cancelled.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(hint.Data) == request.MessageID {
+			break // hints about expired requests may stand before it
+		}
+	}
+	c.acknowledge(request)
+	sending.ends(t, exitFailed)
+}
+
+func (c *clerk) isMisread() {
+	t := c.t
+	sending, request := c.asks("--profile", "desk", "Read this")
+	c.publish(request.replyTo, "not JSON at all")
+	eventually(t, "it is in quarantine", func() bool { return len(c.i.inQuarantine()[schemas.QuarantineMalformed]) == 1 })
+	run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
+	if task := c.i.run(run).Tasks[0]; task.State != schemas.TaskStateDispatched || task.Attempt != 1 {
+		t.Errorf("the task is %+v", task)
+	}
+	c.publish(request.replyTo, c.example(schemas.ExecutionResponseType, 0, request, func(payload map[string]any) { payload["status"] = "splendid" }))
+	c.acknowledge(request)
+	second := c.pull()
+	if second.message.Header.Get("ce-attempt") != "2" {
+		t.Errorf("next comes %v", second.message.Header)
+	}
+	c.answers(second, "legible")
+	isTold(t, sending, "legible")
+}
+
+// A frame is the line of the artifact service, as the page has it.
+type frame struct {
+	Op        string   `json:"op,omitempty"`
+	MediaType string   `json:"media_type,omitempty"`
+	SHA256    string   `json:"sha256,omitempty"`
+	Offset    int      `json:"offset,omitempty"`
+	Parts     []string `json:"parts,omitempty"`
+	Grants    []string `json:"grants,omitempty"`
+	Request   string   `json:"request,omitempty"`
+	Grant     string   `json:"grant,omitempty"`
+	Size      int      `json:"size,omitempty"`
+	Error     string   `json:"error,omitempty"`
+}
+
+func (c *clerk) artifact(asked frame, content []byte) (frame, []byte) {
+	c.t.Helper()
+	line, err := json.Marshal(asked)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	code, answer := c.said("artifact", string(line)+"\n"+string(content))
+	line, rest, found := bytes.Cut(answer.Data, []byte("\n"))
+	var said frame
+	if err := json.Unmarshal(line, &said); err != nil || !found {
+		c.t.Fatalf("%s is answered with %q %q", asked.Op, code, answer.Data)
+	}
+	return said, rest
+}
+
+// puts keeps bytes, in as many pieces as it takes.
+func (c *clerk) puts(content []byte) frame {
+	c.t.Helper()
+	sum := sha256.Sum256(content)
+	whole := frame{Op: "join", MediaType: "text/plain", SHA256: hex.EncodeToString(sum[:])}
+	var kept frame
+	for piece := range slices.Chunk(content, 512<<10) {
+		kept, _ = c.artifact(frame{Op: "put", MediaType: "text/plain"}, piece)
+		whole.Parts, whole.Grants = append(whole.Parts, kept.SHA256), append(whole.Grants, kept.Grant)
+	}
+	if len(whole.Parts) > 1 {
+		kept, _ = c.artifact(whole, nil)
+	}
+	if kept.SHA256 != whole.SHA256 || kept.Size != len(content) || kept.Grant == "" {
+		c.t.Errorf("what was put is %+v", kept)
+	}
+	return kept
+}
+
+// gets reads what a request names.
+func (c *clerk) gets(request, hash, grant string) (content []byte) {
+	c.t.Helper()
+	for {
+		said, piece := c.artifact(frame{Op: "get", Request: request, SHA256: hash, Grant: grant, Offset: len(content)}, nil)
+		if said.Error != "" {
+			c.t.Fatalf("get: %s", said.Error)
+		}
+		if content = append(content, piece...); len(content) >= said.Size {
+			return content
+		}
+	}
+}
+
+// passesFiles makes a file for one task and reads it for the next.
+func (c *clerk) passesFiles() {
+	t := c.t
+	if code, _ := c.said("artifact", `{"op":"put"}`); code != "500" {
+		t.Errorf("without a line feed: %q", code)
+	}
+	plan := c.i.write("plan.json", `{"tasks": [{"task_id": "draw", "description": "Draw it", "assigned_to": "clerk"},
+		{"task_id": "read", "description": "Read it", "assigned_to": "clerk", "dependencies": ["draw"]}]}`)
+	sending, draw := c.asks("--profile", "desk", "--plan", plan)
+	content := []byte(strings.Repeat("otters ", 100_000)) // more than one piece
+	kept := c.puts(content)
+	answer := c.example(schemas.ExecutionResponseType, 2, draw)
+	for old, value := range map[string]string{`"size":5`: fmt.Sprintf(`"size":%d`, kept.Size), `"sha256":"[^"]*"`: `"sha256":"` + kept.SHA256 + `"`, `"grant":"[^"]*"`: `"grant":"` + kept.Grant + `"`} {
+		answer = regexp.MustCompile(old).ReplaceAllLiteralString(answer, value)
+	}
+	c.publish(draw.replyTo, answer)
+	c.acknowledge(draw)
+
+	read := c.pull()
+	var asked struct {
+		Payload struct {
+			Tasks []struct {
+				Context struct {
+					Inputs map[string]struct {
+						Data struct {
+							Attachments []struct {
+								Name     string
+								Artifact struct{ SHA256, Grant string }
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(read.message.Data, &asked); err != nil {
+		t.Fatal(err)
+	}
+	files := asked.Payload.Tasks[0].Context.Inputs["draw"].Data.Attachments
+	if len(files) != 1 || files[0].Name != "otters.txt" || files[0].Artifact.Grant == kept.Grant {
+		t.Fatalf("the second task is asked %s", read.message.Data)
+	}
+	if got := c.gets(read.MessageID, files[0].Artifact.SHA256, files[0].Artifact.Grant); !bytes.Equal(got, content) {
+		t.Errorf("it reads %d bytes", len(got))
+	}
+	if said, _ := c.artifact(frame{Op: "get", Request: draw.MessageID, SHA256: files[0].Artifact.SHA256, Grant: files[0].Artifact.Grant}, nil); said.Error != "denied" {
+		t.Errorf("for another request: %+v", said)
+	}
+	c.answers(read, "seen")
+	isTold(t, sending, "seen")
+	run, _, _ := strings.Cut(read.message.Header.Get("ce-subject"), "/")
+	if told := c.i.podium("replay", "--run", run, "-o", "json").succeeds(t).stdout; !strings.Contains(told, "otters.txt") || !strings.Contains(told, kept.SHA256) {
+		t.Error("name and hash of the file do not stand in the run")
+	}
+}
+
+// refersToBodies is asked for something long, and answers so.
+func (c *clerk) refersToBodies() {
+	t := c.t
+	long := strings.Repeat("otters ", 50_000)
+	plan := c.i.write("long.json", fmt.Sprintf(`{"tasks": [{"task_id": "t1", "description": %q, "assigned_to": "clerk"}]}`, long))
+	sending := spawn(t, "--data", c.i.data, "send", "--wait", "--profile", "desk", "--plan", plan)
+	message, err := c.conn.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.clerk", []byte(c.page.bodies["pull"][0]), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := message.Header
+	hash, found := strings.CutPrefix(asked.Get("ce-dataref"), "podium-artifact:")
+	if !found || len(message.Data) > 0 {
+		t.Fatalf("the request has %v and %d bytes", asked, len(message.Data))
+	}
+	request := plainRequest{replyTo: asked.Get("ce-replyto"), message: message}
+	if body := c.gets(asked.Get("ce-id"), hash, asked.Get("ce-datagrant")); json.Unmarshal(body, &request) != nil || request.MessageID != asked.Get("ce-id") || strconv.Itoa(len(body)) != asked.Get("ce-datasize") {
+		t.Fatalf("the request in the store has %d bytes", len(body))
+	}
+	body := c.example(schemas.ExecutionResponseType, 0, request, text(strings.Repeat("otters ", 160_000)))
+	kept := c.puts([]byte(body))
+	var envelope struct {
+		MessageID string `json:"message_id"`
+	}
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := c.conn.RequestMsg(&nats.Msg{Subject: request.replyTo, Header: nats.Header{
+		"ce-specversion": {"1.0"}, "ce-id": {envelope.MessageID}, "ce-source": {"/podium/clerk"}, "ce-type": {"podium.execution_response.v1"},
+		"ce-causationid": {request.MessageID}, "ce-dataref": {"podium-artifact:" + kept.SHA256}, "ce-datahash": {kept.SHA256},
+		"ce-datasize": {strconv.Itoa(kept.Size)}, "ce-datagrant": {kept.Grant},
+	}}, patience)
+	if err != nil || !bytes.HasPrefix(stored.Data, []byte(`{"stream":"PODIUM_`)) {
+		t.Fatalf("the answer is acknowledged by %v (%v)", stored, err)
+	}
+	c.acknowledge(request)
+	isTold(t, sending, "otters otters")
+}
+
+// asksForPermits acts for one run, and not for one that was cancelled.
+func (c *clerk) asksForPermits() {
+	t := c.t
+	courier := &clerk{plainAgent: connectPlain(t, c.i, "courier"), page: c.page, i: c.i}
+	permitted := courier.hears("podium.agent.courier.permitted")
+	for _, cancelled := range []bool{false, true} {
+		sending, request := courier.asks("--profile", "desk", "deliver this")
+		if cancelled {
+			run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
+			c.i.podium("runs", "cancel", run).succeeds(t)
+		}
+		question := courier.example(schemas.PermitRequestType, 0, request)
+		var answer schemas.PermitAnswer
+		eventually(t, "there is an answer", func() bool {
+			courier.publish(strings.Replace(request.replyTo, ".response", ".permit", 1), question)
+			said, err := permitted.NextMsg(time.Second)
+			return err == nil && schemas.Unmarshal(said.Data, &answer) == nil && strings.Contains(question, answer.Permit)
+		})
+		if answer.Granted == cancelled || cancelled && answer.Reason != schemas.PermitCancelled && answer.Reason != schemas.PermitStale {
+			t.Errorf("cancelled %t: %+v", cancelled, answer)
+		}
+		if answer.Granted {
+			courier.answers(request, "delivered")
+		} else {
+			courier.acknowledge(request)
+		}
+		<-sending.exited
+	}
+}
