@@ -111,6 +111,9 @@ func (c *clerk) example(kind string, n int, r plainRequest, change ...func(paylo
 		c.t.Fatal(err)
 	}
 	message["message_id"] = uuid.NewSHA1(uuid.MustParse(r.MessageID), []byte(kind+strconv.Itoa(n))).String()
+	if kind == schemas.PermitRequestType {
+		message["message_id"] = uuid.NewString()
+	}
 	message["from"], message["to"], message["in_reply_to"] = c.name, r.From, r.MessageID
 	message["timestamp"] = time.Now().UTC().Format(time.RFC3339)
 	if payload, has := message["payload"].(map[string]any); has {
