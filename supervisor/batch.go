@@ -73,7 +73,7 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 		if in.event.Artifact != nil || in.foreign {
 			break
 		}
-		if in.broken() {
+		if in.broken() || o.overtaken(c, in) {
 			break
 		}
 		in.read.Now = now

@@ -125,6 +125,8 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 	case c.busy:
 	case !c.loaded && !c.presume():
 		o.load(ctx, c)
+	case len(c.inputs) > 0 && o.overtaken(c, c.inputs[0]):
+		o.seekRecord(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0 && c.inputs[0].event.Artifact != nil:
 		o.resolve(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0 && c.inputs[0].foreign:

@@ -172,3 +172,59 @@ func TestOvertakenTakeover_X03(t *testing.T) {
 	}
 	d.clean()
 }
+
+// TestAnswerOvertakenByAFormerOwner: an owner that knows of a run gives it an answer,
+// while a former one has ended the run and lets what comes behind the answer pass. When
+// the former one dies, the answer is in quarantine, or on record if it was taken.
+func TestAnswerOvertakenByAFormerOwner_X06(t *testing.T) {
+	t.Parallel()
+	for name, inTime := range map[string]bool{"TooLate": false, "InTime": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			taken, dies := false, false
+			former := d.openAs("former", &trouble{Core: d.ledger, lose: func(message bus.Message) fate {
+				if taken && message.Subject == bus.ShardSubject(0) {
+					return silent // by its checkpoint it would learn that it is a former one
+				}
+				return stored
+			}}, 0, func(config *supervisor.Config) {
+				config.Go = func(operation func()) {
+					if !dies {
+						operation()
+					}
+				}
+			})
+			d.say("thread", "m1", "do it")
+			d.must(d.work(former))
+			request := d.last("worker")
+			owner := d.open("owner", d.ledger, 0)
+			d.must(d.work(owner))
+			taken = true
+			if inTime {
+				d.answerBare("worker", request, "done")
+			}
+			d.cancel("thread")
+			d.must(d.work(former))
+			d.answerNewest("chat", "sent")
+			d.must(d.work(former))
+			dies = true
+			want := 0
+			if !inTime {
+				want = 1
+				d.answerBare("worker", request, "done")
+			}
+			d.say("thread", "m2", "and more")
+			d.must(d.work(former))
+			if d.conversation("thread").Run(2) == nil || len(d.refusals()) != 0 {
+				t.Fatal("the former owner has not taken what came behind the answer, and that alone")
+			}
+			d.must(d.work(owner))
+			d.spin(owner, time.Second)
+			if found := d.refusals(); len(found) != want {
+				t.Errorf("%d messages are in quarantine, want %d", len(found), want)
+			}
+			d.clean()
+		})
+	}
+}

@@ -24,6 +24,8 @@ type input struct {
 	foreign bool // a grant in it names a key that is not known here yet
 	// isolated is true of a malformed answer that is in quarantine.
 	isolated bool
+	// sought is true of one that is known to be on record, or to belong to nobody.
+	sought bool
 }
 
 // broken reports whether an input has to be put into quarantine before it is decided.

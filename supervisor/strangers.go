@@ -40,7 +40,8 @@ func (o *Owner) meet(in *input) {
 	if s.naming == nil {
 		s.naming = map[string][]*input{}
 	}
-	s.waiting = append(s.waiting, in)
+	at, _ := slices.BinarySearchFunc(s.waiting, in, inOrder) // behind all others, unless it was somebody's before
+	s.waiting = slices.Insert(s.waiting, at, in)
 	s.naming[in.answers()] = append(s.naming[in.answers()], in)
 }
 
