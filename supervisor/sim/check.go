@@ -38,6 +38,7 @@ func (h *history) judge(m *moment) {
 	h.attemptsInOrder(m)
 	h.answersFit(m)
 	h.deadlinesInTime(m)
+	h.signsOfLifeCount(m)
 	h.poolsHold(m)
 	h.urgentFirst(m)
 	h.reuseProven(m)

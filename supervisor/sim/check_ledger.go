@@ -37,7 +37,7 @@ func Invariants() []string {
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
-		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant,
+		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
 }
@@ -59,6 +59,7 @@ func (w *World) check() {
 	h.decidedIsSent()
 	h.upstreamIsAnswered()
 	h.leavesHold()
+	h.questionsAreHeard()
 	h.actsArePermitted()
 	h.resourcesHold()
 	h.breakersMove()

@@ -139,7 +139,7 @@ func defects() []defect {
 			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
 		}},
 	}, {
-		name: "a grant is used whoever has come since", seed: 308, invariant: sim.UrgentFirst,
+		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/credit.go",
 			`&& !o.outranked(w)`, `&& (!o.outranked(w) || planted("a grant is used whoever has come since"))`,
@@ -353,6 +353,30 @@ func defects() []defect {
 			"supervisor/plan/breaker.go",
 			`e.Kind != BreakerClaimed || e.At.Before(b.Until) {`,
 			`e.Kind != BreakerClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
+		}},
+	}, {
+		name: "what is refused goes by what is remembered", seed: 39, invariant: sim.WantedIsTaken,
+		edits: []edit{{
+			"supervisor/confirm.go",
+			`	return sequence <= max(c.sequence, c.confirmedTo)`,
+			`	return sequence <= max(c.sequence, c.confirmedTo) || c.known && c.loaded && planted("what is refused goes by what is remembered")`,
+		}},
+	}, {
+		name: "a sign of life is passed by as it is remembered", seed: 94, invariant: sim.SignsOfLifeCount,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`		} else {
+			d.doubtful = true
+`, `		} else {
+			d.doubtful = !planted("a sign of life is passed by as it is remembered")
+`,
+		}},
+	}, {
+		name: "who asks is turned away as it is remembered", seed: 1646, invariant: sim.QuestionsAreHeard,
+		edits: []edit{{
+			"supervisor/strangers.go",
+			`		if !c.confirmed(newest) && !c.asksNobody() {`,
+			`		if !c.confirmed(newest) && !c.asksNobody() && !(c.known && c.loaded && planted("who asks is turned away as it is remembered")) {`,
 		}},
 	}}
 }

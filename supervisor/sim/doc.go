@@ -7,7 +7,9 @@
 // others what they are able to, and some worlds are of before they declared anything.
 // In some worlds agents act outside, and ask before they do, over a bus that loses, doubles and delays their questions and
 // the answers; in some they fail in a row and their breakers open; in some many
-// tasks need the same few resources, in several shards. After that it lets the
+// tasks need the same few resources, in several shards. In some, shards are taken over
+// from owners that live on: they decide, append and send until a record of their
+// successor tells them, or a checkpoint of theirs that was long on its way. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.
 //
 // The seed chooses everything: the shape of the world, the profiles, the

@@ -27,6 +27,10 @@ type faults struct {
 	fuse    *strike     // instead of the rate
 	outage  *outage     // of the whole ledger, for everybody
 	watch   *watch
+
+	slowUntil   time.Time // until then no checkpoint arrives
+	checkpoints []func()  // that do not yet
+	meanwhile   func()    // happens while the shard is taken over, once
 }
 
 var errLost = errors.New("simulated: no answer")
@@ -153,6 +157,9 @@ func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.A
 		lost()
 		return
 	}
+	if f.slow(&message, func() { f.Publish(message, expect, done) }) {
+		return
+	}
 	switch f.flaw() {
 	case FlawNone:
 		f.store(message, expect, func(ack bus.Ack, err error) {
@@ -227,7 +234,13 @@ func (f *faults) Go(operation func()) {
 
 // settle delivers one thing that was on its way to the process.
 func (f *faults) settle() bool {
-	if f.crashed.Load() || len(f.inbox) == 0 {
+	if f.crashed.Load() {
+		return false
+	}
+	if f.hurry() {
+		return true
+	}
+	if len(f.inbox) == 0 {
 		return false
 	}
 	i := f.rand.IntN(len(f.inbox))
@@ -252,6 +265,10 @@ func (f *faults) LastOf(ctx context.Context, shard int, subjects []string) (mess
 		messages, err = f.Core.LastOf(ctx, shard, subjects)
 		return err
 	})
+	if meanwhile := f.meanwhile; meanwhile != nil {
+		f.meanwhile = nil
+		meanwhile()
+	}
 	return messages, err
 }
 
@@ -276,16 +293,21 @@ func (f *faults) Signal(subject string, body []byte) error {
 	return f.Core.Signal(subject, body)
 }
 
-// overhear notes who is told that it may act.
+// overhear notes who is told that it may act, and who that nobody waits for it.
 func (f *faults) overhear(subject string, body []byte) {
 	parsed, err := bus.ParseSubject(subject)
 	var answer schemas.PermitAnswer
-	if err != nil || string(parsed.Kind) != bus.SignalPermitted || schemas.Unmarshal(body, &answer) != nil || !answer.Granted {
+	if err != nil || string(parsed.Kind) != bus.SignalPermitted || schemas.Unmarshal(body, &answer) != nil || !answer.Granted && answer.Reason != schemas.PermitStale {
 		return
 	}
 	state, err := f.Core.State(context.Background(), bus.ShardStream(f.shard))
-	if err == nil {
-		f.watch.told = append(f.watch.told, told{answer.Permit, f.shard, state.Last, f, f.watch.newest[f.shard] == f})
+	word := told{answer.Permit, f.shard, state.Last, f, f.watch.newest[f.shard] == f}
+	switch {
+	case err != nil:
+	case answer.Granted:
+		f.watch.told = append(f.watch.told, word)
+	default:
+		f.watch.denied = append(f.watch.denied, word)
 	}
 }
 
@@ -358,5 +380,6 @@ func (r *flaky) Next() (bus.Message, bool, error) {
 	}
 	message := *r.held
 	r.held = nil
+	r.faults.watch.hand(r.faults, message.Sequence)
 	return message, true, nil
 }

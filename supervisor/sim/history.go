@@ -20,6 +20,7 @@ type history struct {
 	order    []*sessionHistory
 	requests map[string]*attempt  // by id
 	leaves   map[string]*leave    // by permit
+	denied   map[string]bool      // by permit: a record refuses it
 	uses     []*use               // of resources
 	failures map[string][]failure // by agent
 }
@@ -100,6 +101,7 @@ type attempt struct {
 
 	completed bool      // by an answer to it
 	over      time.Time // when it ended; zero is never
+	overAt    uint64    // the record that says so; 0 is none
 }
 
 type taskState int
@@ -131,7 +133,7 @@ type moment struct {
 
 func newHistory(w *World) *history {
 	return &history{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, failures: map[string][]failure{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
@@ -152,6 +154,7 @@ func (h *history) read(shard int) {
 			var refused schemas.Quarantined
 			h.body(message, &refused)
 			s.dead[refused.Sequence] = refused
+			h.wantedIsTaken(s, &refused)
 		case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindPermit, bus.KindControl:
 			s.inputs[message.Sequence] = message
 		case bus.KindRequest:
@@ -262,6 +265,8 @@ func (h *history) profile(hash string) *schemas.Profile {
 func (h *history) apply(session *sessionHistory, m *moment) {
 	f := m.fact
 	switch {
+	case f.PermitRefused != nil:
+		h.denied[f.PermitRefused.Permit] = true
 	case f.MessageReceived != nil:
 		session.messages[f.MessageReceived.ID] = append(session.messages[f.MessageReceived.ID], *f.MessageReceived)
 	case f.RunStarted != nil:
@@ -365,7 +370,7 @@ func (h *history) leave(m *moment, t *task, state taskState) {
 	h.frees(m, t)
 	t.close(m)
 	if t.attempt != nil && t.attempt.over.IsZero() {
-		t.attempt.over = m.cause.Time
+		t.attempt.over, t.attempt.overAt = m.cause.Time, m.at.sequence
 	}
 	if t.attempt != nil && t.attempt.at == m.at {
 		t.attempt.dropped = true

@@ -104,6 +104,9 @@ func (s *question) ask() {
 	if !asked {
 		w.violate(RequestsAreProper, "request %s names no shard to ask for leave", q.event.ID)
 	}
+	if w.shape.formers && once(w.formers, 2) {
+		message.Header = nil // as any NATS client writes it
+	}
 	publish := func() {
 		_, err := a.worker.Publish(context.Background(), message)
 		w.must(err)

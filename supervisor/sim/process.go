@@ -75,7 +75,7 @@ func (w *World) start(shard int) {
 	w.epochs++
 	p := &process{shard: shard, view: &faults{
 		Core: w.ledger, shard: shard, rand: w.rand, fuse: w.strike, limbo: &w.limbo, watch: &w.watch,
-		outage: &w.outage, now: func() time.Time { return w.now },
+		outage: &w.outage, now: func() time.Time { return w.now }, meanwhile: w.meanwhile,
 	}}
 	pending := 1 + w.rand.IntN(16)
 	if w.shape.skew > 0 && !w.calm {
@@ -92,7 +92,7 @@ func (w *World) start(shard int) {
 	w.watch.newest[shard], p.view.since = p.view, w.last(shard)
 	w.watch.tick()
 	err := p.owner.Open(context.Background(), p.now(w))
-	p.view.fuse = w.strike
+	p.view.fuse, p.view.meanwhile = w.strike, nil
 	if !w.calm && w.strike == nil {
 		p.view.rate = w.shape.rate
 	}
@@ -135,5 +135,9 @@ func (w *World) tick(n int) bool {
 // next returns when a process has something to do by itself, by the world's clock.
 func (p *process) next() (time.Time, bool) {
 	at, ok := p.owner.Next()
-	return at.Add(-p.skew), ok
+	at = at.Add(-p.skew)
+	if slow := p.view.slowUntil; len(p.view.checkpoints) > 0 && (!ok || slow.Before(at)) {
+		return slow, true
+	}
+	return at, ok
 }

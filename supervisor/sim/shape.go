@@ -33,6 +33,7 @@ type shape struct {
 	breaker plan.BreakerPolicy
 	absent  bool // owners look whether anybody serves an agent
 	named   bool // garbage names the request that it answers
+	formers bool // shards are taken over from owners that live on
 }
 
 // bulk is how large the words of people and agents may become.

@@ -15,6 +15,8 @@ type watch struct {
 
 	newest map[int]*faults // who took a shard over last
 	told   []told
+	denied []told             // who is told that nobody waits any more
+	handed map[handing]uint64 // when a process was given an input
 
 	ordinals map[place]uint64 // the order of records, over all shards
 	late     map[place]bool   // records that came when they had been given up on
@@ -83,6 +85,12 @@ type told struct {
 	newest bool // it had taken the shard over last
 }
 
+// A handing is an input in the hands of a process.
+type handing struct {
+	process  *faults
+	sequence uint64
+}
+
 // A place is a message of a shard.
 type place struct {
 	shard    int
@@ -102,7 +110,7 @@ const unknown = 0
 
 func newWatch() watch {
 	return watch{
-		seen: map[place]sighting{}, newest: map[int]*faults{},
+		seen: map[place]sighting{}, newest: map[int]*faults{}, handed: map[handing]uint64{},
 		ordinals: map[place]uint64{}, late: map[place]bool{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
 	}
 }
@@ -115,4 +123,10 @@ func (w *watch) tick() {
 func (w *watch) learn(process *faults, sequence, asked uint64) {
 	w.clock++
 	w.seen[place{process.shard, sequence}] = sighting{process: process, asked: asked, known: w.clock}
+}
+
+// hand notes that a process has been given an input.
+func (w *watch) hand(process *faults, sequence uint64) {
+	w.clock++
+	w.handed[handing{process, sequence}] = w.clock
 }

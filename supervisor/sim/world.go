@@ -18,18 +18,20 @@ import (
 type World struct {
 	Seed uint64
 
-	rand   *rand.Rand
-	shape  shape
-	now    time.Time
-	ledger *memory.Ledger
-	grants *bus.Grants
-	calm   bool    // no more faults
-	strike *strike // instead of faults by chance
-	watch  watch
-	outage outage
+	rand    *rand.Rand
+	formers *rand.Rand // what becomes of former owners
+	shape   shape
+	now     time.Time
+	ledger  *memory.Ledger
+	grants  *bus.Grants
+	calm    bool    // no more faults
+	strike  *strike // instead of faults by chance
+	watch   watch
+	outage  outage
 
 	editions  []*supervisor.Profiles
 	processes []*process
+	meanwhile func() // happens during the next takeover
 	agents    []*agent
 	pools     map[string]int // by agent; 0 is no bound
 	limbo     []func()
@@ -62,6 +64,8 @@ func New(seed uint64, library *Library) *World {
 	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
 	w.shape = newShape(w.rand, traits)
 	w.shape.late(seed)
+	w.formers = newFormers(seed)
+	w.shape.former(w.formers)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
 	w.grants, err = bus.NewGrants([]byte("the same in every world"))
@@ -116,7 +120,7 @@ func (w *World) poolSize(agent string) int { return w.pools[agent] }
 // thing that goes wrong with them, in a small world. It comes before Run.
 func (w *World) Strike(n int64, flaw Flaw) {
 	w.strike = &strike{at: n, flaw: flaw}
-	w.shape.steps, w.shape.trouble, w.shape.skew = min(w.shape.steps, 16), 0, 0
+	w.shape.steps, w.shape.trouble, w.shape.skew, w.shape.formers = min(w.shape.steps, 16), 0, 0, false
 }
 
 // Effects counts the effects of all owners, once Run has ended and if Strike came
@@ -138,6 +142,10 @@ func (w *World) Run() []Violation {
 func (w *World) disturb() {
 	if w.shape.breaker.Failures > 0 && w.once(10) {
 		w.down[pick(w.rand, workers[:]...)] = w.now.Add(10*time.Second + w.span(40*time.Second))
+	}
+	if w.shape.formers && once(w.formers, 6) {
+		w.succeed()
+		return
 	}
 	if w.rand.IntN(16) < w.shape.trouble {
 		w.trouble()
@@ -234,7 +242,7 @@ func (w *World) settle() {
 	}
 	w.limbo, w.calm, w.outage = nil, true, outage{}
 	for _, p := range w.processes {
-		p.view.rate = 0
+		p.view.rate, p.view.slowUntil = 0, time.Time{}
 	}
 	for range enough {
 		if !w.advanceAll() {
