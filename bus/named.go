@@ -36,25 +36,41 @@ func NamedRequest(m Message, shards int) string {
 	return ""
 }
 
+// namedPlaces is how many places of a body may name a request.
+const namedPlaces = 3
+
 // named returns the texts of a body that may name a request, by their place, as far
-// as the body can be read.
+// as the body can be read. It takes time in proportion to the body, whatever that holds.
 func named(body []byte) map[string]string {
-	found := map[string]string{}
+	found := make(map[string]string, namedPlaces)
 	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
+	member, of := "", "" // whose value is read, and of which member of the body
+	for len(found) < namedPlaces {
 		token, err := decoder.ReadToken()
-		if err != nil {
+		depth := decoder.StackDepth()
+		if err != nil || depth > schemas.MaxDepth {
 			return found
 		}
-		_, count := decoder.StackIndex(decoder.StackDepth())
-		if token.Kind() != '"' || count%2 == 1 { // in an object, what is odd is a name
+		if depth == 0 {
+			member, of = "", ""
+		}
+		in, count := decoder.StackIndex(depth)
+		if token.Kind() != '"' || in != '{' || depth > 2 || depth == 2 && of != "data" {
 			continue
 		}
-		switch place := string(decoder.StackPointer()); place {
-		case "/causationid", "/in_reply_to", "/data/in_reply_to":
-			found[place] = token.String()
+		isName := count%2 == 1
+		switch {
+		case isName && depth == 1:
+			member, of = token.String(), token.String()
+		case isName:
+			member = token.String()
+		case depth == 2 && member == "in_reply_to":
+			found["/data/in_reply_to"] = token.String()
+		case depth == 1 && (member == "in_reply_to" || member == "causationid"):
+			found["/"+member] = token.String()
 		}
 	}
+	return found
 }
 
 // attempted returns the request for an attempt that attributes name: a subject of
