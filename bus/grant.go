@@ -42,6 +42,8 @@ const (
 	purposePut  purpose = "put"  // that an agent has put an artifact
 )
 
+func (p purpose) known() bool { return p == purposeRead || p == purposePut }
+
 // Grants makes and checks the rights of agents to artifacts: a hash alone opens
 // nothing. A grant is a MAC (HMAC-SHA256) over its purpose, the agent, the
 // request, the hash and the expiry, under a key of the ledger. It is safe for use
@@ -152,45 +154,45 @@ func (g *Grants) Foreign(grant string) bool {
 
 // Read returns the right of an agent to read an artifact for a request, until a
 // minute behind its expiry; zero is never.
-func (g *Grants) Read(agent, request, sha256 string, expires time.Time) string {
+func (g *Grants) Read(agent, request, hash string, expires time.Time) string {
 	if !expires.IsZero() {
 		expires = expires.Add(expiryGrace)
 	}
-	return g.sign(purposeRead, expires, agent, request, sha256)
+	return g.sign(purposeRead, expires, agent, request, hash)
 }
 
 // Put returns the proof that an agent has put an artifact. It does not expire, and
 // holds for every request of that agent.
-func (g *Grants) Put(agent, sha256 string) string {
-	return g.sign(purposePut, time.Time{}, agent, sha256)
+func (g *Grants) Put(agent, hash string) string {
+	return g.sign(purposePut, time.Time{}, agent, hash)
 }
 
 // MayRead reports whether a grant lets an agent read an artifact now: it was given
 // for this request, or the agent has put the bytes itself.
-func (g *Grants) MayRead(grant, agent, request, sha256 string, now time.Time) bool {
+func (g *Grants) MayRead(grant, agent, request, hash string, now time.Time) bool {
 	read, ok := parseGrant(grant)
 	switch {
 	case !ok:
 		return false
 	case read.purpose == purposePut:
-		return g.valid(&read, agent, sha256)
+		return g.valid(&read, agent, hash)
 	case read.expires != 0 && now.Unix() >= read.expires:
 		return false
 	}
-	return g.valid(&read, agent, request, sha256)
+	return g.valid(&read, agent, request, hash)
 }
 
 // HasPut reports whether a grant proves that an agent has put an artifact.
-func (g *Grants) HasPut(grant, agent, sha256 string) bool {
+func (g *Grants) HasPut(grant, agent, hash string) bool {
 	read, ok := parseGrant(grant)
-	return ok && read.purpose == purposePut && g.valid(&read, agent, sha256)
+	return ok && read.purpose == purposePut && g.valid(&read, agent, hash)
 }
 
 // WasGiven reports whether a grant proves that an agent was given an artifact with
 // a request, however long ago.
-func (g *Grants) WasGiven(grant, agent, request, sha256 string) bool {
+func (g *Grants) WasGiven(grant, agent, request, hash string) bool {
 	read, ok := parseGrant(grant)
-	return ok && read.purpose == purposeRead && g.valid(&read, agent, request, sha256)
+	return ok && read.purpose == purposeRead && g.valid(&read, agent, request, hash)
 }
 
 // Vouch gives the reference that stands for an event's body its grant, as whoever
@@ -224,7 +226,7 @@ const grantParts = 4
 
 func parseGrant(grant string) (parsedGrant, bool) {
 	parts := strings.Split(grant, ".")
-	if len(parts) != grantParts || len(grant) > maxAttribute {
+	if len(parts) != grantParts || len(grant) > maxAttribute || !purpose(parts[0]).known() {
 		return parsedGrant{}, false
 	}
 	read := parsedGrant{purpose: purpose(parts[0]), key: parts[1]}

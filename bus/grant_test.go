@@ -73,6 +73,28 @@ func TestGrantOpensOneThing_G40(t *testing.T) {
 	}
 }
 
+// Nobody has the keys read again by a grant that no key can prove.
+func TestForeignGrant_G40(t *testing.T) {
+	t.Parallel()
+	grants := openGrants(t, memory.New(1), ledgerTime())
+	put := grants.Put("alpha", hash)
+	for name, c := range map[string]struct {
+		grant string
+		want  bool
+	}{
+		"of a key that is known":      {grant: put},
+		"of another key":              {grant: "put.00000000.." + strings.Repeat("A", 43), want: true},
+		"to read, of another key":     {grant: "read.00000000.99999999999." + strings.Repeat("A", 43), want: true},
+		"for nothing that there is":   {grant: strings.Replace(put, "put.", "tell.", 1)},
+		"for nothing, of another key": {grant: "tell.00000000.." + strings.Repeat("A", 43)},
+		"without a purpose":           {grant: strings.TrimPrefix(put, "put")},
+	} {
+		if got := grants.Foreign(c.grant); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func expiryOf(grant string) string { return strings.Split(grant, ".")[2] }
 
 // What an older key has signed counts until it is one of the oldest; whoever
