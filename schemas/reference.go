@@ -9,6 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// MaxProven bounds the artifacts that a record holds of one input, or of one
+// answer, as what may be passed on.
+const MaxProven = 128
+
 // A reference is an artifact that free JSON names: an object with the member
 // sha256, however deep. Offsets are those of the JSON.
 type reference struct {

@@ -10,16 +10,20 @@ import (
 	"podium/schemas"
 )
 
-// maxProven bounds the artifacts of one input that its record holds.
-const maxProven = 128
-
 // prove notes which of the artifacts that an input names its sender may pass on: an
 // agent what it has put, whoever asks a supervisor what came by the agents' own
 // subject with a grant for that supervisor. It is looked at here and never again:
-// the record says what was proven. An input from a door proves nothing.
+// the record says what was proven. An input from a door proves nothing. What stands
+// behind the last that there is room for is not looked at.
 func (o *Owner) prove(in *input) {
 	in.foreign = false
 	for _, artifact := range in.read.References {
+		if len(in.read.Proven) == schemas.MaxProven {
+			return
+		}
+		if slices.Contains(in.read.Proven, artifact.SHA256) {
+			continue
+		}
 		var proven bool
 		switch {
 		case in.read.Response != nil:
@@ -28,11 +32,10 @@ func (o *Owner) prove(in *input) {
 			upstream := in.read.Message.Upstream
 			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
 		}
-		switch {
-		case !proven:
-			in.foreign = in.foreign || o.Grants.Foreign(artifact.Grant)
-		case len(in.read.Proven) < maxProven && !slices.Contains(in.read.Proven, artifact.SHA256):
+		if proven {
 			in.read.Proven = append(in.read.Proven, artifact.SHA256)
+		} else {
+			in.foreign = in.foreign || o.Grants.Foreign(artifact.Grant)
 		}
 	}
 }

@@ -90,13 +90,14 @@ func (t *Turn) completed(task *Task, answer *Answer) {
 	completed := schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
+	passing := passing{turn: t, task: task, put: answer.Put}
 	switch {
 	case task.ID == DeliveryTask:
 	case task.Kind == "":
 		completed.Recovered = task.Recovery
-		t.pass(task, answer, &completed)
+		passing.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
-		t.passResult(task, answer.Whole, answer.Put, &completed)
+		passing.result(answer.Whole, &completed)
 		completed.Unproven = nil
 	}
 	t.Emit(schemas.Fact{TaskCompleted: &completed})

@@ -9,11 +9,8 @@ import (
 	"podium/schemas"
 )
 
-// Bounds of what records hold of the artifacts that an answer names.
-const (
-	maxProven   = 128
-	maxUnproven = 32
-)
+// maxUnproven bounds the artifacts of an answer that its record names as left out.
+const maxUnproven = 32
 
 // Granted are the artifacts that the request for a task grants to its agent: those
 // of the results that it builds on, those that came with the run's own request, and
@@ -40,16 +37,38 @@ func (r *Run) Brought() []string {
 	return brought
 }
 
-// pass notes which of the artifacts that an answer names may be passed on: what its
-// agent has put itself, what it was granted, and the files of the message. What may
-// not stays a word in the agent's result; a deliverable is kept without it.
-func (t *Turn) pass(task *Task, answer *Answer, completed *schemas.TaskCompleted) {
-	t.passResult(task, answer.Whole, answer.Put, completed)
+// A passing decides which of the artifacts that an answer names may be passed on:
+// what its agent has put itself, what it was granted, and the files of the message.
+type passing struct {
+	turn  *Turn
+	task  *Task
+	put   []string            // by the agent
+	given map[string]struct{} // put and granted; nil before anybody has asked
+}
+
+// holds reports whether the agent has put an artifact, or was granted it.
+func (p *passing) holds(hash string) bool {
+	if p.given == nil {
+		p.given = map[string]struct{}{}
+		for _, hashes := range [...][]string{p.put, p.turn.Run.Granted(p.task)} {
+			for _, given := range hashes {
+				p.given[given] = struct{}{}
+			}
+		}
+	}
+	_, holds := p.given[hash]
+	return holds
+}
+
+// answer notes what may be passed on. What may not stays a word in the agent's
+// result; a deliverable is kept without it.
+func (p *passing) answer(answer *Answer, completed *schemas.TaskCompleted) {
+	p.result(answer.Whole, completed)
 	completed.Deliverables = answer.Deliverables
 	copied := false
 	for i := range answer.Deliverables {
 		file, names := FileOf(&answer.Deliverables[i])
-		if !names || t.mayPass(task, file.Artifact.SHA256, answer.Put) {
+		if !names || p.holds(file.Artifact.SHA256) || p.turn.cameAlong(file.Artifact.SHA256) {
 			continue
 		}
 		leaveOut(completed, &file)
@@ -60,22 +79,21 @@ func (t *Turn) pass(task *Task, answer *Answer, completed *schemas.TaskCompleted
 	}
 }
 
-// passResult is pass for a result alone.
-func (t *Turn) passResult(task *Task, result schemas.Result, put []string, completed *schemas.TaskCompleted) {
+// result is answer for a result alone.
+func (p *passing) result(result schemas.Result, completed *schemas.TaskCompleted) {
 	references := schemas.References(result.Data)
 	if len(references) == 0 {
 		return
 	}
-	granted := t.Run.Granted(task)
 	for _, hash := range references {
-		if slices.Contains(put, hash) || slices.Contains(granted, hash) {
+		if p.holds(hash) {
 			prove(completed, hash)
 		}
 	}
 	for _, file := range Attached(result) {
 		switch hash := file.Artifact.SHA256; {
 		case !schemas.ValidHash(hash) || slices.Contains(completed.Proven, hash):
-		case !t.cameAlong(hash) || !prove(completed, hash):
+		case !p.turn.cameAlong(hash) || !prove(completed, hash):
 			leaveOut(completed, &file)
 		}
 	}
@@ -86,7 +104,7 @@ func prove(completed *schemas.TaskCompleted, hash string) bool {
 	if slices.Contains(completed.Proven, hash) {
 		return true
 	}
-	if len(completed.Proven) == maxProven {
+	if len(completed.Proven) == schemas.MaxProven {
 		return false
 	}
 	completed.Proven = append(completed.Proven, hash)
@@ -99,28 +117,28 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 	}
 }
 
-func (t *Turn) mayPass(task *Task, hash string, put []string) bool {
-	return slices.Contains(put, hash) || slices.Contains(t.Run.Granted(task), hash) || t.cameAlong(hash)
-}
-
-// cameAlong reports whether a person has sent a file with the words of the run.
+// cameAlong reports whether a person has sent a file with the words of the run. The
+// messages are read once in a turn.
 func (t *Turn) cameAlong(hash string) bool {
-	message := &t.Run.Message
-	if message.Upstream != nil {
-		return false
-	}
-	sequences := []uint64{message.Sequence}
-	for i := range message.More {
-		sequences = append(sequences, message.More[i].Sequence)
-	}
-	for _, sequence := range sequences {
-		for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
-			if file.Artifact.SHA256 == hash {
-				return true
+	if t.files == nil {
+		t.files = map[string]struct{}{}
+		message := &t.Run.Message
+		if message.Upstream == nil {
+			t.attach(message.Sequence)
+			for i := range message.More {
+				t.attach(message.More[i].Sequence)
 			}
 		}
 	}
-	return false
+	_, came := t.files[hash]
+	return came
+}
+
+// attach takes the files of a message of the run.
+func (t *Turn) attach(sequence uint64) {
+	for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
+		t.files[file.Artifact.SHA256] = struct{}{}
+	}
 }
 
 // Attached are the files that a result, or a message, names as its attachments.

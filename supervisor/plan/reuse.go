@@ -30,7 +30,8 @@ func (t *Turn) reuse(task *Task) bool {
 		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
 	}
 	if len(found.Proven) > 0 || len(t.Run.Granted(task)) > 0 {
-		t.passResult(task, t.content(completed.Result), found.Proven, &completed)
+		passing := passing{turn: t, task: task, put: found.Proven}
+		passing.result(t.content(completed.Result), &completed)
 	}
 	t.Emit(schemas.Fact{TaskCompleted: &completed})
 	t.advance()

@@ -24,6 +24,7 @@ type Turn struct {
 	Acted []string
 
 	requested Requested
+	files     map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }
 
 // A Bus is what a decision knows of the agents. Whoever decides again gives the

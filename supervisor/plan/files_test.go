@@ -1,0 +1,151 @@
+package plan_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// hashOf is the hash of the n-th artifact of a kind.
+func hashOf(kind, n int) string { return fmt.Sprintf("%032x%032x", kind, n) }
+
+// Kinds of artifacts.
+const (
+	sent = iota + 1 // by a person
+	granted
+	own
+	strange
+)
+
+// attaching is a result that names artifacts of a kind as its attachments.
+func attaching(tb testing.TB, kind, from, count int) schemas.Result {
+	tb.Helper()
+	files := make([]schemas.Attachment, count)
+	for i := range files {
+		files[i] = schemas.Attachment{Name: fmt.Sprint("file ", kind, from+i), Artifact: schemas.Artifact{SHA256: hashOf(kind, from+i)}}
+	}
+	data, err := schemas.Marshal(map[string]any{"attachments": files})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return schemas.Result{Data: data}
+}
+
+// made are deliverables that are artifacts of a kind.
+func made(kind, count int) []schemas.Deliverable {
+	all := make([]schemas.Deliverable, count)
+	for i := range all {
+		all[i] = schemas.Deliverable{DeliverableID: fmt.Sprint("made ", kind, i), Metadata: fmt.Appendf(nil, `{"sha256":%q}`, hashOf(kind, i))}
+	}
+	return all
+}
+
+// asked is a run whose task is under way: it builds on the artifacts of so many
+// others, with which a person has sent three files in two messages. Reads counts how
+// often a message is read.
+func asked(tb testing.TB, dependencies int) (turn *plan.Turn, reads *int) {
+	tb.Helper()
+	turn, _ = begun(tb, compile(tb, steps()), "one", "")
+	message := &turn.Run.Message
+	message.Sequence, message.More = 7, []schemas.Body{{Sequence: 8}}
+	task := turn.Run.Tasks[0]
+	for i := range dependencies {
+		other := &plan.Task{ID: fmt.Sprint("d", i), State: plan.TaskCompleted}
+		for n := range schemas.MaxProven {
+			other.Proven = append(other.Proven, hashOf(granted, i*schemas.MaxProven+n))
+		}
+		turn.Run.Tasks = append(turn.Run.Tasks, other)
+		task.Plan.Dependencies = append(task.Plan.Dependencies, other.ID)
+	}
+	files := map[uint64]schemas.Result{7: attaching(tb, sent, 0, 1), 8: attaching(tb, sent, 1, 2)}
+	reads = new(int)
+	turn.Read = func(body schemas.Body) schemas.Result {
+		*reads++
+		return files[body.Sequence]
+	}
+	return turn, reads
+}
+
+// answer has the task answered, and returns what is on record of its artifacts.
+func answer(tb testing.TB, turn *plan.Turn, said plan.Answer) schemas.TaskCompleted {
+	tb.Helper()
+	said.Status = schemas.StatusCompleted
+	var completed *schemas.TaskCompleted
+	turn.Emit = func(f schemas.Fact) {
+		if f.TaskCompleted != nil {
+			completed = f.TaskCompleted
+		}
+		turn.Run.Apply(&f, turn.Now)
+	}
+	turn.Answer(turn.Run.Tasks[0], said)
+	if completed == nil {
+		tb.Fatal("the task is not completed")
+	}
+	return *completed
+}
+
+// TestWhatMayBePassedOn_G40: what the agent has put, what it was granted and what the
+// person has sent; the rest is left out by its name.
+func TestWhatMayBePassedOn_G40(t *testing.T) {
+	t.Parallel()
+	turn, _ := asked(t, 1)
+	completed := answer(t, turn, plan.Answer{
+		Whole: schemas.Result{Data: slices.Concat(
+			[]byte(`{"attachments":[`),
+			fmt.Appendf(nil, `{"name":"a","artifact":{"sha256":%q}},`, hashOf(own, 0)),
+			fmt.Appendf(nil, `{"name":"b","artifact":{"sha256":%q}},`, hashOf(granted, 3)),
+			fmt.Appendf(nil, `{"name":"c","artifact":{"sha256":%q}},`, hashOf(sent, 2)),
+			fmt.Appendf(nil, `{"name":"d","artifact":{"sha256":%q}}]}`, hashOf(strange, 0)),
+		)},
+		Deliverables: slices.Concat(made(sent, 1), made(strange, 2)),
+		Put:          []string{hashOf(own, 0), hashOf(own, 1)},
+	})
+	if want := []string{hashOf(own, 0), hashOf(granted, 3), hashOf(sent, 2)}; !slices.Equal(completed.Proven, want) {
+		t.Errorf("passed on: %q, want %q", completed.Proven, want)
+	}
+	if want := []string{"d", "made 4 0", "made 4 1"}; !slices.Equal(completed.Unproven, want) {
+		t.Errorf("left out: %q, want %q", completed.Unproven, want)
+	}
+	for i, made := range completed.Deliverables {
+		if _, names := plan.FileOf(&made); names != (i == 0) {
+			t.Errorf("deliverable %d: %s", i, made.Metadata)
+		}
+	}
+}
+
+// TestMessagesAreReadOnce: however many files an answer names that nobody has granted,
+// the messages of the run are read once.
+func TestMessagesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	turn, reads := asked(t, 0)
+	completed := answer(t, turn, plan.Answer{Whole: attaching(t, strange, 0, 500), Deliverables: made(strange, 500)})
+	if *reads != 2 || len(completed.Proven) > 0 || len(completed.Unproven) != 32 {
+		t.Errorf("%d reads of two messages; passed on %q, left out %d", *reads, completed.Proven, len(completed.Unproven))
+	}
+}
+
+// TestFilesTakeTimeInProportion: what an answer names and what its task was granted
+// add up, and do not multiply.
+//
+//nolint:paralleltest // it measures
+func TestFilesTakeTimeInProportion(t *testing.T) {
+	said := plan.Answer{Whole: attaching(t, strange, 0, 3000), Deliverables: made(strange, 3000)}
+	fastest := func(dependencies int) time.Duration {
+		best := time.Duration(math.MaxInt64)
+		for range 3 {
+			turn, _ := asked(t, dependencies)
+			started := time.Now()
+			answer(t, turn, said)
+			best = min(best, time.Since(started))
+		}
+		return best
+	}
+	if few, many := fastest(1), fastest(200); many > 10*few {
+		t.Errorf("with the grants of one task %s, with those of 200 tasks %s", few, many)
+	}
+}
