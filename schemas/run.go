@@ -92,6 +92,8 @@ type RunTask struct {
 	Failure      FailureKind  `json:"failure,omitzero"` // of the last attempt that failed
 	Detail       string       `json:"detail,omitzero"`  // of that failure or of the skip; tainted
 	Action       Recovery     `json:"action,omitzero"`  // what was done about the last failure (M-46)
+	// FailedAttempt is the attempt that Failure is of; another one may be under way since.
+	FailedAttempt int `json:"failed_attempt,omitzero"`
 	// Quarantine is the id there of the answer that has failed it, when that cannot be read.
 	Quarantine   string        `json:"quarantine,omitzero"`
 	Unserved     *Unserved     `json:"unserved,omitzero"` // nobody serves the agent that it waits for

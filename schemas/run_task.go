@@ -136,6 +136,7 @@ func (t *RunTask) failed(f *TaskFailed, now time.Time) error {
 	}
 	t.acting, t.Unserved = t.acting && !f.Undone(), nil
 	t.Failure, t.Detail, t.RetryAt, t.Action, t.Quarantine = f.Cause, f.Detail, f.RetryAt, f.Action, f.Quarantine
+	t.FailedAttempt = f.Attempt
 	switch {
 	case !f.RetryAt.IsZero():
 		t.State = TaskStateReady

@@ -87,7 +87,7 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 		line("           why: %s", decision.Reasoning)
 	}
 	if task.Failure != "" {
-		line("           attempt %d: %s %s%s", task.Attempt, task.Failure, short(task.Detail), remedy(task))
+		line("           %s", failure(task))
 	}
 	if task.Quarantine != "" {
 		line("           what it answered: podium quarantine show %s", task.Quarantine)
@@ -112,11 +112,19 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	}
 }
 
-func remedy(task *schemas.RunTask) string {
-	if task.Action == "" {
-		return ""
+// failure tells the last attempt that failed; one that nobody was asked for has no number.
+func failure(task *schemas.RunTask) string {
+	told := string(task.Failure)
+	if task.FailedAttempt > 0 {
+		told = fmt.Sprintf("attempt %d: %s", task.FailedAttempt, told)
 	}
-	return " (" + spoken(task.Action) + ")"
+	if detail := short(task.Detail); detail != "" {
+		told += " " + detail
+	}
+	if task.Action != "" {
+		told += " (" + spoken(task.Action) + ")"
+	}
+	return told
 }
 
 func outcome(run *schemas.Run) string {

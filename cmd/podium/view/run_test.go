@@ -49,3 +49,27 @@ func TestFilesThatAreLeftOutAreTold_G40(t *testing.T) {
 		t.Errorf("%q is not in\n%s", line, told)
 	}
 }
+
+// A failure is told of the attempt that has failed, whatever goes on since.
+func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
+	t.Parallel()
+	malformed := schemas.RunTask{
+		Task: "t1", Agent: "echo", State: schemas.TaskStateRunning, Attempt: 2, FailedAttempt: 1,
+		Failure: schemas.FailureMalformed, Detail: "status: blocked", Action: schemas.RecoveryRetry,
+	}
+	silent := schemas.RunTask{
+		Task: "t1", Agent: "echo", State: schemas.TaskStateDispatched, Attempt: 3, FailedAttempt: 2,
+		Failure: schemas.FailureTimeout, Action: schemas.RecoveryRetryLonger,
+	}
+	unasked := schemas.RunTask{Task: "t1", Agent: "echo", State: schemas.TaskStateFailed, Failure: schemas.FailureUnavailable}
+	for want, task := range map[string]schemas.RunTask{
+		"attempt 1: malformed status: blocked (retry)":   malformed,
+		"attempt 2: timeout (retry with longer timeout)": silent,
+		"unavailable": unasked,
+	} {
+		told := view.Run(&schemas.Run{ID: "run-1", Tasks: []schemas.RunTask{task}}, "")
+		if !strings.Contains(told, "\n           "+want+"\n") {
+			t.Errorf("%q is not in\n%s", want, told)
+		}
+	}
+}
