@@ -42,11 +42,28 @@ func (o *Owner) hear(in *input) {
 	}
 }
 
+// present notes that somebody serves an agent: nobody has to be told otherwise.
 func (o *Owner) present(p *pool) {
+	p.agent.asking = nil
 	if p.agent.absent != nil {
 		p.agent.absent = nil
 		o.absentees--
 	}
+}
+
+// missed notes that nobody serves an agent, and reports whether that is news. Since
+// when, is said anew each time: it may have been there and gone between two looks.
+func (o *Owner) missed(agent string, p *pool, since time.Time) bool {
+	if p.agent.heard.After(since) {
+		since = p.agent.heard
+	}
+	news := p.agent.absent == nil
+	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
+	if news {
+		o.absentees++
+		o.Log.Warn().Str("agent", agent).Time("since", since).Msg("nobody serves the agent, and something waits for it")
+	}
+	return news
 }
 
 // watchAgents has the owner look soon, when it has something that an agent is to do.
@@ -65,6 +82,7 @@ func (o *Owner) lookAround(ctx context.Context) {
 	for _, agent := range slices.Sorted(maps.Keys(o.pools)) {
 		p := o.pools[agent]
 		if p.out == 0 && p.next() == nil {
+			p.agent.asking = nil
 			continue
 		}
 		o.watchAgents()
@@ -91,13 +109,9 @@ func (o *Owner) look(ctx context.Context, agent string, p *pool) {
 			return
 		}
 		p.agent.looked = began
-		switch {
-		case found.Served:
+		if found.Served || o.now.Sub(p.agent.heard) < bus.AliveWithin {
 			o.present(p)
-		case p.agent.absent == nil:
-			p.agent.absent = &schemas.Absence{Agent: agent, Since: found.LastSeen.UTC()}
-			o.absentees++
-			o.Log.Warn().Str("agent", agent).Time("since", found.LastSeen).Msg("nobody serves the agent, and something waits for it")
+		} else if o.missed(agent, p, found.LastSeen) {
 			asking = o.waitingFor(agent)
 		}
 		for _, c := range asking {

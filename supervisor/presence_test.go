@@ -94,6 +94,60 @@ func TestNobodyServesTheAgent(t *testing.T) {
 	}
 }
 
+// TestAgentComesAndGoesUnheard: an agent that has served others since nobody served it is
+// gone since then, also where nothing was heard of it.
+func TestAgentComesAndGoesUnheard(t *testing.T) {
+	t.Parallel()
+	d, o := watchful(t)
+	thread := d.ask(o, 0, 1, "please")
+	d.spin(o, 5*time.Second)
+	if told := d.unserved(thread); told == nil || !told.Since.IsZero() {
+		t.Fatalf("nobody has ever served it, and the run says %+v", told)
+	}
+	d.spin(o, 10*time.Minute)
+	if d.state(thread) != schemas.TaskStateFailed {
+		t.Fatalf("after all attempts the task is %s", d.state(thread))
+	}
+	d.seen("worker", d.now)
+	last := d.now
+	d.spin(o, 2*time.Minute)
+	again := d.ask(o, 0, 2, "please")
+	d.spin(o, 5*time.Second)
+	if told := d.unserved(again); told == nil || !told.Since.Equal(last) {
+		t.Errorf("the run says %+v, want since %s", told, last)
+	}
+	d.clean()
+}
+
+// TestAgentIsHeardWhileItIsLookedFor: what an agent says counts more than what was found
+// before.
+func TestAgentIsHeardWhileItIsLookedFor(t *testing.T) {
+	t.Parallel()
+	d, _ := watchful(t)
+	var requests []schemas.Event
+	o := d.openWith(d.ledger, func(config *supervisor.Config) {
+		config.Presence = func(context.Context, string, time.Time) (bus.Presence, error) {
+			if len(requests) == 1 {
+				d.progress("worker", &requests[0])
+				requests = nil
+			}
+			return bus.Presence{}, nil
+		}
+	})
+	first := d.ask(o, 0, 1, "please")
+	second := d.ask(o, 0, 2, "please")
+	requests = d.requests("worker")[:1]
+	d.spin(o, 10*time.Second)
+	if told := []*schemas.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
+		t.Errorf("told %+v", told)
+	}
+	d.spin(o, bus.AliveWithin)
+	if told := d.unserved(second); told == nil || told.Since.IsZero() {
+		t.Errorf("half a minute after its last word the other is told %+v", told)
+	}
+	d.clean()
+}
+
 // TestAgentGoesAway: those that wait in its queue, and those for which it has no
 // room, are told when three of its heartbeats are missing, not before.
 func TestAgentGoesAway(t *testing.T) {

@@ -126,6 +126,15 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
+		running, err := env.served(ledger)
+		if err != nil {
+			return err
+		}
+		if err = waitsNow(run, running, func(agent string) (bus.Presence, error) {
+			return bus.PresenceOf(env.ctx, ledger.Core, agent, time.Now())
+		}); err != nil {
+			return err
+		}
 		if env.json {
 			return env.printLines([]*schemas.Run{run})
 		}
@@ -136,6 +145,33 @@ func (c *runsShowCommand) Run(env *environment) error {
 		_, err = fmt.Fprint(env.stdout, view.Run(run, answer))
 		return err
 	})
+}
+
+// waitsNow brings what a run says of agents that nobody serves up to date: one that
+// came without beginning is on no record. At rest nobody serves anything.
+func waitsNow(run *schemas.Run, running bool, look func(agent string) (bus.Presence, error)) error {
+	var waiting []*schemas.RunTask
+	for _, tasks := range [...][]schemas.RunTask{run.Support, run.Tasks} {
+		for i := range tasks {
+			waiting = append(waiting, &tasks[i])
+		}
+	}
+	for _, task := range append(waiting, run.Delivery) {
+		if task == nil || task.Unserved == nil {
+			continue
+		}
+		found, err := look(task.Agent)
+		if err != nil {
+			return err
+		}
+		switch {
+		case running && found.Served:
+			task.Unserved = nil
+		case found.LastSeen.After(task.Unserved.Since):
+			task.Unserved = &schemas.Unserved{Since: found.LastSeen}
+		}
+	}
+	return nil
 }
 
 type runsWatchCommand struct {

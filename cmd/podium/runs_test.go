@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"podium/bus"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -26,6 +30,43 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestRunsShowWhoServesNow: what a run says of an agent that nobody served is as old as
+// its record; whoever looks is told what is known now.
+func TestRunsShowWhoServesNow(t *testing.T) {
+	t.Parallel()
+	before := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
+	later := before.Add(time.Hour)
+	for name, c := range map[string]struct {
+		told    time.Time
+		now     bus.Presence
+		resting bool
+		want    string
+	}{
+		"nobody, ever":           {want: "nobody serves clerk, and nobody ever has"},
+		"since then":             {told: before, now: bus.Presence{LastSeen: before}, want: "nobody serves clerk since 2026-01-01 12:00:00"},
+		"it came and went":       {now: bus.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"it came and went again": {told: before, now: bus.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"it is there":            {told: before, now: bus.Presence{Served: true, LastSeen: later}},
+		"it was there":           {told: before, now: bus.Presence{Served: true, LastSeen: later}, resting: true, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"it is forgotten":        {told: before, want: "nobody serves clerk since 2026-01-01 12:00:00"},
+	} {
+		waits := schemas.RunTask{Agent: "clerk", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: c.told}}
+		run := &schemas.Run{Support: []schemas.RunTask{waits}, Tasks: []schemas.RunTask{waits, {Agent: "echo"}}, Delivery: &waits}
+		if err := waitsNow(run, !c.resting, func(agent string) (bus.Presence, error) {
+			if agent != "clerk" {
+				return bus.Presence{}, errors.New("nothing waits for it")
+			}
+			return c.now, nil
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		told := view.Run(run, "")
+		if said := strings.Count(told, "nobody serves"); c.want == "" && said > 0 || c.want != "" && strings.Count(told, c.want+"\n") != 3 {
+			t.Errorf("%s: %q is not what is told:\n%s", name, c.want, told)
 		}
 	}
 }

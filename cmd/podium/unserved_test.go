@@ -51,6 +51,12 @@ func TestNobodyServesTheAgentIsSaid(t *testing.T) {
 		t.Errorf("runs show says\n%s", shown)
 	}
 	agent := connectPlain(t, i, "alpha")
+	if _, err := agent.conn.Request("podium.agent.alpha.announce", []byte(`{"name":"alpha","kind":"python"}`), patience); err != nil {
+		t.Fatal(err)
+	}
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; strings.Contains(shown, "nobody serves") {
+		t.Errorf("it has announced itself, and runs show says\n%s", shown)
+	}
 	request := agent.pull()
 	agent.publish(request.replyTo, request.response("alpha", "completed", "here I am"))
 	agent.acknowledge(request)
