@@ -86,6 +86,8 @@ type Texts struct {
 	Empty      string `json:"empty"`       // the work is done and has no words of its own
 	// UnknownEffect: nobody knows whether it was done; TaskFailed when empty.
 	UnknownEffect string `json:"unknown_effect,omitzero"`
+	// Unavailable: the agent has failed too often to be asked now; Timeout when empty.
+	Unavailable string `json:"unavailable,omitzero"`
 	// Unserved and UnservedSince: nobody serves the agent that is waited for, and
 	// "{since}" is when it was last there. Nothing is said when they are empty.
 	Unserved      string `json:"unserved,omitzero"`

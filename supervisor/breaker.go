@@ -113,8 +113,15 @@ func (o *Owner) heedFacts(c *conversation, transition *schemas.Transition) {
 		if !says || c.state.Active == nil || c.state.Active.Number != f.Run() {
 			continue
 		}
-		if task := c.state.Active.Task(f.Task()); task != nil && task.State.UnderWay() {
-			o.saw(task.Agent, plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time})
+		task := c.state.Active.Task(f.Task())
+		if task == nil || !task.State.UnderWay() {
+			continue
+		}
+		event := plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time}
+		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted {
+			o.unstarted(task, event)
+		} else {
+			o.saw(task.Agent, event)
 		}
 	}
 }

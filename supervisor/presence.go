@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/plan"
 )
 
 // When nobody serves an agent, whoever waits for it is told so, on record, instead
@@ -28,6 +29,9 @@ type watchedAgent struct {
 	absent *schemas.Absence // of which agent, since when; nil while somebody serves it
 	busy   bool             // the ledger is being asked
 	asking []*conversation  // that want to know, once it has answered
+	// unstarted are requests that nobody has begun; whether somebody could have, is
+	// to be found out before its breaker counts them.
+	unstarted []plan.BreakerEvent
 }
 
 // hear notes a sign of life.
@@ -38,13 +42,14 @@ func (o *Owner) hear(in *input) {
 	}
 	p.agent.heard = in.message.Recorded
 	if o.now.Sub(p.agent.heard) < bus.AliveWithin {
-		o.present(p)
+		o.present(in.agent, p)
 	}
 }
 
 // present notes that somebody serves an agent: nobody has to be told otherwise.
-func (o *Owner) present(p *pool) {
+func (o *Owner) present(agent string, p *pool) {
 	p.agent.asking = nil
+	o.countUnstarted(agent, p, plan.BreakerFailed)
 	if p.agent.absent != nil {
 		p.agent.absent = nil
 		o.absentees--
@@ -57,6 +62,7 @@ func (o *Owner) missed(agent string, p *pool, since time.Time) bool {
 	if p.agent.heard.After(since) {
 		since = p.agent.heard
 	}
+	o.countUnstarted(agent, p, plan.BreakerEnded)
 	news := p.agent.absent == nil
 	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
 	if news {
@@ -64,6 +70,33 @@ func (o *Owner) missed(agent string, p *pool, since time.Time) bool {
 		o.Log.Warn().Str("agent", agent).Time("since", since).Msg("nobody serves the agent, and something waits for it")
 	}
 	return news
+}
+
+// unstarted takes a request that nobody has begun in time. That is the agent's failure
+// when somebody serves it; an agent that is not there has failed at nothing, and is
+// asked as soon as it comes.
+func (o *Owner) unstarted(task *plan.Task, event plan.BreakerEvent) {
+	p := o.pool(task.Agent)
+	switch {
+	case task.Unserved != nil:
+		event.Kind = plan.BreakerEnded
+		fallthrough
+	case o.Presence == nil || o.now.Sub(p.agent.heard) < bus.AliveWithin:
+		o.saw(task.Agent, event)
+	default:
+		p.agent.unstarted = append(p.agent.unstarted, event)
+		o.watchAgents()
+	}
+}
+
+// countUnstarted tells the agent's breaker of requests that nobody has begun.
+func (o *Owner) countUnstarted(agent string, p *pool, kind plan.BreakerEventKind) {
+	waiting := p.agent.unstarted
+	p.agent.unstarted = nil
+	for _, event := range waiting {
+		event.Kind = kind
+		o.saw(agent, event)
+	}
 }
 
 // watchAgents has the owner look soon, when it has something that an agent is to do.
@@ -81,7 +114,7 @@ func (o *Owner) lookAround(ctx context.Context) {
 	o.lookDue = false
 	for _, agent := range slices.Sorted(maps.Keys(o.pools)) {
 		p := o.pools[agent]
-		if p.out == 0 && p.next() == nil {
+		if p.out == 0 && p.next() == nil && len(p.agent.unstarted) == 0 {
 			p.agent.asking = nil
 			continue
 		}
@@ -110,7 +143,7 @@ func (o *Owner) look(ctx context.Context, agent string, p *pool) {
 		}
 		p.agent.looked = began
 		if found.Served || o.now.Sub(p.agent.heard) < bus.AliveWithin {
-			o.present(p)
+			o.present(agent, p)
 		} else if o.missed(agent, p, found.LastSeen) {
 			asking = o.waitingFor(agent)
 		}

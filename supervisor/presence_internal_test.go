@@ -11,7 +11,7 @@ import (
 func TestNobodyAsksForAnAgentThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(o *Owner, p *pool){
-		"it is back":           (*Owner).present,
+		"it is back":           func(o *Owner, p *pool) { o.present("worker", p) },
 		"nothing waits for it": func(o *Owner, _ *pool) { o.lookAround(t.Context()) },
 	} {
 		p := &pool{agent: watchedAgent{absent: &schemas.Absence{Agent: "worker"}, asking: []*conversation{{}}}}

@@ -224,3 +224,44 @@ func TestWhoAskedHearsThatNobodyServes(t *testing.T) {
 	}
 	d.clean()
 }
+
+// TestAbsentAgentKeepsItsBreaker: nobody has failed at what nobody was there to take,
+// however soon the time for it is over. Whoever comes then is asked.
+func TestAbsentAgentKeepsItsBreaker_M28(t *testing.T) {
+	t.Parallel()
+	for name, queue := range map[string]time.Duration{"a minute to begin": time.Minute, "half a second to begin": 500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for served, want := range map[bool]schemas.BreakerState{false: schemas.BreakerClosed, true: schemas.BreakerOpen} {
+				d, _ := watchful(t)
+				d.use(func(profile *schemas.Profile) {
+					profile.Retry.Attempts, profile.Deadlines.Queue = 1, schemas.Duration(queue)
+				})
+				o := d.openWith(d.ledger, func(config *supervisor.Config) {
+					breaking(config)
+					config.Presence = func(_ context.Context, agent string, _ time.Time) (bus.Presence, error) {
+						return bus.Presence{Served: served || agent != "worker"}, nil
+					}
+				})
+				for number := range 4 {
+					thread := d.threadOf(0, number)
+					d.say(thread, thread, "please")
+				}
+				d.spin(o, queue+5*time.Second)
+				if b := d.breaker("worker"); b.State != want {
+					t.Fatalf("somebody serves it: %t; the breaker is %+v", served, b)
+				}
+				if served {
+					continue
+				}
+				served = true
+				asked := len(d.requests("worker"))
+				d.ask(o, 0, 10, "please")
+				if len(d.requests("worker")) != asked+1 {
+					t.Error("it has come, and is not asked")
+				}
+				d.clean()
+			}
+		})
+	}
+}

@@ -134,7 +134,9 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 	}
 	sentence := texts.TaskFailed
 	switch task.Failure {
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed, schemas.FailureUnavailable:
+	case schemas.FailureUnavailable: // it was refused at once
+		sentence, failure.SuggestedAction = cmp.Or(texts.Unavailable, texts.Timeout), schemas.ActionRetry
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		sentence, failure.SuggestedAction = texts.Timeout, schemas.ActionRetry
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation

@@ -54,11 +54,16 @@ func compile(tb testing.TB, source schemas.Profile) *plan.Profile {
 // begun is a run that has just been planned, and the turn that goes on with it.
 func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Turn, *[]schemas.Fact) {
 	tb.Helper()
+	return begunWith(tb, profile, text, reply, plan.Unlimited{})
+}
+
+func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Bus) (*plan.Turn, *[]schemas.Fact) {
+	tb.Helper()
 	run := plan.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
 		Words: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
-	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: plan.Unlimited{}}
+	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: bus}
 	turn.Emit = func(f schemas.Fact) {
 		run.Apply(&f, turn.Now)
 		facts = append(facts, f)
@@ -255,5 +260,29 @@ func TestCloneSharesNothing(t *testing.T) {
 	after, err := schemas.Marshal(turn.Run)
 	if err != nil || clone.Run.Phase != plan.PhaseComplete || string(before) != string(after) {
 		t.Errorf("%v, the clone is %s\n%s\n%s", err, clone.Run.Phase, before, after)
+	}
+}
+
+// barred is a Bus whose agents are not asked.
+type barred struct{ plan.Unlimited }
+
+func (barred) Admit(string) plan.Admission { return plan.Unavailable }
+
+// TestUnavailableIsNoTimeout_M28: who is refused at once is not told that it took too
+// long, unless the profile has no words of its own for it, as those of before.
+func TestUnavailableIsNoTimeout_M28(t *testing.T) {
+	t.Parallel()
+	for own, want := range map[string]string{"not now": "not now", "": "too slow"} {
+		source := steps()
+		source.Languages[0].Texts.Unavailable = own
+		turn, facts := begunWith(t, compile(t, source), "one", "", barred{})
+		if turn.Run.Reason != schemas.StopUnavailable {
+			t.Fatalf("the run is %s, %s", turn.Run.Status, turn.Run.Reason)
+		}
+		for _, f := range *facts {
+			if f.RunSettled != nil && f.RunSettled.Error.Message["en"] != want {
+				t.Errorf("with %q it is told %q", own, f.RunSettled.Error.Message)
+			}
+		}
 	}
 }
