@@ -24,7 +24,8 @@ func (agentsCommand) Help() string {
 	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
 processes, and when it was last alive; while an instance runs, also the others of its configuration, and
 whether anybody serves each. The breaker is closed while an agent does its work, open while nobody asks it
-because it has failed, and half open when one request decides.
+because it has failed, and half open when one request decides. With -o json each agent is one line, with served
+while an instance runs.
 
   podium agents
   podium agents -o json`
@@ -125,16 +126,25 @@ func (e *environment) tellAgents(rows []agentRow) error {
 	return table.Flush()
 }
 
-// printAgents prints each agent that is known of as one line of JSON.
+// printAgents prints each agent as one line of JSON.
 func (e *environment) printAgents(rows []agentRow) error {
 	encoder := json.NewEncoder(e.stdout)
 	for i := range rows {
-		agent := &rows[i].Agent
-		if agent.Breaker == nil {
-			continue // it is nothing but a name of the configuration
+		row := struct {
+			schemas.Agent
+
+			Served *bool `json:"served,omitzero"` // only while an instance runs
+		}{Agent: rows[i].Agent}
+		breaker := schemas.Breaker{State: schemas.BreakerClosed}
+		if row.Breaker != nil {
+			breaker = *row.Breaker
+			breaker.State = breaker.At(time.Now())
 		}
-		agent.Breaker.State = agent.Breaker.At(time.Now())
-		body, err := schemas.Marshal(agent)
+		row.Breaker, row.LastSeen = &breaker, rows[i].seen
+		if rows[i].served != "" {
+			row.Served = new(rows[i].served == "yes")
+		}
+		body, err := schemas.Marshal(row)
 		if err != nil {
 			return err
 		}

@@ -32,8 +32,40 @@ func TestAgentsSayHowManyRequestsAtATime(t *testing.T) {
 			}
 		}
 	}
+	for name, want := range map[string]bool{"alpha": true, "beta": false, "chat": true} {
+		found := i.listedAgent(name)
+		if found.Served == nil || *found.Served != want || found.Breaker.State != schemas.BreakerClosed || found.LastSeen.IsZero() == want {
+			t.Errorf("programs are told of %s: %+v", name, found)
+		}
+	}
+	if beta := i.listedAgent("beta"); beta.Concurrency != 7 || !beta.Announced.IsZero() {
+		t.Errorf("programs are told of beta, which has not connected: %+v", beta)
+	}
 	i.stop()
+	if found := i.listedAgent("alpha"); found.Served != nil {
+		t.Errorf("at rest programs are told that somebody serves alpha: %t", *found.Served)
+	}
 	if listed := i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^alpha +python +[23] +20`).MatchString(listed) {
 		t.Errorf("at rest:\n%s", listed)
 	}
+}
+
+// A listedAgent is what programs are told of an agent.
+type listedAgent struct {
+	schemas.Agent
+
+	Served *bool `json:"served"`
+}
+
+// listedAgent is what `podium agents -o json` says of an agent.
+func (i *installation) listedAgent(name string) listedAgent {
+	i.t.Helper()
+	all := lines[listedAgent](i.t, i.podium("agents", "-o", "json"))
+	for _, found := range all {
+		if found.Name == name {
+			return found
+		}
+	}
+	i.t.Fatalf("%s is not among the %d agents for programs", name, len(all))
+	return listedAgent{}
 }
