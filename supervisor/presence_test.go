@@ -125,12 +125,15 @@ func TestAgentIsHeardWhileItIsLookedFor(t *testing.T) {
 	t.Parallel()
 	d, _ := watchful(t)
 	var requests []schemas.Event
+	speak := func() {
+		if len(requests) == 1 {
+			d.progress("worker", &requests[0])
+			requests = nil
+		}
+	}
 	o := d.openWith(d.ledger, func(config *supervisor.Config) {
 		config.Presence = func(context.Context, string, time.Time) (bus.Presence, error) {
-			if len(requests) == 1 {
-				d.progress("worker", &requests[0])
-				requests = nil
-			}
+			speak()
 			return bus.Presence{}, nil
 		}
 	})
