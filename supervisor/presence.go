@@ -42,14 +42,14 @@ func (o *Owner) hear(in *input) {
 	}
 	p.agent.heard = in.message.Recorded
 	if o.now.Sub(p.agent.heard) < bus.AliveWithin {
-		o.present(in.agent, p)
+		o.countUnstarted(in.agent, p, plan.BreakerEnded) // it may have come just now
+		o.present(p)
 	}
 }
 
 // present notes that somebody serves an agent: nobody has to be told otherwise.
-func (o *Owner) present(agent string, p *pool) {
+func (o *Owner) present(p *pool) {
 	p.agent.asking = nil
-	o.countUnstarted(agent, p, plan.BreakerFailed)
 	if p.agent.absent != nil {
 		p.agent.absent = nil
 		o.absentees--
@@ -77,15 +77,16 @@ func (o *Owner) missed(agent string, p *pool, since time.Time) bool {
 // asked as soon as it comes.
 func (o *Owner) unstarted(task *plan.Task, event plan.BreakerEvent) {
 	p := o.pool(task.Agent)
+	absent := p.agent.absent != nil && o.now.Sub(p.agent.looked) <= lookStale
 	switch {
-	case task.Unserved != nil:
+	case task.Unserved != nil || absent:
 		event.Kind = plan.BreakerEnded
-		fallthrough
+		o.saw(task.Agent, event)
 	case o.Presence == nil || o.now.Sub(p.agent.heard) < bus.AliveWithin:
 		o.saw(task.Agent, event)
 	default:
 		p.agent.unstarted = append(p.agent.unstarted, event)
-		o.watchAgents()
+		o.lookDue = true
 	}
 }
 
@@ -142,9 +143,11 @@ func (o *Owner) look(ctx context.Context, agent string, p *pool) {
 			return
 		}
 		p.agent.looked = began
-		if found.Served || o.now.Sub(p.agent.heard) < bus.AliveWithin {
-			o.present(agent, p)
-		} else if o.missed(agent, p, found.LastSeen) {
+		switch {
+		case found.Served || o.now.Sub(p.agent.heard) < bus.AliveWithin:
+			o.countUnstarted(agent, p, plan.BreakerFailed)
+			o.present(p)
+		case o.missed(agent, p, found.LastSeen):
 			asking = o.waitingFor(agent)
 		}
 		for _, c := range asking {

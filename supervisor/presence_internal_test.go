@@ -1,9 +1,14 @@
 package supervisor
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
+	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/plan"
 )
 
 // TestNobodyAsksForAnAgentThatIsThere: conversations that wanted to know since when an
@@ -11,7 +16,7 @@ import (
 func TestNobodyAsksForAnAgentThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(o *Owner, p *pool){
-		"it is back":           func(o *Owner, p *pool) { o.present("worker", p) },
+		"it is back":           (*Owner).present,
 		"nothing waits for it": func(o *Owner, _ *pool) { o.lookAround(t.Context()) },
 	} {
 		p := &pool{agent: watchedAgent{absent: &schemas.Absence{Agent: "worker"}, asking: []*conversation{{}}}}
@@ -19,5 +24,38 @@ func TestNobodyAsksForAnAgentThatIsThere(t *testing.T) {
 		if happens(o, p); len(p.agent.asking) > 0 {
 			t.Errorf("%s: a conversation is kept", name)
 		}
+	}
+}
+
+// TestAgentThatHasJustComeIsNotBarred: what nobody began before its first word does not
+// count, what nobody begins after it does.
+func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := &Owner{
+		Config: Config{
+			Breaker: func(string) plan.BreakerPolicy {
+				return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: time.Minute}
+			},
+			Presence: func(context.Context, string, time.Time) (bus.Presence, error) { return bus.Presence{}, nil },
+		},
+		pools: map[string]*pool{}, breakers: map[string]*breaker{}, now: now,
+	}
+	fail := func(request string) {
+		for n := range 3 {
+			o.unstarted(&plan.Task{Agent: "worker"}, plan.BreakerEvent{Kind: plan.BreakerFailed, Request: fmt.Sprint(request, n), At: now})
+		}
+	}
+	fail("before")
+	if !o.lookDue {
+		t.Error("it is not looked for at once")
+	}
+	o.hear(&input{agent: "worker", message: bus.Message{Recorded: now.Add(time.Millisecond)}})
+	if b := o.breaker("worker"); plan.Bars(&b.value) || len(b.value.Failures) > 0 {
+		t.Errorf("it has just come, and its breaker is %+v", b.value)
+	}
+	fail("after")
+	if b := o.breaker("worker"); !plan.Bars(&b.value) {
+		t.Errorf("it is there and begins nothing, and its breaker is %+v", b.value)
 	}
 }
