@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,17 +32,18 @@ var (
 	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset")
 	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long it is measured before and after")
 	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 900 KB")
+	soakWith  = flag.String("soak.with", "readers flood slow garbage half", "what besets the service")
 )
 
 const (
 	soakSenders  = 32 // that post at a time, at most
-	soakDropped  = 20 // readers a second that go away
-	soakIdle     = 40 // connections that say half a request
 	soakPool     = 16
 	soakToken    = "soak-0123456789abcdef"
 	soakSlack    = 40  // descriptors, goroutines: what connections that are kept for reuse may hold
 	soakConsumer = 100 // consumers of any stream at a time
 	soakMemory   = 1 << 30
+	// soakThreads is how many conversations there are: the ledger's index takes memory for each.
+	soakThreads = 2000
 )
 
 const soakConfig = `
@@ -71,16 +71,13 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants th
 	quiet := s.measure("quiet", *soakQuiet, rate)
 
 	ctx, calm := context.WithCancel(t.Context())
-	var beset sync.WaitGroup
-	for _, trouble := range []func(context.Context){s.drop, s.flood, s.readSlowly, s.talkGarbage, s.talkHalf} {
-		beset.Go(func() { trouble(ctx) })
-	}
+	relieve := s.besiege()
 	var watched sync.WaitGroup
 	var samples []holding
 	watched.Go(func() { samples = s.watch(ctx) })
 	loud := s.measure("beset", *soakTime, rate)
 	calm()
-	beset.Wait()
+	relieve()
 	watched.Wait()
 	s.measure("calm again", *soakQuiet, rate)
 	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99.Seconds()/quiet.p99.Seconds(), loud.p50.Seconds()/quiet.p50.Seconds())
@@ -95,7 +92,6 @@ type soak struct {
 	client  *http.Client
 	newest  atomic.Pointer[string] // path of the events of a run
 	control jetstream.JetStream
-	hostile *nats.Conn
 }
 
 func newSoak(t *testing.T) *soak {
@@ -117,7 +113,6 @@ func newSoak(t *testing.T) *soak {
 	if s.control, err = jetstream.New(connection); err != nil {
 		t.Fatal(err)
 	}
-	s.hostile = connectPlain(t, s.service, "hostile").conn
 	return s
 }
 
@@ -162,15 +157,15 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 	for range soakSenders {
 		senders.Go(func() {
 			for {
-				due := time.Now()
-				if number := sent.Add(1); rate > 0 {
+				due, number := time.Now(), sent.Add(1)
+				if rate > 0 {
 					due = began.Add(time.Duration(float64(number) / rate * float64(time.Second)))
 					time.Sleep(time.Until(due))
 				}
 				if time.Since(began) >= length {
 					return
 				}
-				if err := s.say(fmt.Sprintf("please do %s %d", name, sent.Load())); err != nil {
+				if err := s.say(fmt.Sprintf("please do %s %d", name, number), strconv.FormatInt(number%soakThreads, 10)); err != nil {
 					s.t.Errorf("%s: %v", name, err)
 					return
 				}
@@ -193,8 +188,8 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 }
 
 // say posts a message and waits until it is answered.
-func (s *soak) say(text string) error {
-	body, err := json.Marshal(map[string]string{"text": text})
+func (s *soak) say(text, thread string) error {
+	body, err := json.Marshal(map[string]string{"text": text, "thread": thread})
 	if err != nil {
 		return err
 	}
@@ -226,110 +221,6 @@ func (s *soak) say(text string) error {
 }
 
 func (s *soak) url(path string) string { return "http://" + s.service.listen + path }
-
-func (s *soak) dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", s.service.listen)
-}
-
-// every does something at a rate until ctx ends.
-func every(ctx context.Context, perSecond int, do func()) {
-	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			do()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// drop opens readers that go away after 64 bytes, or before the first one.
-func (s *soak) drop(ctx context.Context) {
-	number := 0
-	every(ctx, soakDropped, func() {
-		number++
-		connection, err := s.dial(ctx)
-		if err != nil {
-			return
-		}
-		defer func() { _ = connection.Close() }()
-		_, _ = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", *s.newest.Load())
-		if number%2 == 0 {
-			_, _ = io.ReadFull(connection, make([]byte, 64))
-		}
-	})
-}
-
-// flood publishes what nobody asked for: garbage, and now and then a megabyte.
-func (s *soak) flood(ctx context.Context) {
-	large := make([]byte, 900<<10)
-	number := 0
-	every(ctx, min(*soakFlood, 1000), func() {
-		for range max(1, *soakFlood/1000) {
-			number++
-			body := []byte("{" + strconv.Itoa(number))
-			if number%100 == 0 {
-				body = large
-			}
-			_ = s.hostile.Publish(fmt.Sprintf("podium.agent.hostile.progress.%d", number%2), body)
-			_ = s.hostile.PublishRequest("podium.agent.hostile.artifact", "_INBOX_hostile.unread", []byte(`{"op":"get","sha256":"0"}`+"\n"))
-		}
-	})
-}
-
-// readSlowly keeps readers of events open, and reads nothing of them.
-func (s *soak) readSlowly(ctx context.Context) {
-	for range 8 {
-		connection, err := s.dial(ctx)
-		if err != nil {
-			continue
-		}
-		defer func() { _ = connection.Close() }()
-		_, _ = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", *s.newest.Load())
-	}
-	<-ctx.Done()
-}
-
-// talkGarbage posts what cannot be read, to channels that are and that are not.
-func (s *soak) talkGarbage(ctx context.Context) {
-	large := strings.Repeat("x", 1<<20)
-	every(ctx, 10, func() {
-		for _, path := range []string{"/v1/chat/web", "/v1/chat/nope", "/v1/events/nope", "//x", "/v1/runs/nope"} {
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url(path), strings.NewReader(large))
-			if err != nil {
-				s.t.Error(err)
-				return
-			}
-			request.Header.Set("Content-Type", "application/json")
-			if response, err := s.client.Do(request); err == nil {
-				_, _ = io.Copy(io.Discard, response.Body)
-				_ = response.Body.Close()
-			}
-		}
-	})
-}
-
-// talkHalf opens connections that say half a request.
-func (s *soak) talkHalf(ctx context.Context) {
-	for ctx.Err() == nil {
-		var open []net.Conn
-		for range soakIdle {
-			if connection, err := s.dial(ctx); err == nil {
-				_, _ = io.WriteString(connection, "POST /v1/events/x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
-				open = append(open, connection)
-			}
-		}
-		select {
-		case <-time.After(5 * time.Second):
-		case <-ctx.Done():
-		}
-		for _, connection := range open {
-			_ = connection.Close()
-		}
-	}
-}
 
 // A holding is what the service holds at a moment.
 type holding struct {
