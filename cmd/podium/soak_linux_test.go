@@ -39,9 +39,9 @@ const (
 	soakSenders  = 32 // that post at a time, at most
 	soakPool     = 16
 	soakToken    = "soak-0123456789abcdef"
-	soakSlack    = 40  // descriptors, goroutines: what connections that are kept for reuse may hold
-	soakConsumer = 100 // consumers of any stream at a time
-	soakMemory   = 1 << 30
+	soakSlack    = 40      // descriptors, goroutines: what connections that are kept for reuse may hold
+	soakConsumer = 100     // consumers of any stream at a time
+	soakMemory   = 3 << 29 // bytes; what is written is kept in memory for 10 s, and 2,000 conversations are open
 	// soakThreads is how many conversations there are: the ledger's index takes memory for each.
 	soakThreads = 2000
 )
@@ -61,12 +61,13 @@ profiles:
 
 // TestSoak: at half the rate that the machine can do, with readers that go away, a
 // flooding agent, a slow reader and garbage, what the service holds stays what it is,
-// and everybody is answered. It prints the latencies and asserts none.
+// and everybody is answered. It prints the latencies, beside the median of three quiet
+// windows, and asserts none.
 func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants the machine for itself
 	s := newSoak(t)
 	most := s.measure("as fast as it can", *soakQuiet, 0)
 	rate := most.perSecond / 2
-	s.measure("warm", *soakQuiet, rate)
+	warm := s.measure("warm", *soakQuiet, rate)
 	before := s.held()
 	quiet := s.measure("quiet", *soakQuiet, rate)
 
@@ -79,8 +80,10 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants th
 	calm()
 	relieve()
 	watched.Wait()
-	s.measure("calm again", *soakQuiet, rate)
-	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99.Seconds()/quiet.p99.Seconds(), loud.p50.Seconds()/quiet.p50.Seconds())
+	calmed := s.measure("calm again", *soakQuiet, rate)
+	// The p99 of half a minute differs by a factor of two from one quiet half minute to the next.
+	usual := slices.Sorted(slices.Values([]time.Duration{warm.p99, quiet.p99, calmed.p99}))[1]
+	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99.Seconds()/usual.Seconds(), loud.p50.Seconds()/quiet.p50.Seconds())
 	s.flat(before, samples)
 	s.service.verify()
 	s.service.stop()
