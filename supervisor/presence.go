@@ -67,7 +67,11 @@ func (o *Owner) missed(agent string, p *pool, since time.Time) bool {
 	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
 	if news {
 		o.absentees++
-		o.Log.Warn().Str("agent", agent).Time("since", since).Msg("nobody serves the agent, and something waits for it")
+		said := o.Log.Warn().Str("agent", agent)
+		if !since.IsZero() { // else it has never been there
+			said = said.Time("since", since)
+		}
+		said.Msg("nobody serves the agent, and something waits for it")
 	}
 	return news
 }
