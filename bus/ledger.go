@@ -153,6 +153,11 @@ type Core interface {
 	Serve(subject string, answer func(ctx context.Context, subject string, body []byte) ([]byte, error)) (stop func(), err error)
 	// Signal sends a message to whoever listens now; it is not stored.
 	Signal(subject string, body []byte) error
+	// Flush returns when everything that was acknowledged before the call survives a
+	// loss of power, whatever the durability of the ledger. On servers of their own, which
+	// only they can tell to, and in memory it does nothing. After an error of the disk it
+	// fails for good: what is not on the disk by then may never be.
+	Flush(ctx context.Context) error
 }
 
 // A Pool bounds the work of one agent, over all its processes (M-31, M-32).

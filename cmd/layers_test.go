@@ -25,6 +25,8 @@ var layers = []struct {
 	{"bus/jetstream", []string{"schemas", "bus"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded/wholefile", nil},
+	{"bus/embedded/filestore", []string{"bus/embedded/wholefile"}},
+	{"bus/embedded/recovery", []string{"bus/embedded/filestore", "bus/embedded/wholefile"}},
 	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 )
@@ -42,8 +43,10 @@ type Config struct {
 	Listen string
 	// MaxBytes bounds the store; 0 is DefaultMaxBytes. Half of it is the shards',
 	// the other half is for requests in work and artifacts. AsItIs leaves a store the
-	// bounds that it has, for who only reads it.
+	// bounds that it has.
 	MaxBytes int64
+	// AtRest says that no service runs on the ledger while the server does.
+	AtRest bool
 	// Shards is the number of shards at creation; 0 is the default of
 	// jetstream.Config. An existing ledger keeps its number.
 	Shards int
@@ -58,6 +61,10 @@ type Server struct {
 	keys       Keys
 	server     *server.Server
 	lock       *storeLock
+	recovery   *recovery.Recovery // nil for who only looks
+	lost       []recovery.Loss    // of a ledger that is only looked at
+	copied     string             // the folder in which that is done
+	looking    func() error       // ends it
 	close      sync.Once
 
 	unwatch  context.CancelFunc
@@ -70,7 +77,9 @@ type Server struct {
 func (s *Server) CountRequests(made func(agent string) int64) { s.requests.Store(&made) }
 
 // Start runs a server and returns when it is ready. It fails when another server
-// has the directory. Close it when every connection to it is closed.
+// has the directory, and with a *recovery.LossError, having changed nothing, when the
+// ledger has lost something that no loss of power explains. Close it when every
+// connection to it is closed.
 func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.Dir == "" {
 		return nil, errors.New("the ledger needs a directory")
@@ -98,8 +107,14 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: config, keys: keys, lock: lock, storeBytes: storeBytes, shardBytes: shardBytes}
-	if err := s.start(ctx, store); err != nil {
+	s.recovery, err = recovery.Begin(recovery.Config{
+		Data: config.Dir, Store: store, Flushed: config.Durability == Fsync, AtRest: config.AtRest, Logger: config.Logger,
+	})
+	if err != nil {
 		return nil, errors.Join(err, lock.release())
+	}
+	if err := s.start(ctx, store); err != nil {
+		return nil, errors.Join(err, s.recovery.NotStarted(), lock.release())
 	}
 	return s, nil
 }
@@ -141,6 +156,9 @@ func (s *Server) start(ctx context.Context, store string) error {
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch = unwatch
 	s.watching.Go(func() { s.watch(watched) })
+	if s.recovery != nil {
+		s.watching.Go(func() { s.keepMarks(watched) })
+	}
 	return nil
 }
 
@@ -217,8 +235,16 @@ func (s *Server) Keys() Keys { return s.keys }
 func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
 	return jetstream.Connect(ctx, jetstream.Config{
 		InProcess: s, URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
-		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Logger: s.config.Logger,
+		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Flush: s.flush(), Logger: s.config.Logger,
 	})
+}
+
+// flush is how what was acknowledged gets to the disk; nil when it is there before.
+func (s *Server) flush() func(context.Context) error {
+	if s.recovery == nil || s.config.Durability == Fsync {
+		return nil
+	}
+	return s.recovery.Flusher().Flush
 }
 
 // Worker connects as one of the agents named in the configuration, by a pipe, too.
@@ -232,18 +258,27 @@ func (s *Server) Worker(ctx context.Context, agent string) (*jetstream.Worker, e
 	})
 }
 
-// Close stops the server, writes what it holds back, and frees the directory.
-// Close the connections first; those still open are cut. It may be called again.
+// Close stops the server, writes what it holds back, flushes everything, and frees the
+// directory. Close the connections first; those still open are cut. It may be called again.
 func (s *Server) Close() error {
 	var err error
 	s.close.Do(func() {
 		s.unwatch()
 		s.watching.Wait()
 		s.stop()
-		err = s.lock.release()
+		if s.recovery != nil {
+			err = s.recovery.Stopped()
+		}
+		if s.lock != nil {
+			err = errors.Join(err, s.lock.release())
+		}
+		err = errors.Join(err, s.discard())
 	})
 	return err
 }
+
+// Unclean reports whether the service that ran on the ledger before did not stop in order.
+func (s *Server) Unclean() bool { return s.recovery != nil && s.recovery.Unclean() }
 
 func (s *Server) stop() {
 	s.server.Shutdown()

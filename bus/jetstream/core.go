@@ -50,6 +50,9 @@ type Config struct {
 	// Existing opens a ledger as it is, and makes and changes nothing of it. It is
 	// bus.ErrNotFound when there is none.
 	Existing bool
+	// Flush makes what the servers have acknowledged survive a loss of power; nil where
+	// they do that before they acknowledge, or nobody here can.
+	Flush func(ctx context.Context) error
 	// AmendLater leaves a ledger that is there as it is until Amend: others may work on it.
 	AmendLater bool
 	Logger     zerolog.Logger
@@ -88,7 +91,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger,
+		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = endpoint{
@@ -120,6 +123,9 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	if err == nil {
 		core.shards, err = core.openStreams(opening, config, config.AmendLater)
 	}
+	if err == nil {
+		err = core.Flush(opening) // what was made, before anything stands on it
+	}
 	if err != nil {
 		core.Close()
 		if denied := context.Cause(opening); errors.Is(denied, bus.ErrDenied) {
@@ -130,7 +136,6 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	if config.GroupCommit {
 		core.publisher.group(core.shards)
 	}
-	core.config = config
 	return core, nil
 }
 
@@ -188,8 +193,18 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return classify(op, err)
 	}
-	_, err = c.js.CreateOrUpdateConsumer(ctx, bus.WorkStream, want)
-	return classify(op, err)
+	if _, err = c.js.CreateOrUpdateConsumer(ctx, bus.WorkStream, want); err != nil {
+		return classify(op, err)
+	}
+	return c.Flush(ctx)
+}
+
+// Flush implements bus.Core.
+func (c *Core) Flush(ctx context.Context) error {
+	if c.config.Flush == nil {
+		return nil
+	}
+	return c.config.Flush(ctx)
 }
 
 // PoolState implements bus.Core.

@@ -236,6 +236,9 @@ func (w *Worker) Cancelled() <-chan string { return w.cancelled }
 // Permitted implements bus.Worker.
 func (w *Worker) Permitted() <-chan schemas.PermitAnswer { return w.permitted }
 
+// Flush implements bus.Core. It does nothing: what is in memory survives nothing.
+func (l *Ledger) Flush(ctx context.Context) error { return ctx.Err() }
+
 // Signal implements bus.Core. Only agents listen, to cancel hints and to the
 // answers to permits. What a slow worker has no room for, or what cannot be read,
 // is lost.

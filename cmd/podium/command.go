@@ -39,6 +39,7 @@ type command struct {
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
+	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
 	Agent      agentCommand      `cmd:"" help:"Run an agent."`
 	Agents     agentsCommand     `cmd:"" help:"List the agents."`
 	NATS       natsCommand       `cmd:"" name:"nats" help:"Prepare a NATS server of your own."`
@@ -68,7 +69,7 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify found differences, route --lint keywords in conflict, or mail audit gaps`
+  4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps`
 }
 
 // environment is what every verb works with.

@@ -204,7 +204,7 @@ comes back into quarantine under a new number.
 
 // Run implements the verb.
 func (c *quarantineRetryCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *service.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func (quarantineDiscardCommand) Help() string {
 
 // Run implements the verb.
 func (c *quarantineDiscardCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *service.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err

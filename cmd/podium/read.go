@@ -13,20 +13,29 @@ import (
 )
 
 // ledger connects to the ledger that flags name, else to the running instance of the
-// data directory, or opens the ledger at rest. Close it.
-func (e *environment) ledger() (*service.Ledger, error) {
+// data directory, or opens the ledger at rest as it is told. Close it.
+func (e *environment) ledger(atRest service.Opening) (*service.Ledger, error) {
 	if err := e.place(); err != nil {
 		return nil, err
 	}
 	if e.nats != nil {
 		return service.Join(e.ctx, e.ledgerSettings(), e.log)
 	}
-	return service.Attach(e.ctx, e.data, e.log)
+	return service.Attach(e.ctx, e.data, atRest, e.log)
 }
 
-// withLedger runs something on the ledger and closes it.
+// withLedger reads something of the ledger and closes it. It changes no byte of one at rest.
 func (e *environment) withLedger(do func(*service.Ledger) error) error {
-	ledger, err := e.ledger()
+	return e.onLedger(service.LookAtRest, do)
+}
+
+// changeLedger adds something to the ledger and closes it.
+func (e *environment) changeLedger(do func(*service.Ledger) error) error {
+	return e.onLedger(service.OpenAtRest, do)
+}
+
+func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) error) error {
+	ledger, err := e.ledger(atRest)
 	if err != nil {
 		return err
 	}

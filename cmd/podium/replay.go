@@ -29,7 +29,8 @@ type replayCommand struct {
 // Help is shown by --help.
 func (replayCommand) Help() string {
 	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
-With --verify, the whole ledger is decided again; exit code 4 means that it says something else.
+With --verify, the whole ledger is decided again; exit code 4 means that it says something else, or that
+something of it is lost. Nothing of it is changed: podium ledger repair goes on without what is lost.
 
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
@@ -80,10 +81,15 @@ func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
 			return err
 		}
 	}
-	if faults > 0 {
+	lost := env.tellLosses(ledger.Lost)
+	switch {
+	case lost != nil:
+		return lost
+	case faults > 0:
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ", faults)}
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (e *environment) printVerification(v *supervisor.Verification) error {

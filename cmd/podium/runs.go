@@ -218,7 +218,7 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *service.Ledger) error {
 		run, err := findRun(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return env.withLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, door, event) })
+	return env.changeLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, door, event) })
 }
 
 // words are what is to be sent; a plan speaks for itself.

@@ -294,7 +294,7 @@ func (s *soak) flat(before holding, samples []holding) {
 		}
 	}
 	// For four minutes conversations come into being, and the ledger's blocks and caches with them.
-	if third := len(samples) / 3; third >= 200 {
+	if third := len(samples) / 3; third >= 150 {
 		early, late := median(samples[third*5/4:third*7/4]), median(samples[len(samples)-third/2:])
 		s.t.Logf("early %+v, late %+v", early, late)
 		if late.Memory > early.Memory*5/4 || late.Goroutines > early.Goroutines+soakSlack || late.Descriptors > early.Descriptors+soakSlack {

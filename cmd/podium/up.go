@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 )
@@ -56,6 +57,12 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil && env.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(env.ctx))) {
 		_, err = fmt.Fprintln(env.stdout, "podium stops: it was told to before it was up")
 		return err
+	}
+	if lost, ok := errors.AsType[*recovery.LossError](err); ok {
+		if _, err = fmt.Fprintf(env.stdout, "podium does nothing: %s\nUntil it is told to stop, http://%s/healthz says so\n", lost, settings.HTTP.Listen); err == nil {
+			err = service.ServeLoss(env.ctx, settings, lost, log)
+		}
+		return errors.Join(lost, err)
 	}
 	if err != nil {
 		return err

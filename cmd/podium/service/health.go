@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"podium/bus/embedded/recovery"
 	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
@@ -43,11 +45,14 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Durability
 		Agents    []agentHealth   `json:"agents"`
 		Mailboxes []mailboxHealth `json:"mailboxes"`
-	}{OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}}
+		Losses    []recovery.Loss `json:"losses,omitempty"` // over the ledger's life
+	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {
 		report.OK, report.Ledger = false, "does not answer"
+	} else if open := unaccepted(slices.Clone(report.Losses)); len(open) > 0 {
+		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {
 		report.OK = report.OK && report.Agents[i].Healthy

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/embedded/wholefile"
+	"podium/bus/embedded/recovery"
 	"podium/bus/jetstream"
 	"podium/schemas"
 )
@@ -130,14 +131,21 @@ func answers(servers string) bool {
 	return false
 }
 
+// An Opening opens a ledger at rest: LookAtRest or OpenAtRest.
+type Opening func(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error)
+
 // Attach connects to the ledger of a running instance, or opens it at rest.
-func Attach(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
+func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger) (*Ledger, error) {
 	instance, running, err := FindInstance(data)
 	if err != nil {
 		return nil, err
 	}
 	if !running {
-		return OpenAtRest(ctx, data, log)
+		return atRest(ctx, data, log)
+	}
+	lost, err := recovery.Known(data)
+	if err != nil {
+		return nil, err
 	}
 	core, err := jetstream.Connect(ctx, jetstream.Config{
 		URL: instance.NATS, SeedFile: instance.Core, Name: "command line", Logger: log,
@@ -145,7 +153,7 @@ func Attach(ctx context.Context, data string, log zerolog.Logger) (*Ledger, erro
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
 	}
-	return &Ledger{Core: core, Data: data, url: instance.NATS, log: log}, nil
+	return &Ledger{Core: core, Data: data, url: instance.NATS, Lost: unaccepted(lost), log: log}, nil
 }
 
 // ErrNotExternal reports an agent that no other process may serve.

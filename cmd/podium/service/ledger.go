@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/embedded"
+	"podium/bus/embedded/recovery"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/config"
 )
@@ -27,6 +28,8 @@ type Ledger struct {
 	keys   embedded.Keys
 	server *embedded.Server
 	log    zerolog.Logger
+	// Lost is what it has lost and nobody has decided on, where somebody looked for that.
+	Lost []recovery.Loss
 }
 
 // ErrNoLedger reports a directory that holds no ledger.
@@ -38,18 +41,20 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []
 	if settings.NATS != nil {
 		return joinLedger(ctx, settings, slices.Concat(agents, external), log)
 	}
-	return openEmbedded(ctx, settings, agents, external, int64(settings.MaxBytes), log)
-}
-
-func openEmbedded(ctx context.Context, settings config.Ledger, agents, external []string, maxBytes int64, log zerolog.Logger) (*Ledger, error) {
 	server, err := embedded.Start(ctx, embedded.Config{
 		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents, External: external,
-		Shards: shardsFor(settings), MaxBytes: maxBytes, Logger: log,
+		Shards: shardsFor(settings), MaxBytes: int64(settings.MaxBytes), Logger: log,
 	})
 	if err != nil {
 		return nil, err
 	}
+	return connectEmbedded(ctx, server, settings, log)
+}
+
+// connectEmbedded opens the ledger of a server, or closes that.
+func connectEmbedded(ctx context.Context, server *embedded.Server, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
 	ledger := &Ledger{Data: settings.Data, url: server.URL(), seed: server.Keys().Core.SeedFile, keys: server.Keys(), server: server, log: log}
+	var err error
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
@@ -81,13 +86,63 @@ func CheckCredentials(settings config.Ledger) error {
 }
 
 // OpenAtRest opens the ledger in a directory that no instance is running on, to
-// read it.
+// add something to it.
 func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
-	if _, err := os.Stat(filepath.Join(data, "ledger")); err != nil {
-		return nil, fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed, "+
+	if err := isLedger(data); err != nil {
+		return nil, err
+	}
+	settings := atRest(data)
+	server, err := embedded.Start(ctx, embedded.Config{
+		Dir: data, Durability: embedded.Durability(settings.Durability), MaxBytes: embedded.AsItIs, AtRest: true, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return connectEmbedded(ctx, server, settings, log)
+}
+
+// LookAtRest opens the ledger in a directory that no instance is running on, to read it.
+// It changes nothing there.
+func LookAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, error) {
+	if err := isLedger(data); err != nil {
+		return nil, err
+	}
+	settings := atRest(data)
+	server, lost, err := embedded.Look(ctx, embedded.Config{Dir: data, Durability: embedded.Durability(settings.Durability), MaxBytes: embedded.AsItIs, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := connectEmbedded(ctx, server, settings, log)
+	if err == nil {
+		ledger.Lost = append(unaccepted(server.Losses()), lost...)
+	}
+	return ledger, err
+}
+
+func atRest(data string) config.Ledger {
+	return config.Ledger{Data: data, Durability: config.DurabilityFsync}
+}
+
+func isLedger(data string) error {
+	if !isThere(filepath.Join(data, "ledger")) && !recovery.Marked(data) {
+		return fmt.Errorf("%w in %s; --data names the directory that `podium demo` or `podium up` printed, "+
 			"-c FILE or --nats URL a ledger on a server of its own", ErrNoLedger, data)
 	}
-	return openEmbedded(ctx, config.Ledger{Data: data, Durability: config.DurabilityFsync}, nil, nil, embedded.AsItIs, log)
+	return nil
+}
+
+// unaccepted leaves out what somebody has decided to go on without, and what the
+// ledger's durability leaves to a loss of power.
+func unaccepted(losses []recovery.Loss) []recovery.Loss {
+	return slices.DeleteFunc(losses, func(loss recovery.Loss) bool { return loss.Accepted || loss.Promised })
+}
+
+// losses returns what the ledger has lost over its life; nil where only its server knows.
+func (l *Ledger) losses() []recovery.Loss {
+	if l.server == nil {
+		return nil
+	}
+	return l.server.Losses()
 }
 
 // URL is where the ledger's clients connect.
@@ -118,3 +173,21 @@ func (l *Ledger) Close() error {
 
 // CredentialsDir is where an installation keeps its keys.
 func CredentialsDir(data string) string { return filepath.Join(data, "credentials") }
+
+// CheckLedger says what the ledger in a directory has lost, and changes nothing.
+func CheckLedger(data string, log zerolog.Logger) ([]recovery.Loss, error) {
+	if err := isLedger(data); err != nil {
+		return nil, err
+	}
+	lost, err := embedded.Check(embedded.Config{Dir: data, Logger: log})
+	return unaccepted(lost), err
+}
+
+// RepairLedger makes the ledger in a directory go on without what it has lost, and
+// returns what that is.
+func RepairLedger(data string, log zerolog.Logger) ([]recovery.Loss, error) {
+	if err := isLedger(data); err != nil {
+		return nil, err
+	}
+	return embedded.Repair(embedded.Config{Dir: data, Logger: log})
+}

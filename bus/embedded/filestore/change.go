@@ -1,0 +1,91 @@
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"podium/bus/embedded/wholefile"
+)
+
+const indexFile = "index.db"
+
+// The calls below change a store at rest, before a server is started on it.
+
+// RemoveIndex removes what the server derives from a stream's blocks, so that it reads
+// them: an index that fits the last block hides what is damaged before, and one that is
+// older than the blocks makes sequences jump.
+func RemoveIndex(folder string) error {
+	return gone(os.Remove(filepath.Join(folder, blocksFolder, indexFile)))
+}
+
+// WriteMeta writes the files that describe a stream.
+func WriteMeta(folder, settings, sum string) error {
+	if sum == "" {
+		sum = metaChecksum(filepath.Base(folder), []byte(settings))
+	}
+	return errors.Join(wholefile.Replace(filepath.Join(folder, metaFile), []byte(settings)),
+		wholefile.Replace(filepath.Join(folder, metaSumFile), []byte(sum)))
+}
+
+// CutBehind keeps of a block what stands before its first record of a sequence, or of a
+// later one, and before what is damaged.
+func CutBehind(folder string, index uint32, sequence uint64) error {
+	content, err := os.ReadFile(BlockFile(folder, index))
+	if err != nil {
+		return err
+	}
+	d, err := newDecoder(filepath.Base(folder), index)
+	if err != nil {
+		return err
+	}
+	end := int64(len(content))
+	d.each(content, func(offset int64, record *Record) {
+		if record.Sequence&^(erased|tombstone) >= sequence {
+			end = min(end, offset)
+		}
+	}, func(offset, _ int64, _ string) { end = min(end, offset) })
+	return wholefile.Replace(BlockFile(folder, index), content[:end])
+}
+
+// RemoveBlock removes a block.
+func RemoveBlock(folder string, index uint32) error {
+	return gone(os.Remove(BlockFile(folder, index)))
+}
+
+// OmitDamage leaves out of a block what cannot be read, and keeps the records before and
+// behind.
+func OmitDamage(folder string, index uint32) error {
+	content, err := os.ReadFile(BlockFile(folder, index))
+	if err != nil {
+		return err
+	}
+	d, err := newDecoder(filepath.Base(folder), index)
+	if err != nil {
+		return err
+	}
+	var kept []byte
+	from := int64(0)
+	d.each(content, func(int64, *Record) {}, func(offset, length int64, _ string) {
+		kept = append(kept, content[from:offset]...)
+		from = offset + length
+	})
+	return wholefile.Replace(BlockFile(folder, index), append(kept, content[from:]...))
+}
+
+// Keep copies a block to a folder, before it is changed.
+func Keep(folder string, index uint32, to string) error {
+	content, err := os.ReadFile(BlockFile(folder, index))
+	if err == nil {
+		err = os.MkdirAll(to, 0o700)
+	}
+	if err == nil {
+		err = wholefile.Create(filepath.Join(to, filepath.Base(BlockFile(folder, index))), content)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) { // it was kept before
+		return fmt.Errorf("keep a copy of what is damaged: %w", err)
+	}
+	return nil
+}

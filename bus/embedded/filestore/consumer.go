@@ -1,0 +1,119 @@
+package filestore
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	consumersFolder   = "obs"
+	consumerStateFile = "o.dat"
+	consumerMagic     = 22
+)
+
+// MendConsumers removes, from a stream's folder, what keeps a server from opening its
+// consumers: the state of one that cannot be read, and the whole of one whose settings
+// cannot. What an agent had taken is then handed out again. It returns the names.
+func MendConsumers(folder string) (mended []string, err error) {
+	consumers, err := os.ReadDir(filepath.Join(folder, consumersFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range consumers {
+		consumer := filepath.Join(folder, consumersFolder, entry.Name())
+		broken, err := brokenPart(consumer)
+		if err == nil && broken != "" {
+			mended, err = append(mended, entry.Name()), os.RemoveAll(broken)
+		}
+		if err != nil {
+			return mended, err
+		}
+	}
+	return mended, nil
+}
+
+// brokenPart returns what of a consumer cannot be read, or "".
+func brokenPart(consumer string) (string, error) {
+	settings, err := os.ReadFile(filepath.Join(consumer, metaFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if _, missing := os.Stat(filepath.Join(consumer, metaSumFile)); err != nil || missing != nil || !json.Valid(settings) {
+		return consumer, nil
+	}
+	state := filepath.Join(consumer, consumerStateFile)
+	content, err := os.ReadFile(state)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil // it has taken nothing yet
+	case err != nil:
+		return "", err
+	case !readableConsumer(content):
+		return state, nil
+	default:
+		return "", nil
+	}
+}
+
+// readableConsumer decodes a consumer's state as the server does (server/store.go,
+// decodeConsumerState). It has no checksum.
+func readableConsumer(content []byte) bool {
+	if len(content) < 2 || content[0] != consumerMagic || content[1] != 1 && content[1] != 2 {
+		return false
+	}
+	numbers := numbers{rest: content[2:]}
+	numbers.unsigned()                             // floor of acknowledgements, by the consumer
+	floor := numbers.unsigned()                    // and by the stream
+	numbers.unsigned()                             // delivered, by the consumer
+	delivered := numbers.unsigned()                // and by the stream
+	if numbers.bad || (floor|delivered)>>63 != 0 { // it went backwards
+		return false
+	}
+	if pending := numbers.unsigned(); pending > 0 {
+		numbers.signed() // the least of their times
+		for ; pending > 0 && !numbers.bad; pending-- {
+			if sequence := numbers.unsigned(); sequence+floor == 0 {
+				return false
+			}
+			if content[1] == 2 {
+				numbers.unsigned()
+			}
+			numbers.signed()
+		}
+	}
+	for redelivered := numbers.unsigned(); redelivered > 0 && !numbers.bad; redelivered-- {
+		numbers.unsigned()
+		numbers.unsigned()
+	}
+	return !numbers.bad
+}
+
+// numbers are varints, one behind the other.
+type numbers struct {
+	rest []byte
+	bad  bool
+}
+
+func (n *numbers) unsigned() uint64 {
+	value, size := binary.Uvarint(n.rest)
+	n.skip(size)
+	return value
+}
+
+func (n *numbers) signed() {
+	_, size := binary.Varint(n.rest)
+	n.skip(size)
+}
+
+func (n *numbers) skip(size int) {
+	if n.bad = n.bad || size <= 0; !n.bad {
+		n.rest = n.rest[size:]
+	}
+}

@@ -1,0 +1,16 @@
+// Package filestore reads the files in which a NATS server keeps streams, without a
+// server and without changing them. A server that finds something damaged cuts what
+// stands behind it, and says so in its log at most: here it is seen before.
+//
+// The layout is the server's own (server/filestore.go of the version that go.mod
+// pins), and TestLayout fails when another version keeps its streams otherwise:
+//
+//	STORE/jetstream/ACCOUNT/streams/STREAM/meta.inf, meta.sum   what the stream is
+//	                                      /msgs/N.blk           messages, one behind the other
+//	                                      /msgs/index.db        derived from the blocks
+//	                                      /obs/CONSUMER/...     what agents have taken
+//
+// A record of a block carries a checksum over its sequence, time, subject, headers and
+// body. What that leaves out, the lengths of subject and headers, is checked by what
+// they have to enclose.
+package filestore

@@ -1,0 +1,253 @@
+package filestore
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	streamsFolder = "streams"
+	blocksFolder  = "msgs"
+	blockSuffix   = ".blk"
+	metaFile      = "meta.inf"
+	metaSumFile   = "meta.sum"
+)
+
+// A Stream is what the files of a stream hold.
+type Stream struct {
+	Name   string
+	Folder string
+	// Whole says that its sequences have no gaps, because nothing is ever removed.
+	Whole    bool
+	Metadata map[string]string
+	Settings string // content of the file of its settings
+	Sum      string // and of that of its checksum
+	Meta     string // what is wrong with these two, "" when nothing is
+
+	Blocks      []Block // in the order of their indexes
+	First, Last uint64  // sequences, those of removed messages included; 0 when it holds nothing
+	LastTime    int64   // of the last message, nanoseconds since 1970
+}
+
+// A Store is what the files of all streams hold.
+type Store struct {
+	Streams []Stream // by name
+}
+
+// Stream returns one by its name, or nil.
+func (s *Store) Stream(name string) *Stream {
+	at := slices.IndexFunc(s.Streams, func(one Stream) bool { return one.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &s.Streams[at]
+}
+
+// Folders returns the folder of each stream in a server's store directory. There
+// are none when there is no store.
+func Folders(store string) ([]string, error) {
+	folders, err := filepath.Glob(filepath.Join(escaped(store), "jetstream", "*", streamsFolder, "*"))
+	return slices.DeleteFunc(folders, func(folder string) bool { return strings.HasPrefix(filepath.Base(folder), ".") }), err // those are being deleted
+}
+
+// escaped keeps the characters of a path from being taken for a pattern.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// Sizes returns how many bytes of a block somebody remembers the digest of.
+type Sizes func(stream string, block uint32) int64
+
+// Read reads every block of every stream in a server's store directory, as fast as the
+// disk and the processors go. Seen is told the bytes that were read, one call at a time.
+func Read(store string, remembered Sizes, seen func(bytes int64)) (*Store, error) {
+	folders, err := Folders(store)
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger's files: %w", err)
+	}
+	all := &Store{Streams: make([]Stream, len(folders))}
+	progress := make(chan int64)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for bytes := range progress {
+			seen(bytes)
+		}
+	}()
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, folder := range folders {
+		stream := &all.Streams[i]
+		if err = stream.open(folder); err != nil {
+			break
+		}
+		for j := range stream.Blocks {
+			readers.Go(func() error {
+				block := &stream.Blocks[j]
+				read, err := readBlockFile(stream.Name, folder, block.Index, remembered(stream.Name, block.Index))
+				*block = read
+				progress <- read.Size
+				return err
+			})
+		}
+	}
+	err = errors.Join(err, readers.Wait())
+	close(progress)
+	<-told
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger's files: %w", err)
+	}
+	for i := range all.Streams {
+		all.Streams[i].sum()
+	}
+	slices.SortFunc(all.Streams, func(a, b Stream) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// open reads what describes a stream, and lists its blocks.
+func (s *Stream) open(folder string) error {
+	s.Name, s.Folder = filepath.Base(folder), folder
+	s.readMeta()
+	entries, err := os.ReadDir(filepath.Join(folder, blocksFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if index, ok := blockIndex(entry.Name()); ok {
+			s.Blocks = append(s.Blocks, Block{Index: index})
+		}
+	}
+	slices.SortFunc(s.Blocks, func(a, b Block) int { return int(a.Index) - int(b.Index) })
+	return nil
+}
+
+func blockIndex(file string) (uint32, bool) {
+	digits, is := strings.CutSuffix(file, blockSuffix)
+	index, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(index), is && err == nil
+}
+
+// BlockFile is the file of a block in a stream's folder.
+func BlockFile(folder string, index uint32) string {
+	return filepath.Join(folder, blocksFolder, strconv.FormatUint(uint64(index), 10)+blockSuffix)
+}
+
+// ReadEnds is Read for a store that was just stopped: of all blocks but the last of each
+// stream that holds anything it says no more than size and checksum.
+func ReadEnds(store string) (*Store, error) {
+	folders, err := Folders(store)
+	all := &Store{Streams: make([]Stream, len(folders))}
+	for i, folder := range folders {
+		if err == nil {
+			err = all.Streams[i].open(folder)
+		}
+		if err == nil {
+			err = all.Streams[i].readEnd()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger's files: %w", err)
+	}
+	return all, nil
+}
+
+func (s *Stream) readEnd() error {
+	for i := len(s.Blocks) - 1; i >= 0; i-- {
+		var err error
+		if s.Last == 0 {
+			s.Blocks[i], err = readBlockFile(s.Name, s.Folder, s.Blocks[i].Index, 0)
+			s.sum()
+		} else {
+			s.Blocks[i], err = readBlockEnd(s.Folder, s.Blocks[i].Index)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readBlockEnd(folder string, index uint32) (Block, error) {
+	file, err := os.Open(BlockFile(folder, index))
+	if err != nil {
+		return Block{}, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return Block{}, err
+	}
+	last := make([]byte, min(checksumSize, info.Size()))
+	if _, err = file.ReadAt(last, info.Size()-int64(len(last))); err != nil {
+		return Block{}, err
+	}
+	return Block{Index: index, Size: info.Size(), Checksum: ending(last)}, nil
+}
+
+func readBlockFile(stream, folder string, index uint32, remembered int64) (Block, error) {
+	content, err := os.ReadFile(BlockFile(folder, index))
+	if err != nil {
+		return Block{Index: index}, err
+	}
+	return readBlock(stream, index, content, remembered)
+}
+
+// readMeta reads what the server has written of the stream's settings. It compares the
+// checksum as the server does, which passes a stream over whose checksum differs.
+func (s *Stream) readMeta() {
+	content, err := os.ReadFile(filepath.Join(s.Folder, metaFile))
+	if err != nil {
+		s.Meta = "the file of its settings cannot be read"
+		return
+	}
+	sum, err := os.ReadFile(filepath.Join(s.Folder, metaSumFile))
+	if err != nil {
+		s.Meta = "the checksum of its settings cannot be read"
+	}
+	s.Settings, s.Sum = string(content), string(sum)
+	var settings struct {
+		DenyDelete bool              `json:"deny_delete"`
+		DenyPurge  bool              `json:"deny_purge"`
+		Discard    string            `json:"discard"`
+		MaxAge     int64             `json:"max_age"`
+		PerSubject int64             `json:"max_msgs_per_subject"`
+		Metadata   map[string]string `json:"metadata"`
+	}
+	if err = json.Unmarshal(content, &settings); err != nil {
+		s.Meta = "the file of its settings is damaged"
+		return
+	}
+	s.Metadata = settings.Metadata
+	s.Whole = settings.DenyDelete && settings.DenyPurge && settings.Discard == "new" && settings.MaxAge == 0 && settings.PerSubject <= 0
+	if s.Meta == "" && s.Sum != metaChecksum(s.Name, content) {
+		s.Meta = "the checksum of its settings does not hold"
+	}
+}
+
+// sum adds up what the blocks hold.
+func (s *Stream) sum() {
+	for i := range s.Blocks {
+		block := &s.Blocks[i]
+		s.Last = max(s.Last, block.Last, block.removed)
+		if block.First == 0 {
+			continue
+		}
+		if s.First == 0 {
+			s.First = block.First
+		}
+		s.LastTime = block.LastTime
+	}
+}
+
+func hexOf(content []byte) string { return hex.EncodeToString(content) }

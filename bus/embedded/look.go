@@ -1,0 +1,110 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"podium/bus/embedded/filestore"
+	"podium/bus/embedded/recovery"
+)
+
+// Look runs a server that shows what a ledger at rest holds, and changes no byte of it:
+// it works on a copy, of which only the ends of the streams take room. What is written to it
+// is gone with it. Lost is what the ledger has lost and nobody has decided on.
+func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, err error) {
+	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the ledger's directory: %w", err)
+	}
+	s := &Server{config: config, storeBytes: math.MaxInt64}
+	s.config.Listen, s.config.Durability = "", Interval // nothing of it has to last
+	if s.looking, err = lockToLook(store); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.discard())
+		}
+	}()
+	seen, lost, known, err := recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.lost = known
+	if s.copied, err = os.MkdirTemp("", "podium-look-"); err == nil {
+		err = filestore.Mirror(seen, store, filepath.Join(s.copied, ledgerDir), len(lost) > 0)
+	}
+	if err == nil {
+		s.keys, err = Credentials(filepath.Join(s.copied, credentialDir), nil)
+	}
+	if err == nil {
+		err = s.start(ctx, filepath.Join(s.copied, ledgerDir))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("look at the ledger: %w", err)
+	}
+	return s, lost, nil
+}
+
+// discard lets go of what was looked at.
+func (s *Server) discard() (err error) {
+	if s.copied != "" {
+		err = os.RemoveAll(s.copied)
+	}
+	if s.looking != nil {
+		err = errors.Join(err, s.looking())
+	}
+	return err
+}
+
+// lockToLook keeps servers off a ledger without leaving anything there.
+func lockToLook(store string) (release func() error, err error) {
+	name := filepath.Join(store, "lock")
+	if _, err = os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return func() error { return nil }, nil // no server was ever started on this copy
+	}
+	lock := flock.New(name)
+	locked, err := lock.TryRLock()
+	if errors.Is(err, fs.ErrPermission) || err == nil && locked {
+		return lock.Unlock, nil // nobody who may not write there runs a server
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock the ledger: %w", err)
+	}
+	return nil, &InUseError{Dir: store, Process: (&storeLock{pid: filepath.Join(store, "lock.pid")}).owner()}
+}
+
+// Check says what a ledger at rest has lost, and was gone over before, and changes nothing.
+func Check(config Config) (losses []recovery.Loss, err error) {
+	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
+	if err != nil {
+		return nil, fmt.Errorf("the ledger's directory: %w", err)
+	}
+	release, err := lockToLook(store)
+	if err != nil {
+		return nil, err
+	}
+	_, found, known, err := recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	return append(known, found...), errors.Join(err, release())
+}
+
+// Repair makes a ledger at rest go on without what it has lost, and returns that.
+func Repair(config Config) (losses []recovery.Loss, err error) {
+	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
+	if err != nil {
+		return nil, fmt.Errorf("the ledger's directory: %w", err)
+	}
+	lock, err := lockStore(store)
+	if err != nil {
+		return nil, err
+	}
+	losses, err = recovery.Repair(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	return losses, errors.Join(err, lock.release())
+}

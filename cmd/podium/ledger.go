@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"podium/bus/embedded/recovery"
+	"podium/cmd/podium/service"
+)
+
+// ledgerCommand is about the files of a ledger that no instance runs on.
+type ledgerCommand struct {
+	Check  ledgerCheckCommand  `cmd:"" help:"Say what the ledger has lost; changes nothing."`
+	Repair ledgerRepairCommand `cmd:"" help:"Go on without what the ledger has lost."`
+}
+
+// Help is shown by --help.
+func (ledgerCommand) Help() string {
+	return `For the ledger in --data, while no instance runs on it. A disk that forgets, or a file that was cut or
+removed, is noticed: every message has a checksum, and how far each stream went stands apart from the streams.
+
+  podium ledger check
+  podium ledger repair`
+}
+
+type ledgerCheckCommand struct{}
+
+// Help is shown by --help.
+func (ledgerCheckCommand) Help() string {
+	return `Reads every message of the ledger and compares checksums, sequences and how far each stream went. Nothing
+is changed, and nothing more is lost by looking.
+
+  podium ledger check
+  podium ledger check -o json     # one loss a line
+
+Exit codes:
+  0  nothing is lost
+  3  there is no ledger
+  4  something is lost; each is said with where and since when`
+}
+
+// Run implements the verb.
+func (c *ledgerCheckCommand) Run(env *environment) error {
+	lost, err := service.CheckLedger(env.data, env.log)
+	if err != nil {
+		return err
+	}
+	if err = env.tellLosses(lost); err != nil {
+		return err
+	}
+	return env.tell("nothing is lost: every message of the ledger in %s is as it was written\n", env.data)
+}
+
+type ledgerRepairCommand struct{}
+
+// Help is shown by --help.
+func (ledgerRepairCommand) Help() string {
+	return `First try to restore the directory from a backup: what is lost is lost for good after this. Messages that
+cannot be read are left out, those before and behind are kept, and what is changed is kept as it was in the
+folder "aside" of --data. Afterwards the service starts again. A conversation that has lost a message is put
+before a person by podium quarantine; podium mail audit says which mails are missing.
+
+  podium ledger check            # what would it be?
+  podium ledger repair
+  podium ledger repair -o json   # one loss a line`
+}
+
+// Run implements the verb.
+func (c *ledgerRepairCommand) Run(env *environment) error {
+	lost, err := service.RepairLedger(env.data, env.log)
+	if err != nil {
+		return err
+	}
+	if len(lost) == 0 {
+		return env.tell("nothing is lost, and nothing was changed\n")
+	}
+	if err = env.tellLosses(lost); err != nil && !errors.As(err, new(*exitError)) {
+		return err
+	}
+	return env.tell("the ledger in %s goes on without it\n", env.data)
+}
+
+// tellLosses says what is lost. It is an exitError when something is.
+func (e *environment) tellLosses(lost []recovery.Loss) error {
+	for i := range lost {
+		var err error
+		if e.json {
+			err = json.NewEncoder(e.stdout).Encode(lost[i])
+		} else {
+			_, err = fmt.Fprintln(e.stdout, lost[i].String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return &exitError{code: exitDiffers, err: fmt.Errorf("the ledger has lost something in %d places; restore it from a backup, or go on without: podium ledger repair --data %s", len(lost), e.data)}
+}
+
+// tell says something to people.
+func (e *environment) tell(format string, values ...any) error {
+	if e.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(e.stdout, format, values...)
+	return err
+}
