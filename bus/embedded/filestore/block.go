@@ -12,6 +12,7 @@ type Damage struct {
 	// After is the sequence of the last record before it, 0 when there is none in the
 	// block; Before that of the next behind it, 0 when there is none.
 	After, Before uint64
+	AfterTime     int64 // of the record before, nanoseconds since 1970
 }
 
 // A Block is what a block's file holds.
@@ -77,7 +78,7 @@ func readBlock(stream string, index uint32, content []byte, remembered int64) (B
 		return block, err
 	}
 	d.each(content, func(_ int64, record *Record) { block.add(record) }, func(offset, length int64, reason string) {
-		block.Damages = append(block.Damages, Damage{Offset: offset, Length: length, Reason: reason, After: block.Last})
+		block.Damages = append(block.Damages, Damage{Offset: offset, Length: length, Reason: reason, After: block.Last, AfterTime: block.LastTime})
 	})
 	return block, nil
 }

@@ -22,18 +22,21 @@ const clockStep = time.Second
 // one that succeeds does not bring back.
 type Flusher struct {
 	store string
+	sync  func(name string, mode int) error
 
 	running chan struct{} // holds a value while a flush is under way
 	mu      sync.Mutex
 	next    *flush // that begins after the one under way
 	failed  error
 	flushed map[string]stamp // what was flushed, by the file's name
+	passes  int
 }
 
 // A flush is one pass over the files, for all who asked before it began.
 type flush struct {
-	done chan struct{}
-	err  error
+	done  chan struct{}
+	asked int // who waits for it
+	err   error
 }
 
 // A stamp tells whether a file has changed.
@@ -44,7 +47,7 @@ type stamp struct {
 
 // NewFlusher is for the files of a server's store directory.
 func NewFlusher(store string) *Flusher {
-	return &Flusher{store: store, running: make(chan struct{}, 1), flushed: make(map[string]stamp)}
+	return &Flusher{store: store, sync: syncFile, running: make(chan struct{}, 1), flushed: make(map[string]stamp)}
 }
 
 // Flush returns when everything that was written before the call survives a loss of
@@ -57,6 +60,7 @@ func (f *Flusher) Flush(ctx context.Context) error {
 		mine = &flush{done: make(chan struct{})}
 		f.next = mine
 	}
+	mine.asked++
 	f.mu.Unlock()
 	if first {
 		go f.run(mine) // it ends with its pass, whoever still waits for it
@@ -89,6 +93,7 @@ func (f *Flusher) All() error {
 
 // pass flushes the files that are due, then the folders that hold them.
 func (f *Flusher) pass(due func(name string, info fs.FileInfo) bool) error {
+	f.passes++
 	if f.failed == nil {
 		f.failed = f.walk(due)
 	}
@@ -118,12 +123,12 @@ func (f *Flusher) walk(due func(name string, info fs.FileInfo) bool) error {
 			folders = append(folders, name)
 			return nil
 		default:
-			return gone(syncFile(name, os.O_RDWR))
+			return gone(f.sync(name, os.O_RDWR))
 		}
 	})
 	for _, folder := range folders {
 		if err == nil && runtime.GOOS != "windows" {
-			err = gone(syncFile(folder, os.O_RDONLY))
+			err = gone(f.sync(folder, os.O_RDONLY))
 		}
 	}
 	if err == nil {

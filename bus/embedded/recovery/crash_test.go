@@ -143,6 +143,24 @@ func takes(t *testing.T, o *opened) {
 	}
 }
 
+// TestCrashBeforeTheFirstMessage: a ledger that nobody has written to yet, twice.
+func TestCrashBeforeTheFirstMessage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for range 3 {
+		o := open(t, dir, embedded.Interval)
+		crashed := copied(t, dir)
+		closed(t, o)
+		if losses := lost(t, crashed); len(losses) > 0 {
+			t.Errorf("it has lost %v", losses)
+		}
+		dir = crashed
+	}
+	o := open(t, dir, embedded.Interval)
+	defer closed(t, o)
+	takes(t, o)
+}
+
 // TestHoleIsGoneOver: a block that was left before it was flushed, and has lost its end,
 // while the one behind it is whole. What stands behind the hole builds on what is lost.
 func TestHoleIsGoneOver(t *testing.T) {

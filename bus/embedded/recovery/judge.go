@@ -92,6 +92,9 @@ func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint
 		if damage.Before > 0 {
 			loss.Last = damage.Before - 1
 		}
+		if damage.After > 0 {
+			loss.Since = time.Unix(0, damage.AfterTime)
+		}
 		j.lose(loss)
 	}
 	if !s.Whole {
@@ -138,6 +141,7 @@ func (j *judgement) files(s *filestore.Stream) {
 		file := filestore.BlockFile(s.Folder, was.Index)
 		at := slices.IndexFunc(s.Blocks, func(b filestore.Block) bool { return b.Index == was.Index })
 		switch {
+		case was.Size == 0: // a server leaves it behind
 		case at < 0:
 			j.lose(Loss{Cause: Missing, File: file, Detail: "a file is gone"})
 		case s.Blocks[at].Size < was.Size:

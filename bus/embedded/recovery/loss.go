@@ -45,7 +45,7 @@ type Loss struct {
 
 // Messages is how many are lost, 0 when nobody can say.
 func (l *Loss) Messages() uint64 {
-	if l.Last < l.First {
+	if l.First == 0 || l.Last < l.First {
 		return 0
 	}
 	return l.Last - l.First + 1

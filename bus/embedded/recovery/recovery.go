@@ -79,7 +79,7 @@ func Begin(config Config) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found && !r.marks.Clean || !found && len(store.Streams) > 0 {
+	if r.unclean || !found && len(store.Streams) > 0 {
 		if store, err = r.afterCrash(store); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"podium/bus/embedded/recovery"
+)
+
+const damageConfig = `
+chat: {channels: {web: {profile: desk, token: damage-0123456789abcdef}}}
+agents: {calculator: {kind: calculator}}
+profiles: {desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}}
+`
+
+// sums is a digest of every file of a data directory.
+func sums(t *testing.T, dir string) map[string][32]byte {
+	t.Helper()
+	all := map[string][32]byte{}
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "lock.pid" { // which says who has it open
+			return err
+		}
+		content, err := os.ReadFile(name)
+		all[name] = sha256.Sum256(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestVerbsThatReadChangeNothing: after a stop in order and after kill -9, no verb that
+// reads a ledger at rest changes a byte of it.
+func TestVerbsThatReadChangeNothing(t *testing.T) {
+	t.Parallel()
+	i := install(t, damageConfig)
+	for _, end := range []func(){i.stop, i.kill} {
+		i.up()
+		i.asks("6 * 7", "42")
+		end()
+		id := ""
+		for range 2 {
+			before := sums(t, i.data)
+			for _, verb := range []string{"runs", "runs show " + id, "replay", "replay --verify", "agents", "quarantine", "ledger check"} {
+				if o := i.podium(strings.Fields(verb)...); o.code != exitOK && id != "" {
+					t.Errorf("podium %s: exit code %d\n%s%s", verb, o.code, o.stdout, o.stderr)
+				}
+			}
+			if !maps.Equal(before, sums(t, i.data)) {
+				t.Error("a verb that reads has changed something")
+			}
+			id = i.runs()[0].ID
+		}
+	}
+}
+
+// TestDamageIsSaid: one bit that the disk has flipped, after kill -9 and after a stop in
+// order: the verification says it, the next start does nothing and says it, health says it;
+// and nothing more is lost until somebody decides to go on without.
+func TestDamageIsSaid(t *testing.T) {
+	t.Parallel()
+	i := install(t, damageConfig)
+	for round, end := range []func(){i.stop, i.kill} {
+		i.up()
+		for n := range 8 {
+			i.asks(strconv.Itoa(n)+" + "+strconv.Itoa(round), strconv.Itoa(n+round))
+		}
+		i.stop() // its marks say how far it goes
+		i.up()
+		end()
+		i.flip()
+
+		before := sums(t, i.data)
+		for _, verb := range []string{"replay --verify", "ledger check"} {
+			if o := i.podium(strings.Fields(verb)...); o.code != exitDiffers || !strings.Contains(o.stdout, "stream PODIUM_0 has lost message") || !strings.Contains(o.stdout, ", since 20") || !strings.Contains(o.stderr, "podium ledger repair") {
+				t.Errorf("podium %s: exit code %d\n%s%s", verb, o.code, o.stdout, o.stderr)
+			}
+		}
+		i.start()
+		i.process.says(t, "podium does nothing: the ledger in "+i.data+" is damaged: stream PODIUM_0 has lost message")
+		var health struct {
+			OK     bool
+			Ledger string
+			Losses []recovery.Loss
+		}
+		eventually(t, "health says it", func() bool {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.listen+"/healthz", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return false // it does not listen yet
+			}
+			defer func() { _ = response.Body.Close() }()
+			return response.StatusCode == http.StatusServiceUnavailable && json.NewDecoder(response.Body).Decode(&health) == nil
+		})
+		if health.OK || !strings.Contains(health.Ledger, "has lost message") || len(health.Losses) != 1 || health.Losses[0].Stream != "PODIUM_0" {
+			t.Errorf("health says %+v", health)
+		}
+		if status, _ := i.fetch("/v1/chat/web"); status != http.StatusServiceUnavailable {
+			t.Errorf("the chat door answers %d", status)
+		}
+		i.process.endsWith(t, exitFailed)
+		if after := sums(t, i.data); !maps.Equal(before, after) {
+			t.Error("a start that does nothing has changed something")
+		}
+
+		if o := i.podium("ledger", "repair"); o.code != exitOK || !strings.Contains(o.stdout, "goes on without it") {
+			t.Fatalf("repair: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+		}
+		i.up()
+		i.asks("6 * 7", "42")
+		status, body := i.fetch("/healthz")
+		if err := json.Unmarshal([]byte(body), &health); err != nil || status != http.StatusOK || len(health.Losses) != round+1 || !health.Losses[round].Accepted {
+			t.Errorf("after the repair health says %d %s, %v", status, body, err)
+		}
+		i.stop()
+	}
+}
+
+// flip changes one bit of a message in the midst of a shard.
+func (i *installation) flip() {
+	i.t.Helper()
+	file := filepath.Join(i.data, "ledger", "jetstream", "CORE", "streams", "PODIUM_0", "msgs", "1.blk")
+	content, err := os.ReadFile(file)
+	if err == nil {
+		content[len(content)/2] ^= 0x40
+		err = os.WriteFile(file, content, 0o600)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// endsWith asks a process to end and expects an exit code.
+func (b *background) endsWith(t *testing.T, code int) {
+	t.Helper()
+	if err := b.command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	b.ends(t, code)
+}
