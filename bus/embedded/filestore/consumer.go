@@ -41,25 +41,29 @@ func MendConsumers(folder string) (mended []string, err error) {
 
 // brokenPart returns what of a consumer cannot be read, or "".
 func brokenPart(consumer string) (string, error) {
-	settings, err := os.ReadFile(filepath.Join(consumer, metaFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	settings, err := readIfThere(filepath.Join(consumer, metaFile))
+	if err != nil {
 		return "", err
 	}
-	if _, missing := os.Stat(filepath.Join(consumer, metaSumFile)); err != nil || missing != nil || !json.Valid(settings) {
+	sum, err := readIfThere(filepath.Join(consumer, metaSumFile))
+	if err != nil {
+		return "", err
+	}
+	if sum == nil || !json.Valid(settings) {
 		return consumer, nil
 	}
 	state := filepath.Join(consumer, consumerStateFile)
-	content, err := os.ReadFile(state)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil // it has taken nothing yet
-	case err != nil:
+	content, err := readIfThere(state)
+	if content == nil || readableConsumer(content) { // without one it has taken nothing yet
 		return "", err
-	case !readableConsumer(content):
-		return state, nil
-	default:
-		return "", nil
 	}
+	return state, err
+}
+
+// readIfThere returns nil for a file that does not exist.
+func readIfThere(file string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	return content, gone(err)
 }
 
 // readableConsumer decodes a consumer's state as the server does (server/store.go,

@@ -21,9 +21,10 @@ const (
 	tombstone  = 1 << 62 // the message of this sequence, elsewhere, was removed
 )
 
-var (
-	headersBegin = []byte("NATS/1.0")
-	headersEnd   = []byte("\r\n\r\n")
+// What headers begin and end with.
+const (
+	headersBegin = "NATS/1.0"
+	headersEnd   = "\r\n\r\n"
 )
 
 // A Record is one message in a block. Its slices are valid until the block is.
@@ -96,7 +97,7 @@ func (d *decoder) decode(content []byte) (record Record, size int, wrong string)
 
 // enclosed reports whether headers of that length begin and end as headers do.
 func enclosed(data []byte, length int) bool {
-	return bytes.HasPrefix(data, headersBegin) && bytes.Index(data, headersEnd)+len(headersEnd) == length
+	return bytes.HasPrefix(data, []byte(headersBegin)) && bytes.Index(data, []byte(headersEnd))+len(headersEnd) == length
 }
 
 // plausible reports whether a subject could be one of a ledger: tokens of letters,

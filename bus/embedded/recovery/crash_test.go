@@ -201,7 +201,9 @@ func TestDamageIsNoCrash(t *testing.T) {
 			return err
 		},
 		"a cut in the middle": func(stream string) error { return filestore.CutBehind(stream, 2, 27) },
-		"a cut at the end":    func(stream string) error { return errors.Join(os.Remove(filestore.BlockFile(stream, 3)), filestore.CutBehind(stream, 2, 28)) },
+		"a cut at the end": func(stream string) error {
+			return errors.Join(os.Remove(filestore.BlockFile(stream, 3)), filestore.CutBehind(stream, 2, 28))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

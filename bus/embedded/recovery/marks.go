@@ -31,8 +31,8 @@ type Marks struct {
 	// Flushing says that each message was flushed before it was acknowledged, since the
 	// last start.
 	Flushing bool            `json:"flushing,omitempty"`
-	Time    time.Time       `json:"time"`
-	Streams map[string]Mark `json:"streams"`
+	Time     time.Time       `json:"time"`
+	Streams  map[string]Mark `json:"streams"`
 	// Losses are those that were found and gone over, oldest first.
 	Losses []Loss `json:"losses,omitempty"`
 }
@@ -51,7 +51,7 @@ type Mark struct {
 // A BlockMark is one file of a stream.
 type BlockMark struct {
 	Index    uint32 `json:"index"`
-	Size     int64  `json:"size"` // bytes
+	Size     int64  `json:"size"`             // bytes
 	Checksum string `json:"checksum"`         // its last bytes
 	Digest   string `json:"digest,omitempty"` // of all of them, once they were read
 }

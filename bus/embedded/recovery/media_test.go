@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,20 +63,20 @@ func closed(t *testing.T, o *opened) {
 
 func write(t *testing.T, o *opened, large int) {
 	t.Helper()
-	append := func(subject string, header bus.Header, body []byte) {
+	add := func(subject string, header bus.Header, body []byte) {
 		if _, err := bus.Append(t.Context(), o.core, bus.Message{Subject: subject, Header: header, Body: body}, bus.Expect{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 20 {
-		append(fmt.Sprintf("podium.session.%d.0b7e7b1e-%04d", i%2, i), bus.Header{"ce-id": {fmt.Sprint(i)}}, fmt.Appendf(nil, `{"record":%d}`, i))
-		append(fmt.Sprintf("podium.in.chat.%d", i%2), nil, fmt.Appendf(nil, `{"text":"what %d says"}`, i))
+		add(fmt.Sprintf("podium.session.%d.0b7e7b1e-%04d", i%2, i), bus.Header{"ce-id": {strconv.Itoa(i)}}, fmt.Appendf(nil, `{"record":%d}`, i))
+		add(fmt.Sprintf("podium.in.chat.%d", i%2), nil, fmt.Appendf(nil, `{"text":"what %d says"}`, i))
 	}
 	body := bytes.Repeat([]byte("large "), 1<<18)
 	for range large {
-		append("podium.in.chat.1", nil, slices.Concat([]byte(`{"`), body, []byte(`":1}`)))
+		add("podium.in.chat.1", nil, slices.Concat([]byte(`{"`), body, []byte(`":1}`)))
 	}
-	append(bus.RequestSubject("alpha"), bus.Header{"ce-id": {"r"}}, []byte(`{"task":1}`))
+	add(bus.RequestSubject("alpha"), bus.Header{"ce-id": {"r"}}, []byte(`{"task":1}`))
 	store := o.core.Store(bus.MailboxBucket)
 	for i := range 5 {
 		if _, err := store.Put(t.Context(), "mailbox.a", fmt.Appendf(nil, `{"uid":%d}`, i)); err != nil {

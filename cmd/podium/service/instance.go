@@ -18,8 +18,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"podium/bus/embedded/wholefile"
 	"podium/bus/embedded/recovery"
+	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 	"podium/schemas"
 )
