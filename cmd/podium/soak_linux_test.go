@@ -145,6 +145,7 @@ func (s *soak) work() {
 type rating struct {
 	perSecond float64
 	p50, p99  time.Duration
+	cores     float64 // that the service has used
 }
 
 // measure posts messages for a while, at a rate or as fast as they are answered, and
@@ -156,7 +157,7 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 	var times []time.Duration
 	var senders sync.WaitGroup
 	var sent atomic.Int64
-	began := time.Now()
+	began, used := time.Now(), s.used()
 	for range soakSenders {
 		senders.Go(func() {
 			for {
@@ -185,9 +186,29 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 	slices.Sort(times)
 	r := rating{
 		perSecond: float64(len(times)) / time.Since(began).Seconds(), p50: times[len(times)/2], p99: times[len(times)*99/100],
+		cores: (s.used() - used).Seconds() / time.Since(began).Seconds(),
 	}
-	s.t.Logf("%-18s %7.1f answers/s, p50 %s, p99 %s", name, r.perSecond, r.p50.Round(100*time.Microsecond), r.p99.Round(100*time.Microsecond))
+	s.t.Logf("%-18s %7.1f answers/s, p50 %s, p99 %s, %.2f cores", name, r.perSecond, r.p50.Round(100*time.Microsecond), r.p99.Round(100*time.Microsecond), r.cores)
 	return r
+}
+
+// used is the processor time that the service has taken.
+func (s *soak) used() time.Duration {
+	s.t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.service.process.command.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:])) // those behind the name
+	var ticks int
+	for _, field := range fields[11:13] { // in user and in kernel mode, in hundredths of a second
+		spent, err := strconv.Atoi(field)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ticks += spent
+	}
+	return time.Duration(ticks) * time.Second / 100
 }
 
 // say posts a message and waits until it is answered.
