@@ -24,7 +24,7 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 	e := schemas.Event{
 		ID: a[1], Source: a[2], Type: a[3], Subject: a[4], DataContentType: a[6], DataSchema: a[7],
 		PartitionKey: a[8], Profile: a[9], CorrelationID: a[10], CausationID: a[11], EffectID: a[13],
-		ReplyTo: a[15], TraceParent: a[16], KeyID: a[17], Phase: a[18], Permit: a[25], Data: body,
+		ReplyTo: a[15], TraceParent: a[16], KeyID: a[17], Phase: a[18], Permit: a[25], First: a[28], Data: body,
 	}
 	if err := e.Validate(); err != nil {
 		return schemas.Event{}, &MalformedError{Detail: err.Error()}

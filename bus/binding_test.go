@@ -24,7 +24,7 @@ func fullEvent() schemas.Event {
 		DataContentType: schemas.MediaTypeJSON, DataSchema: "https://podium.dev/s",
 		PartitionKey: "key", Profile: "praxis", CorrelationID: "run", CausationID: "cause", Attempt: 2, EffectID: "effect",
 		Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC), ReplyTo: "podium.agent.echo.response.0",
-		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", Snap: 1 << 40, Previous: 7, Permit: "permit",
+		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", Snap: 1 << 40, Previous: 7, Permit: "permit", First: "server",
 		Data: []byte(`{"a":1}`),
 	}
 }
@@ -42,7 +42,7 @@ func TestEncodeWritesBinaryMode(t *testing.T) {
 		"ce-dataschema": {"https://podium.dev/s"}, "ce-partitionkey": {"key"}, "ce-profile": {"praxis"}, "ce-correlationid": {"run"},
 		"ce-causationid": {"cause"}, "ce-attempt": {"2"}, "ce-effectid": {"effect"}, "ce-expires": {"2026-05-02T00:00:00Z"},
 		"ce-replyto": {"podium.agent.echo.response.0"}, "ce-traceparent": {"00-a-b-01"}, "ce-keyid": {"k"},
-		"ce-phase": {"work"}, "ce-snap": {"1099511627776"}, "ce-prev": {"7"}, "ce-permit": {"permit"},
+		"ce-phase": {"work"}, "ce-snap": {"1099511627776"}, "ce-prev": {"7"}, "ce-permit": {"permit"}, "ce-first": {"server"},
 	}
 	if !reflect.DeepEqual(m.Header, want) || m.Subject != "podium.agent.echo.request" || string(m.Body) != `{"a":1}` {
 		t.Errorf("message %+v, want headers %v", m, want)

@@ -121,14 +121,16 @@
 //     only; without an answer it asks again, with the same question
 //     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The leave that a
 //     request brings along counts for whoever is handed it first, and nobody else
-//     (TestPermitComesAlongOnce).
+//     (TestPermitComesAlongOnce). Who that is does not rest on the server's count of
+//     deliveries alone, which a crash turns back ([First], First/FreshCopyIsBelieved,
+//     TestWorkIsNotDoneAgainAfterACrashOfTheServer).
 //  24. Without leave there is a failed response for good, or none when another
 //     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
 //     For a question there is none, whoever asks (TestNoPermitForAQuestion).
 //  25. After leave, whatever ends a handler without its own word is told as an
 //     effect that may have happened (TestPermitLeavesDoubt). So is whatever ends one
-//     that has not heard what is permitted, when others were handed the request before
-//     (TestPermitOfAnEarlierDelivery).
+//     that has not heard what is permitted, when others may have been handed the request
+//     (TestPermitOfAnEarlierDelivery, TestFailingBeforeAskingLeavesDoubt).
 //
 // State changes exactly once, because whoever owns a session remembers what it
 // has seen. Work is done at least once: a process may die between the work and

@@ -35,8 +35,9 @@ type Request struct {
 	// Artifacts opens what the request names, by the reference as it stands there,
 	// and keeps files: an answer that repeats what Put has returned may pass them on.
 	Artifacts Artifacts
-	// Deliveries is how often this attempt was handed out, as far as is known: from
-	// 2 on, another process may have worked on it. 0 is unknown.
+	// Deliveries is how often this attempt was handed out, as far as is known. 1 is
+	// the first time for sure (see First). From 2 on another process may have worked on
+	// it, and so it may have when it is 0: unknown.
 	Deliveries int
 
 	permit func(ctx context.Context) error
@@ -51,7 +52,7 @@ type Request struct {
 // Whoever made the request decides: one of the past is refused, and so is one
 // whose effect may have happened already if the profile wants to be asked then. For a
 // question, which is any other kind than work, there is no leave, and nobody is asked.
-// The first to be handed the request may have leave already: then Permit returns
+// The first to be handed the request (see First) may have leave already: then Permit returns
 // at once, and so it does when nobody is named who could refuse. Errors: a
 // *Failure that wraps ErrNotPermitted, or why ctx ended.
 func (r *Request) Permit(ctx context.Context) error {

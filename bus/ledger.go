@@ -158,6 +158,10 @@ type Core interface {
 	// only they can tell to, and in memory it does nothing. After an error of the disk it
 	// fails for good: what is not on the disk by then may never be.
 	Flush(ctx context.Context) error
+	// Server names the server that takes what is published now, as Delivery.Server
+	// does. It is empty when nobody could tell by it that a delivery is the first
+	// (see First): then no request is to be marked with it.
+	Server() string
 }
 
 // A Pool bounds the work of one agent, over all its processes (M-31, M-32).
@@ -200,8 +204,13 @@ type Worker interface {
 // A Delivery is one request handed to a worker.
 type Delivery interface {
 	Message() Message
-	// Deliveries counts how often it was handed out, this time included.
+	// Deliveries counts how often it was handed out, this time included, as far as
+	// the server knows: one that was killed, or whose machine lost its power, may
+	// begin anew with 1 (see First).
 	Deliveries() int
+	// Server names the server that the worker was connected to when it was handed the
+	// request. It has another name after each start; empty is unknown.
+	Server() string
 	// InProgress is the sign of life that keeps the request.
 	InProgress() error
 	// Ack says that the request is dealt with, and waits until that is noted.

@@ -50,12 +50,12 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 // A permit is the leave to do what one delivery of a request asks for. It is
 // asked for once, however often the handler asks.
 type permit struct {
-	server     *server
-	request    *schemas.Event
-	question   bool // it asks for no work: nobody is permitted anything
-	deliveries int
-	supersede  func() // leaves the request to another process, which was permitted since
-	log        zerolog.Logger
+	server    *server
+	request   *schemas.Event
+	question  bool   // it asks for no work: nobody is permitted anything
+	first     bool   // nobody was handed it before (see First)
+	supersede func() // leaves the request to another process, which was permitted since
+	log       zerolog.Logger
 
 	answered atomic.Bool
 	given    atomic.Bool // leave to act
@@ -76,7 +76,7 @@ func (p *permit) ask(ctx context.Context) error {
 		p.settle(&schemas.PermitAnswer{Reason: schemas.PermitQuestion})
 		return p.refusal
 	}
-	if p.request.Permit != "" && p.deliveries == 1 {
+	if p.brought() {
 		p.give() // nobody else was ever handed this leave
 		return nil
 	}
@@ -167,11 +167,18 @@ func (p *permit) doubt(err error) error {
 // process or by another that was handed it earlier.
 func (p *permit) acted() bool { return p.given.Load() || p.shared() }
 
+// brought reports whether the leave that came along with the request is this
+// delivery's to use.
+func (p *permit) brought() bool { return p.request.Permit != "" && p.first }
+
 // shared reports whether another process may have been permitted what this one has
-// not asked for, or has not heard of.
+// not asked for, or has not heard of: one that was handed the request before, one that
+// is handed another copy meanwhile, or one that had an earlier attempt. The last two
+// are for agents that act outside alone to care about.
 func (p *permit) shared() bool {
 	_, asked := shardOf(p.server.worker.Name(), p.request)
-	return asked && !p.question && p.deliveries != 1 && !p.answered.Load()
+	alone := p.brought() || p.first && p.request.Attempt <= 1 && p.server.config.Agent.SideEffects != schemas.SideEffectsExternal
+	return asked && !p.question && !alone && !p.answered.Load()
 }
 
 // awaitPermit passes the answer to one question on until done is called.

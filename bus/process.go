@@ -273,10 +273,13 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	progress := s.startProgress(ctx, e, request, started)
 	_, question := request.Undeclared(schemas.KindWork)
 	leave := permit{
-		server: s, request: e, question: question, deliveries: held.delivery.Deliveries(), log: log,
+		server: s, request: e, question: question, first: First(e, held.delivery), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
-	request.permit, request.Deliveries = leave.ask, leave.deliveries
+	request.permit = leave.ask
+	if count := held.delivery.Deliveries(); leave.first || count > 1 {
+		request.Deliveries = count
+	}
 	result, err := s.call(ctx, held, request, progress.report, log)
 	progress.end()
 	switch cause := context.Cause(ctx); {

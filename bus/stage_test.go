@@ -82,6 +82,7 @@ func (s *stage) serve(t *testing.T, handle bus.HandlerFunc) (stop func() error) 
 	}
 }
 
+// ask publishes a request as its owner does for the first time.
 func (s *stage) ask(t *testing.T, n int, change func(*schemas.Event)) string {
 	t.Helper()
 	run := schemas.RunID(schemas.SessionID("stage", "1"), n)
@@ -100,7 +101,7 @@ func (s *stage) ask(t *testing.T, n int, change func(*schemas.Event)) string {
 	}
 	e := schemas.Event{
 		ID: id, Source: bus.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, DataContentType: schemas.MediaTypeJSON,
-		CorrelationID: run, Attempt: 1, ReplyTo: bus.ResponseSubject(agent, 0), Data: body,
+		CorrelationID: run, Attempt: 1, ReplyTo: bus.ResponseSubject(agent, 0), First: s.ledger.Server(), Data: body,
 	}
 	if change != nil {
 		change(&e)

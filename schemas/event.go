@@ -44,6 +44,7 @@ type Event struct {
 	Expires       time.Time // expires: after this nobody waits for the work
 	ReplyTo       string    // replyto: subject of the response
 	Permit        string    // permit: the leave to act outside that came with the request
+	First         string    // first: server on which this copy of a request, the first, was published (see bus.First)
 	TraceParent   string    // traceparent (W3C)
 	KeyID         string    // keyid: reserved for encrypted bodies
 

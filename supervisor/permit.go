@@ -6,19 +6,28 @@ import (
 	"podium/supervisor/session"
 )
 
-// once makes sure that a permit is brought along by one message at most: that
-// which is published right after its record by whoever wrote it. Any other copy of
-// the request goes without, so that its agent asks.
-func (c *conversation) once(outputs []session.Output) []session.Output {
-	fresh := c.fresh
+// once makes sure that one message at most says that it is the first copy of its
+// request, and brings a permit along: that which is published right after its record by
+// whoever wrote it. Any other copy goes without, so that its agent asks.
+func (o *Owner) once(c *conversation, outputs []session.Output) []session.Output {
+	server := ""
+	if c.fresh {
+		server = o.Core.Server()
+	}
 	c.fresh = false
 	for i := range outputs {
-		if !fresh {
-			outputs[i].Event.Permit = ""
+		if output := &outputs[i]; output.Event.Type == schemas.TypeExecutionRequest {
+			output.Event.First = server
+		}
+		if server == "" {
+			repeated(&outputs[i].Event)
 		}
 	}
 	return outputs
 }
+
+// repeated takes from a request what only its first copy has.
+func repeated(request *schemas.Event) { request.First, request.Permit = "", "" }
 
 // tell answers a question for a permit. An answer that is missed is given again
 // when the question is asked again.

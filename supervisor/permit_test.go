@@ -199,7 +199,8 @@ func (m *muted) Signal(subject string, body []byte) error {
 }
 
 // TestOneCopyBringsThePermit: the request that delivers an answer brings its permit
-// along in the first copy that its owner publishes, and in no other.
+// along in the first copy that its owner publishes, which says that it is the first, and
+// in no other.
 func TestOneCopyBringsThePermit(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*desk) bus.Core{
@@ -218,12 +219,12 @@ func TestOneCopyBringsThePermit(t *testing.T) {
 			d.spin(o, 10*time.Second)
 			copies := d.requests("chat")
 			for i := range copies {
-				want := ""
+				want, first := "", ""
 				if i == 0 {
-					want = schemas.PermitID(copies[0].ID)
+					want, first = schemas.PermitID(copies[0].ID), d.ledger.Server()
 				}
-				if copies[i].Permit != want || copies[i].ID != copies[0].ID {
-					t.Errorf("copy %d of %d brings permit %q, want %q", i+1, len(copies), copies[i].Permit, want)
+				if copies[i].Permit != want || copies[i].First != first || copies[i].ID != copies[0].ID {
+					t.Errorf("copy %d of %d brings permit %q, first for %q, want %q and %q", i+1, len(copies), copies[i].Permit, copies[i].First, want, first)
 				}
 			}
 			if len(copies) == 0 || (name == "published once") != (len(copies) == 1) {
@@ -256,6 +257,27 @@ func (c *doubtful) Publish(message bus.Message, expect bus.Expect, done func(bus
 	})
 }
 
+// nameless is a ledger of which nobody can tell whether a delivery is the first.
+type nameless struct{ bus.Core }
+
+func (nameless) Server() string { return "" }
+
+// TestNothingComesAlongWhereNobodyCanBelieveIt: who is handed the delivery asks.
+func TestNothingComesAlongWhereNobodyCanBelieveIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	o := d.open("one", nameless{d.ledger}, 0)
+	d.say("thread", "m1", "do it")
+	d.must(d.work(o))
+	d.answerNewest("worker", "done")
+	d.must(d.work(o))
+	if copies := d.requests("chat"); len(copies) != 1 || copies[0].Permit != "" || copies[0].First != "" {
+		t.Errorf("requests %+v", copies)
+	}
+	d.deliverAll(o, "chat")
+	d.clean()
+}
+
 // TestTakeoverBringsNoPermit: who publishes a request anew does not know whether
 // somebody was handed the first copy. Whoever is handed the second asks, and is
 // permitted again.
@@ -272,6 +294,9 @@ func TestTakeoverBringsNoPermit(t *testing.T) {
 	copies := d.requests("chat")
 	if len(copies) != 2 || copies[0].Permit == "" || copies[1].Permit != "" || copies[0].ID != copies[1].ID {
 		t.Fatalf("requests %+v", copies)
+	}
+	if copies[0].First != d.ledger.Server() || copies[1].First != "" {
+		t.Errorf("the copies are the first for %q and %q", copies[0].First, copies[1].First)
 	}
 	chat := d.ledger.Worker("chat")
 	id := d.question("chat", &copies[1])

@@ -117,7 +117,7 @@ func legibleHeaders(header bus.Header) map[string][]string {
 // insist publishes an event until the ledger takes it, or says that it never can.
 func (o *Owner) insist(ctx context.Context, subject string, event *schemas.Event, tries int, done func(now time.Time)) {
 	again := func(now time.Time, err error) {
-		event.Permit = "" // the first copy may have arrived, and another one has to ask
+		repeated(event) // the first copy may have arrived, and another one has to ask
 		o.Log.Error().Err(err).Str("kind", event.Type).Int("shard", o.Shard).Msg("the ledger does not take a message; trying again")
 		o.alarms.add(now.Add(o.backoff(tries)), func(time.Time) { o.insist(ctx, subject, event, tries+1, done) })
 	}

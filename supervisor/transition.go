@@ -260,7 +260,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 	case len(*missing) > 0:
 		o.collect(ctx, c, (*missing)[:1], again) // with it the others may not be needed
 	default:
-		o.deliver(ctx, c.once(outputs), done, now)
+		o.deliver(ctx, o.once(c, outputs), done, now)
 	}
 }
 

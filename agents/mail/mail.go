@@ -153,7 +153,7 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Repo
 	if err != nil {
 		return schemas.Result{}, err
 	}
-	if request.Attempt > 1 || request.Deliveries > 1 {
+	if request.Attempt > 1 || request.Deliveries != 1 {
 		if sent, err := account.look(ctx, letter.messageID); err == nil && sent {
 			receipt.Resolved = resolvedSent
 			return receipt.result()

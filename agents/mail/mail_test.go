@@ -83,7 +83,7 @@ func requestWith(t *testing.T, given any) bus.Request {
 		ExecutionRequest: schemas.ExecutionRequest{Payload: schemas.RequestPayload{
 			PlanID: "plan", Tasks: []schemas.Task{task},
 		}},
-		EffectID: effect, Run: "run-1", Attempt: 1,
+		EffectID: effect, Run: "run-1", Attempt: 1, Deliveries: 1,
 	}
 }
 

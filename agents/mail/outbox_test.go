@@ -138,8 +138,9 @@ func TestASecondAttemptLooksBeforeItSends_I25(t *testing.T) {
 		t.Errorf("the folder has %d letters, and %d were sent, or they differ", len(box.letters), len(kept))
 	}
 	for name, again := range map[string]func(*bus.Request){
-		"second attempt":   func(r *bus.Request) { r.Attempt = 2 },
-		"handed out again": func(r *bus.Request) { r.Deliveries = 2 },
+		"second attempt":      func(r *bus.Request) { r.Attempt = 2 },
+		"handed out again":    func(r *bus.Request) { r.Deliveries = 2 },
+		"maybe not the first": func(r *bus.Request) { r.Deliveries = 0 },
 	} {
 		repeated := request
 		again(&repeated)

@@ -37,6 +37,7 @@ func TestCore(t *testing.T, open func(t *testing.T) System) {
 		{"Store", testStore},
 		{"Artifacts", testArtifacts},
 		{"Queue", testQueue},
+		{"First", testFirst},
 		{"Services", testServices},
 		{"Agents", testAgents},
 		{"Reservations", testReservations},

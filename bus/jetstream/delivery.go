@@ -23,10 +23,11 @@ type delivery struct {
 	raw     *nats.Msg
 	at      position
 	message bus.Message
+	server  string
 }
 
 func newDelivery(w *Worker, m *nats.Msg, at position) *delivery {
-	return &delivery{worker: w, raw: m, at: at, message: bus.Message{
+	return &delivery{worker: w, raw: m, at: at, server: w.connection.ConnectedServerId(), message: bus.Message{
 		Subject: m.Subject, Header: incoming(m.Header), Body: m.Data,
 		Stream: bus.WorkStream, Sequence: at.stream, Recorded: at.recorded,
 	}}
@@ -37,6 +38,11 @@ func (d *delivery) Message() bus.Message { return d.message }
 
 // Deliveries implements bus.Delivery.
 func (d *delivery) Deliveries() int { return d.at.deliveries }
+
+// Server implements bus.Delivery. The server's id is made anew at each start. A
+// message that is read when its connection has been lost and is back gets the name of
+// the later server, or none, and never that of an earlier one.
+func (d *delivery) Server() string { return d.server }
 
 // InProgress implements bus.Delivery.
 func (d *delivery) InProgress() error {

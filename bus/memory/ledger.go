@@ -25,6 +25,7 @@ type Ledger struct {
 	artifacts *artifacts
 	services  []*service           // in order of registration
 	workers   map[string][]*Worker // by agent, in order of creation
+	starts    int                  // of the server
 }
 
 var _ bus.Core = (*Ledger)(nil)

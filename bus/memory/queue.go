@@ -102,7 +102,7 @@ func (l *Ledger) deliver(c *consumer, p *lease, now time.Time) bus.Delivery {
 	p.deliveries++
 	c.last = now
 	p.until = now.Add(c.pool.AckWait)
-	return &delivery{ledger: l, consumer: c, lease: p, count: p.deliveries}
+	return &delivery{ledger: l, consumer: c, lease: p, count: p.deliveries, server: l.name()}
 }
 
 // nextLapse returns how long until a lease lapses; ok is false when none is held.
@@ -278,6 +278,7 @@ type delivery struct {
 	consumer *consumer
 	lease    *lease
 	count    int
+	server   string
 }
 
 // Message implements bus.Delivery.
@@ -285,6 +286,9 @@ func (d *delivery) Message() bus.Message { return d.lease.message }
 
 // Deliveries implements bus.Delivery.
 func (d *delivery) Deliveries() int { return d.count }
+
+// Server implements bus.Delivery.
+func (d *delivery) Server() string { return d.server }
 
 // InProgress implements bus.Delivery.
 func (d *delivery) InProgress() error {

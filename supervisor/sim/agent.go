@@ -38,6 +38,7 @@ type asked struct {
 	task     *schemas.Task
 	permit   string // the leave to act that it has; empty is none
 	acted    bool
+	first    bool // nobody was handed it before, as bus.First has it
 }
 
 func (w *World) agent(name string, size int) *agent {
@@ -87,7 +88,9 @@ func (a *agent) take(delivery bus.Delivery) {
 		w.violate(RequestsAreProper, "request %s to agent %s reached agent %s", event.ID, request.To, a.name)
 		return
 	}
-	asked := &asked{agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0]}
+	asked := &asked{
+		agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0], first: bus.First(&event, delivery),
+	}
 	asked.readsWhatItMay()
 	if !event.Expires.IsZero() && w.now.After(event.Expires) {
 		asked.ack() // nobody waits any more

@@ -36,7 +36,7 @@ func Invariants() []string {
 		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
-		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, QuestionsAnswered,
+		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
@@ -61,6 +61,7 @@ func (w *World) check() {
 	h.leavesHold()
 	h.questionsAreHeard()
 	h.actsArePermitted()
+	h.effectsHappenOnce()
 	h.resourcesHold()
 	h.breakersMove()
 	h.decidedAgain()

@@ -11,6 +11,7 @@ const (
 	LeaveHolds        = "an agent is told that it may act only while it may"
 	ActsArePermitted  = "an agent acts by a leave that is on record, once"
 	QuestionsAnswered = "a question for leave is answered"
+	EffectsHappenOnce = "where the profile has a person judge what nobody knows, no effect happens twice"
 )
 
 // A leave is what permits an effect.
@@ -157,6 +158,20 @@ func (h *history) actsArePermitted() {
 		act := inRun{l.task.run.id(), did.effect}
 		if acts[act]++; acts[act] > 1+again[act] {
 			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
+		}
+	}
+}
+
+// effectsHappenOnce: where nobody knows whether an effect has happened and the profile
+// wants to be asked then, it happens once, whatever was handed out again.
+func (h *history) effectsHappenOnce() {
+	happened := map[string]int{}
+	for i := range h.world.acts {
+		did := &h.world.acts[i]
+		if l := h.leaves[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
+			if happened[did.effect]++; happened[did.effect] > 1 {
+				h.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
+			}
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (q *asked) seek() {
 	case !q.task.Context.Kind.IsWork() && (w.calm || !w.once(3)):
 		q.behave()
 		return
-	case q.event.Permit != "" && q.delivery.Deliveries() == 1:
+	case q.brought():
 		q.allowed(q.event.Permit)
 		return
 	}
@@ -201,9 +201,12 @@ func (w *World) act(q *asked) {
 	})
 }
 
+// brought reports whether the leave that came along with a request is to be used.
+func (q *asked) brought() bool { return q.event.Permit != "" && q.first }
+
 // doubtful reports whether an agent that fails cannot be sure that its effect has
-// not happened: it has acted, or maybe another process has that was permitted. For a
-// question nobody has.
+// not happened: it has acted, or maybe another process has that was permitted, unless it
+// was handed the leave that came along itself. For a question nobody has.
 func (q *asked) doubtful() bool {
-	return q.agent.external && q.task.Context.Kind.IsWork() && (q.acted || q.permit == "")
+	return q.agent.external && q.task.Context.Kind.IsWork() && (q.acted || q.permit == "" && !q.brought())
 }

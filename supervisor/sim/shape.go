@@ -34,6 +34,7 @@ type shape struct {
 	absent  bool // owners look whether anybody serves an agent
 	named   bool // garbage names the request that it answers
 	formers bool // shards are taken over from owners that live on
+	crashes bool // the ledger's server is killed, and has not written what was handed out last
 }
 
 // bulk is how large the words of people and agents may become.

@@ -20,6 +20,7 @@ type World struct {
 
 	rand    *rand.Rand
 	formers *rand.Rand // what becomes of former owners
+	crashes *rand.Rand // when the ledger's server is killed, and what it had written by then
 	shape   shape
 	now     time.Time
 	ledger  *memory.Ledger
@@ -66,6 +67,8 @@ func New(seed uint64, library *Library) *World {
 	w.shape.late(seed)
 	w.formers = newFormers(seed)
 	w.shape.former(w.formers)
+	w.crashes = newCrashes(seed)
+	w.shape.crash(w.crashes)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
 	w.grants, err = bus.NewGrants([]byte("the same in every world"))
@@ -120,7 +123,7 @@ func (w *World) poolSize(agent string) int { return w.pools[agent] }
 // thing that goes wrong with them, in a small world. It comes before Run.
 func (w *World) Strike(n int64, flaw Flaw) {
 	w.strike = &strike{at: n, flaw: flaw}
-	w.shape.steps, w.shape.trouble, w.shape.skew, w.shape.formers = min(w.shape.steps, 16), 0, 0, false
+	w.shape.steps, w.shape.trouble, w.shape.skew, w.shape.formers, w.shape.crashes = min(w.shape.steps, 16), 0, 0, false, false
 }
 
 // Effects counts the effects of all owners, once Run has ended and if Strike came
@@ -145,6 +148,10 @@ func (w *World) disturb() {
 	}
 	if w.shape.formers && once(w.formers, 6) {
 		w.succeed()
+		return
+	}
+	if w.shape.crashes && once(w.crashes, 12) {
+		w.crash()
 		return
 	}
 	if w.rand.IntN(16) < w.shape.trouble {

@@ -1,0 +1,31 @@
+package sim
+
+import "math/rand/v2"
+
+// crashStream is a source of its own for crashes of the ledger's server: worlds without
+// them are as they were, and those that are known to catch a planted bug have none.
+const crashStream = 0x6372617368
+
+func newCrashes(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, crashStream)) //nolint:gosec // a simulation repeats
+}
+
+// crash draws whether the server is killed now and then; in most of those worlds agents
+// ask before they act.
+func (s *shape) crash(r *rand.Rand) {
+	if s.crashes = once(r, 4); s.crashes {
+		s.permits = s.permits || !once(r, 3)
+	}
+}
+
+// crash kills the ledger's server and starts it again. What it had written of its queues
+// is some requests behind, or nothing at all: those it hands out again, acknowledged or
+// not, and counts them from 1. Everybody else lives on.
+func (w *World) crash() {
+	w.ledger.Restart(func(_ string, next uint64) uint64 {
+		if once(w.crashes, 4) {
+			return 1
+		}
+		return next - min(next, w.crashes.Uint64N(8))
+	})
+}
