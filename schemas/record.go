@@ -91,6 +91,9 @@ type Cause struct {
 	Limits []Limit `json:"limits,omitzero"`
 	// Reuses are earlier answers that the decision found.
 	Reuses []Reuse `json:"reuses,omitzero"`
+	// Asks says that a request which would have brought its permit along does not:
+	// nobody can tell who is handed it first, so that its agent asks.
+	Asks bool `json:"asks,omitzero"`
 	// Proven are the artifacts (SHA-256) that the input names with a valid grant: an
 	// answer those that its agent has put, a request those that came with it.
 	Proven []string `json:"proven,omitzero"`

@@ -381,6 +381,9 @@ func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reus
 	return a.owner.answers.find(agent, input, a.now.Add(-age))
 }
 
+// Brings implements plan.Bus.
+func (a *admissions) Brings() bool { return a.owner.Core.Server() != "" }
+
 // answers remembers what agents have answered to which input (M-29). It forgets
 // with its owner, and the oldest first.
 type answers struct {

@@ -271,8 +271,16 @@ func TestNothingComesAlongWhereNobodyCanBelieveIt(t *testing.T) {
 	d.must(d.work(o))
 	d.answerNewest("worker", "done")
 	d.must(d.work(o))
-	if copies := d.requests("chat"); len(copies) != 1 || copies[0].Permit != "" || copies[0].First != "" {
-		t.Errorf("requests %+v", copies)
+	copies := d.requests("chat")
+	if len(copies) != 1 || copies[0].Permit != "" || copies[0].First != "" {
+		t.Fatalf("requests %+v", copies)
+	}
+	id := d.question("chat", &copies[0])
+	d.must(d.work(o))
+	if n := d.facts("thread", func(f *schemas.Fact) bool {
+		return permits(f) && f.PermitGranted.Permit == id && !f.PermitGranted.Again
+	}); n != 1 {
+		t.Errorf("%d permits are granted for the first time", n)
 	}
 	d.deliverAll(o, "chat")
 	d.clean()

@@ -347,7 +347,9 @@ func TestDoubtOverACrashOfTheServer_X03(t *testing.T) {
 	if effects := d.effects.Load(); effects != 1 {
 		t.Errorf("it was done %d times", effects)
 	}
-	told := func(f *schemas.Fact) bool { return f.TaskFailed != nil && f.TaskFailed.Cause == schemas.FailureUnknownEffect }
+	told := func(f *schemas.Fact) bool {
+		return f.TaskFailed != nil && f.TaskFailed.Cause == schemas.FailureUnknownEffect
+	}
 	if d.facts(told) != 1 {
 		t.Error("nobody is told that it may have been done")
 	}

@@ -92,5 +92,5 @@ func (t *Turn) asksOnUnknown(agent string) bool {
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func (t *Turn) brings(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent)
+	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Bus.Brings()
 }

@@ -35,6 +35,9 @@ type Bus interface {
 	// Reuse returns the sequence and size of an answer that the agent gave to
 	// the same input not longer ago than age (M-29).
 	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
+	// Brings reports whether a request may bring its permit along: who is handed it
+	// first can tell that.
+	Brings() bool
 }
 
 // Admission is whether a request may go to an agent now.
@@ -57,6 +60,9 @@ func (Unlimited) Admit(string) Admission { return Admitted }
 func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 	return schemas.Reuse{}, false
 }
+
+// Brings implements Bus.
+func (Unlimited) Brings() bool { return true }
 
 // Begin plans the run: it asks for a plan, or makes one and goes on with it.
 func (t *Turn) Begin(content schemas.Result) { t.decompose(content) }

@@ -16,6 +16,8 @@ type agents struct {
 	room  map[string]int     // requests that may be under way; an agent that is not there has no limit
 	gates map[string]breaker // closed when it is not there
 	heard []heard
+
+	nameless bool // nobody can tell who is handed a request first
 }
 
 // A breaker is a circuit breaker as a decision sees it (M-28).
@@ -75,3 +77,6 @@ func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reus
 	}
 	return schemas.Reuse{}, false
 }
+
+// Brings implements plan.Bus.
+func (a *admissions) Brings() bool { return !a.agents.nameless }

@@ -14,6 +14,7 @@ type noted struct {
 	counts []schemas.Limit // Room counts the admitted
 	limits []schemas.Limit
 	reuses []schemas.Reuse
+	asks   bool
 }
 
 // Admit implements plan.Bus.
@@ -46,6 +47,13 @@ func (n *noted) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bo
 		n.reuses = append(n.reuses, found)
 	}
 	return found, ok
+}
+
+// Brings implements plan.Bus.
+func (n *noted) Brings() bool {
+	brings := n.live.Brings()
+	n.asks = n.asks || !brings
+	return brings
 }
 
 // Recorded answers as the agents' state was, by the cause of a record.
@@ -91,3 +99,6 @@ func (r *recorded) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, b
 	}
 	return schemas.Reuse{}, false
 }
+
+// Brings implements plan.Bus.
+func (r *recorded) Brings() bool { return !r.cause.Asks }

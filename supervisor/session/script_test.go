@@ -183,7 +183,9 @@ func (s *script) limit() {
 	agent := s.pick("calculator", "summary", "clerk", "mail", "chat", "model", "planner")
 	switch s.next() % 4 {
 	case 0:
-		s.stage.agents.room = set(s.stage.agents.room, agent, s.next()%3)
+		number := s.next()
+		s.stage.agents.room = set(s.stage.agents.room, agent, number%3)
+		s.stage.agents.nameless = number%8 == 7
 	case 1:
 		delete(s.stage.agents.room, agent)
 	default:

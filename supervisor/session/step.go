@@ -101,7 +101,7 @@ func Step(env Env, state State, input Input) Outcome {
 			State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted, Doubtful: d.doubtful,
 		}
 	}
-	cause.Limits, cause.Reuses, cause.Proven = d.bus.limits, d.bus.reuses, input.Proven
+	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.bus.limits, d.bus.reuses, d.bus.asks, input.Proven
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Learned: d.learned}
 }
 

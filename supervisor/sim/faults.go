@@ -28,6 +28,7 @@ type faults struct {
 	outage  *outage     // of the whole ledger, for everybody
 	watch   *watch
 
+	nameless    bool      // the server has no name at times
 	slowUntil   time.Time // until then no checkpoint arrives
 	checkpoints []func()  // that do not yet
 	meanwhile   func()    // happens while the shard is taken over, once

@@ -76,6 +76,7 @@ func (w *World) start(shard int) {
 	p := &process{shard: shard, view: &faults{
 		Core: w.ledger, shard: shard, rand: w.rand, fuse: w.strike, limbo: &w.limbo, watch: &w.watch,
 		outage: &w.outage, now: func() time.Time { return w.now }, meanwhile: w.meanwhile,
+		nameless: w.shape.nameless,
 	}}
 	pending := 1 + w.rand.IntN(16)
 	if w.shape.skew > 0 && !w.calm {

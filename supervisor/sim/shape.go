@@ -24,17 +24,18 @@ type shape struct {
 	edited   bool       // somebody edits the profiles meanwhile
 	demand   [doors]int // how often each door is used
 
-	permits bool          // agents with effects outside ask before they act
-	wait    time.Duration // of the bus, for an agent's sign of life
-	shared  bool          // many tasks need what others need too
-	houses  int           // processes of several owners that tell each other; 0 is none
-	catchUp time.Duration // that a new owner waits for what is on its way; 0 is the default
-	hurry   time.Duration // the longest time in which nothing happens
-	breaker plan.BreakerPolicy
-	absent  bool // owners look whether anybody serves an agent
-	named   bool // garbage names the request that it answers
-	formers bool // shards are taken over from owners that live on
-	crashes bool // the ledger's server is killed, and has not written what was handed out last
+	permits  bool          // agents with effects outside ask before they act
+	wait     time.Duration // of the bus, for an agent's sign of life
+	shared   bool          // many tasks need what others need too
+	houses   int           // processes of several owners that tell each other; 0 is none
+	catchUp  time.Duration // that a new owner waits for what is on its way; 0 is the default
+	hurry    time.Duration // the longest time in which nothing happens
+	breaker  plan.BreakerPolicy
+	absent   bool // owners look whether anybody serves an agent
+	named    bool // garbage names the request that it answers
+	formers  bool // shards are taken over from owners that live on
+	crashes  bool // the ledger's server is killed, and has not written what was handed out last
+	nameless bool // at times nobody can tell which server takes a message
 }
 
 // bulk is how large the words of people and agents may become.
