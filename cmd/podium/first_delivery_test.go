@@ -192,7 +192,9 @@ func (d *crashDesk) chat(early bool, second bus.HandlerFunc) {
 	case <-time.After(patience):
 		d.t.Fatal("chat was asked nothing")
 	}
-	<-ended
+	if err := <-ended; err != nil && !bus.Temporary(err) {
+		d.t.Errorf("the first process ended with %v", err)
+	}
 	d.server.Restart()
 	d.run(func(ctx context.Context) error {
 		return d.serve(ctx, "chat", func(w bus.Worker) bus.Worker { return &counting{Worker: w, acknowledged: d.again} }, second)
