@@ -116,16 +116,17 @@ func TestDamageIsSaid(t *testing.T) {
 			t.Error("a start that does nothing has changed something")
 		}
 
-		if o := i.podium("ledger", "repair"); o.code != exitOK || !strings.Contains(o.stdout, "goes on without it") {
+		if o := i.podium("ledger", "repair"); o.code != exitOK || !strings.Contains(o.stdout, "it was one flipped bit, and is restored") {
 			t.Fatalf("repair: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 		}
 		i.up()
 		i.asks("6 * 7", "42")
 		status, body := i.fetch("/healthz")
-		if err := json.Unmarshal([]byte(body), &health); err != nil || status != http.StatusOK || len(health.Losses) != round+1 || !health.Losses[round].Accepted {
+		if err := json.Unmarshal([]byte(body), &health); err != nil || status != http.StatusOK || len(health.Losses) != round+1 || !health.Losses[round].Accepted || !health.Losses[round].Restored {
 			t.Errorf("after the repair health says %d %s, %v", status, body, err)
 		}
 		i.stop()
+		i.verify()
 	}
 }
 

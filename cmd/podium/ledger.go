@@ -12,7 +12,7 @@ import (
 // ledgerCommand is about the files of a ledger that no instance runs on.
 type ledgerCommand struct {
 	Check  ledgerCheckCommand  `cmd:"" help:"Say what the ledger has lost; changes nothing."`
-	Repair ledgerRepairCommand `cmd:"" help:"Go on without what the ledger has lost."`
+	Repair ledgerRepairCommand `cmd:"" help:"Restore what can be restored, and go on without the rest."`
 }
 
 // Help is shown by --help.
@@ -56,9 +56,9 @@ type ledgerRepairCommand struct{}
 
 // Help is shown by --help.
 func (ledgerRepairCommand) Help() string {
-	return `First try to restore the directory from a backup: what is lost is lost for good after this. Messages that
-cannot be read are left out, those before and behind are kept, and what is changed is kept as it was in the
-folder "aside" of --data. Afterwards the service starts again. A conversation that has lost a message is put
+	return `First try to restore the directory from a backup: what is lost is lost for good after this. Where one bit of a
+message has flipped, it is flipped back. Other messages that cannot be read are left out, those before and behind
+are kept, and what is changed is kept as it was in the folder "aside" of --data. Afterwards the service starts again. A conversation that has lost a message is put
 before a person by podium quarantine; podium mail audit says which mails are missing.
 
   podium ledger check            # what would it be?
@@ -78,7 +78,7 @@ func (c *ledgerRepairCommand) Run(env *environment) error {
 	if err = env.tellLosses(lost); err != nil && !errors.As(err, new(*exitError)) {
 		return err
 	}
-	return env.tell("the ledger in %s goes on without it\n", env.data)
+	return env.tell("the ledger in %s can be used again\n", env.data)
 }
 
 // tellLosses says what is lost. It is an exitError when something is.

@@ -56,23 +56,48 @@ func RemoveBlock(folder string, index uint32) error {
 }
 
 // OmitDamage leaves out of a block what cannot be read, and keeps the records before and
-// behind.
-func OmitDamage(folder string, index uint32) error {
+// behind. Where one bit has flipped, it is flipped back: the checksum proves it. It
+// returns at which offsets that was so.
+func OmitDamage(folder string, index uint32) (restored []int64, err error) {
 	content, err := os.ReadFile(BlockFile(folder, index))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, err := newDecoder(filepath.Base(folder), index)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var kept []byte
 	from := int64(0)
 	d.each(content, func(int64, *Record) {}, func(offset, length int64, _ string) {
 		kept = append(kept, content[from:offset]...)
 		from = offset + length
+		if piece := content[offset:from]; d.flipBack(piece) {
+			kept, restored = append(kept, piece...), append(restored, offset)
+		}
 	})
-	return wholefile.Replace(BlockFile(folder, index), append(kept, content[from:]...))
+	return restored, wholefile.Replace(BlockFile(folder, index), append(kept, content[from:]...))
+}
+
+// flippable bounds the record in which a flipped bit is looked for, in bytes: the time
+// grows with the square, to some seconds here.
+const flippable = 64 << 10
+
+// flipBack looks for the one bit that makes a piece a whole record, and flips it.
+func (d *decoder) flipBack(piece []byte) bool {
+	if len(piece) > flippable {
+		return false
+	}
+	for i := range piece {
+		for bit := range 8 {
+			piece[i] ^= 1 << bit
+			if _, size, wrong := d.decode(piece); wrong == "" && size == len(piece) {
+				return true
+			}
+			piece[i] ^= 1 << bit
+		}
+	}
+	return false
 }
 
 // Keep copies a block to a folder, before it is changed.

@@ -64,7 +64,8 @@ func (s *Stream) mirrorBlock(to string, at int) error {
 	if err := copyFile(BlockFile(s.Folder, block.Index), name); err != nil || len(block.Damages) == 0 {
 		return err
 	}
-	return OmitDamage(to, block.Index)
+	_, err := OmitDamage(to, block.Index)
+	return err
 }
 
 func copyTree(from, to string) error {

@@ -84,7 +84,8 @@ func (j *judgement) stream(s *filestore.Stream) {
 // block adds what a block has lost, between it and the one before too.
 func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint64, since time.Time) {
 	file := filestore.BlockFile(s.Folder, block.Index)
-	if s.Whole && block.First > last+1 && !j.continued(last+1, block.First) {
+	begins := len(block.Damages) > 0 && block.Damages[0].After == 0 // with the damage that is said below
+	if s.Whole && block.First > last+1 && !begins && !j.continued(last+1, block.First) {
 		j.lose(Loss{Cause: Missing, First: last + 1, Last: block.First - 1, Behind: block.First, Since: since, Detail: "what stood between two others is gone"})
 	}
 	for _, damage := range block.Damages {

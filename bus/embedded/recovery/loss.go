@@ -39,6 +39,8 @@ type Loss struct {
 	Promised bool `json:"promised,omitempty"`
 	// Accepted says that somebody has decided to go on without.
 	Accepted bool `json:"accepted,omitempty"`
+	// Restored says that one bit had flipped, and was flipped back: nothing is lost.
+	Restored bool `json:"restored,omitempty"`
 	// Kept is where the files are as they were found.
 	Kept string `json:"kept,omitempty"`
 }
@@ -76,6 +78,9 @@ func (l *Loss) String() string {
 			fmt.Fprintf(&text, ", byte %d", l.Offset)
 		}
 		text.WriteString(")")
+	}
+	if l.Restored {
+		text.WriteString("; it was one flipped bit, and is restored")
 	}
 	return text.String()
 }

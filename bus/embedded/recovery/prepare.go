@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"podium/bus/embedded/filestore"
@@ -63,14 +64,26 @@ func goOver(store *filestore.Store, losses []Loss, aside string, now time.Time) 
 			err = goBack(stream, loss, loss.Kept)
 		case loss.Cause == Damaged && loss.First != 0 && loss.File != "":
 			loss.Kept = filepath.Join(folder, loss.Stream)
-			index := blockOf(stream, loss.File)
-			err = errors.Join(filestore.Keep(stream.Folder, index, loss.Kept), filestore.OmitDamage(stream.Folder, index))
+			err = omit(stream, loss, losses)
 		}
 		if err = errors.Join(err, filestore.RemoveIndex(stream.Folder)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// omit leaves what is damaged out of a block, once for all losses there.
+func omit(stream *filestore.Stream, loss *Loss, losses []Loss) error {
+	index := blockOf(stream, loss.File)
+	if err := filestore.Keep(stream.Folder, index, loss.Kept); err != nil {
+		return err
+	}
+	restored, err := filestore.OmitDamage(stream.Folder, index)
+	for i := range losses {
+		losses[i].Restored = losses[i].Restored || losses[i].File == loss.File && slices.Contains(restored, losses[i].Offset)
+	}
+	return err
 }
 
 // goBack ends a stream before a loss.
