@@ -8,8 +8,8 @@ import (
 	"podium/schemas"
 )
 
-// IntakeShare is the percentage of a stream's limit at which intake is refused,
-// so that work under way can end.
+// IntakeShare is the percentage of a stream's limit, or of what its disk has, at which
+// intake is refused, so that work under way can end.
 const IntakeShare = 90
 
 // An Intake is the one way of a door onto the bus. It is safe for use by several
@@ -156,14 +156,14 @@ func (p *publishing) wait(ctx context.Context) (Receipt, error) {
 	return p.receipt, nil
 }
 
-// admit refuses what would fill the last tenth of a shard's stream.
+// admit refuses what would fill the last tenth of a shard's stream, or of its disk.
 func (i *Intake) admit(ctx context.Context, shard int) error {
-	share, err := i.used.Share(ctx, shard)
+	fill, err := i.used.Fill(ctx, shard)
 	if err != nil {
 		return err
 	}
-	if share >= IntakeShare {
-		return fmt.Errorf("shard %d takes no more events from outside: %w", shard, ErrFull)
+	if fill.Share() >= IntakeShare {
+		return fmt.Errorf("shard %d takes no more events from outside: %w: %s", shard, ErrFull, fill)
 	}
 	return nil
 }

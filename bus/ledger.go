@@ -88,6 +88,7 @@ type StreamState struct {
 	Messages    uint64
 	Bytes       uint64
 	MaxBytes    int64 // the limit; -1 is none
+	Disk        Disk  // under all streams
 }
 
 // A Reader hands out the messages of one stream in order. It is for one goroutine.

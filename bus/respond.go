@@ -172,7 +172,14 @@ func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, r
 			log.Error().Err(err).Msg("a response cannot be published")
 			return err
 		}
-		log.Warn().Err(err).Msg("a response is not published yet; trying again")
+		if s.draining.Load() && errors.Is(err, ErrFull) {
+			return err // there will be no room before the process ends
+		}
+		if errors.Is(err, ErrFull) {
+			log.Debug().Err(err).Msg("a response waits for room on the ledger")
+		} else {
+			log.Warn().Err(err).Msg("a response is not published yet; trying again")
+		}
 		if given.subject = subject; tries >= elsewhereAfter && tries%2 == 1 {
 			given.subject = ServiceSubject(s.worker.Name(), string(KindResponse))
 		}

@@ -100,6 +100,7 @@ type server struct {
 	idle    chan Delivery // to a goroutine that waits for work
 
 	malformed atomic.Uint64
+	draining  atomic.Bool // nothing new is taken
 
 	mu       sync.Mutex
 	running  map[string]context.CancelCauseFunc   // by request id
@@ -157,6 +158,7 @@ func (s *server) run(ctx context.Context) error {
 		err = cause
 		stop(errDrained) // it is not this process that is asked
 	}
+	s.draining.Store(true)
 	s.drain(&requests, stop)
 	quiet()
 	life.Wait()

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -147,7 +149,7 @@ func (o *Owner) writeParts(ctx context.Context, parts []schemas.Checkpoint, base
 	}
 	o.send(ctx, bus.ShardSubject(o.Shard), &event, bus.After(o.checkpoint.sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
-			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("checkpoint not acknowledged; reading it again")
+			o.complain(zerolog.WarnLevel, err).Int("shard", o.Shard).Msg("checkpoint not acknowledged; reading it again")
 			o.reread(ctx)
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/session"
@@ -112,7 +114,7 @@ func (o *Owner) end(c *conversation) {
 
 // retry lets a conversation go on after a wait, because of a temporary error.
 func (o *Owner) retry(c *conversation, now time.Time, err error) {
-	o.Log.Warn().Err(err).Str("session", c.id).Int("shard", o.Shard).Msg("session waits for the ledger")
+	o.complain(zerolog.WarnLevel, err).Str("session", c.id).Int("shard", o.Shard).Msg("session waits for the ledger")
 	wait := o.backoff(c.tries)
 	c.tries++
 	o.alarms.add(now.Add(wait), func(time.Time) { o.end(c) })

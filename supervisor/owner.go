@@ -90,6 +90,7 @@ type Owner struct {
 	alarms alarms
 	floor  floor
 	failed error
+	closed error // why the ledger took nothing when it was last asked to: it is full, or has lost messages
 
 	sessions  map[string]*conversation
 	waiting   map[string]*conversation // by the request whose answer it waits for
@@ -224,9 +225,26 @@ func (o *Owner) complete(now time.Time) bool {
 // publish appends a message and hands the outcome to a later Tick.
 func (o *Owner) publish(message bus.Message, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
 	o.Core.Publish(message, expect, func(ack bus.Ack, err error) {
-		o.later(func(now time.Time) { done(now, ack, err) })
+		o.later(func(now time.Time) {
+			if o.closed = nil; takesNothing(err) {
+				o.closed = err
+			}
+			done(now, ack, err)
+		})
 	})
 }
+
+// complain begins a line of the log. That the ledger takes nothing is said once for all
+// messages, by whoever watches it, and a full disk may be the log's own.
+func (o *Owner) complain(level zerolog.Level, err error) *zerolog.Event {
+	if takesNothing(err) {
+		level = zerolog.DebugLevel
+	}
+	return o.Log.WithLevel(level).Err(err)
+}
+
+// takesNothing tells a ledger that takes no message from one that did not take this one.
+func takesNothing(err error) bool { return errors.Is(err, bus.ErrFull) || errors.Is(err, bus.ErrLost) }
 
 // operate runs something that waits for the ledger and hands its outcome to a later Tick.
 func (o *Owner) operate(operation func() error, done func(now time.Time, err error)) {

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/session"
@@ -118,7 +120,7 @@ func legibleHeaders(header bus.Header) map[string][]string {
 func (o *Owner) insist(ctx context.Context, subject string, event *schemas.Event, tries int, done func(now time.Time)) {
 	again := func(now time.Time, err error) {
 		repeated(event) // the first copy may have arrived, and another one has to ask
-		o.Log.Error().Err(err).Str("kind", event.Type).Int("shard", o.Shard).Msg("the ledger does not take a message; trying again")
+		o.complain(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", o.Shard).Msg("the ledger does not take a message; trying again")
 		o.alarms.add(now.Add(o.backoff(tries)), func(time.Time) { o.insist(ctx, subject, event, tries+1, done) })
 	}
 	o.send(ctx, subject, event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {

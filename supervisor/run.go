@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"podium/bus"
@@ -46,7 +47,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	bounded, stop := context.WithTimeout(operating, finishWithin)
 	defer stop()
 	o.MaxPending = 0 // no new inputs
-	for o.Busy() && bounded.Err() == nil {
+	for o.Busy() && o.closed == nil && bounded.Err() == nil {
 		worked, err := o.Tick(operating, time.Now())
 		if err != nil {
 			return err
@@ -54,6 +55,9 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 		if !worked {
 			o.wait(bounded, timer)
 		}
+	}
+	if o.closed != nil {
+		return fmt.Errorf("stopped before everything under way was finished; the next start goes on with it: %w", o.closed)
 	}
 	if o.Busy() {
 		return errors.New("stopped before everything under way was finished; the next start goes on with it")
@@ -63,7 +67,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 
 // writeLast writes the checkpoint that ends a stop in order.
 func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer) error {
-	for tries := 0; !o.checkpoint.clean && tries < finishTries && bounded.Err() == nil; tries++ {
+	for tries := 0; !o.checkpoint.clean && o.closed == nil && tries < finishTries && bounded.Err() == nil; tries++ {
 		if tries > 0 {
 			timer.Reset(o.backoff(tries))
 			select {

@@ -67,6 +67,8 @@ type Server struct {
 	looking    func() error       // ends it
 	close      sync.Once
 
+	reached atomic.Pointer[server.Server] // by connections; nil while there is none
+
 	unwatch  context.CancelFunc
 	watching sync.WaitGroup
 	requests atomic.Pointer[func(agent string) int64]
@@ -153,6 +155,7 @@ func (s *Server) start(ctx context.Context, store string) error {
 			return fmt.Errorf("remember the server's port: %w", err)
 		}
 	}
+	s.reached.Store(s.server)
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch = unwatch
 	s.watching.Go(func() { s.watch(watched) })
@@ -224,7 +227,12 @@ func probe(ctx context.Context, address string) error {
 func (s *Server) URL() string { return s.server.ClientURL() }
 
 // InProcessConn opens a connection without a socket. It needs a key like any other.
-func (s *Server) InProcessConn() (net.Conn, error) { return s.server.InProcessConn() }
+func (s *Server) InProcessConn() (net.Conn, error) {
+	if running := s.reached.Load(); running != nil {
+		return running.InProcessConn()
+	}
+	return nil, errRestarting
+}
 
 // Keys returns the keys of everybody who may connect.
 func (s *Server) Keys() Keys { return s.keys }
@@ -235,7 +243,7 @@ func (s *Server) Keys() Keys { return s.keys }
 func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
 	return jetstream.Connect(ctx, jetstream.Config{
 		InProcess: s, URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
-		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Flush: s.flush(), Logger: s.config.Logger,
+		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Flush: s.flush(), Free: Free(s.config.Dir), Logger: s.config.Logger,
 	})
 }
 
@@ -281,6 +289,9 @@ func (s *Server) Close() error {
 func (s *Server) Unclean() bool { return s.recovery != nil && s.recovery.Unclean() }
 
 func (s *Server) stop() {
+	if s.server == nil {
+		return // it could not be started again
+	}
 	s.server.Shutdown()
 	s.server.WaitForShutdown() // or the index is not written and the next start scans everything
 }

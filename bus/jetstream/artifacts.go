@@ -49,6 +49,11 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 	if !errors.Is(err, jetstream.ErrObjectNotFound) {
 		return schemas.Artifact{}, classify("look for an artifact", err)
 	}
+	if err = a.core.hold.allowed("put an artifact"); err != nil {
+		return schemas.Artifact{}, err
+	}
+	ctx, stop := a.core.answered(ctx)
+	defer stop()
 	if content.size > 0 && content.size <= artifactPiece {
 		err = a.putSmall(ctx, content)
 	} else {

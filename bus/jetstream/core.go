@@ -53,6 +53,9 @@ type Config struct {
 	// Flush makes what the servers have acknowledged survive a loss of power; nil where
 	// they do that before they acknowledge, or nobody here can.
 	Flush func(ctx context.Context) error
+	// Free returns how many bytes there are left for the ledger on its disk. Nil says that
+	// this is not known, as of a server on another machine.
+	Free func() (int64, error)
 	// AmendLater leaves a ledger that is there as it is until Amend: others may work on it.
 	AmendLater bool
 	Logger     zerolog.Logger
@@ -65,6 +68,9 @@ type Core struct {
 	js         jetstream.JetStream
 	returned   *signal
 	publisher  *publisher
+	hold       hold
+	epoch      atomic.Pointer[epoch]
+	holding    holding
 	turns      *turns
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
 	chunks     chunkIndex
@@ -98,6 +104,8 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
 		name: "podium " + config.Name, returned: newSignal(), logger: config.Logger,
 	}
+	core.publisher.hold = &core.hold
+	core.epoch.Store(newEpoch())
 	server := core.endpoint
 	server.returned, server.lost = core.returned, core.publisher.lost
 	server.failed = func(err error) {
@@ -125,6 +133,9 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	}
 	if err == nil {
 		err = core.Flush(opening) // what was made, before anything stands on it
+	}
+	if err == nil {
+		err = core.noteStreams(opening)
 	}
 	if err != nil {
 		core.Close()
@@ -158,7 +169,7 @@ func (c *Core) State(ctx context.Context, stream string) (bus.StreamState, error
 	}
 	return bus.StreamState{
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
-		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes,
+		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: info.Config.MaxBytes, Disk: c.disk(ctx),
 	}, nil
 }
 

@@ -35,6 +35,8 @@ type publisher struct {
 	connection *nats.Conn
 	inbox      string  // an answer comes to this and the publication's number
 	lanes      []*lane // by shard, and that of the work stream; none: each message goes at once
+	hold       *hold
+	marks      *marks
 
 	mu        sync.Mutex
 	changed   sync.Cond               // nothing is open any more
@@ -69,7 +71,7 @@ type failure struct {
 }
 
 func newPublisher() *publisher {
-	p := &publisher{sent: make(map[uint64]*publication)}
+	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), marks: newMarks()}
 	p.changed.L = &p.mu
 	return p
 }
@@ -106,6 +108,7 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 	}
 }
 
+// forward hands a message to its lane, or sends it.
 func (p *publisher) forward(publishing *publication) {
 	if lane := p.laneOf(publishing.subject); lane != nil {
 		lane.enter(publishing)
@@ -116,6 +119,10 @@ func (p *publisher) forward(publishing *publication) {
 
 // send puts a message on the wire with the headers given.
 func (p *publisher) send(publishing *publication, header nats.Header) {
+	if reason := p.hold.refusing(); reason != nil { // it may have waited in its lane
+		p.fail(publishing, reason)
+		return
+	}
 	p.mu.Lock()
 	p.number++
 	number := p.number
@@ -174,6 +181,9 @@ func (p *publisher) answered(m *nats.Msg) {
 		return
 	}
 	ack, err := readAnswer(m.Data, len(publishing.before)+1)
+	if err == nil && !p.marks.advance(ack, len(publishing.before)) {
+		err = &bus.TemporaryError{Op: "publish", Err: errLedgerShrank} // what it stands in is not the ledger's stream
+	}
 	switch {
 	case err == nil:
 		p.acked(publishing, ack)
@@ -284,6 +294,7 @@ func (p *publisher) lost() {
 		err = nats.ErrConnectionClosed
 	}
 	p.mu.Unlock()
+	p.marks.settle() // before anything is sent on the next connection
 	p.giveUp(time.Now(), err)
 }
 

@@ -75,7 +75,7 @@ func (c *Core) Store(bucket string) bus.Store { return &store{core: c, bucket: b
 
 // with runs one operation on the bucket.
 func (s *store) with(ctx context.Context, op string, run func(context.Context, jetstream.KeyValue) error) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := s.core.answered(ctx)
 	defer cancel()
 	values, err := s.core.js.KeyValue(ctx, s.bucket)
 	if err == nil {
@@ -85,6 +85,14 @@ func (s *store) with(ctx context.Context, op string, run func(context.Context, j
 		err = fmt.Errorf("%w: %w", bus.ErrConflict, err)
 	}
 	return classifyStore(op+" in "+s.bucket, notFound(err))
+}
+
+// change is with for what the bucket keeps.
+func (s *store) change(ctx context.Context, op string, run func(context.Context, jetstream.KeyValue) error) error {
+	if err := s.core.hold.allowed(op + " in " + s.bucket); err != nil {
+		return err
+	}
+	return s.with(ctx, op, run)
 }
 
 // classifyStore keeps a meaning that is already there: the library's own errors
@@ -110,7 +118,7 @@ func (s *store) Get(ctx context.Context, key string) (value []byte, revision uin
 
 // Put implements bus.Store.
 func (s *store) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
-	err = s.with(ctx, "put a value", func(ctx context.Context, values jetstream.KeyValue) error {
+	err = s.change(ctx, "put a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		revision, err = values.Put(ctx, key, value)
 		return err
 	})
@@ -119,7 +127,7 @@ func (s *store) Put(ctx context.Context, key string, value []byte) (revision uin
 
 // Update implements bus.Store.
 func (s *store) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
-	err = s.with(ctx, "update a value", func(ctx context.Context, values jetstream.KeyValue) error {
+	err = s.change(ctx, "update a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		if revision == 0 {
 			next, err = values.Create(ctx, key, value) // over a deletion, too
 		} else {
@@ -132,7 +140,7 @@ func (s *store) Update(ctx context.Context, key string, value []byte, revision u
 
 // Delete implements bus.Store.
 func (s *store) Delete(ctx context.Context, key string) error {
-	return s.with(ctx, "delete a value", func(ctx context.Context, values jetstream.KeyValue) error {
+	return s.change(ctx, "delete a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		if _, err := values.Get(ctx, key); errors.Is(err, jetstream.ErrKeyNotFound) {
 			return nil // or every deletion would leave a mark of its own
 		}

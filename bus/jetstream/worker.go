@@ -30,13 +30,17 @@ type WorkerConfig struct {
 	// SeedFile holds the nkey seed of the agent.
 	SeedFile string
 	// Agent is its name; the server knows it by the key, and refuses another's subjects.
-	Agent  string
+	Agent string
+	// Core, when set, is the core's connection of the same process: what it holds back is
+	// held back for the worker, too.
+	Core   *Core
 	Logger zerolog.Logger
 }
 
 // Worker is one process of an agent, connected to the agents' account.
 type Worker struct {
 	agent      string
+	core       *Core // nil in a process of its own
 	connection *nats.Conn
 	returned   *signal
 	denials    *denials
@@ -59,7 +63,7 @@ func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
 		return nil, fmt.Errorf("%q cannot be the name of an agent", config.Agent)
 	}
 	w := &Worker{
-		agent: config.Agent, returned: newSignal(), denials: newDenials(),
+		agent: config.Agent, core: config.Core, returned: newSignal(), denials: newDenials(),
 		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
@@ -118,6 +122,14 @@ func (w *Worker) hearCancel(m *nats.Msg) {
 // bus.ErrDenied, as soon as the server says so.
 func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, error) {
 	const op = "publish"
+	if w.core != nil {
+		if err := w.core.hold.allowed(op); err != nil {
+			return bus.Ack{}, err
+		}
+		var done context.CancelFunc
+		ctx, done = w.core.answered(ctx)
+		defer done()
+	}
 	reply, err := w.request(ctx, op, &nats.Msg{Subject: message.Subject, Header: outgoing(message.Header), Data: message.Body})
 	if err != nil {
 		return bus.Ack{}, err

@@ -41,7 +41,8 @@ type mailboxHealth struct {
 func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
 		OK     bool   `json:"ok"`
-		Ledger string `json:"ledger"`
+		Ledger string `json:"ledger"` // "ok", or what is the matter
+		roomHealth
 		Durability
 		Agents    []agentHealth   `json:"agents"`
 		Mailboxes []mailboxHealth `json:"mailboxes"`
@@ -49,9 +50,10 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
-	if _, err := s.Ledger.Core.State(ctx, "PODIUM_0"); err != nil {
-		report.OK, report.Ledger = false, "does not answer"
-	} else if open := unaccepted(slices.Clone(report.Losses)); len(open) > 0 {
+	var takes bool
+	report.Ledger, report.roomHealth, takes = s.room.health(ctx)
+	report.OK = takes
+	if open := unaccepted(slices.Clone(report.Losses)); len(open) > 0 && report.Ledger == ledgerWell {
 		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {
@@ -90,7 +92,7 @@ func healthOf(status *imap.Status) mailboxHealth {
 // metrics serves what the doors and the gate count, and how the process is, in the text format of Prometheus.
 func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate},
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, roomMetrics{s.room},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})

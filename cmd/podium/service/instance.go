@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
@@ -27,16 +28,18 @@ import (
 // An Instance is what a running podium says of itself in DATA/instance.json, so
 // that every other verb finds it.
 type Instance struct {
-	PID         int       `json:"pid"`
-	Data        string    `json:"data"` // absolute path of its data directory
-	Started     time.Time `json:"started"`
-	NATS        string    `json:"nats"`
-	HTTP        string    `json:"http,omitempty"`
-	Config      string    `json:"config,omitempty"` // absolute path of the configuration in force
-	Credentials string    `json:"credentials"`      // directory of the keys that the instance has made
-	Core        string    `json:"core"`             // file of the core account's seed
-	Profiles    []string  `json:"profiles"`         // in force, in lexical order
-	Agents      []string  `json:"agents"`           // of the configuration, in lexical order
+	PID     int       `json:"pid"`
+	Data    string    `json:"data"` // absolute path of its data directory
+	Started time.Time `json:"started"`
+	NATS    string    `json:"nats"`
+	// Embedded says that the ledger is in the data directory, on the disk under it.
+	Embedded    bool     `json:"embedded,omitempty"`
+	HTTP        string   `json:"http,omitempty"`
+	Config      string   `json:"config,omitempty"` // absolute path of the configuration in force
+	Credentials string   `json:"credentials"`      // directory of the keys that the instance has made
+	Core        string   `json:"core"`             // file of the core account's seed
+	Profiles    []string `json:"profiles"`         // in force, in lexical order
+	Agents      []string `json:"agents"`           // of the configuration, in lexical order
 	// External are those of the agents that other processes may serve, by name.
 	External map[string]ExternalAgent `json:"external"`
 }
@@ -147,9 +150,11 @@ func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger
 	if err != nil {
 		return nil, err
 	}
-	core, err := jetstream.Connect(ctx, jetstream.Config{
-		URL: instance.NATS, SeedFile: instance.Core, Name: "command line", Logger: log,
-	})
+	settings := jetstream.Config{URL: instance.NATS, SeedFile: instance.Core, Name: "command line", Logger: log}
+	if instance.Embedded {
+		settings.Free = embedded.Free(data)
+	}
+	core, err := jetstream.Connect(ctx, settings)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,10 @@ type Ledger struct {
 	seed   string // file of the core account's seed
 	keys   embedded.Keys
 	server *embedded.Server
-	log    zerolog.Logger
+	// maxBytes is what an embedded ledger may hold; 0 is as much as its server's
+	// configuration and its streams say.
+	maxBytes int64
+	log      zerolog.Logger
 	// Lost is what it has lost and nobody has decided on, where somebody looked for that.
 	Lost []recovery.Loss
 }
@@ -53,7 +57,7 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []
 
 // connectEmbedded opens the ledger of a server, or closes that.
 func connectEmbedded(ctx context.Context, server *embedded.Server, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
-	ledger := &Ledger{Data: settings.Data, url: server.URL(), seed: server.Keys().Core.SeedFile, keys: server.Keys(), server: server, log: log}
+	ledger := &Ledger{Data: settings.Data, url: server.URL(), seed: server.Keys().Core.SeedFile, keys: server.Keys(), server: server, maxBytes: cmp.Or(int64(settings.MaxBytes), embedded.DefaultMaxBytes), log: log}
 	var err error
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
@@ -158,7 +162,7 @@ func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, e
 		return nil, fmt.Errorf("agent %q has no credentials: it is not in the configuration", agent)
 	}
 	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
-		URL: l.url, SeedFile: key.SeedFile, Agent: agent, Logger: l.log,
+		URL: l.url, SeedFile: key.SeedFile, Agent: agent, Core: l.Core, Logger: l.log,
 	})
 }
 

@@ -58,6 +58,7 @@ type Service struct {
 
 	patience   patience
 	durability atomic.Pointer[Durability]
+	room       *room
 	lease      *lease.Lease // of a ledger on a server of its own
 	unlock     func() error // of the data directory then
 }
@@ -91,6 +92,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
+	s.room = newRoom(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.server != nil {
 		s.Ledger.server.CountRequests(s.gate.Requests)
@@ -117,7 +119,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, writeInstance(settings.Ledger.Data, Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
 		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 		External: s.external(),
 	})
@@ -171,6 +173,7 @@ func (s *Service) Run(ctx context.Context) error {
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
 	var agentsAtWork sync.WaitGroup
+	defer s.room.watch()()
 	group, running := errgroup.WithContext(ctx)
 	for _, agent := range s.serving {
 		if s.handlers[agent.name] != nil {
@@ -190,6 +193,7 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return s.own(running, shard) })
 	}
 	err := s.explain(ctx, group.Wait())
+	s.room.settle()
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = nil // told to stop while it was still starting
 	}
@@ -211,7 +215,13 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			},
 		})
 		err := owner.Run(ctx)
-		if err == nil || errors.Is(err, supervisor.ErrNotOwner) || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if lost := s.room.awaitFound(ctx); lost {
+			continue // it had nothing to own
+		}
+		if errors.Is(err, supervisor.ErrNotOwner) {
 			return err
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
