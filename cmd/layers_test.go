@@ -30,6 +30,7 @@ var layers = []struct {
 	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
+	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "bus", "bus/memory"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
@@ -57,11 +58,11 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, and the suites.
-var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/embedded", "bus/jetstream", "bus/gate"}
+var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/gate"}
 
 // rooms says where a library that shapes the code around it may be seen.
 var rooms = []struct {

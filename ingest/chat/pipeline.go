@@ -57,7 +57,7 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		from.tally.failed.Add(1)
-		d.log.Error().Err(err).Str("channel", name).Msg("a chat message could not be published")
+		d.log.WithLevel(problem.Severity(err)).Err(err).Str("channel", name).Msg("a chat message could not be published")
 		publishProblem(err).write(w)
 		return
 	}

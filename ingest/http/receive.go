@@ -78,7 +78,7 @@ func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 	accepted, faults, err := d.take(r, from, events)
 	if err != nil {
 		from.tally.failed.Add(1)
-		d.log.Error().Err(err).Str("source", from.name).Msg("an event could not be published")
+		d.log.WithLevel(problem.Severity(err)).Err(err).Str("source", from.name).Msg("an event could not be published")
 		publishProblem(err).write(w)
 		return
 	}

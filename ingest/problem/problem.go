@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -86,6 +88,15 @@ func OfLedger[P Problem](err error, full, tooLarge, unavailable P) P {
 		return tooLarge
 	}
 	return unavailable
+}
+
+// Severity returns how the log says that a message was not stored. That the ledger takes
+// no more is said once for all of them, by whoever watches it.
+func Severity(err error) zerolog.Level {
+	if errors.Is(err, bus.ErrFull) {
+		return zerolog.DebugLevel
+	}
+	return zerolog.ErrorLevel
 }
 
 // WriteMethod answers 405 with the methods that are allowed, such as "GET, HEAD"

@@ -133,6 +133,9 @@ func (p *Process) Monitoring() string { return "http://" + p.monitor }
 // Keys returns the keys of everybody who may connect.
 func (p *Process) Keys() embedded.Keys { return p.keys }
 
+// Store is the directory in which the server keeps its streams.
+func (p *Process) Store() string { return filepath.Join(p.given.Dir, "ledger") }
+
 // Kill ends the server as a crash would (SIGKILL), and waits for its end.
 func (p *Process) Kill() {
 	if p.command == nil {

@@ -122,12 +122,12 @@ func (r *room) watchDisk(ctx context.Context) {
 		if left < diskFloor && r.set(&r.full, noRoom(left)) {
 			r.log.Error().Int64("disk_free", left).Msg("the ledger's disk is full: nothing is stored until there is room")
 		}
-		if time.Since(asked) >= writeEvery {
+		if again := left >= diskAgain && r.holds() != nil; again || time.Since(asked) >= writeEvery {
 			asked = time.Now()
 			r.checkWrites()
-		}
-		if left >= diskAgain {
-			r.resume(ctx, left)
+			if again {
+				r.resume(ctx)
+			}
 		}
 	})
 }
@@ -155,7 +155,7 @@ func (r *room) checkWrites() {
 
 // resume goes on when there is room again. A server that has met a full disk is
 // started again first: it does not go on by itself.
-func (r *room) resume(ctx context.Context, left int64) {
+func (r *room) resume(ctx context.Context) {
 	r.mu.Lock()
 	full, failed, settled := r.full, r.failed, r.settled
 	r.mu.Unlock()
@@ -172,8 +172,10 @@ func (r *room) resume(ctx context.Context, left int64) {
 		}
 		r.set(&r.failed, nil)
 	}
-	r.set(&r.full, nil)
-	r.log.Info().Int64("disk_free", left).Msg("the ledger's disk has room again: messages are stored")
+	if left, err := r.free(); err == nil && left >= diskAgain { // the start has taken its time
+		r.set(&r.full, nil)
+		r.log.Info().Int64("disk_free", left).Msg("the ledger's disk has room again: messages are stored")
+	}
 }
 
 // lookForLoss compares the ledger with what was seen of it.

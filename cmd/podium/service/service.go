@@ -174,6 +174,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer stopAgents()
 	var agentsAtWork sync.WaitGroup
 	defer s.room.watch()()
+	defer context.AfterFunc(ctx, s.room.settle)()
 	group, running := errgroup.WithContext(ctx)
 	for _, agent := range s.serving {
 		if s.handlers[agent.name] != nil {
@@ -193,7 +194,6 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return s.own(running, shard) })
 	}
 	err := s.explain(ctx, group.Wait())
-	s.room.settle()
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = nil // told to stop while it was still starting
 	}
