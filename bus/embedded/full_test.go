@@ -3,6 +3,8 @@ package embedded_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"testing"
@@ -88,5 +90,44 @@ func TestNothingTakesTheRoomOfAnother(t *testing.T) {
 	publish("a record beside many artifacts", bus.SessionSubject(sessionOn(0), 2), 512<<10)
 	if _, err := c.Store(bus.AgentBucket).Put(t.Context(), "alpha", []byte("here")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestArtifactWithoutRoomIsNotThere: one of which only the first pieces found room is
+// stored as soon as there is some, and not taken for one that is there.
+func TestArtifactWithoutRoomIsNotThere(t *testing.T) {
+	t.Parallel()
+	const room = 8 << 20
+	dir := t.TempDir()
+	server := start(t, embedded.Config{Dir: dir, MaxBytes: room, Durability: embedded.Interval})
+	c := core(t, server)
+	content := func(i int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%07d ", i), (200<<10)/8) }
+	var refused []byte
+	for i := 0; refused == nil; i++ {
+		_, err := c.Artifacts().Put(t.Context(), bytes.NewReader(content(i)), "text/plain")
+		if errors.Is(err, bus.ErrFull) {
+			refused = content(i)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Artifacts().Put(t.Context(), bytes.NewReader(refused), "text/plain"); !errors.Is(err, bus.ErrFull) {
+		t.Fatalf("the same once more: %v", err)
+	}
+	c.Close()
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = core(t, start(t, embedded.Config{Dir: dir, MaxBytes: 4 * room, Durability: embedded.Interval}))
+	stored, err := c.Artifacts().Put(t.Context(), bytes.NewReader(refused), "text/plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := c.Artifacts().Get(t.Context(), stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(opened); err != nil || !bytes.Equal(got, refused) {
+		t.Errorf("%d bytes came back of %d, %v", len(got), len(refused), err)
 	}
 }

@@ -121,6 +121,7 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	consumers(t, js, "OBJ_"+bus.ArtifactBucket) // its connection listens for answers from now on
 	before := runtime.NumGoroutine()
 	var readers []io.ReadCloser
 	for i := range 1200 { // a server allows 1,000 consumers

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -22,6 +23,8 @@ import (
 const (
 	artifactMemory = 4 << 20   // bytes kept in memory until the hash is known
 	artifactPiece  = 128 << 10 // bytes of one message at most
+	artifactPieces = 8         // on their way at a time
+	forgetWait     = 2 * time.Second
 )
 
 // artifacts is the object store; an object's name is the SHA-256 of its bytes.
@@ -54,31 +57,30 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 	}
 	ctx, stop := a.core.answered(ctx)
 	defer stop()
-	if content.size > 0 && content.size <= artifactPiece {
-		err = a.putSmall(ctx, content)
-	} else {
-		_, err = objects.Put(ctx, jetstream.ObjectMeta{Name: content.hash}, content.reader)
-	}
+	err = a.put(ctx, content)
 	if err != nil {
 		return schemas.Artifact{}, classify("put an artifact", err)
 	}
 	return artifact, nil
 }
 
-// putSmall stores an object of one piece as the library does, whose own Put makes a
-// subscription and a buffer of 128 KiB for each. The piece is stored before anything
-// speaks of it; one that nothing speaks of, after a failure, only takes room.
-func (a artifacts) putSmall(ctx context.Context, content *spooled) error {
-	piece := rand.Text()
+// put stores an object as the library does, but for the order: all of its pieces are
+// stored before anything speaks of it. The library's own Put stores its description
+// beside the last pieces, which a store that is nearly full may refuse: then the object
+// is there for ever, and cannot be read. It makes a subscription for each, too.
+func (a artifacts) put(ctx context.Context, content *spooled) error {
+	id := rand.Text()
+	count, err := a.putPieces(ctx, objectChunks+id, content.reader)
+	if err != nil {
+		a.forget(ctx, objectChunks+id)
+		return err
+	}
 	description, err := schemas.Marshal(jetstream.ObjectInfo{
 		ObjectMeta: jetstream.ObjectMeta{Name: content.hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: artifactPiece}},
-		Bucket:     bus.ArtifactBucket, NUID: piece, Size: uint64(content.size), Chunks: 1, //nolint:gosec // above 0
+		Bucket:     bus.ArtifactBucket, NUID: id, Size: uint64(content.size), Chunks: count, //nolint:gosec // not negative
 		Digest: content.digest,
 	})
 	if err != nil {
-		return err
-	}
-	if _, err := a.core.js.Publish(ctx, objectChunks+piece, content.memory.Bytes()); err != nil {
 		return err
 	}
 	_, err = a.core.js.PublishMsg(ctx, &nats.Msg{
@@ -87,6 +89,54 @@ func (a artifacts) putSmall(ctx context.Context, content *spooled) error {
 		Data:    description,
 	})
 	return err
+}
+
+// putPieces stores what r yields, some pieces at a time, and returns when all of them
+// are there.
+func (a artifacts) putPieces(ctx context.Context, subject string, r io.Reader) (count uint32, err error) {
+	outcomes := make(chan error, artifactPieces)
+	underWay := 0
+	wait := func(left int) error {
+		for ; underWay > left; underWay-- {
+			select {
+			case err := <-outcomes:
+				if err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	}
+	for {
+		piece := make([]byte, artifactPiece)
+		size, err := io.ReadFull(r, piece)
+		if size > 0 {
+			a.core.Publish(bus.Message{Subject: subject, Body: piece[:size]}, bus.Expect{}, func(_ bus.Ack, err error) { outcomes <- err })
+			underWay++
+			count++
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return count, wait(0)
+		case err != nil:
+			return 0, err
+		}
+		if err = wait(artifactPieces - 1); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// forget gives back the room of pieces that nothing speaks of. What it cannot only takes
+// room.
+func (a artifacts) forget(ctx context.Context, subject string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetWait)
+	defer cancel()
+	if stream, err := a.core.js.Stream(ctx, objectStream); err == nil {
+		_ = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	}
 }
 
 // open returns the object store. It is looked up once: the server is asked for a

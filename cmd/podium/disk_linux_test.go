@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,17 +14,6 @@ import (
 	"podium/bus/bustest/smalldisk"
 	"podium/schemas"
 )
-
-const diskConfig = `
-chat: {channels: {web: {profile: desk, secret: %q}}}
-agents:
-  calculator: {kind: calculator}
-profiles:
-  desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}
-`
-
-// orderlyStop is how long a stop may take: agents at work have 10 s.
-const orderlyStop = 15 * time.Second
 
 // TestDiskFills: a disk that fills is said before it is full, and truly for as long as it
 // lasts; nothing new is taken then, nobody is left waiting, and it heals by itself. What
@@ -111,77 +97,6 @@ func (f *filling) counts() (taken, refused int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.taken), f.refused
-}
-
-// get reads a page of the service.
-func (i *installation) get(path string) (status int, body string) {
-	i.t.Helper()
-	ctx, stop := context.WithTimeout(i.t.Context(), 10*time.Second)
-	defer stop()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.listen+path, http.NoBody)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer func() { _ = response.Body.Close() }()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, err.Error()
-	}
-	return response.StatusCode, string(read)
-}
-
-// ledger returns what the health page says of the ledger.
-func (i *installation) ledger() (status int, said string) {
-	i.t.Helper()
-	status, body := i.get("/healthz")
-	var health struct {
-		Ledger string `json:"ledger"`
-	}
-	if err := json.Unmarshal([]byte(body), &health); err != nil {
-		return status, body
-	}
-	return status, health.Ledger
-}
-
-// metric returns a number of the metrics page; -1 is none.
-func (i *installation) metric(name string) float64 {
-	i.t.Helper()
-	_, body := i.get("/metrics")
-	for line := range strings.Lines(body) {
-		if value, found := strings.CutPrefix(line, name+" "); found {
-			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				i.t.Fatal(err)
-			}
-			return number
-		}
-	}
-	return -1
-}
-
-// saysOfLedger waits until the health page says something of the ledger, with a status.
-func (i *installation) saysOfLedger(status int, words ...string) {
-	i.t.Helper()
-	last := ""
-	defer func() {
-		if i.t.Failed() {
-			i.t.Logf("/healthz says %s", last)
-		}
-	}()
-	within(i.t, 20*time.Second, fmt.Sprintf("/healthz answers %d and says %q", status, words), func() bool {
-		got, said := i.ledger()
-		last = strconv.Itoa(got) + " " + said
-		for _, word := range words {
-			if !strings.Contains(said, word) {
-				return false
-			}
-		}
-		return got == status
-	})
 }
 
 func (f *filling) isSaidBefore() {

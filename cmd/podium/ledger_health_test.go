@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const diskConfig = `
+chat: {channels: {web: {profile: desk, secret: %q}}}
+agents:
+  calculator: {kind: calculator}
+profiles:
+  desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}
+`
+
+// orderlyStop is how long a stop may take: agents at work have 10 s.
+const orderlyStop = 15 * time.Second
+
+// TestFullLedgerIsSaid: a ledger that has filled what it may hold says so before it refuses,
+// then truly, by every door.
+func TestFullLedgerIsSaid(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(diskConfig, webSecret), "ledger: {shards: 1, max_bytes: 64MiB}")
+	i.up()
+	nearly := false
+	ctx, stop := context.WithTimeout(t.Context(), 2*patience)
+	defer stop()
+	for n := 0; ; n++ {
+		status, body, err := webhook{id: strconv.Itoa(n), text: "What is 6 * 7? " + strings.Repeat("word ", 40_000)}.post(ctx, i.listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, said := i.ledger(); code == http.StatusOK && strings.HasPrefix(said, "nearly full: ") && strings.Contains(said, "ledger.max_bytes") {
+			nearly = true
+		}
+		if status == http.StatusServiceUnavailable && strings.Contains(string(body), "ledger-full") {
+			break
+		}
+		if status != http.StatusAccepted {
+			t.Fatalf("answered %d: %s", status, body)
+		}
+	}
+	if !nearly {
+		t.Error("it was not said before")
+	}
+	i.saysOfLedger(http.StatusServiceUnavailable, "full: ", "ledger.max_bytes")
+	i.says("nothing new is taken")
+	if sent := i.podium("send", "What is 6 * 7?"); sent.code != exitFailed || !strings.Contains(sent.stderr, "ledger.max_bytes") {
+		t.Errorf("send ended with %d: %s%s", sent.code, sent.stdout, sent.stderr)
+	}
+	if limit, used := i.metric("podium_ledger_limit_bytes"), i.metric("podium_ledger_used_ratio"); limit != 64<<20 || used < 0.9 {
+		t.Errorf("the limit is %f, used %f", limit, used)
+	}
+	i.stop()
+}
+
+// get reads a page of the service.
+func (i *installation) get(path string) (status int, body string) {
+	i.t.Helper()
+	ctx, stop := context.WithTimeout(i.t.Context(), 10*time.Second)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.listen+path, http.NoBody)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(read)
+}
+
+// ledger returns what the health page says of the ledger.
+func (i *installation) ledger() (status int, said string) {
+	i.t.Helper()
+	status, body := i.get("/healthz")
+	var health struct {
+		Ledger string `json:"ledger"`
+	}
+	if err := json.Unmarshal([]byte(body), &health); err != nil {
+		return status, body
+	}
+	return status, health.Ledger
+}
+
+// metric returns a number of the metrics page; -1 is none.
+func (i *installation) metric(name string) float64 {
+	i.t.Helper()
+	_, body := i.get("/metrics")
+	for line := range strings.Lines(body) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				i.t.Fatal(err)
+			}
+			return number
+		}
+	}
+	return -1
+}
+
+// saysOfLedger waits until the health page says something of the ledger, with a status.
+func (i *installation) saysOfLedger(status int, words ...string) {
+	i.t.Helper()
+	last := ""
+	defer func() {
+		if i.t.Failed() {
+			i.t.Logf("/healthz says %s", last)
+		}
+	}()
+	within(i.t, 20*time.Second, fmt.Sprintf("/healthz answers %d and says %q", status, words), func() bool {
+		got, said := i.ledger()
+		last = strconv.Itoa(got) + " " + said
+		for _, word := range words {
+			if !strings.Contains(said, word) {
+				return false
+			}
+		}
+		return got == status
+	})
+}
