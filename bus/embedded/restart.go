@@ -85,5 +85,10 @@ func (s *Server) Restart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the ledger's directory: %w", err)
 	}
+	if s.recovery != nil {
+		if err := s.recovery.Again(); err != nil {
+			return err
+		}
+	}
 	return s.start(ctx, store)
 }

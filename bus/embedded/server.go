@@ -273,8 +273,9 @@ func (s *Server) Close() error {
 	s.close.Do(func() {
 		s.unwatch()
 		s.watching.Wait()
+		orderly := s.server != nil && s.CheckWrites() == nil // else a write may be torn, as by a crash
 		s.stop()
-		if s.recovery != nil {
+		if s.recovery != nil && orderly {
 			err = s.recovery.Stopped()
 		}
 		if s.lock != nil {

@@ -18,6 +18,7 @@ const (
 	nearlyFull = gateShare
 
 	diskEvery  = 100 * time.Millisecond // between two looks at what the disk has left
+	startEvery = 5 * time.Second        // between two tries to start the server again
 	writeEvery = time.Second            // between two questions whether the server can write
 	lossEvery  = time.Second            // between two looks for what is lost, and at how full the ledger is
 
@@ -37,10 +38,11 @@ type room struct {
 	log    zerolog.Logger
 
 	mu      sync.Mutex
-	full    error // why nothing is stored: no room
-	failed  error // or the server cannot write
-	lost    error // or it does not hold what it did
-	settled bool  // nothing is begun any more
+	full    error     // why nothing is stored: no room
+	failed  error     // or the server cannot write
+	lost    error     // or it does not hold what it did
+	settled bool      // nothing is begun any more
+	tried   time.Time // to start the server again
 	found   chan struct{}
 	said    string // of the level
 }
@@ -164,7 +166,10 @@ func (r *room) resume(ctx context.Context) {
 		return
 	case failed != nil && !errors.Is(failed, bus.ErrFull):
 		return // it is no matter of room
+	case failed != nil && time.Since(r.tried) < startEvery:
+		return
 	case failed != nil:
+		r.tried = time.Now()
 		r.log.Info().Msg("there is room again: the ledger's server is started again")
 		if err := r.ledger.server.Restart(ctx); err != nil {
 			r.log.Error().Err(err).Msg("the ledger's server does not start; trying again")

@@ -1,0 +1,22 @@
+package recovery
+
+import "slices"
+
+// Again makes a ledger ready for its server to start once more in the same life, after
+// that has met a disk that it could not write. It is a *LossError when something is gone
+// that was there: then no server may be started on it.
+func (r *Recovery) Again() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	store, err := r.read()
+	if err != nil {
+		return err
+	}
+	if losses := Judge(store, r.marks); len(losses) > 0 {
+		return &LossError{Data: r.config.Data, Losses: slices.Clone(losses)}
+	}
+	if _, err = r.afterCrash(store); err != nil {
+		return err
+	}
+	return r.flusher.All()
+}
