@@ -173,7 +173,7 @@ func (s *Service) Run(ctx context.Context) error {
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
 	var agentsAtWork sync.WaitGroup
-	defer s.room.watch()()
+	defer s.room.watch()() //nolint:contextcheck // it looks on until everything else has ended
 	defer context.AfterFunc(ctx, s.room.settle)()
 	group, running := errgroup.WithContext(ctx)
 	for _, agent := range s.serving {
