@@ -94,8 +94,8 @@ check: ## Everything that a change has to pass
 .PHONY: tools
 tools: dovecot chromium $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot chromium isync
-dovecot chromium isync:
+.PHONY: dovecot chromium isync machine
+dovecot chromium isync machine:
 	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
@@ -140,6 +140,11 @@ chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon m
 .PHONY: soak
 soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (12 min)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestSoak$$' ./cmd/podium -soak.time=10m -soak.quiet=30s
+
+.PHONY: powercut
+powercut: dovecot machine build ## Cut the power of a virtual machine in which the service works, in ROUNDS rounds (a minute or two each)
+	@tools/machine/build $(PODIUM) $(BIN)/machine
+	@$(GO) test -tags powercut -count=1 -timeout 240m -v -run '^TestPowerCut$$' ./cmd/podium -powercut.machine=$(BIN)/machine -powercut.rounds=$(ROUNDS) $(ARGS)
 
 .PHONY: sim
 sim: ## Simulate N seeds from SEED on with every fault at once
