@@ -26,7 +26,7 @@ import (
 
 const (
 	powercutSenders = 6 // of chat messages, at the same time
-	chatEvery       = 250 * time.Millisecond
+	chatEvery       = 400 * time.Millisecond
 	mailEvery       = 300 * time.Millisecond
 	actsFor         = 300 * time.Millisecond // at most, between an effect and its answer
 )
@@ -100,7 +100,12 @@ func newTestbed(t *testing.T, random *rand.Rand, durability, filesystem string) 
 func (b *testbed) start(t *testing.T) {
 	t.Helper()
 	b.machine.boot(t)
+	if empty := b.machine.does(t, "find /data -type f -size 0 ! -name lock"); strings.TrimSpace(empty) != "" {
+		t.Logf("what the cut has left empty:\n%s", tail(empty))
+	}
+	b.mutex.Lock()
 	b.life++
+	b.mutex.Unlock()
 	b.machine.does(t, b.relays+"cat >/tmp/podium.yaml <<'END'\n"+b.config+"END\ncat >/tmp/serve <<'END'\n"+serve+"END\n"+
 		`sh /tmp/serve </dev/null >/dev/ttyS0 2>&1 &`)
 }

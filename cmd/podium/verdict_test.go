@@ -104,7 +104,8 @@ type verdict struct {
 	lost    []string // promised, and not there
 	twice   []string // done more than once
 	waiting []string // neither ended nor told
-	wrong   []string // ended otherwise than it may, or answered with something else
+	failed  []string // ended without what was asked for, and nobody is in doubt
+	wrong   []string // told as done, and not done; or answered with something else
 	doubts  []string // put before a person, because nobody knows whether an effect has happened
 }
 
@@ -145,7 +146,11 @@ func (v *verdict) inquiry(e *evidence, q *inquiry, runs []*schemas.Run) {
 		given = e.mailed.to(q.id())
 	}
 	if len(given) > 1 {
-		v.twice = append(v.twice, fmt.Sprintf("%s is answered %d times: %+v", q.id(), len(given), given))
+		var ids []string
+		for _, one := range given {
+			ids = append(ids, one.id)
+		}
+		v.twice = append(v.twice, fmt.Sprintf("%s is answered %d times, by %s", q.id(), len(given), strings.Join(ids, ", ")))
 	}
 	acted := e.delivered.of(q.number)
 	if acted > 1 {
@@ -165,9 +170,9 @@ func (v *verdict) run(q *inquiry, run *schemas.Run, given []answer, acted int) {
 		v.waiting = append(v.waiting, fmt.Sprintf("%s is %s: %+v %+v", name, run.State, run.Tasks, run.Delivery))
 		return
 	case doubt != "":
-		v.doubts = append(v.doubts, name+": "+doubt)
+		v.doubts = append(v.doubts, fmt.Sprintf("%s: task %s; answered %d times, parcel delivered %d times", name, doubt, len(given), acted))
 	case run.Status != schemas.RunCompleted:
-		v.wrong = append(v.wrong, fmt.Sprintf("%s has ended %s (%s): %+v", name, run.Status, run.Reason, run.Tasks))
+		v.failed = append(v.failed, fmt.Sprintf("%s has ended %s (%s): %s", name, run.Status, run.Reason, failures(run)))
 	case len(given) == 0:
 		v.wrong = append(v.wrong, fmt.Sprintf("%s has ended, and nobody has the answer: %+v", name, run.Delivery))
 	}
@@ -182,6 +187,16 @@ func (v *verdict) run(q *inquiry, run *schemas.Run, given []answer, acted int) {
 			v.wrong = append(v.wrong, fmt.Sprintf("%s is answered %.200q, without %s", name, one.text, q.want()))
 		}
 	}
+}
+
+// failures says what became of the tasks of a run.
+func failures(run *schemas.Run) string {
+	var said []string
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		said = append(said, fmt.Sprintf("task %s of %s is %s in attempt %d, after %s", task.Task, task.Agent, task.State, task.Attempt, task.Failure))
+	}
+	return strings.Join(said, "; ")
 }
 
 // inDoubt returns the task whose effect is put before a person, or "".
@@ -214,7 +229,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"a mail is sent twice", func(e *evidence) { e.mailed.add(mailID(1), answer{"a", "parcel 1 is delivered"}) }, verdict{twice: make([]string, 1)}},
 		{"an effect happens twice", func(e *evidence) { e.delivered.add("effect", "other") }, verdict{twice: make([]string, 1)}},
 		{"a parcel is delivered by two effects", func(e *evidence) { e.delivered.add("other", "1") }, verdict{twice: make([]string, 1)}},
-		{"a run has failed", func(e *evidence) { e.runs[1].Status = schemas.RunFailed }, verdict{wrong: make([]string, 1)}},
+		{"a run has failed", func(e *evidence) { e.runs[1].Status = schemas.RunFailed }, verdict{failed: make([]string, 1)}},
 		{"an answer is of something else", func(e *evidence) { e.chatted.by[chatID(0)][0].text = "4" }, verdict{wrong: make([]string, 1)}},
 		{"an answer is told and not given", func(e *evidence) { e.chatted.by = nil }, verdict{wrong: make([]string, 1)}},
 		{"work is told and not done", func(e *evidence) { *e.delivered = deliveries{} }, verdict{wrong: make([]string, 1)}},
@@ -232,7 +247,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 			got, want []string
 		}{
 			{"lost", got.lost, c.want.lost}, {"twice", got.twice, c.want.twice}, {"waiting", got.waiting, c.want.waiting},
-			{"wrong", got.wrong, c.want.wrong}, {"doubts", got.doubts, c.want.doubts},
+			{"failed", got.failed, c.want.failed}, {"wrong", got.wrong, c.want.wrong}, {"doubts", got.doubts, c.want.doubts},
 		} {
 			if len(kind.got) != len(kind.want) {
 				t.Errorf("%s: %s: %q", c.name, kind.name, kind.got)
