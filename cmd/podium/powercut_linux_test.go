@@ -37,7 +37,7 @@ type cutting struct {
 
 func cuttings() []cutting {
 	return []cutting{
-		{"under load", func(b *testbed, _ *testing.T) { b.passes(time.Second, 9*time.Second) }},
+		{"under load", (*testbed).underLoad},
 		{"after a stop", (*testbed).afterStop},
 		{"after kill -9", (*testbed).afterKill},
 		{"at the roll of a block", (*testbed).atRoll},
@@ -101,6 +101,7 @@ func TestPowerCut(t *testing.T) { //nolint:paralleltest // two of these machines
 
 // play cuts the power once, and holds the service to its promises.
 func (b *testbed) play(t *testing.T, r *round) {
+	t.Helper()
 	if b.courier == nil {
 		b.firstStart(t)
 	}
@@ -159,8 +160,11 @@ func (b *testbed) hold(t *testing.T, r *round) {
 		found []string
 		never bool
 	}{
-		{"lost", r.cost.lost, r.durability == "fsync"}, {"twice", r.cost.twice, r.durability == "fsync"},
-		{"wrong", r.cost.wrong, r.durability == "fsync"}, {"failed", r.cost.failed, true}, {"waits", r.cost.waiting, true},
+		{"lost", r.cost.lost, r.durability == "fsync"},
+		{"twice", r.cost.twice, r.durability == "fsync"},
+		{"wrong", r.cost.wrong, r.durability == "fsync"},
+		{"failed", r.cost.failed, true},
+		{"waits", r.cost.waiting, true},
 		{"in doubt, and told", r.cost.doubts, false},
 	} {
 		for i, one := range kind.found {
@@ -211,8 +215,15 @@ func (b *testbed) passes(least, most time.Duration) {
 	<-ctx.Done()
 }
 
+// underLoad cuts the power at any moment.
+func (b *testbed) underLoad(t *testing.T) {
+	t.Helper()
+	b.passes(time.Second, 9*time.Second)
+}
+
 // afterStop cuts the power as soon as the service has stopped in order.
 func (b *testbed) afterStop(t *testing.T) {
+	t.Helper()
 	b.passes(time.Second, 6*time.Second)
 	code := b.machine.does(t, `kill -TERM $(cat /tmp/service); while [ ! -e /tmp/ended ]; do sleep 0.05; done; cat /tmp/ended`)
 	if strings.TrimSpace(code) != "0" {
@@ -222,6 +233,7 @@ func (b *testbed) afterStop(t *testing.T) {
 
 // afterKill cuts the power a moment after the service was killed.
 func (b *testbed) afterKill(t *testing.T) {
+	t.Helper()
 	b.passes(time.Second, 6*time.Second)
 	b.machine.does(t, `kill -KILL $(cat /tmp/service)`)
 	b.passes(0, 2*time.Second)
@@ -229,12 +241,14 @@ func (b *testbed) afterKill(t *testing.T) {
 
 // atRoll cuts the power as soon as a stream of the ledger has begun a new block.
 func (b *testbed) atRoll(t *testing.T) {
+	t.Helper()
 	const blocks = `find /data/podium/ledger -path '*/streams/PODIUM_*' -name '*.blk' | sort | tail -n 1000 | md5sum`
 	b.machine.does(t, `all=$(`+blocks+`); while [ "$all" = "$(`+blocks+`)" ]; do :; done`)
 }
 
 // inStart cuts the power while the service comes up from another cut.
 func (b *testbed) inStart(t *testing.T) {
+	t.Helper()
 	b.passes(time.Second, 6*time.Second)
 	b.machine.cut()
 	b.start(t)

@@ -192,6 +192,7 @@ func (b *testbed) deliver(ctx context.Context, request bus.Request, _ bus.Report
 
 // load sends chat messages, each until it is acknowledged, and mails, until ctx ends.
 func (b *testbed) load(ctx context.Context, t *testing.T, large bool) (ceased func()) {
+	t.Helper()
 	var senders sync.WaitGroup
 	for range powercutSenders {
 		senders.Go(func() {

@@ -246,8 +246,12 @@ func TestVerdictHasTeeth(t *testing.T) {
 			name      string
 			got, want []string
 		}{
-			{"lost", got.lost, c.want.lost}, {"twice", got.twice, c.want.twice}, {"waiting", got.waiting, c.want.waiting},
-			{"failed", got.failed, c.want.failed}, {"wrong", got.wrong, c.want.wrong}, {"doubts", got.doubts, c.want.doubts},
+			{"lost", got.lost, c.want.lost},
+			{"twice", got.twice, c.want.twice},
+			{"waiting", got.waiting, c.want.waiting},
+			{"failed", got.failed, c.want.failed},
+			{"wrong", got.wrong, c.want.wrong},
+			{"doubts", got.doubts, c.want.doubts},
 		} {
 			if len(kind.got) != len(kind.want) {
 				t.Errorf("%s: %s: %q", c.name, kind.name, kind.got)
