@@ -82,7 +82,12 @@ func (m *machine) boot(t *testing.T) {
 		"-drive", "format=raw,if=virtio,cache=writeback,file="+m.disk,
 		"-netdev", "user,id=net"+forward(m.chat, "8080")+forward(m.nats, "4222")+forward(m.shell, "7000"),
 		"-device", "virtio-net-pci,netdev=net,romfile=")
-	m.process.Stdout, m.process.Stderr = m.console, m.console
+	log, err := os.OpenFile(m.disk+".console", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := io.MultiWriter(m.console, log)
+	m.process.Stdout, m.process.Stderr = said, said
 	m.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := m.process.Start(); err != nil {
 		t.Fatalf("%v: run `make powercut`, which installs what is missing", err)
@@ -90,6 +95,7 @@ func (m *machine) boot(t *testing.T) {
 	go func() {
 		defer close(m.exited)
 		_ = m.process.Wait() // it is killed
+		_ = log.Close()
 	}()
 	within(t, bootLimit, "the machine is ready", func() bool {
 		if !m.running() {

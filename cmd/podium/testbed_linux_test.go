@@ -156,22 +156,27 @@ func (b *testbed) firstStart(t *testing.T) {
 	if err := os.WriteFile(seed, []byte(b.machine.does(t, "cat /data/podium/credentials/agent-courier.nk")), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	said, err := os.Create(b.machine.disk + ".agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := zerolog.New(said).With().Timestamp().Logger()
 	var failed error
 	within(t, startLimit, "the agent has joined", func() bool {
 		b.courier, failed = ledger.ConnectWorker(b.t.Context(), ledger.WorkerConfig{
-			URL: "nats://" + b.machine.nats, SeedFile: seed, Agent: "courier", Logger: zerolog.Nop(),
+			URL: "nats://" + b.machine.nats, SeedFile: seed, Agent: "courier", Logger: log,
 		})
 		return failed == nil
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		config := bus.ServeConfig{Concurrency: 8, Remember: 1 << 16, Log: zerolog.Nop(), DrainTimeout: time.Second}
+		config := bus.ServeConfig{Concurrency: 8, Remember: 1 << 16, Log: log, DrainTimeout: time.Second}
 		if err := bus.Serve(ctx, b.courier, bus.HandlerFunc(b.deliver), config); err != nil {
 			b.t.Errorf("the agent outside: %v", err)
 		}
 	})
-	b.t.Cleanup(func() { stop(); serving.Wait(); b.courier.Close() })
+	b.t.Cleanup(func() { stop(); serving.Wait(); b.courier.Close(); _ = said.Close() })
 }
 
 var parcelNumber = regexp.MustCompile(`parcel (\d+)`)
