@@ -336,12 +336,13 @@ func TestPermitOfAStranger(t *testing.T) {
 	}
 	lying := bare
 	lying.Subject = request.Subject
-	d.question("worker", &lying)
+	lost := d.question("worker", &lying) // as a request that a loss of power has taken from the session's past
 	request.ReplyTo = bus.ResponseSubject("chat", 0)
 	d.question("chat", &request)
 	d.put(bus.PermitSubject("worker", 0), &schemas.Event{ID: "p", Source: "/podium/worker", Type: schemas.TypeProgressUpdate, Data: []byte(`{}`)})
 	d.put(bus.PermitSubject("worker", 0), &schemas.Event{ID: "p", Source: "/podium/worker", Type: schemas.TypePermitRequest, Data: []byte(`{}`)})
 	d.must(d.work(o))
+	d.mustHear(worker, refusedAs(lost, schemas.PermitStale))
 	var reasons []schemas.QuarantineReason
 	for _, refused := range d.quarantined(0) {
 		reasons = append(reasons, refused.Reason)

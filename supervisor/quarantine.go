@@ -25,9 +25,14 @@ func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.Quaran
 
 // refuse stores an input that its session has refused, and holds the session
 // back until it is stored: once a later input is applied, a successor would take
-// this one for dealt with.
+// this one for dealt with. Who asks for leave in a request that nobody made is told that
+// nobody waits for it: after a loss of power agents may still have such requests, and
+// would ask until those expire.
 func (o *Owner) refuse(ctx context.Context, c *conversation, in *input, refusal *session.Refusal) {
 	o.begin(c)
+	if in.read.Permit != nil && refusal.Reason == schemas.QuarantineUnknownRun {
+		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
+	}
 	o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, []*input{in}) })
 }
 
