@@ -19,6 +19,8 @@ type leasing struct {
 	errands []*usage          // for which the ledger has to be told something
 	stirred bool              // somebody in the line may try
 	renew   bool              // it is time to
+	settled bool              // leases may be taken
+	told    bool              // the neighbors know that this shard's are adopted
 	alarm   *alarm            // for the next renewal
 }
 
@@ -39,6 +41,7 @@ type usage struct {
 	until    time.Time // at least
 	heldFor  *waiter   // who it was taken for; nil when it was adopted
 	again    time.Time // it does not try before
+	looked   bool      // that its request has its leases was looked at
 	busy     bool      // an operation is under way
 	queued   bool      // in leasing.errands
 	inLine   bool      // in leasing.line
@@ -177,6 +180,7 @@ func (o *Owner) errand(u *usage) {
 // their resources. Nobody loses by that: where they are not first, they would be
 // refused.
 func (o *Owner) contend(ctx context.Context) bool {
+	open := o.mayTakeLeases()
 	worked := o.leasing.stirred || o.leasing.renew || len(o.leasing.errands) > 0
 	if o.leasing.renew {
 		o.leasing.renew = false
@@ -195,7 +199,7 @@ func (o *Owner) contend(ctx context.Context) bool {
 	wanted := map[string]bool{}
 	for _, u := range slices.Clone(o.leasing.line) {
 		first := !slices.ContainsFunc(u.resources, func(resource string) bool { return wanted[resource] })
-		try := first && !u.busy && !o.now.Before(u.again)
+		try := first && open && !u.busy && !o.now.Before(u.again)
 		if u.waiter.gone {
 			o.leaveLine(u) // another one may come for the same task
 			continue
@@ -297,7 +301,7 @@ func (o *Owner) keep(u *usage, w *waiter, held []string, begun time.Time) {
 func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
 	taken := 0
 	for _, resource := range resources {
-		if _, got, err := o.takeOne(ctx, resource, &place, now); err != nil {
+		if _, got, err := o.takeOne(ctx, resource, &place, (*lease).verdict, now); err != nil {
 			return false, err // what it has taken stays its own, and is given back or taken again
 		} else if !got {
 			break
@@ -321,11 +325,13 @@ func (o *Owner) takeAll(ctx context.Context, resources []string, place leasePlac
 }
 
 // takeOne takes the lease of a resource if it is to be had, and returns it as it is then.
-func (o *Owner) takeOne(ctx context.Context, resource string, place *leasePlace, now time.Time) (lease, bool, error) {
+func (o *Owner) takeOne(
+	ctx context.Context, resource string, place *leasePlace, judge func(*lease, *leasePlace, time.Time) leaseVerdict, now time.Time,
+) (lease, bool, error) {
 	got := false
 	found, err := amend(ctx, o.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 		l.Resource = resource
-		verdict := l.verdict(place, now)
+		verdict := judge(l, place, now)
 		if verdict == leaseLapsed {
 			used, err := o.uses(ctx, l.Holder, now)
 			if err != nil {
@@ -368,12 +374,16 @@ func (o *Owner) uses(ctx context.Context, holder string, now time.Time) (bool, e
 func (o *Owner) adopt(ctx context.Context, u *usage) {
 	place, resources, begun := u.place, u.resources, o.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
+	judge := (*lease).verdict
+	if !o.leasing.settled && !o.leasing.told {
+		judge = (*lease).claim
+	}
 	var got []string
 	lost := 0
 	o.operateOn(u, func() error {
 		got, lost = nil, 0
 		for _, resource := range resources {
-			found, taken, err := o.takeOne(ctx, resource, &place, begun)
+			found, taken, err := o.takeOne(ctx, resource, &place, judge, begun)
 			switch {
 			case err != nil:
 				return err
@@ -385,6 +395,7 @@ func (o *Owner) adopt(ctx context.Context, u *usage) {
 		}
 		return nil
 	}, func(now time.Time) {
+		u.looked = true
 		if lost > 0 {
 			o.Log.Error().Str("session", u.c.id).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")

@@ -10,8 +10,9 @@ import (
 // is tried again by the others at once; owners of other processes notice within
 // half a second. It is safe for use by several goroutines, and nil is nobody.
 type Neighbors struct {
-	mu     sync.Mutex
-	owners []*Owner
+	mu        sync.Mutex
+	owners    []*Owner
+	unadopted map[int]struct{} // shards, while nobody takes leases
 }
 
 func (n *Neighbors) join(o *Owner) {
@@ -30,6 +31,9 @@ func (n *Neighbors) leave(o *Owner) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.owners = slices.DeleteFunc(n.owners, func(other *Owner) bool { return other == o })
+	if len(n.unadopted) > 0 {
+		n.unadopted[o.Shard] = struct{}{} // whoever comes after it adopts for itself
+	}
 }
 
 // tell has all but one hear of what is free now.

@@ -96,6 +96,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.server != nil {
 		s.Ledger.server.CountRequests(s.gate.Requests)
+		if s.Ledger.server.Unclean() {
+			s.neighbors.AwaitAdoption(s.Ledger.Core.Shards())
+		}
 	}
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
 		return nil, err
