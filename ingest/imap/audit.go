@@ -52,8 +52,8 @@ const (
 	GapUnknown      GapKind = "unknown"       // the server has it, and the mailbox ledger says nothing of it
 	GapReturned     GapKind = "returned"      // it had vanished, and the server has it again
 	GapEventMissing GapKind = "event_missing" // the mailbox ledger says that its event was stored, and it is not there
-	// The mailbox was read, since events of it are stored, and its ledger is gone:
-	// a door would take it for one that was never read.
+	// The mailbox was read, since events of it are stored, and its ledger is gone. A
+	// door makes it again.
 	GapLedgerMissing GapKind = "ledger_missing"
 )
 
@@ -294,7 +294,7 @@ func (k GapKind) advice() string {
 	case GapUnknown, GapReturned:
 		return "A running door takes it at its next look: run the audit again. If it stays, read the log of the account."
 	case GapLedgerMissing:
-		return "Stop podium before its next look, which would take the mailbox for a new one, and restore the ledger of the mailboxes (PODIUM_MAILBOXES). Without a copy, let the account begin with since: all or a date; what is on the ledger already changes nothing."
+		return "A running door makes the ledger of the mailbox again from the events at its next look, and takes what has none: run the audit again. If it stays, start podium, or read the log of the account."
 	case GapEventMissing:
 		return "The ledger has lost its event: restore the ledger. Without a copy, move the message out of the mailbox and back, so that it comes in as new mail."
 	}

@@ -59,6 +59,10 @@ type Door struct {
 	checked uint32
 	// first is the first look at a mailbox without a ledger.
 	first firstLook
+	// unread: nothing of the mailbox stood on the event ledger before first contact.
+	unread bool
+	// incomplete: the mailbox ledger lacks what is not read when it is opened.
+	incomplete bool
 	// checkSize is how many UIDs the next comparison covers at once.
 	checkSize uint64
 

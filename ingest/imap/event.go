@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"podium/bus"
 	"podium/ingest/imap/mailparse"
 	"podium/schemas"
 )
@@ -66,7 +67,9 @@ func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, er
 	if uid >= s.ledger.position.Backlog {
 		return false, nil
 	}
-	return s.ledger.isKnown(ctx, one.content.sha256())
+	known, err := s.ledger.isKnown(ctx, one.content.sha256())
+	s.door.incomplete = s.door.incomplete || errors.Is(err, bus.ErrNotFound) // the next session makes it again
+	return known, err
 }
 
 // prepare archives a message and makes its event.

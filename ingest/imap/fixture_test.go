@@ -35,6 +35,24 @@ type fixture struct {
 	log    *lines
 
 	sendCanary func(ctx context.Context, mark string) error
+	flush      func() error // what flushing the ledger does; nil is nothing
+}
+
+// A flushing is a ledger that is told when to flush.
+type flushing struct {
+	bus.Core
+	flush func() error
+}
+
+// Flush implements bus.Core.
+func (l flushing) Flush(context.Context) error { return l.flush() }
+
+// ledger is the ledger that doors get.
+func (f *fixture) ledger() bus.Core {
+	if f.flush == nil {
+		return f.core
+	}
+	return flushing{f.core, f.flush}
 }
 
 func newFixture() *fixture {
@@ -103,7 +121,8 @@ type store struct {
 
 	mu      sync.Mutex
 	lose    bool
-	largest int // bytes of an entry
+	largest int    // bytes of an entry
+	written func() // runs before an entry is written
 }
 
 var errLost = &bus.TemporaryError{Op: "update", Err: errors.New("lost")}
@@ -119,6 +138,9 @@ func (s *store) Update(ctx context.Context, key string, value []byte, revision u
 	lose := s.lose
 	s.largest = max(s.largest, len(value))
 	s.mu.Unlock()
+	if s.written != nil {
+		s.written()
+	}
 	if lose {
 		return 0, errLost
 	}
@@ -161,7 +183,7 @@ func config(host string, port int) imap.Config {
 func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (imap.MailSource, error)) (door *imap.Door, stop func()) {
 	tb.Helper()
 	door, err := imap.New(config, imap.Dependencies{
-		Intake: f.intake, Core: f.core, Store: f.store, Log: zerolog.New(f.log), Dial: dial,
+		Intake: f.intake, Core: f.ledger(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,
 		SendCanary: f.sendCanary,
 	})
 	if err != nil {

@@ -33,6 +33,9 @@ type mailboxLedger struct {
 	fates fates  // of every message
 	log   []span // of those that fill no entry yet, in the order of their noting
 
+	// incomplete: fates that the position counts are gone from the store.
+	incomplete bool
+
 	// What stood in the store at the last commit, in bytes and spans. Only that
 	// becomes an entry of its own: two doors that race then write the same bytes.
 	storedRecent, storedLog int
@@ -43,7 +46,8 @@ func mailboxKey(account, mailbox string) string {
 	return "mailbox." + hex.EncodeToString(sum[:12])
 }
 
-// openLedger reads the ledger of a mailbox; found is false at first contact.
+// openLedger reads the ledger of a mailbox; found is false when the store has none. One
+// that lacks some of its fates is incomplete.
 func openLedger(ctx context.Context, store bus.Store, account, mailbox string) (ledger *mailboxLedger, found bool, err error) {
 	ledger = &mailboxLedger{store: store, key: mailboxKey(account, mailbox)}
 	value, revision, err := store.Get(ctx, ledger.key)
@@ -69,10 +73,14 @@ func (l *mailboxLedger) loadFates(ctx context.Context) error {
 	p := &l.position
 	for number := range p.FateChunks {
 		chunk, _, err := l.store.Get(ctx, l.fateKey(number))
-		if err != nil {
-			return err
+		if err == nil {
+			err = l.addFates(chunk, nil)
 		}
-		if err := l.addFates(chunk, nil); err != nil {
+		if errors.Is(err, bus.ErrNotFound) || errors.Is(err, errFates) {
+			l.incomplete = true
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mark flags or moves mail that is dealt with. The ledger has it by then, and
+// mark flags or moves mail that is dealt with. The ledger has it by then, flushed, and
 // names it until it is marked, so that a connection that breaks here leaves
 // nothing behind. It is a courtesy: a refusal changes nothing else.
 func (s *session) mark(ctx context.Context) error {
@@ -13,6 +13,11 @@ func (s *session) mark(ctx context.Context) error {
 	if s.config.ReadOnly {
 		p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil
 		return nil
+	}
+	if !s.flushed && len(p.Unmarked)+len(p.UnmarkedFailed)+len(p.Canaries) > 0 {
+		if err := s.flush(ctx); err != nil { // an earlier connection has written it
+			return err
+		}
 	}
 	if len(p.Unmarked) > 0 {
 		if err := s.markProcessed(ctx, p.Unmarked); err != nil {

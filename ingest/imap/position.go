@@ -34,6 +34,7 @@ type position struct {
 	Recent   []byte       `json:"recent,omitzero"` // remembered messages that fill no entry yet
 	Before   int          `json:"before,omitzero"` // how many of the remembered ones are from before UIDVALIDITY changed
 	Counts   outcomeCount `json:"counts"`
+	Rebuilt  time.Time    `json:"rebuilt,omitzero"` // when it was last made again from the events
 	// Fates is the end of the log of fates; FateChunks counts the entries that
 	// hold what stands before it.
 	Fates      []byte `json:"fates,omitzero"`

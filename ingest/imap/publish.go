@@ -20,7 +20,10 @@ func (s *session) publish(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	submitted := s.submit(ctx, prepared)
+	submitted, err := s.submit(ctx, prepared)
+	if err != nil {
+		return err
+	}
 	for i, uid := range reached {
 		switch one := b.outcomes[uid]; one.kind {
 		case outcomeVanished:
@@ -38,8 +41,9 @@ func (s *session) publish(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// submit puts events on the ledger and returns what became of each.
-func (s *session) submit(ctx context.Context, prepared []*schemas.Event) []error {
+// submit puts events on the ledger and returns what became of each. Nothing is to be noted
+// of them before they survive a loss of power: the entry that says so may survive it.
+func (s *session) submit(ctx context.Context, prepared []*schemas.Event) ([]error, error) {
 	var events []schemas.Event
 	var places []int
 	for i, event := range prepared {
@@ -48,10 +52,13 @@ func (s *session) submit(ctx context.Context, prepared []*schemas.Event) []error
 		}
 	}
 	failed := make([]error, len(prepared))
+	if len(events) == 0 {
+		return failed, nil
+	}
 	for n, submitted := range s.door.dependencies.Intake.SubmitAll(ctx, doorName, events) {
 		failed[places[n]] = submitted.Err
 	}
-	return failed
+	return failed, s.flush(ctx)
 }
 
 // note keeps what became of a message that was fetched.

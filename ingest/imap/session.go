@@ -13,9 +13,8 @@ import (
 const keyword = "$PodiumIngested"
 
 const (
-	commitDeadline = 5 * time.Second
-	maxUnstored    = 5_000 // spans of fates that one commit adds
-	maxChecks      = 8     // searches of one comparison with the ledger, where mail is sparse
+	maxUnstored = 5_000 // spans of fates that one commit adds
+	maxChecks   = 8     // searches of one comparison with the ledger, where mail is sparse
 )
 
 var (
@@ -38,6 +37,8 @@ type session struct {
 	announced, heard uint64
 	// behind is how many messages there are at most beyond the window under way.
 	behind int
+	// flushed says that what the ledger says survives a loss of power.
+	flushed bool
 	// stuck names mailboxes that took no mail on this connection.
 	stuck map[string]bool
 }
@@ -69,14 +70,19 @@ func openSession(ctx context.Context, door *Door, source MailSource) (*session, 
 	}
 	switch {
 	case !found:
-		err = s.firstContact(ctx)
+		err = s.meet(ctx)
+	case ledger.incomplete || door.incomplete:
+		err = s.complete(ctx)
 	case ledger.position.UIDValidity != mailbox.UIDValidity:
 		err = s.renumber(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	door.update(func(status *Status) { status.Connected, status.Trust, status.Problem = true, s.trust, "" })
+	door.update(func(status *Status) {
+		status.Connected, status.Trust, status.Problem = true, s.trust, ""
+		status.Rebuilt = ledger.position.Rebuilt
+	})
 	return s, nil
 }
 
@@ -90,87 +96,6 @@ func chooseFlag(permanent []string, processing Processing) string {
 		return `\Seen`
 	}
 	return ""
-}
-
-// firstContact decides what of the mail that is there already is to be taken. What
-// came after the first look is none of it, even if that look could not be noted.
-func (s *session) firstContact(ctx context.Context) error {
-	if first := &s.door.first; first.validity != s.mailbox.UIDValidity {
-		next, err := s.nextUID(ctx)
-		if err != nil {
-			return err
-		}
-		*first = firstLook{validity: s.mailbox.UIDValidity, next: next, at: s.config.Clock().UTC()}
-	}
-	next := s.door.first.next
-	s.ledger.restart(s.mailbox.UIDValidity, next)
-	p := &s.ledger.position
-	if p.Since = s.config.Since; p.Since.IsZero() {
-		p.Since = s.door.first.at
-		if err := s.passOver(ctx, next); err != nil {
-			return err
-		}
-		p.LowWater = next - 1
-	}
-	return s.commit(ctx)
-}
-
-// A firstLook is what a mailbox was like when this process saw it first.
-type firstLook struct {
-	validity, next uint32
-	at             time.Time
-}
-
-// passOver notes every message below a UID as older than was asked for. It names
-// them one by one: another that a server puts among them later is new mail.
-func (s *session) passOver(ctx context.Context, next uint32) error {
-	for w := newWindow(1, uint64(next), contactWindow); w.left() > 0; {
-		uids, _, err := w.search(ctx, s.source)
-		if err != nil {
-			return err
-		}
-		for _, uid := range uids {
-			if s.ledger.settle(uid, fateOld); s.ledger.unstored() < maxUnstored {
-				continue
-			}
-			if err := s.commit(ctx); err != nil {
-				return err
-			}
-		}
-		// Should it end here, the rest is told from new mail by its age.
-		if err := s.commit(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// renumber begins anew after the server has changed every UID.
-func (s *session) renumber(ctx context.Context) error {
-	next, err := s.nextUID(ctx)
-	if err != nil {
-		return err
-	}
-	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
-		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
-	if err := s.recall(ctx); err != nil {
-		return err
-	}
-	s.ledger.restart(s.mailbox.UIDValidity, next)
-	s.door.checked = 0
-	return s.commit(ctx)
-}
-
-// nextUID returns the UID that the next message will have at least.
-func (s *session) nextUID(ctx context.Context) (uint32, error) {
-	if s.mailbox.UIDNext > 0 {
-		return s.mailbox.UIDNext, nil
-	}
-	uids, err := s.source.Search(ctx, 1, 0)
-	if err != nil || len(uids) == 0 {
-		return 1, err
-	}
-	return uids[len(uids)-1] + 1, nil
 }
 
 // run deals with what is there and waits for more, until the connection ends.
@@ -259,7 +184,14 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 	if err != nil {
 		return 0, false, err
 	}
-	all, err = s.takeAll(ctx, fresh)
+	newest := p.LowWater
+	for _, uid := range fresh {
+		newest = max(newest, uid)
+	}
+	fresh = slices.DeleteFunc(fresh, s.accounted)
+	if all, err = s.takeAll(ctx, fresh); err == nil && all {
+		p.LowWater = max(p.LowWater, newest)
+	}
 	return found + len(fresh), all, err
 }
 
@@ -273,6 +205,7 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 			return found, false, err
 		}
 		s.behind = int(s.mailbox.UIDNext - 1 - last)
+		uids = slices.DeleteFunc(uids, s.accounted)
 		found += len(uids)
 		if all, err := s.takeAll(ctx, uids); err != nil || !all {
 			return found, false, err
@@ -336,15 +269,4 @@ func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err er
 func (s *session) accounted(uid uint32) bool {
 	kind := s.ledger.fates.of(uid)
 	return kind != fateNone && kind != fateVanished || s.ledger.position.isOpen(uid)
-}
-
-// commit writes the ledger, also when the door is being stopped: what was
-// published is then not offered again.
-func (s *session) commit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitDeadline)
-	defer cancel()
-	if err := s.ledger.commit(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errLedger, err)
-	}
-	return nil
 }

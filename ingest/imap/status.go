@@ -33,9 +33,12 @@ type Status struct {
 	Gaps      int
 	Published uint64 // events over the life of the mailbox
 	Recovered uint64 // gaps that were closed, over the life of the mailbox
-	Trust     Trust
-	Problem   string // why the last connection ended, in English, without personal data
-	Canary    CanaryStatus
+	// Rebuilt is when the mailbox ledger was last found lost, or a part of it, and made
+	// again from the events; zero is never.
+	Rebuilt time.Time
+	Trust   Trust
+	Problem string // why the last connection ended, in English, without personal data
+	Canary  CanaryStatus
 }
 
 // CanaryStatus says how the door's mail to itself fares.

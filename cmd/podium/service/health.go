@@ -27,8 +27,10 @@ type mailboxHealth struct {
 	Lag         int        `json:"lag"`
 	Gaps        int        `json:"gaps"`
 	Failed      int        `json:"failed"`
-	Trust       imap.Trust `json:"trust,omitempty"`
-	Problem     string     `json:"problem,omitempty"`
+	// LedgerRebuilt is when the mailbox ledger was lost, or a part of it, and made again.
+	LedgerRebuilt *time.Time `json:"ledger_rebuilt,omitempty"`
+	Trust         imap.Trust `json:"trust,omitempty"`
+	Problem       string     `json:"problem,omitempty"`
 	// CanarySeconds is how long the newest canary was under way; CanaryOverdue
 	// says that one has not come in.
 	CanarySeconds float64 `json:"canary_seconds,omitempty"`
@@ -86,6 +88,9 @@ func healthOf(status *imap.Status) mailboxHealth {
 	if !status.LastSuccess.IsZero() {
 		mailbox.LastSuccess = &status.LastSuccess
 	}
+	if !status.Rebuilt.IsZero() {
+		mailbox.LedgerRebuilt = &status.Rebuilt
+	}
 	return mailbox
 }
 
@@ -114,6 +119,7 @@ func (m *mailMetrics) all() []mailMetric {
 		{"podium_mail_failed", "Messages that could not be had.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Failed) }},
 		{"podium_mail_healthy", "1 when mail that comes now would be dealt with.", prometheus.GaugeValue, func(s *imap.Status) float64 { return truth(healthOf(s).Healthy) }},
 		{"podium_mail_last_success_seconds", "When everything was last dealt with, in seconds since 1970; 0 is never.", prometheus.GaugeValue, func(s *imap.Status) float64 { return seconds(s.LastSuccess) }},
+		{"podium_mail_ledger_rebuilt_seconds", "When the mailbox ledger was lost, or a part of it, and made again from the events, in seconds since 1970; 0 is never.", prometheus.GaugeValue, func(s *imap.Status) float64 { return seconds(s.Rebuilt) }},
 		{"podium_mail_canary_round_trip_seconds", "How long the newest canary was under way.", prometheus.GaugeValue, func(s *imap.Status) float64 { return s.Canary.RoundTrip.Seconds() }},
 		{"podium_mail_published_total", "Events over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Published) }},
 		{"podium_mail_recovered_total", "Gaps that were closed over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Recovered) }},

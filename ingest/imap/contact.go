@@ -1,0 +1,106 @@
+package imap
+
+import (
+	"context"
+	"time"
+)
+
+// meet opens a mailbox that the store has no ledger of. It is new only when no event of
+// it stands on the event ledger: else its ledger was lost.
+func (s *session) meet(ctx context.Context) error {
+	if !s.door.unread {
+		mails, err := s.published(ctx, every)
+		if err != nil {
+			return err
+		}
+		if len(mails) > 0 {
+			return s.rebuild(ctx, mails)
+		}
+		s.door.unread = true
+	}
+	return s.firstContact(ctx)
+}
+
+// firstContact decides what of the mail that is there already is to be taken. What
+// came after the first look is none of it, even if that look could not be noted.
+func (s *session) firstContact(ctx context.Context) error {
+	if first := &s.door.first; first.validity != s.mailbox.UIDValidity {
+		next, err := s.nextUID(ctx)
+		if err != nil {
+			return err
+		}
+		*first = firstLook{validity: s.mailbox.UIDValidity, next: next, at: s.config.Clock().UTC()}
+	}
+	next := s.door.first.next
+	s.ledger.restart(s.mailbox.UIDValidity, next)
+	p := &s.ledger.position
+	if p.Since = s.config.Since; p.Since.IsZero() {
+		p.Since = s.door.first.at
+		if err := s.passOver(ctx, next); err != nil {
+			return err
+		}
+		p.LowWater = next - 1
+	}
+	return s.commit(ctx)
+}
+
+// A firstLook is what a mailbox was like when this process saw it first.
+type firstLook struct {
+	validity, next uint32
+	at             time.Time
+}
+
+// passOver notes every message below a UID as older than was asked for. It names
+// them one by one: another that a server puts among them later is new mail.
+func (s *session) passOver(ctx context.Context, next uint32) error {
+	for w := newWindow(1, uint64(next), contactWindow); w.left() > 0; {
+		uids, _, err := w.search(ctx, s.source)
+		if err != nil {
+			return err
+		}
+		for _, uid := range uids {
+			if s.ledger.settle(uid, fateOld); s.ledger.unstored() < maxUnstored {
+				continue
+			}
+			if err := s.commit(ctx); err != nil {
+				return err
+			}
+		}
+		// Should it end here, the rest is told from new mail by its age.
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumber begins anew after the server has changed every UID.
+func (s *session) renumber(ctx context.Context) error {
+	next, err := s.nextUID(ctx)
+	if err != nil {
+		return err
+	}
+	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
+		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	if err := s.flush(ctx); err != nil { // the events that the ledger names from now on
+		return err
+	}
+	s.ledger.restart(s.mailbox.UIDValidity, next)
+	s.door.checked = 0
+	return s.commit(ctx)
+}
+
+// nextUID returns the UID that the next message will have at least.
+func (s *session) nextUID(ctx context.Context) (uint32, error) {
+	if s.mailbox.UIDNext > 0 {
+		return s.mailbox.UIDNext, nil
+	}
+	uids, err := s.source.Search(ctx, 1, 0)
+	if err != nil || len(uids) == 0 {
+		return 1, err
+	}
+	return uids[len(uids)-1] + 1, nil
+}

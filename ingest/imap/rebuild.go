@@ -1,0 +1,110 @@
+package imap
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// The store may lose entries with the power, and the event ledger does not lose those
+// events: they were flushed before any entry named them. So a mailbox ledger is made again
+// from them. What has an event is published; of everything else nobody knows what became
+// of it, and it is taken: nothing is passed over for being there already.
+
+// complete makes a mailbox ledger whole of which the store has lost a part.
+func (s *session) complete(ctx context.Context) error {
+	mails, err := s.published(ctx, every)
+	if err != nil {
+		return err
+	}
+	return s.rebuild(ctx, mails)
+}
+
+// rebuild makes the mailbox ledger from the mails that have an event. What is left of the
+// one before stays.
+func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
+	next, err := s.nextUID(ctx)
+	if err != nil {
+		return err
+	}
+	l, p := s.ledger, &s.ledger.position
+	lost := p.UIDValidity == 0
+	s.door.log.Error().Bool("lost_wholly", lost).Int("events", len(mails)).Uint32("uid_validity", s.mailbox.UIDValidity).
+		Msg("the ledger of the mailbox was lost, or a part of it, and is made again from the events; mail without an event is taken")
+	if p.UIDValidity != s.mailbox.UIDValidity {
+		l.restart(s.mailbox.UIDValidity, next)
+	}
+	if lost {
+		p.Since, p.Backlog = s.limits(mails, next)
+		p.Counts.Published = uint64(len(mails))
+	}
+	numbered := s.rememberAll(mails)
+	l.notePublished(numbered)
+	if lost {
+		// What was not yet flagged or moved is among the newest two batches.
+		p.Unmarked = slices.Clone(numbered[max(0, len(numbered)-2*batchCount):])
+	}
+	p.Rebuilt = s.config.Clock().UTC()
+	s.door.checked = 0
+	if err := s.flush(ctx); err != nil { // the events
+		return err
+	}
+	if err := s.commit(ctx); err != nil {
+		return err
+	}
+	l.incomplete, s.door.incomplete = false, false
+	return nil
+}
+
+// limits returns how old a mail below which UID has to be, so that it was never asked for.
+// A configured date says so. Without one the mail that was there at first contact was not,
+// which came before the first that was taken, by its UID and by its date.
+func (s *session) limits(mails []publishedMail, next uint32) (since time.Time, below uint32) {
+	if !s.config.Since.IsZero() {
+		return s.config.Since, next
+	}
+	first := &mails[0]
+	for i := range mails {
+		if mails[i].recorded.Before(first.recorded) {
+			first = &mails[i]
+		}
+	}
+	if mails[0].validity == s.mailbox.UIDValidity && mails[len(mails)-1].validity == s.mailbox.UIDValidity {
+		return first.received, mails[0].uid
+	}
+	return first.received, next // by their UIDs old and new cannot be told apart any more
+}
+
+// rememberAll remembers the bytes of all mails that have an event, those of earlier
+// UIDVALIDITYs first, and returns the UIDs of the others.
+func (s *session) rememberAll(mails []publishedMail) (uids []uint32) {
+	p := &s.ledger.position
+	p.Chunks, p.Recent, s.ledger.known = 0, nil, nil
+	for i := range mails {
+		if mails[i].validity != p.UIDValidity {
+			s.ledger.remember(mails[i].sha256)
+		}
+	}
+	p.Before = p.remembered()
+	for i := range mails {
+		if mails[i].validity == p.UIDValidity {
+			s.ledger.remember(mails[i].sha256)
+			uids = append(uids, mails[i].uid)
+		}
+	}
+	return uids
+}
+
+// notePublished notes messages, whose UIDs ascend, and has the next commit write all
+// fates and all that is remembered anew.
+func (l *mailboxLedger) notePublished(uids []uint32) {
+	var spans []span
+	for _, uid := range uids {
+		spans = appendFate(spans, span{first: uid, last: uid, fate: fatePublished})
+	}
+	for _, s := range spans {
+		l.fates = l.fates.set(s)
+	}
+	l.log, l.position.FateChunks = slices.Clone(l.fates), 0
+	l.storedLog, l.storedRecent = len(l.log), len(l.position.Recent)
+}
