@@ -5,7 +5,7 @@
 //
 //   - No mail is lost: a mail is dealt with only when its event was stored, and
 //     what was dealt with is kept in the mailbox ledger, not in the mailbox. The
-//     order is fetch, archive, publish, wait for the ack, ledger, flag or move;
+//     order is fetch, archive, publish, wait for the ack, flush, ledger, flush, flag or move;
 //     after a crash anywhere in it the same mail is published again under the
 //     same id, which the conversation knows. One that the server does not hand
 //     over in three tries, or at which the connection ends eight times over two
@@ -14,6 +14,10 @@
 //     no further one. The mails of a conversation are stored in the order of their
 //     UIDs; of a batch in which one could not be stored, what is beyond it is offered
 //     again.
+//   - What the mail server is told survives a loss of power: the events are flushed
+//     before the mailbox ledger names them, and that before the flag or move. A
+//     mailbox ledger that is lost, or a part of it, is made again from the events:
+//     see meet and rebuild.
 //   - Every message is accounted for: the ledger keeps the fate of each UID, every
 //     cycle compares them with what the server has and takes what was missed, and
 //     Reconcile proves it against the events and the sessions' records.

@@ -35,6 +35,7 @@ type fixture struct {
 	log    *lines
 
 	sendCanary func(ctx context.Context, mark string) error
+	disk       bus.Core     // the ledger instead of core, where it is another
 	flush      func() error // what flushing the ledger does; nil is nothing
 }
 
@@ -49,10 +50,13 @@ func (l flushing) Flush(context.Context) error { return l.flush() }
 
 // ledger is the ledger that doors get.
 func (f *fixture) ledger() bus.Core {
-	if f.flush == nil {
-		return f.core
+	switch {
+	case f.disk != nil:
+		return f.disk
+	case f.flush != nil:
+		return flushing{f.core, f.flush}
 	}
-	return flushing{f.core, f.flush}
+	return f.core
 }
 
 func newFixture() *fixture {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"podium/bus/embedded/filestore"
@@ -50,11 +51,16 @@ type judgement struct {
 	losses   []Loss
 }
 
+// bucket is how the streams of buckets are named. Their server keeps the newest value of a
+// key only: at the roll of a block it removes the flushed value before the new one is flushed,
+// and it writes flushed values again without flushing them.
+const bucket = "KV_"
+
 // lose adds a loss. After an unclean stop, what was not flushed by the last marks may be
-// gone with the power.
+// gone with the power, and of a bucket anything.
 func (j *judgement) lose(loss Loss) {
 	loss.Stream = j.name
-	loss.Power = j.marked && !j.clean && loss.First > j.mark.Flushed
+	loss.Power = j.marked && !j.clean && (loss.First > j.mark.Flushed || loss.First != 0 && strings.HasPrefix(j.name, bucket))
 	loss.Promised = loss.Power && !j.flushing
 	j.losses = append(j.losses, loss)
 }

@@ -33,7 +33,7 @@ type Loss struct {
 	// Behind is the sequence of the next message that can be read, 0 when there is none.
 	Behind uint64 `json:"behind,omitempty"`
 	// Power says that a loss of power explains it: after an unclean stop, of what was
-	// not known to be flushed.
+	// not known to be flushed, and of a bucket anything.
 	Power bool `json:"power,omitempty"`
 	// Promised says that the durability of the ledger leaves it to a loss of power.
 	Promised bool `json:"promised,omitempty"`
