@@ -27,6 +27,7 @@ var layers = []struct {
 	{"bus/embedded/wholefile", nil},
 	{"bus/embedded/filestore", []string{"bus/embedded/wholefile"}},
 	{"bus/embedded/recovery", []string{"bus/embedded/filestore", "bus/embedded/wholefile"}},
+	{"bus/embedded/secrets", []string{"bus/embedded/recovery", "bus/embedded/wholefile"}},
 	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},

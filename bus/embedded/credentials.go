@@ -1,9 +1,7 @@
 package embedded
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +9,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"podium/bus/embedded/wholefile"
+	"podium/bus/embedded/secrets"
 	"podium/schemas"
 )
 
@@ -50,30 +48,46 @@ func (k Keys) names() map[string]string {
 	return names
 }
 
-// Credentials returns the keys in dir, core.nk and agent-<name>.nk, and makes
-// those that are missing. A key once made is never replaced. The directory is
-// for its owner only (0700), and so is every file (0600): a seed that others can
-// read is an error.
+// Credentials returns the keys in dir, core.nk and agent-<name>.nk, and makes those that
+// never were: see package secrets. A key once made is never replaced. The directory is for
+// its owner only (0700), and so is every file (0600): a seed that others can read is an
+// error.
 func Credentials(dir string, agents []string) (Keys, error) {
-	core, err := key(CoreSeedFile(dir))
+	list, err := secrets.Open(dir)
+	if err != nil {
+		return Keys{}, fmt.Errorf("credentials: %w", err)
+	}
+	core, err := key(list, CoreSeedFile(dir), "programs on other machines that have a copy of it cannot connect any more")
 	if err != nil {
 		return Keys{}, err
 	}
 	keys := Keys{Core: core, Agents: make(map[string]Key, len(agents))}
 	for _, name := range agents {
-		if keys.Agents[name], err = AgentKey(dir, name); err != nil {
+		if keys.Agents[name], err = agentKey(list, dir, name); err != nil {
 			return Keys{}, err
 		}
 	}
-	return keys, nil
+	return keys, list.Save()
 }
 
 // AgentKey returns the key of one agent in dir, as Credentials does.
 func AgentKey(dir, agent string) (Key, error) {
+	list, err := secrets.Open(dir)
+	if err != nil {
+		return Key{}, fmt.Errorf("credentials: %w", err)
+	}
+	found, err := agentKey(list, dir, agent)
+	if err != nil {
+		return Key{}, err
+	}
+	return found, list.Save()
+}
+
+func agentKey(list *secrets.List, dir, agent string) (Key, error) {
 	if !schemas.ValidAgentName(agent) {
 		return Key{}, fmt.Errorf("credentials: %q cannot be the name of an agent", agent)
 	}
-	return key(AgentSeedFile(dir, agent))
+	return key(list, AgentSeedFile(dir, agent), "the agent cannot connect where it runs elsewhere, until it is given the new one")
 }
 
 // CoreSeedFile is where Credentials keeps the seed of the core account.
@@ -82,11 +96,9 @@ func CoreSeedFile(dir string) string { return filepath.Join(dir, "core.nk") }
 // AgentSeedFile is where Credentials keeps the seed of an agent.
 func AgentSeedFile(dir, agent string) string { return filepath.Join(dir, "agent-"+agent+".nk") }
 
-func key(file string) (Key, error) {
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if err = makeSeed(file); err != nil && !errors.Is(err, fs.ErrExist) { // else another process was faster
-			return Key{}, fmt.Errorf("credentials: %w", err)
-		}
+func key(list *secrets.List, file, loss string) (Key, error) {
+	if _, err := list.Keep(filepath.Base(file), loss); err != nil {
+		return Key{}, fmt.Errorf("credentials: %w", err)
 	}
 	found, err := ReadKey(file)
 	if err != nil {
@@ -117,23 +129,6 @@ func ReadKey(file string) (Key, error) {
 	return Key{SeedFile: file, Public: public}, nil
 }
 
-// makeSeed fails with fs.ErrExist when another process was faster.
-func makeSeed(file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return err
-	}
-	defer pair.Wipe()
-	seed, err := pair.Seed()
-	if err != nil {
-		return err
-	}
-	return wholefile.Create(file, append(seed, '\n'))
-}
-
 func checkPrivate(file string) error {
 	if runtime.GOOS == "windows" { // modes say nothing there
 		return nil
@@ -143,7 +138,7 @@ func checkPrivate(file string) error {
 		return fmt.Errorf("credentials: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("credentials: others can read %s (mode %04o); run chmod 600 on it, or remove it to get a new key", file, mode)
+		return fmt.Errorf("credentials: others can read %s (mode %04o); run chmod 600 on it", file, mode)
 	}
 	return nil
 }

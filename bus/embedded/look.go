@@ -42,7 +42,7 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 		err = filestore.Mirror(seen, store, filepath.Join(s.copied, ledgerDir), len(lost) > 0)
 	}
 	if err == nil {
-		s.keys, err = Credentials(filepath.Join(s.copied, credentialDir), nil)
+		s.keys, err = Credentials(filepath.Join(s.copied, "own", credentialDir), nil)
 	}
 	if err == nil {
 		err = s.start(ctx, filepath.Join(s.copied, ledgerDir))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"podium/bus/embedded/recovery"
+	"podium/bus/embedded/secrets"
 	"podium/cmd/podium/service"
 )
 
@@ -13,6 +14,7 @@ import (
 type ledgerCommand struct {
 	Check  ledgerCheckCommand  `cmd:"" help:"Say what the ledger has lost; changes nothing."`
 	Repair ledgerRepairCommand `cmd:"" help:"Restore what can be restored, and go on without the rest."`
+	Renew  ledgerRenewCommand  `cmd:"" help:"Give up a key that is lost; the next start makes another."`
 }
 
 // Help is shown by --help.
@@ -21,7 +23,8 @@ func (ledgerCommand) Help() string {
 removed, is noticed: every message has a checksum, and how far each stream went stands apart from the streams.
 
   podium ledger check
-  podium ledger repair`
+  podium ledger repair
+  podium ledger renew reply.key`
 }
 
 type ledgerCheckCommand struct{}
@@ -79,6 +82,41 @@ func (c *ledgerRepairCommand) Run(env *environment) error {
 		return err
 	}
 	return env.tell("the ledger in %s can be used again\n", env.data)
+}
+
+type ledgerRenewCommand struct {
+	Name string `arg:"" help:"Its file in the credentials of --data, as core.nk, agent-NAME.nk, capability.key, reply.key or canary.key."`
+}
+
+// Help is shown by --help.
+func (ledgerRenewCommand) Help() string {
+	return `A key that was made and is not there any more, or is damaged, keeps the service from starting, because
+another one would void all that it was given out for: an agent elsewhere cannot connect, a chat is not
+answered, a URL opens nothing. First try to restore the file from a backup. After this the next start makes
+another, or takes the file that stands in its place if that is sound. A damaged file is kept in the folder
+"aside" of --data.
+
+  podium ledger renew agent-clerk.nk
+
+Exit codes:
+  0  the next start makes another
+  1  it is there and is the one that was made
+  3  there was no such key`
+}
+
+// Run implements the verb.
+func (c *ledgerRenewCommand) Run(env *environment) error {
+	kept, err := service.RenewSecret(env.data, c.Name)
+	if errors.Is(err, secrets.ErrNone) {
+		return notFound("%w in %s", err, env.data)
+	}
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		return env.tell("%s is given up, and the next start makes another; the damaged file is kept as %s\n", c.Name, kept)
+	}
+	return env.tell("%s is given up: the next start makes another, or takes the file that stands in its place by then\n", c.Name)
 }
 
 // tellLosses says what is lost. It is an exitError when something is.

@@ -190,7 +190,7 @@ func TestLostMemoryIsMadeAgain_I04(t *testing.T) {
 	for number := range mails {
 		s.deliver(message(number + 1))
 	}
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	_, stop := f.run(t, config("localhost", 1), s.dial)
 	for range mails {
 		f.next(t)
 	}
@@ -205,10 +205,10 @@ func TestLostMemoryIsMadeAgain_I04(t *testing.T) {
 		}
 	})
 	s.deliver(message(mails + 1))
-	door, stop = f.run(t, config("localhost", 1), s.dial)
+	door, end := f.run(t, config("localhost", 1), s.dial)
 	f.takes(t, door, 1001+mails)
 	f.rebuilt(t, door)
-	stop()
+	end()
 	if counts := f.position(t).Counts; counts.Known != mails {
 		t.Errorf("counts %+v", counts)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"podium/bus/embedded"
+	"podium/bus/embedded/secrets"
 	"podium/cmd/podium/config"
 )
 
@@ -37,6 +38,16 @@ func Keys(settings config.Ledger, agents []string) (embedded.Keys, error) {
 		}
 	}
 	return keys, nil
+}
+
+// RenewSecret gives up a key of an installation that is lost, so that the next start makes
+// another. It returns where a damaged file is kept. Errors: secrets.ErrNone, secrets.ErrSound.
+func RenewSecret(data, name string) (kept string, err error) {
+	list, err := secrets.Open(CredentialsDir(data))
+	if err != nil {
+		return "", err
+	}
+	return list.GiveUp(name)
 }
 
 // namedKey reads the key that somebody has named.

@@ -2,16 +2,14 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
-	"podium/bus/embedded/wholefile"
+	"podium/bus/embedded/secrets"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 )
@@ -21,9 +19,6 @@ type webServer struct {
 	server *http.Server
 	wait   func() // until nothing of the doors works any more
 }
-
-// keyBytes is the size of the keys that sign run URLs and seal reply_refs.
-const keyBytes = 32
 
 func (s *Service) openWeb() (*webServer, error) {
 	door, err := s.openChat()
@@ -85,25 +80,16 @@ func capabilityKey(dir string) ([]byte, error) {
 	return keptKey(filepath.Join(dir, "capability.key"), "run URLs given out before will not open any more")
 }
 
-// keptKey reads a key, and makes it the first time. The loss is what removing a
-// damaged one means.
+// keptKey reads a key among the credentials, and makes it the first time. The loss is what
+// making another one means.
 func keptKey(file, loss string) ([]byte, error) {
-	key, err := os.ReadFile(file)
-	if err == nil && len(key) == keyBytes {
-		return key, nil
-	}
-	if err == nil {
-		return nil, fmt.Errorf("%s is damaged: remove it to make a new one; %s", file, loss)
-	}
-	if !errors.Is(err, os.ErrNotExist) {
+	list, err := secrets.Open(filepath.Dir(file))
+	if err != nil {
 		return nil, err
 	}
-	key = make([]byte, keyBytes)
-	if _, err = rand.Read(key); err != nil {
+	key, err := list.Keep(filepath.Base(file), loss)
+	if err != nil {
 		return nil, err
 	}
-	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, err
-	}
-	return key, wholefile.Create(file, key)
+	return key, list.Save()
 }
