@@ -81,18 +81,18 @@ func lockToLook(store string) (release func() error, err error) {
 	return nil, &InUseError{Dir: store, Process: (&storeLock{pid: filepath.Join(store, "lock.pid")}).owner()}
 }
 
-// Check says what a ledger at rest has lost, and was gone over before, and changes nothing.
-func Check(config Config) (losses []recovery.Loss, err error) {
+// Check says what a ledger at rest has lost, and what was gone over before, and changes nothing.
+func Check(config Config) (found, known []recovery.Loss, err error) {
 	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
 	if err != nil {
-		return nil, fmt.Errorf("the ledger's directory: %w", err)
+		return nil, nil, fmt.Errorf("the ledger's directory: %w", err)
 	}
 	release, err := lockToLook(store)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_, found, known, err := recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
-	return append(known, found...), errors.Join(err, release())
+	_, found, known, err = recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	return found, known, errors.Join(err, release())
 }
 
 // Repair makes a ledger at rest go on without what it has lost, and returns that.

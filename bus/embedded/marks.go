@@ -46,6 +46,9 @@ func (s *Server) mark(ctx context.Context, flush bool) error {
 
 // lastSequences returns the last of each stream.
 func (s *Server) lastSequences() (map[string]uint64, error) {
+	if s.server == nil {
+		return nil, errRestarting
+	}
 	state, err := s.server.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
 	if err != nil {
 		return nil, err

@@ -79,6 +79,9 @@ func (s *Server) Restart(ctx context.Context) error {
 		s.config.Listen = s.server.Addr().String() // others know it
 		s.unwatch()
 		s.watching.Wait()
+		if last, err := s.lastSequences(); err == nil && s.recovery != nil {
+			s.recovery.Remember(last)
+		}
 		s.stop()
 	}
 	store, err := filepath.Abs(filepath.Join(s.config.Dir, ledgerDir))

@@ -241,10 +241,18 @@ func (s *Server) Keys() Keys { return s.keys }
 // third more compare-and-append than the loopback interface and the same of
 // everything else (see the benchmarks). It does not outlive the server.
 func (s *Server) Core(ctx context.Context) (*jetstream.Core, error) {
-	return jetstream.Connect(ctx, jetstream.Config{
+	core, err := jetstream.Connect(ctx, jetstream.Config{
 		InProcess: s, URL: s.URL(), SeedFile: s.keys.Core.SeedFile, Name: "core",
 		Shards: s.config.Shards, MaxBytes: s.shardBytes, GroupCommit: s.config.Durability == Fsync, Flush: s.flush(), Free: Free(s.config.Dir), Logger: s.config.Logger,
 	})
+	if err != nil || s.recovery == nil {
+		return core, err
+	}
+	if err = s.recovery.Settle(); err != nil {
+		core.Close()
+		return nil, err
+	}
+	return core, nil
 }
 
 // flush is how what was acknowledged gets to the disk; nil when it is there before.
@@ -274,9 +282,10 @@ func (s *Server) Close() error {
 		s.unwatch()
 		s.watching.Wait()
 		orderly := s.server != nil && s.CheckWrites() == nil // else a write may be torn, as by a crash
+		last, _ := s.lastSequences()                         // what it does not know is not compared
 		s.stop()
 		if s.recovery != nil && orderly {
-			err = s.recovery.Stopped()
+			err = s.recovery.Stopped(last)
 		}
 		if s.lock != nil {
 			err = errors.Join(err, s.lock.release())

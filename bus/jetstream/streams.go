@@ -63,7 +63,7 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 	if demanded < 0 || demanded > maxShards {
 		return 0, fmt.Errorf("a ledger has 1 to %d shards, not %d", maxShards, demanded)
 	}
-	info, err := c.streamInfo(ctx, bus.ShardStream(0))
+	info, err := c.anyShard(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) && !config.Existing {
 		if demanded == 0 {
 			demanded = DefaultShards()
@@ -78,13 +78,36 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 	}
 	shards, err := strconv.Atoi(info.Config.Metadata[shardsKey])
 	if err != nil || shards < 1 || shards > maxShards {
-		return 0, fmt.Errorf("the ledger does not say how many shards it has (%s of stream %s)", shardsKey, bus.ShardStream(0))
+		return 0, fmt.Errorf("the ledger does not say how many shards it has (%s of stream %s)", shardsKey, info.Config.Name)
 	}
 	if demanded != 0 && demanded != shards {
 		return 0, fmt.Errorf("the ledger has %d shards, but %d are configured; the number is settled when a ledger is created: "+
 			"set it to %d or leave it out", shards, demanded, shards)
 	}
 	return shards, nil
+}
+
+// anyShard returns the first stream of a shard: all of them say how many there are, and
+// the very first may be lost.
+func (c *Core) anyShard(ctx context.Context) (*jetstream.StreamInfo, error) {
+	info, err := c.streamInfo(ctx, bus.ShardStream(0))
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return info, err
+	}
+	names := c.js.StreamNames(ctx)
+	shards := map[string]bool{}
+	for name := range names.Name() {
+		shards[name] = true
+	}
+	if names.Err() != nil {
+		return nil, names.Err()
+	}
+	for shard := 1; shard < min(len(shards), maxShards); shard++ {
+		if shards[bus.ShardStream(shard)] {
+			return c.streamInfo(ctx, bus.ShardStream(shard))
+		}
+	}
+	return nil, err
 }
 
 // baseConfig names every setting, because a client's default is no decision.

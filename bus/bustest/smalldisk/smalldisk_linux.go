@@ -114,6 +114,13 @@ func (d *Disk) Free() {
 	if err := os.Remove(d.filler); err != nil {
 		d.tb.Fatal(err)
 	}
+	folder, err := os.Open(d.Path)
+	if err != nil {
+		d.tb.Fatal(err)
+	}
+	if err := errors.Join(folder.Sync(), folder.Close()); err != nil { // ext4 gives blocks back when its journal is committed
+		d.tb.Fatal(err)
+	}
 }
 
 // Left returns how many bytes the disk has left.

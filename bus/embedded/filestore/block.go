@@ -32,7 +32,10 @@ type Block struct {
 }
 
 // A Gap is missing sequences, both inclusive.
-type Gap struct{ First, Last uint64 }
+type Gap struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
 
 // each reads a block from its beginning to its end, and goes on behind what is damaged.
 func (d *decoder) each(content []byte, read func(offset int64, record *Record), damaged func(offset, length int64, reason string)) {
@@ -43,22 +46,33 @@ func (d *decoder) each(content []byte, read func(offset int64, record *Record), 
 			offset += size
 			continue
 		}
-		next := d.next(content, offset+1)
+		next := len(content)
+		if offset+recordHeader+checksumSize <= len(content) {
+			next = d.next(content, offset)
+		}
 		damaged(int64(offset), int64(next-offset), wrong)
 		offset = next
 	}
 }
 
-// next returns where the first whole record from an offset on begins, or the end.
-// Only what could be a record by its lengths is hashed.
+// next returns where what is behind a damaged record begins, or the end. It is found by the
+// record's length alone: by that one which makes it whole if one bit of it has flipped, else
+// by the one that stands there, if it leads to another record. Nothing is looked for in
+// a body: whoever wrote it could have put a record there.
 func (d *decoder) next(content []byte, offset int) int {
-	for ; offset+recordHeader+checksumSize <= len(content); offset++ {
-		size := int(binary.LittleEndian.Uint32(content[offset:]) &^ hasHeaders)
-		if size < recordHeader+checksumSize || size > len(content)-offset {
-			continue
+	head := content[offset : offset+4]
+	length := binary.LittleEndian.Uint32(head)
+	defer binary.LittleEndian.PutUint32(head, length)
+	for bit := range 32 {
+		binary.LittleEndian.PutUint32(head, length^1<<bit)
+		if _, size, wrong := d.decode(content[offset:]); wrong == "" {
+			return offset + size
 		}
-		if _, _, wrong := d.decode(content[offset:]); wrong == "" {
-			return offset
+	}
+	size := int(length &^ hasHeaders)
+	if end := offset + size; size >= recordHeader+checksumSize && end <= len(content) {
+		if _, _, wrong := d.decode(content[end:]); wrong == "" || end == len(content) {
+			return end
 		}
 	}
 	return len(content)

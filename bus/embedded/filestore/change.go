@@ -30,6 +30,11 @@ func WriteMeta(folder, settings, sum string) error {
 		wholefile.Replace(filepath.Join(folder, metaSumFile), []byte(sum)))
 }
 
+// RemoveMeta removes the files that describe a stream: it is made anew, with its messages.
+func RemoveMeta(folder string) error {
+	return errors.Join(gone(os.Remove(filepath.Join(folder, metaFile))), gone(os.Remove(filepath.Join(folder, metaSumFile))))
+}
+
 // CutBehind keeps of a block what stands before its first record of a sequence, or of a
 // later one, and before what is damaged.
 func CutBehind(folder string, index uint32, sequence uint64) error {
@@ -56,27 +61,44 @@ func RemoveBlock(folder string, index uint32) error {
 }
 
 // OmitDamage leaves out of a block what cannot be read, and keeps the records before and
-// behind. Where one bit has flipped, it is flipped back: the checksum proves it. It
-// returns at which offsets that was so.
-func OmitDamage(folder string, index uint32) (restored []int64, err error) {
+// behind.
+func OmitDamage(folder string, index uint32) error {
+	return rewrite(folder, index, func(*decoder, int64, []byte) bool { return false })
+}
+
+// FlipBack restores in a block the records in which one bit has flipped, which their
+// checksums prove, and leaves the rest as it is. It returns their offsets.
+func FlipBack(folder string, index uint32) (restored []int64, err error) {
+	err = rewrite(folder, index, func(d *decoder, offset int64, piece []byte) bool {
+		if d.flipBack(piece) {
+			restored = append(restored, offset)
+		}
+		return true
+	})
+	return restored, err
+}
+
+// rewrite writes a block anew with those of its damaged pieces that keep returns true for,
+// which may change them.
+func rewrite(folder string, index uint32, keep func(d *decoder, offset int64, piece []byte) bool) error {
 	content, err := os.ReadFile(BlockFile(folder, index))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d, err := newDecoder(filepath.Base(folder), index)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var kept []byte
 	from := int64(0)
 	d.each(content, func(int64, *Record) {}, func(offset, length int64, _ string) {
 		kept = append(kept, content[from:offset]...)
 		from = offset + length
-		if piece := content[offset:from]; d.flipBack(piece) {
-			kept, restored = append(kept, piece...), append(restored, offset)
+		if piece := content[offset:from]; keep(d, offset, piece) {
+			kept = append(kept, piece...)
 		}
 	})
-	return restored, wholefile.Replace(BlockFile(folder, index), append(kept, content[from:]...))
+	return wholefile.Replace(BlockFile(folder, index), append(kept, content[from:]...))
 }
 
 // flippable bounds the record in which a flipped bit is looked for, in bytes: the time

@@ -107,13 +107,21 @@ func (f *Flusher) walk(due func(name string, info fs.FileInfo) bool) error {
 	seen := make(map[string]stamp, len(f.flushed))
 	var folders []string
 	began := time.Now()
-	err := filepath.WalkDir(f.store, func(name string, entry fs.DirEntry, err error) error {
+	var look func(name string, entry fs.DirEntry, err error) error
+	look = func(name string, entry fs.DirEntry, err error) error {
 		var info fs.FileInfo
 		if err == nil {
 			info, err = entry.Info()
 		}
-		if err != nil || !(entry.IsDir() || entry.Type().IsRegular()) {
+		if err != nil {
 			return gone(err)
+		}
+		if entry.Type()&fs.ModeSymlink != 0 { // a part of the store that is on another disk
+			target, err := filepath.EvalSymlinks(name)
+			if _, known := seen[target]; known || err != nil {
+				return gone(err)
+			}
+			return filepath.WalkDir(target, look)
 		}
 		seen[name] = stamp{info: info, at: began}
 		switch {
@@ -122,10 +130,13 @@ func (f *Flusher) walk(due func(name string, info fs.FileInfo) bool) error {
 		case entry.IsDir():
 			folders = append(folders, name)
 			return nil
-		default:
+		case entry.Type().IsRegular():
 			return gone(f.sync(name, os.O_RDWR))
+		default:
+			return nil
 		}
-	})
+	}
+	err := filepath.WalkDir(f.store, look)
 	for _, folder := range folders {
 		if err == nil && runtime.GOOS != "windows" {
 			err = gone(f.sync(folder, os.O_RDONLY))

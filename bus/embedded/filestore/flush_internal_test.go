@@ -155,3 +155,25 @@ func TestFlushIsShared(t *testing.T) {
 		t.Errorf("%d passes for 11 calls", passes)
 	}
 }
+
+// TestFlushThroughALink: a store that is on another disk is flushed there.
+func TestFlushThroughALink(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, "1.blk"), "content")
+	link := filepath.Join(t.TempDir(), "ledger")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	f, d := NewFlusher(link), &disk{}
+	f.sync = d.sync
+	if err := f.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.All(); err != nil {
+		t.Fatal(err)
+	}
+	if taken := d.take(); len(taken) == 0 {
+		t.Error("two flushes have succeeded, and nothing was flushed")
+	}
+}

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 )
@@ -34,7 +35,7 @@ func record(tb testing.TB, stream string, block uint32, sequence uint64, subject
 }
 
 // FuzzBlock: whatever a file holds, every byte of it is a record's or damaged, in order,
-// and a whole record behind what is damaged is found.
+// and looking changes none of them.
 func FuzzBlock(f *testing.F) {
 	whole := record(f, "PODIUM_0", 1, 7, "podium.in.chat.0", "NATS/1.0\r\nce-id: 1\r\n\r\n", `{"text":1}`)
 	f.Add([]byte{})
@@ -46,21 +47,21 @@ func FuzzBlock(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, found := int64(0), false
-		d.each(append(content, whole...), func(offset int64, record *Record) {
+		at := int64(0)
+		before := bytes.Clone(content)
+		d.each(content, func(offset int64, _ *Record) {
 			if offset < at {
 				t.Fatalf("a record at %d, behind %d", offset, at)
 			}
 			at = offset + 1
-			found = found || record.Sequence == 7
 		}, func(offset, length int64, reason string) {
 			if offset < at || length <= 0 || reason == "" {
 				t.Fatalf("damage %q at %d of %d bytes, behind %d", reason, offset, length, at)
 			}
 			at = offset + length
 		})
-		if !found {
-			t.Error("the whole record behind it is not found")
+		if !bytes.Equal(before, content) {
+			t.Error("looking has changed it")
 		}
 		if _, err := readBlock("PODIUM_0", 1, content, int64(len(content))/2); err != nil {
 			t.Error(err)

@@ -64,8 +64,7 @@ func (s *Stream) mirrorBlock(to string, at int) error {
 	if err := copyFile(BlockFile(s.Folder, block.Index), name); err != nil || len(block.Damages) == 0 {
 		return err
 	}
-	_, err := OmitDamage(to, block.Index)
-	return err
+	return OmitDamage(to, block.Index)
 }
 
 func copyTree(from, to string) error {

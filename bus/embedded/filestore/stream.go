@@ -34,6 +34,7 @@ type Stream struct {
 	Settings string // content of the file of its settings
 	Sum      string // and of that of its checksum
 	Meta     string // what is wrong with these two, "" when nothing is
+	Bare     bool   // neither is there: a server passes it over until the stream is made anew, with its messages
 
 	Blocks      []Block // in the order of their indexes
 	First, Last uint64  // sequences, those of removed messages included; 0 when it holds nothing
@@ -113,6 +114,17 @@ func Read(store string, remembered Sizes, seen func(bytes int64)) (*Store, error
 	}
 	slices.SortFunc(all.Streams, func(a, b Stream) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// ReadMeta reads what describes the streams of a store, and none of their blocks.
+func ReadMeta(store string) ([]Stream, error) {
+	folders, err := Folders(store)
+	streams := make([]Stream, len(folders))
+	for i, folder := range folders {
+		streams[i].Name, streams[i].Folder = filepath.Base(folder), folder
+		streams[i].readMeta()
+	}
+	return streams, err
 }
 
 // open reads what describes a stream, and lists its blocks.
@@ -206,14 +218,14 @@ func readBlockFile(stream, folder string, index uint32, remembered int64) (Block
 // readMeta reads what the server has written of the stream's settings. It compares the
 // checksum as the server does, which passes a stream over whose checksum differs.
 func (s *Stream) readMeta() {
-	content, err := os.ReadFile(filepath.Join(s.Folder, metaFile))
-	if err != nil {
-		s.Meta = "the file of its settings cannot be read"
+	content, err := readIfThere(filepath.Join(s.Folder, metaFile))
+	sum, failed := readIfThere(filepath.Join(s.Folder, metaSumFile))
+	switch s.Bare = content == nil && sum == nil; {
+	case err != nil || failed != nil:
+		s.Meta = "the files of its settings cannot be read"
 		return
-	}
-	sum, err := os.ReadFile(filepath.Join(s.Folder, metaSumFile))
-	if err != nil {
-		s.Meta = "the checksum of its settings cannot be read"
+	case s.Bare:
+		return
 	}
 	s.Settings, s.Sum = string(content), string(sum)
 	var settings struct {
@@ -233,6 +245,26 @@ func (s *Stream) readMeta() {
 	if s.Meta == "" && s.Sum != metaChecksum(s.Name, content) {
 		s.Meta = "the checksum of its settings does not hold"
 	}
+}
+
+// Holes are the sequences that are missing between, before and in the blocks of a stream
+// that forgets nothing.
+func (s *Stream) Holes() (holes []Gap) {
+	if !s.Whole {
+		return nil
+	}
+	last := uint64(0)
+	for i := range s.Blocks {
+		block := &s.Blocks[i]
+		if block.First == 0 {
+			continue
+		}
+		if block.First > last+1 {
+			holes = append(holes, Gap{First: last + 1, Last: block.First - 1})
+		}
+		holes, last = append(holes, block.Gaps...), block.Last
+	}
+	return holes
 }
 
 // sum adds up what the blocks hold.

@@ -21,8 +21,8 @@ func Judge(store *filestore.Store, marks *Marks) []Loss {
 	slices.Sort(names)
 	var losses []Loss
 	for _, name := range slices.Compact(names) {
-		mark, marked := marks.Streams[name]
-		j := &judgement{name: name, mark: mark, marked: marked, clean: marks.Clean, flushing: marks.Flushing}
+		mark := marks.Streams[name]
+		j := &judgement{name: name, mark: mark, crashed: !marks.Clean && !marks.Time.IsZero(), clean: marks.Clean, flushing: marks.Flushing}
 		if stream := store.Stream(name); stream != nil {
 			j.stream(stream)
 		} else if mark.Last > 0 {
@@ -30,23 +30,20 @@ func Judge(store *filestore.Store, marks *Marks) []Loss {
 		}
 		losses = append(losses, j.losses...)
 	}
-	return slices.DeleteFunc(losses, func(loss Loss) bool { return marks.knows(&loss) })
+	return losses
 }
 
-// knows reports whether a loss was gone over before: a gap that is there ever since.
-func (m *Marks) knows(loss *Loss) bool {
-	return slices.ContainsFunc(m.Losses, func(known Loss) bool {
-		return known.Stream == loss.Stream && loss.Cause == Missing && loss.First != 0 && known.First <= loss.First && loss.Last <= max(known.Last, known.Behind-min(known.Behind, 1))
-	})
+// known reports whether a gap was gone over before.
+func (j *judgement) known(first, last uint64) bool {
+	return slices.Contains(j.mark.Gaps, filestore.Gap{First: first, Last: last})
 }
 
 // A judgement is on one stream.
 type judgement struct {
-	name   string
-	mark   Mark
-	marked bool
-	clean  bool
-
+	name     string
+	mark     Mark
+	clean    bool // it was stopped in order
+	crashed  bool // it was not, as the marks say; neither without marks
 	flushing bool
 	losses   []Loss
 }
@@ -57,15 +54,19 @@ type judgement struct {
 const bucket = "KV_"
 
 // lose adds a loss. After an unclean stop, what was not flushed by the last marks may be
-// gone with the power, and of a bucket anything.
+// gone with the power, and of a bucket any of its values.
 func (j *judgement) lose(loss Loss) {
 	loss.Stream = j.name
-	loss.Power = j.marked && !j.clean && (loss.First > j.mark.Flushed || loss.First != 0 && strings.HasPrefix(j.name, bucket))
+	torn := loss.First != 0 && loss.File != "" || loss.Cause == Shorter
+	loss.Power = j.crashed && (loss.First > j.mark.Flushed || torn && !j.flushing && strings.HasPrefix(j.name, bucket))
 	loss.Promised = loss.Power && !j.flushing
 	j.losses = append(j.losses, loss)
 }
 
 func (j *judgement) stream(s *filestore.Stream) {
+	if s.Bare && j.clean && j.mark.Settings != "" {
+		j.lose(Loss{Cause: Missing, Detail: "the files of its settings are gone", File: s.Folder})
+	}
 	if s.Meta != "" && (s.Last > 0 || j.mark.Last > 0) {
 		j.lose(Loss{Cause: Damaged, Detail: s.Meta, File: s.Folder})
 	}
@@ -91,7 +92,7 @@ func (j *judgement) stream(s *filestore.Stream) {
 func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint64, since time.Time) {
 	file := filestore.BlockFile(s.Folder, block.Index)
 	begins := len(block.Damages) > 0 && block.Damages[0].After == 0 // with the damage that is said below
-	if s.Whole && block.First > last+1 && !begins && !j.continued(last+1, block.First) {
+	if s.Whole && block.First > last+1 && !begins && !j.continued(last+1, block.First) && !j.known(last+1, block.First-1) {
 		j.lose(Loss{Cause: Missing, First: last + 1, Last: block.First - 1, Behind: block.First, Since: since, Detail: "what stood between two others is gone"})
 	}
 	for _, damage := range block.Damages {
@@ -108,6 +109,9 @@ func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint
 		return
 	}
 	for _, gap := range block.Gaps {
+		if j.known(gap.First, gap.Last) {
+			continue
+		}
 		j.lose(Loss{Cause: Missing, First: gap.First, Last: gap.Last, Behind: gap.Last + 1, File: file, Since: since, Detail: "what stood between two others is gone"})
 	}
 }

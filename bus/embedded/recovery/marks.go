@@ -1,7 +1,10 @@
 package recovery
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +44,8 @@ type Marks struct {
 type Mark struct {
 	Last    uint64 `json:"last"`    // sequence of the newest message
 	Flushed uint64 `json:"flushed"` // up to this one it survives a loss of power
+	// Gaps are those of a stream that forgets nothing which were gone over.
+	Gaps []filestore.Gap `json:"gaps,omitempty"`
 	// Blocks are its files at the last start or clean stop.
 	Blocks []BlockMark `json:"blocks,omitempty"`
 	// Settings and Sum are the content of the files that describe it.
@@ -67,7 +72,11 @@ func ReadMarks(file string) (marks *Marks, found bool, err error) {
 		return nil, false, fmt.Errorf("read the ledger's high-water marks: %w", err)
 	}
 	marks = &Marks{}
-	if err = json.Unmarshal(content, marks); err != nil {
+	written, sum, _ := bytes.Cut(content, []byte("\n"))
+	if err = json.Unmarshal(written, marks); err == nil && string(sum) != checksum(written) {
+		err = errors.New("the checksum does not hold")
+	}
+	if err != nil {
 		return nil, true, fmt.Errorf("the ledger's high-water marks in %s are damaged, so that nobody can say whether something is missing: "+
 			"restore the file from a backup, or remove it to go on without: %w", file, err)
 	}
@@ -84,12 +93,18 @@ func ReadMarks(file string) (marks *Marks, found bool, err error) {
 func (m *Marks) Write(file string) error {
 	content, err := json.Marshal(m)
 	if err == nil {
-		err = wholefile.Replace(file, content)
+		err = wholefile.Replace(file, append(append(content, '\n'), checksum(content)...))
 	}
 	if err != nil {
 		return fmt.Errorf("write the ledger's high-water marks: %w", err)
 	}
 	return nil
+}
+
+// checksum is what stands behind the marks in their file.
+func checksum(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]) + "\n"
 }
 
 // blocks are the files of a stream, with the digests that are known of those that have
@@ -123,21 +138,25 @@ func (m *Marks) size(stream string, block uint32) int64 {
 	return 0
 }
 
-// hold marks how far a store goes that is flushed.
-func (m *Marks) hold(store *filestore.Store) {
+// hold marks how far a store goes that is flushed. Whole says that all of it was read, and
+// what it lacks gone over.
+func (m *Marks) hold(store *filestore.Store, whole bool) {
 	for i := range store.Streams {
 		stream := &store.Streams[i]
 		before := m.Streams[stream.Name]
-		mark := Mark{Last: stream.Last, Flushed: stream.Last, Settings: before.Settings, Sum: before.Sum, Blocks: before.blocks(stream)}
+		mark := Mark{Last: stream.Last, Flushed: stream.Last, Settings: before.Settings, Sum: before.Sum, Gaps: before.Gaps, Blocks: before.blocks(stream)}
 		if stream.Meta == "" {
 			mark.Settings, mark.Sum = stream.Settings, stream.Sum
+		}
+		if whole {
+			mark.Gaps = stream.Holes()
 		}
 		m.Streams[stream.Name] = mark
 	}
 }
 
 // Stopped marks a store whose server has stopped in order. Everything in it is flushed.
-func (m *Marks) Stopped(store *filestore.Store, now time.Time) {
+func (m *Marks) Stopped(store *filestore.Store, whole bool, now time.Time) {
 	m.Clean, m.Time = true, now.UTC()
-	m.hold(store)
+	m.hold(store, whole)
 }

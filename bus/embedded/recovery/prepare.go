@@ -5,16 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"podium/bus/embedded/filestore"
 )
 
-// mendMeta writes the files anew that describe a stream, where a crash has torn them.
-// A stream that holds nothing is removed: it is made again.
+// mendMeta writes the files anew that describe a stream, where they are torn or gone. A
+// stream of which nobody knows them is made anew when the ledger is opened: with its
+// messages, if it has any.
 func mendMeta(stream *filestore.Stream, mark Mark) error {
 	switch {
-	case stream.Meta == "":
+	case stream.Meta == "" && !(stream.Bare && mark.Settings != ""):
 		return nil
 	case mark.Settings != "":
 		return filestore.WriteMeta(stream.Folder, mark.Settings, mark.Sum)
@@ -23,7 +23,7 @@ func mendMeta(stream *filestore.Stream, mark Mark) error {
 	case stream.Last == 0:
 		return os.RemoveAll(stream.Folder)
 	default:
-		return nil // it is judged
+		return filestore.RemoveMeta(stream.Folder)
 	}
 }
 
@@ -39,32 +39,34 @@ func afterCrash(store *filestore.Store, marks *Marks) (consumers []string, err e
 	return consumers, err
 }
 
-// goOver makes a store one that goes on without what it has lost. What it changes is kept
-// as it was in a folder of its own. A stream that forgets nothing goes back, after a loss of
-// power, to the moment before the first message that is missing: what came later builds on it.
-func goOver(store *filestore.Store, losses []Loss, aside string, now time.Time) error {
-	folder := filepath.Join(aside, now.UTC().Format("20060102T150405.000Z"))
+// goOver makes a store one that goes on without what it has lost, but for flipped bits,
+// which it flips back. What it changes is kept as it was in a folder of its own. A stream
+// that forgets nothing goes back, after a loss of power, to the moment before the first message
+// that is missing: what came later builds on it.
+func goOver(store *filestore.Store, losses []Loss, folder string) error {
 	back := map[string]bool{}
 	for i := range losses {
 		loss := &losses[i]
-		loss.Found = now.UTC()
 		stream := store.Stream(loss.Stream)
 		if stream == nil {
 			continue
 		}
+		inBlock := loss.Cause == Damaged && loss.First != 0 && loss.File != ""
+		if inBlock && loss.Kept == "" {
+			if err := flipBack(stream, loss, losses, filepath.Join(folder, loss.Stream)); err != nil {
+				return err
+			}
+		}
 		var err error
 		switch {
+		case loss.Restored || back[loss.Stream]: // everything behind the first loss is kept aside
 		case stream.Whole && loss.Power && loss.Cause != Shorter:
-			if back[loss.Stream] {
-				continue // everything behind the first loss is kept aside
-			}
 			back[loss.Stream] = true
 			loss.Kept = filepath.Join(folder, loss.Stream)
 			loss.Last = max(stream.Last, loss.Last)
 			err = goBack(stream, loss, loss.Kept)
-		case loss.Cause == Damaged && loss.First != 0 && loss.File != "":
-			loss.Kept = filepath.Join(folder, loss.Stream)
-			err = omit(stream, loss, losses)
+		case inBlock:
+			err = filestore.OmitDamage(stream.Folder, blockOf(stream, loss.File))
 		}
 		if err = errors.Join(err, filestore.RemoveIndex(stream.Folder)); err != nil {
 			return err
@@ -73,17 +75,39 @@ func goOver(store *filestore.Store, losses []Loss, aside string, now time.Time) 
 	return nil
 }
 
-// omit leaves what is damaged out of a block, once for all losses there.
-func omit(stream *filestore.Stream, loss *Loss, losses []Loss) error {
+// flipBack keeps a block aside, and restores there what one flipped bit has damaged.
+func flipBack(stream *filestore.Stream, loss *Loss, losses []Loss, aside string) error {
 	index := blockOf(stream, loss.File)
-	if err := filestore.Keep(stream.Folder, index, loss.Kept); err != nil {
+	if err := filestore.Keep(stream.Folder, index, aside); err != nil {
 		return err
 	}
-	restored, err := filestore.OmitDamage(stream.Folder, index)
+	restored, err := filestore.FlipBack(stream.Folder, index)
 	for i := range losses {
-		losses[i].Restored = losses[i].Restored || losses[i].File == loss.File && slices.Contains(restored, losses[i].Offset)
+		if losses[i].File == loss.File {
+			losses[i].Kept, losses[i].Restored = aside, slices.Contains(restored, losses[i].Offset)
+		}
 	}
 	return err
+}
+
+// leaveOutTorn leaves out what was being written when a process ended, so that a store counts
+// as one that was stopped in order.
+func leaveOutTorn(store *filestore.Store, folder string) error {
+	for i := range store.Streams {
+		stream := &store.Streams[i]
+		for _, block := range stream.Blocks {
+			if len(block.Damages) == 0 {
+				continue
+			}
+			if err := filestore.Keep(stream.Folder, block.Index, filepath.Join(folder, stream.Name)); err != nil {
+				return err
+			}
+			if err := filestore.OmitDamage(stream.Folder, block.Index); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // goBack ends a stream before a loss.

@@ -3,6 +3,7 @@ package recovery
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,26 +127,48 @@ func (r *Recovery) afterCrash(store *filestore.Store) (*filestore.Store, error) 
 		return nil, fmt.Errorf("make the ledger ready after a stop that was not in order: %w", err)
 	}
 	for i := range store.Streams {
-		if store.Streams[i].Meta != "" {
+		if store.Streams[i].Meta != "" || store.Streams[i].Bare {
 			return r.read() // its settings are there again, or the stream is gone
 		}
 	}
 	return store, nil
 }
 
-// goOver goes on without what a loss of power has taken.
+// goOver goes on without what a loss of power has taken. It is noted before it is done: a
+// process that ends in between leaves a ledger of which it is known.
 func (r *Recovery) goOver(store *filestore.Store, losses []Loss) error {
-	now := time.Now()
-	if err := goOver(store, losses, filepath.Join(r.config.Data, asideFolder), now); err != nil {
+	folder := r.note(losses)
+	if err := r.marks.Write(r.marksFile()); err != nil {
+		return err
+	}
+	if err := goOver(store, losses, folder); err != nil {
 		return fmt.Errorf("go on without what is lost: %w", err)
 	}
+	r.noted(losses)
 	for i := range losses {
 		r.config.Logger.Error().Str("stream", losses[i].Stream).Uint64("first", losses[i].First).Uint64("messages", losses[i].Messages()).
-			Str("kept", losses[i].Kept).Msg("the ledger has lost messages with the power")
-		delete(r.marks.Streams, losses[i].Stream)
+			Bool("restored", losses[i].Restored).Str("kept", losses[i].Kept).Msg("the ledger has lost messages at a stop that was not in order")
+	}
+	return nil
+}
+
+// note adds losses to those of the ledger's life, and names the folder for what is kept.
+func (r *Recovery) note(losses []Loss) (folder string) {
+	now := time.Now().UTC()
+	for i := range losses {
+		losses[i].Found = now
 	}
 	r.marks.Losses = append(r.marks.Losses, losses...)
-	return nil
+	return filepath.Join(r.config.Data, asideFolder, now.Format("20060102T150405.000Z"))
+}
+
+// noted says what has become of the newest losses. How far their streams go is seen anew.
+func (r *Recovery) noted(losses []Loss) {
+	copy(r.marks.Losses[len(r.marks.Losses)-len(losses):], losses)
+	for _, loss := range losses {
+		mark := r.marks.Streams[loss.Stream]
+		r.marks.Streams[loss.Stream] = Mark{Settings: mark.Settings, Sum: mark.Sum}
+	}
 }
 
 // use marks a ledger as in use, once everything of it is on the disk: from here on a stop
@@ -158,7 +181,31 @@ func (r *Recovery) use(store *filestore.Store) error {
 		return err
 	}
 	r.marks.Clean, r.marks.Crashed, r.marks.Flushing, r.marks.Time = false, r.unclean, r.config.Flushed, time.Now().UTC()
-	r.marks.hold(store)
+	r.marks.hold(store, true)
+	return r.marks.Write(r.marksFile())
+}
+
+// Settle notes how the streams are set, once they are made: files that a crash tears are
+// written anew from that.
+func (r *Recovery) Settle() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	streams, err := filestore.ReadMeta(r.config.Store)
+	if err != nil {
+		return err
+	}
+	changed := false
+	for i := range streams {
+		mark := r.marks.Streams[streams[i].Name]
+		if streams[i].Meta != "" || mark.Settings == streams[i].Settings {
+			continue
+		}
+		mark.Settings, mark.Sum = streams[i].Settings, streams[i].Sum
+		changed, r.marks.Streams[streams[i].Name] = true, mark
+	}
+	if !changed {
+		return nil
+	}
 	return r.marks.Write(r.marksFile())
 }
 
@@ -199,8 +246,10 @@ func (r *Recovery) Mark(last map[string]uint64, flushed bool) error {
 	return r.marks.Write(r.marksFile())
 }
 
-// Stopped marks a clean stop, once the server has ended: everything is on the disk.
-func (r *Recovery) Stopped() error {
+// Stopped marks a clean stop, once the server has ended: everything is on the disk. Last is
+// how far the streams went by the server's word, nil when it was not asked. It is a
+// *LossError, and the stop counts as none in order, when the files end before that.
+func (r *Recovery) Stopped(last map[string]uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.flusher.All(); err != nil {
@@ -210,9 +259,43 @@ func (r *Recovery) Stopped() error {
 	if err != nil {
 		return err
 	}
+	if losses := r.short(store, last); len(losses) > 0 {
+		return errors.Join(&LossError{Data: r.config.Data, Losses: losses}, r.marks.Write(r.marksFile()))
+	}
 	r.marks.Crashed = r.config.AtRest && r.unclean
-	r.marks.Stopped(store, time.Now())
+	r.marks.Stopped(store, false, time.Now())
 	return r.marks.Write(r.marksFile())
+}
+
+// Remember notes how far the streams go by the word of a server that is about to stop: no
+// power has gone by then. It writes nothing, since the disk may be full.
+func (r *Recovery) Remember(last map[string]uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remember(last)
+}
+
+func (r *Recovery) remember(last map[string]uint64) {
+	for name, sequence := range last {
+		mark := r.marks.Streams[name]
+		mark.Last, mark.Flushed = max(mark.Last, sequence), max(mark.Flushed, sequence)
+		r.marks.Streams[name] = mark
+	}
+}
+
+// short says which streams end before they did.
+func (r *Recovery) short(store *filestore.Store, last map[string]uint64) (losses []Loss) {
+	r.remember(last)
+	for _, name := range slices.Sorted(maps.Keys(r.marks.Streams)) {
+		mark, end := r.marks.Streams[name], uint64(0)
+		if stream := store.Stream(name); stream != nil {
+			end = stream.Last
+		}
+		if end < mark.Last {
+			losses = append(losses, Loss{Stream: name, Cause: Shorter, First: end + 1, Last: mark.Last, Detail: "it went while the server ran"})
+		}
+	}
+	return losses
 }
 
 // Look says what a ledger has lost, and changes nothing: what is new, and what was gone
@@ -239,58 +322,7 @@ func (r *Recovery) NotStarted() error {
 	if r.unclean {
 		return nil
 	}
-	return r.Stopped()
-}
-
-// Repair makes a ledger one that goes on without what it has lost, and returns what that
-// is. What it changes is kept as it was beside the ledger.
-func Repair(config Config) (losses []Loss, err error) {
-	r := &Recovery{config: config, flusher: filestore.NewFlusher(config.Store)}
-	if r.marks, _, err = ReadMarks(r.marksFile()); err != nil {
-		return nil, err
-	}
-	store, err := r.read()
-	if err != nil {
-		return nil, err
-	}
-	for i := range store.Streams {
-		err = errors.Join(err, mendMeta(&store.Streams[i], r.marks.Streams[store.Streams[i].Name]))
-	}
-	losses = Judge(store, r.marks)
-	for i := range losses {
-		losses[i].Accepted, losses[i].Power, losses[i].Promised = true, false, false
-	}
-	if err = errors.Join(err, goOver(store, losses, filepath.Join(config.Data, asideFolder), time.Now())); err != nil {
-		return nil, fmt.Errorf("repair the ledger: %w", err)
-	}
-	for i := range r.marks.Losses {
-		if !r.marks.Losses[i].Accepted && !r.marks.Losses[i].Promised {
-			r.marks.Losses[i].Accepted = true
-			losses = append(losses, r.marks.Losses[i])
-		}
-	}
-	return losses, r.repaired(losses)
-}
-
-// repaired notes what was accepted, and how far the streams go now. Whether the last stop
-// was in order stays as it was.
-func (r *Recovery) repaired(losses []Loss) error {
-	store, err := r.read()
-	if err != nil {
-		return err
-	}
-	for _, loss := range losses {
-		if !slices.Contains(r.marks.Losses, loss) {
-			r.marks.Losses = append(r.marks.Losses, loss)
-		}
-		delete(r.marks.Streams, loss.Stream)
-	}
-	r.marks.Crashed = r.marks.Crashed || !r.marks.Clean
-	if err = r.flusher.All(); err != nil {
-		return err
-	}
-	r.marks.Stopped(store, time.Now())
-	return r.marks.Write(r.marksFile())
+	return r.Stopped(nil)
 }
 
 // Known returns what was lost and gone over in the ledger of a data directory, whether a

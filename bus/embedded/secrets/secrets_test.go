@@ -46,7 +46,7 @@ func marked(t *testing.T, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = r.Stopped(); err != nil {
+	if err = r.Stopped(nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -35,6 +35,7 @@ func ServeLoss(ctx context.Context, settings *config.Config, lost *recovery.Loss
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	report = append(report, '\n')
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the ledger is damaged, and nothing is taken; /healthz says more", http.StatusServiceUnavailable)
@@ -42,7 +43,7 @@ func ServeLoss(ctx context.Context, settings *config.Config, lost *recovery.Loss
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write(append(report, '\n')) // whoever asked may be gone
+		_, _ = w.Write(report) // whoever asked may be gone
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -138,7 +138,7 @@ func isLedger(data string) error {
 // unaccepted leaves out what somebody has decided to go on without, and what the
 // ledger's durability leaves to a loss of power.
 func unaccepted(losses []recovery.Loss) []recovery.Loss {
-	return slices.DeleteFunc(losses, func(loss recovery.Loss) bool { return loss.Accepted || loss.Promised })
+	return slices.DeleteFunc(losses, func(loss recovery.Loss) bool { return loss.Accepted || loss.Promised || loss.Restored })
 }
 
 // losses returns what the ledger has lost over its life; nil where only its server knows.
@@ -183,8 +183,8 @@ func CheckLedger(data string, log zerolog.Logger) ([]recovery.Loss, error) {
 	if err := isLedger(data); err != nil {
 		return nil, err
 	}
-	lost, err := embedded.Check(embedded.Config{Dir: data, Logger: log})
-	return unaccepted(lost), err
+	found, known, err := embedded.Check(embedded.Config{Dir: data, Logger: log})
+	return append(unaccepted(known), found...), err
 }
 
 // RepairLedger makes the ledger in a directory go on without what it has lost, and

@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/embedded/recovery"
 )
 
 const (
@@ -173,6 +174,9 @@ func (r *room) resume(ctx context.Context) {
 		r.log.Info().Msg("there is room again: the ledger's server is started again")
 		if err := r.ledger.server.Restart(ctx); err != nil {
 			r.log.Error().Err(err).Msg("the ledger's server does not start; trying again")
+			if _, damaged := errors.AsType[*recovery.LossError](err); damaged {
+				r.set(&r.failed, err) // no room mends that
+			}
 			return
 		}
 		r.set(&r.failed, nil)
