@@ -11,6 +11,6 @@
 //	                                      /obs/CONSUMER/...     what agents have taken
 //
 // A record of a block carries a checksum over its sequence, time, subject, headers and
-// body. What that leaves out, the lengths of subject and headers, is checked by what
-// they have to enclose.
+// body. What that leaves out, the lengths of subject and headers, a digest of the whole block
+// covers: the bytes of a message are its sender's, and nothing of them is expected.
 package filestore

@@ -1,7 +1,6 @@
 package filestore
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -21,20 +20,11 @@ const (
 	tombstone  = 1 << 62 // the message of this sequence, elsewhere, was removed
 )
 
-// What headers begin and end with.
-const (
-	headersBegin = "NATS/1.0"
-	headersEnd   = "\r\n\r\n"
-)
-
-// A Record is one message in a block. Its slices are valid until the block is.
+// A Record is one message in a block.
 type Record struct {
 	Sequence uint64
 	Time     int64 // nanoseconds since 1970, UTC
-	Subject  []byte
-	Headers  []byte // as on the wire; nil when it has none
-	Body     []byte
-	Removed  bool // it counts for its sequence only
+	Removed  bool  // it counts for its sequence only
 }
 
 // A decoder reads the records of one block.
@@ -76,42 +66,9 @@ func (d *decoder) decode(content []byte) (record Record, size int, wrong string)
 	}
 	record = Record{
 		Sequence: binary.LittleEndian.Uint64(content[4:]), Time: int64(binary.LittleEndian.Uint64(content[12:])), //nolint:gosec // as it was written
-		Subject: data[:subject], Body: data[subject+prefix:],
 	}
-	if prefix > 0 {
-		headers := int(binary.LittleEndian.Uint32(data[subject:]))
-		if record.Headers = record.Body; headers > len(record.Body) || !enclosed(record.Body, headers) {
-			return record, 0, "the length of a record's headers is wrong"
-		}
-		record.Headers, record.Body = record.Body[:headers], record.Body[headers:]
-	}
-	if record.Sequence&(erased|tombstone) != 0 {
-		record.Removed = true
-		return record, size, ""
-	}
-	if !plausible(record.Subject) {
-		return record, 0, "the length of a record's subject is wrong"
-	}
+	record.Removed = record.Sequence&(erased|tombstone) != 0
 	return record, size, ""
-}
-
-// enclosed reports whether headers of that length begin and end as headers do.
-func enclosed(data []byte, length int) bool {
-	return bytes.HasPrefix(data, []byte(headersBegin)) && bytes.Index(data, []byte(headersEnd))+len(headersEnd) == length
-}
-
-// plausible reports whether a subject could be one of a ledger: tokens of letters,
-// digits and what keys of buckets may have besides, none of them empty.
-func plausible(subject []byte) bool {
-	last := byte('.')
-	for _, c := range subject {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-		if !letter && bytes.IndexByte([]byte("-_=/$."), c) < 0 || c == '.' && last == '.' {
-			return false
-		}
-		last = c
-	}
-	return last != '.'
 }
 
 // digest tells content from other content that came about by accident.
