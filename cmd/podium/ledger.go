@@ -61,8 +61,8 @@ type ledgerRepairCommand struct{}
 func (ledgerRepairCommand) Help() string {
 	return `First try to restore the directory from a backup: what is lost is lost for good after this. Where one bit of a
 message has flipped, it is flipped back. Other messages that cannot be read are left out, those before and behind
-are kept, and what is changed is kept as it was in the folder "aside" of --data. Afterwards the service starts again. A conversation that has lost a message is put
-before a person by podium quarantine; podium mail audit says which mails are missing.
+are kept, and what is changed is kept as it was in the folder "aside" of --data. Afterwards the service starts
+again: podium replay --verify says which conversations have a hole, podium mail audit which mails are missing.
 
   podium ledger check            # what would it be?
   podium ledger repair

@@ -24,7 +24,6 @@ type Block struct {
 	Before      string // of as many of them as somebody remembered; "" when there are fewer
 	First, Last uint64 // sequences of the messages that it holds; 0 and 0 when it holds none
 	LastTime    int64  // of the last message, nanoseconds since 1970
-	Messages    uint64 // that were not removed in place
 	Gaps        []Gap  // of sequences between two of its messages
 	Damages     []Damage
 
@@ -119,9 +118,6 @@ func (b *Block) add(record *Record) {
 		b.First = sequence
 	}
 	b.Last, b.LastTime = sequence, record.Time
-	if !record.Removed {
-		b.Messages++
-	}
 }
 
 // ending is what tells whether a file ends as it did: the checksum of its last record.

@@ -22,9 +22,8 @@ const (
 
 // A Record is one message in a block.
 type Record struct {
-	Sequence uint64
-	Time     int64 // nanoseconds since 1970, UTC
-	Removed  bool  // it counts for its sequence only
+	Sequence uint64 // with what is said of it in its two highest bits
+	Time     int64  // nanoseconds since 1970, UTC
 }
 
 // A decoder reads the records of one block.
@@ -67,7 +66,6 @@ func (d *decoder) decode(content []byte) (record Record, size int, wrong string)
 	record = Record{
 		Sequence: binary.LittleEndian.Uint64(content[4:]), Time: int64(binary.LittleEndian.Uint64(content[12:])), //nolint:gosec // as it was written
 	}
-	record.Removed = record.Sequence&(erased|tombstone) != 0
 	return record, size, ""
 }
 

@@ -36,9 +36,9 @@ type Stream struct {
 	Meta     string // what is wrong with these two, "" when nothing is
 	Bare     bool   // neither is there: a server passes it over until the stream is made anew, with its messages
 
-	Blocks      []Block // in the order of their indexes
-	First, Last uint64  // sequences, those of removed messages included; 0 when it holds nothing
-	LastTime    int64   // of the last message, nanoseconds since 1970
+	Blocks   []Block // in the order of their indexes
+	Last     uint64  // sequence, that of a removed message included; 0 when it holds nothing
+	LastTime int64   // of the last message, nanoseconds since 1970
 }
 
 // A Store is what the files of all streams hold.
@@ -274,9 +274,6 @@ func (s *Stream) sum() {
 		s.Last = max(s.Last, block.Last, block.removed)
 		if block.First == 0 {
 			continue
-		}
-		if s.First == 0 {
-			s.First = block.First
 		}
 		s.LastTime = block.LastTime
 	}

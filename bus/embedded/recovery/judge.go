@@ -65,10 +65,10 @@ func (j *judgement) lose(loss Loss) {
 
 func (j *judgement) stream(s *filestore.Stream) {
 	if s.Bare && j.clean && j.mark.Settings != "" {
-		j.lose(Loss{Cause: Missing, Detail: "the files of its settings are gone", File: s.Folder})
+		j.lose(Loss{Cause: Unset, Detail: "the files of its settings are gone", File: s.Folder})
 	}
 	if s.Meta != "" && (s.Last > 0 || j.mark.Last > 0) {
-		j.lose(Loss{Cause: Damaged, Detail: s.Meta, File: s.Folder})
+		j.lose(Loss{Cause: Unset, Detail: s.Meta, File: s.Folder})
 	}
 	var last uint64
 	var since time.Time

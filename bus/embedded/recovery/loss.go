@@ -14,6 +14,8 @@ const (
 	Damaged Cause = "damaged" // the bytes in the file are not those that were written
 	Missing Cause = "missing" // a file, or a piece between two messages, is gone
 	Shorter Cause = "shorter" // the stream ends before it did
+	// Unset is no message: the files that say how the stream is set are torn or gone.
+	Unset Cause = "unset"
 )
 
 // A Loss is messages of one stream that cannot be read any more.

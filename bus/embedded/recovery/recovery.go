@@ -116,7 +116,7 @@ func (r *Recovery) read() (*filestore.Store, error) {
 
 // afterCrash makes a ledger ready that was not stopped in order.
 func (r *Recovery) afterCrash(store *filestore.Store) (*filestore.Store, error) {
-	if losses := Judge(store, r.marks); slices.ContainsFunc(losses, func(loss Loss) bool { return !loss.Power && loss.First != 0 }) {
+	if losses := Judge(store, r.marks); slices.ContainsFunc(losses, func(loss Loss) bool { return !loss.Power && loss.Cause != Unset }) {
 		return store, nil // it will be refused, and is left as it is
 	}
 	consumers, err := afterCrash(store, r.marks)
@@ -311,7 +311,7 @@ func Look(config Config) (store *filestore.Store, found, known []Loss, err error
 	}
 	found = Judge(store, r.marks)
 	if marked && !r.marks.Clean {
-		found = slices.DeleteFunc(found, func(loss Loss) bool { return loss.First == 0 }) // the next start mends it
+		found = slices.DeleteFunc(found, func(loss Loss) bool { return loss.Cause == Unset }) // the next start mends it
 	}
 	return store, found, r.marks.Losses, nil
 }
