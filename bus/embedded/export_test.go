@@ -12,6 +12,9 @@ var (
 	AgentSubscribes = agentSubscribes
 )
 
+// RootFault is how root is kept off the ledger of another user.
+var RootFault = rootFault
+
 // InCore returns what a subject of an agent may be in the core account: for one of our
 // own agents, and for an external one.
 func InCore(subject string) []string {

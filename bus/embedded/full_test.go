@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,5 +130,50 @@ func TestArtifactWithoutRoomIsNotThere(t *testing.T) {
 	}
 	if got, err := io.ReadAll(opened); err != nil || !bytes.Equal(got, refused) {
 		t.Errorf("%d bytes came back of %d, %v", len(got), len(refused), err)
+	}
+}
+
+// TestLimitBelowWhatIsHeld: somebody gives the ledger less room than it has used. Requests that
+// nobody takes give way, as they do at any limit; what sessions hold does not, and that is said.
+func TestLimitBelowWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	const room = 64 << 20
+	for name, test := range map[string]struct{ subject, wants string }{
+		"requests": {bus.RequestSubject("alpha"), ""},
+		"sessions": {bus.SessionSubject(sessionOn(1), 2), "set that higher"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			first := start(t, embedded.Config{Dir: dir, MaxBytes: room, Durability: embedded.Interval})
+			c := core(t, first)
+			for range 12 {
+				if _, err := bus.Append(t.Context(), c, bus.Message{Subject: test.subject, Body: make([]byte, 512<<10)}, bus.Expect{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Close()
+			if err := first.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, less := range []int64{room / 8, room / 16} {
+				server := start(t, embedded.Config{Dir: dir, MaxBytes: less, Durability: embedded.Interval})
+				c, err := server.Core(t.Context())
+				if test.wants == "" {
+					if err != nil {
+						t.Fatalf("%d bytes: %v", less, err)
+					}
+					if _, err = bus.Append(t.Context(), c, bus.Message{Subject: test.subject, Body: make([]byte, 100<<10)}, bus.Expect{}); err != nil {
+						t.Errorf("%d bytes, the next request: %v", less, err)
+					}
+					c.Close()
+				} else if err == nil || !strings.Contains(err.Error(), test.wants) || !strings.Contains(err.Error(), "ledger.max_bytes") {
+					t.Errorf("%d bytes: %v", less, err)
+				}
+				if err := server.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }

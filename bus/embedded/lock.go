@@ -1,14 +1,20 @@
 package embedded
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/rs/zerolog"
 )
+
+// readersEvery is how often a server looks whether the last reader has gone.
+const readersEvery = 100 * time.Millisecond
 
 // A storeLock keeps two servers off one directory. The server itself does not:
 // both would write, and neither would notice.
@@ -20,15 +26,16 @@ type storeLock struct {
 // LockData keeps a data directory whose ledger is elsewhere to one process, by the
 // file that it returns, until release is called or the process ends. It is an
 // InUseError when another process has it.
-func LockData(dir string) (file string, release func() error, err error) {
-	lock, err := lockStore(dir)
+func LockData(ctx context.Context, dir string, log zerolog.Logger) (file string, release func() error, err error) {
+	lock, err := lockStore(ctx, dir, log)
 	if err != nil {
 		return "", nil, err
 	}
 	return lock.file.Path(), lock.release, nil
 }
 
-func lockStore(dir string) (*storeLock, error) {
+// lockStore locks a directory. It waits for those who only read there, until ctx ends.
+func lockStore(ctx context.Context, dir string, log zerolog.Logger) (*storeLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the ledger's directory: %w", err)
 	}
@@ -36,18 +43,59 @@ func lockStore(dir string) (*storeLock, error) {
 		file: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600)),
 		pid:  filepath.Join(dir, "lock.pid"),
 	}
-	locked, err := lock.file.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock the ledger: %w", err)
+	if info, err := os.Stat(lock.file.Path()); err == nil {
+		if err = rootFault(dir, os.Geteuid(), ownerOf(info)); err != nil {
+			return nil, err
+		}
 	}
-	if !locked {
-		return nil, &InUseError{Dir: dir, Process: lock.owner()}
+	if err := lock.take(ctx, log); err != nil {
+		return nil, err
 	}
 	if err := os.WriteFile(lock.pid, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		_ = lock.file.Unlock()
 		return nil, fmt.Errorf("lock the ledger: %w", err)
 	}
 	return lock, nil
+}
+
+// take takes the lock once nobody reads there. It is an InUseError when another process has
+// it for itself.
+func (l *storeLock) take(ctx context.Context, log zerolog.Logger) error {
+	for told := false; ; {
+		locked, err := l.file.TryLock()
+		if err != nil {
+			return fmt.Errorf("lock the ledger: %w", err)
+		}
+		if locked {
+			return nil
+		}
+		others := flock.New(l.file.Path())
+		if readers, err := others.TryRLock(); err != nil || !readers {
+			return &InUseError{Dir: filepath.Dir(l.pid), Process: l.owner()}
+		}
+		if err = others.Unlock(); err != nil {
+			return fmt.Errorf("lock the ledger: %w", err)
+		}
+		if !told {
+			told = true
+			log.Info().Msg("a verb reads the ledger; this goes on when it has ended")
+		}
+		select {
+		case <-time.After(readersEvery):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// rootFault refuses root on a ledger that belongs to another user, who could not open the
+// files that root makes there.
+func rootFault(dir string, user, owner int) error {
+	if user != 0 || owner <= 0 {
+		return nil
+	}
+	return fmt.Errorf("the ledger in %s belongs to user %d, who could not open what root makes there; "+
+		"run this as that user, as by sudo -u '#%d', or give the directory to root: chown -R root of --data", dir, owner, owner)
 }
 
 // owner returns the process that has the lock; 0 is unknown.

@@ -8,11 +8,18 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 
 	"podium/bus/embedded/filestore"
 	"podium/bus/embedded/recovery"
+)
+
+const (
+	copyPrefix = "podium-look-"
+	// copyAge is how long a copy may stand without its reader's lock: one that is being made.
+	copyAge = time.Minute
 )
 
 // Look runs a server that shows what a ledger at rest holds, and changes no byte of it:
@@ -33,12 +40,12 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 			err = errors.Join(err, s.discard())
 		}
 	}()
-	seen, lost, known, err := recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	seen, lost, known, err := recovery.Look(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
 	if err != nil {
 		return nil, nil, err
 	}
 	s.lost = known
-	if s.copied, err = os.MkdirTemp("", "podium-look-"); err == nil {
+	if err = s.makeCopy(); err == nil {
 		err = filestore.Mirror(seen, store, filepath.Join(s.copied, ledgerDir), len(lost) > 0)
 	}
 	if err == nil {
@@ -53,10 +60,44 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 	return s, lost, nil
 }
 
+// makeCopy makes the folder of the copy, and removes those of readers who were killed: each
+// reader holds the lock of its own.
+func (s *Server) makeCopy() (err error) {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range left {
+		removeCopy(folder)
+	}
+	if s.copied, err = os.MkdirTemp("", copyPrefix); err != nil {
+		return err
+	}
+	s.copying = flock.New(filepath.Join(s.copied, "lock"))
+	_, err = s.copying.TryLock()
+	return err
+}
+
+// removeCopy removes the copy of a reader who is gone, as far as it can.
+func removeCopy(folder string) {
+	info, err := os.Lstat(folder)
+	if err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() || time.Since(info.ModTime()) < copyAge {
+		return
+	}
+	lock := flock.New(filepath.Join(folder, "lock"))
+	if locked, err := lock.TryLock(); err == nil && locked {
+		_ = os.RemoveAll(folder) // the next reader tries again
+	}
+	_ = lock.Close()
+}
+
 // discard lets go of what was looked at.
 func (s *Server) discard() (err error) {
+	if s.copying != nil {
+		err = s.copying.Close()
+	}
 	if s.copied != "" {
-		err = os.RemoveAll(s.copied)
+		err = errors.Join(err, os.RemoveAll(s.copied))
 	}
 	if s.looking != nil {
 		err = errors.Join(err, s.looking())
@@ -82,7 +123,7 @@ func lockToLook(store string) (release func() error, err error) {
 }
 
 // Check says what a ledger at rest has lost, and what was gone over before, and changes nothing.
-func Check(config Config) (found, known []recovery.Loss, err error) {
+func Check(ctx context.Context, config Config) (found, known []recovery.Loss, err error) {
 	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
 	if err != nil {
 		return nil, nil, fmt.Errorf("the ledger's directory: %w", err)
@@ -91,20 +132,20 @@ func Check(config Config) (found, known []recovery.Loss, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	_, found, known, err = recovery.Look(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	_, found, known, err = recovery.Look(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
 	return found, known, errors.Join(err, release())
 }
 
 // Repair makes a ledger at rest go on without what it has lost, and returns that.
-func Repair(config Config) (losses []recovery.Loss, err error) {
+func Repair(ctx context.Context, config Config) (losses []recovery.Loss, err error) {
 	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
 	if err != nil {
 		return nil, fmt.Errorf("the ledger's directory: %w", err)
 	}
-	lock, err := lockStore(store)
+	lock, err := lockStore(ctx, store, config.Logger)
 	if err != nil {
 		return nil, err
 	}
-	losses, err = recovery.Repair(recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	losses, err = recovery.Repair(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
 	return losses, errors.Join(err, lock.release())
 }

@@ -89,7 +89,7 @@ func (s *Server) Restart(ctx context.Context) error {
 		return fmt.Errorf("the ledger's directory: %w", err)
 	}
 	if s.recovery != nil {
-		if err := s.recovery.Again(); err != nil {
+		if err := s.recovery.Again(ctx); err != nil {
 			return err
 		}
 	}

@@ -15,9 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
+	"podium/bus/embedded/filestore"
 	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
@@ -64,6 +66,7 @@ type Server struct {
 	recovery   *recovery.Recovery // nil for who only looks
 	lost       []recovery.Loss    // of a ledger that is only looked at
 	copied     string             // the folder in which that is done
+	copying    *flock.Flock       // of that folder
 	looking    func() error       // ends it
 	close      sync.Once
 
@@ -96,20 +99,20 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.MaxBytes == AsItIs {
 		storeBytes, shardBytes = math.MaxInt64, 0
 	}
-	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
-	if err != nil {
-		return nil, err
-	}
 	store, err := filepath.Abs(filepath.Join(config.Dir, ledgerDir))
 	if err != nil {
 		return nil, fmt.Errorf("the ledger's directory: %w", err)
 	}
-	lock, err := lockStore(store)
+	lock, err := lockStore(ctx, store, config.Logger)
 	if err != nil {
 		return nil, err
 	}
+	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
+	if err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
 	s := &Server{config: config, keys: keys, lock: lock, storeBytes: storeBytes, shardBytes: shardBytes}
-	s.recovery, err = recovery.Begin(recovery.Config{
+	s.recovery, err = recovery.Begin(ctx, recovery.Config{
 		Data: config.Dir, Store: store, Flushed: config.Durability == Fsync, AtRest: config.AtRest, Logger: config.Logger,
 	})
 	if err != nil {
@@ -127,9 +130,13 @@ func (s *Server) start(ctx context.Context, store string) error {
 	if err != nil {
 		return err
 	}
+	promised, err := promised(store)
+	if err != nil {
+		return err
+	}
 	text, err := Settings{
 		Listen: listen, StoreDir: store, Durability: s.config.Durability,
-		MaxBytes: s.storeBytes, Accounts: s.keys.Accounts(s.config.External...),
+		MaxBytes: max(s.storeBytes, promised), Accounts: s.keys.Accounts(s.config.External...),
 	}.Config()
 	if err != nil {
 		return err
@@ -163,6 +170,16 @@ func (s *Server) start(ctx context.Context, store string) error {
 		s.watching.Go(func() { s.keepMarks(watched) })
 	}
 	return nil
+}
+
+// promised is what the streams of a store may hold together, in bytes. A server that may hold
+// less than that changes no stream, not even to a smaller one.
+func promised(store string) (bytes int64, err error) {
+	streams, err := filestore.ReadMeta(store)
+	for i := range streams {
+		bytes += max(streams[i].MaxBytes, 0)
+	}
+	return bytes, err
 }
 
 // ready waits until the server takes connections. The server reports what kept

@@ -45,7 +45,7 @@ Exit codes:
 
 // Run implements the verb.
 func (c *ledgerCheckCommand) Run(env *environment) error {
-	lost, err := service.CheckLedger(env.data, env.log)
+	lost, err := service.CheckLedger(env.ctx, env.data, env.log)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,8 @@ func (ledgerRepairCommand) Help() string {
 	return `First try to restore the directory from a backup: what is lost is lost for good after this. Where one bit of a
 message has flipped, it is flipped back. Other messages that cannot be read are left out, those before and behind
 are kept, and what is changed is kept as it was in the folder "aside" of --data. Afterwards the service starts
-again: podium replay --verify says which conversations have a hole, podium mail audit which mails are missing.
+again, and one that stands by goes on: podium replay --verify says which conversations have a hole, podium mail
+audit which mails are missing.
 
   podium ledger check            # what would it be?
   podium ledger repair
@@ -71,7 +72,7 @@ again: podium replay --verify says which conversations have a hole, podium mail 
 
 // Run implements the verb.
 func (c *ledgerRepairCommand) Run(env *environment) error {
-	lost, err := service.RepairLedger(env.data, env.log)
+	lost, err := service.RepairLedger(env.ctx, env.data, env.log)
 	if err != nil {
 		return err
 	}

@@ -51,18 +51,10 @@ func (c *upCommand) Run(env *environment) error {
 		return usage(err)
 	}
 	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
-	running, err := service.StartTelling(env.ctx, settings, func(sentence string) {
-		_, _ = fmt.Fprintf(env.stdout, "podium waits: %s. Ctrl-C ends it\n", sentence)
-	}, log)
+	running, err := c.start(env, settings, log)
 	if err != nil && env.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(env.ctx))) {
 		_, err = fmt.Fprintln(env.stdout, "podium stops: it was told to before it was up")
 		return err
-	}
-	if lost, ok := errors.AsType[*recovery.LossError](err); ok {
-		if _, err = fmt.Fprintf(env.stdout, "podium does nothing: %s\nUntil it is told to stop, http://%s/healthz says so\n", lost, settings.HTTP.Listen); err == nil {
-			err = service.ServeLoss(env.ctx, settings, lost, log)
-		}
-		return errors.Join(lost, err)
 	}
 	if err != nil {
 		return err
@@ -84,6 +76,29 @@ func (c *upCommand) Run(env *environment) error {
 		<-told
 	}
 	return errors.Join(err, running.Close())
+}
+
+// start starts the service. On a damaged ledger it says so until that is mended, or it is
+// told to stop.
+func (c *upCommand) start(env *environment, settings *config.Config, log zerolog.Logger) (*service.Service, error) {
+	for {
+		running, err := service.StartTelling(env.ctx, settings, func(sentence string) {
+			_, _ = fmt.Fprintf(env.stdout, "podium waits: %s. Ctrl-C ends it\n", sentence)
+		}, log)
+		lost, damaged := errors.AsType[*recovery.LossError](err)
+		if !damaged {
+			return running, err
+		}
+		if _, err = fmt.Fprintf(env.stdout, "podium does nothing: %s\nIt goes on by itself after that. Until then, http://%s/healthz says so\n", lost, settings.HTTP.Listen); err == nil {
+			err = service.ServeLoss(env.ctx, settings, lost, log)
+		}
+		if !errors.Is(err, service.ErrLedgerChanged) {
+			return nil, errors.Join(lost, err)
+		}
+		if _, err = fmt.Fprintln(env.stdout, "podium looks again: somebody has changed the ledger"); err != nil {
+			return nil, errors.Join(lost, err)
+		}
+	}
 }
 
 var errNoCredentials = errors.New("--credentials goes with --nats")

@@ -43,7 +43,7 @@ func BenchmarkRead(b *testing.B) {
 	var size int64
 	for b.Loop() {
 		size = 0
-		if _, err := filestore.Read(dir+"/ledger", func(string, uint32) int64 { return 0 }, func(bytes int64) { size += bytes }); err != nil {
+		if _, err := filestore.Read(b.Context(), dir+"/ledger", func(string, uint32) int64 { return 0 }, func(bytes int64) { size += bytes }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type Stream struct {
 	// Whole says that its sequences have no gaps, because nothing is ever removed.
 	Whole    bool
 	Metadata map[string]string
+	MaxBytes int64  // that it may hold; -1 is no bound
 	Settings string // content of the file of its settings
 	Sum      string // and of that of its checksum
 	Meta     string // what is wrong with these two, "" when nothing is
@@ -71,8 +73,9 @@ func escaped(path string) string {
 type Sizes func(stream string, block uint32) int64
 
 // Read reads every block of every stream in a server's store directory, as fast as the
-// disk and the processors go. Seen is told the bytes that were read, one call at a time.
-func Read(store string, remembered Sizes, seen func(bytes int64)) (*Store, error) {
+// disk and the processors go, until ctx ends. Seen is told the bytes that were read, one
+// call at a time.
+func Read(ctx context.Context, store string, remembered Sizes, seen func(bytes int64)) (*Store, error) {
 	folders, err := Folders(store)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's files: %w", err)
@@ -95,6 +98,9 @@ func Read(store string, remembered Sizes, seen func(bytes int64)) (*Store, error
 		}
 		for j := range stream.Blocks {
 			readers.Go(func() error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
 				block := &stream.Blocks[j]
 				read, err := readBlockFile(stream.Name, folder, block.Index, remembered(stream.Name, block.Index))
 				*block = read
@@ -233,6 +239,7 @@ func (s *Stream) readMeta() {
 		DenyPurge  bool              `json:"deny_purge"`
 		Discard    string            `json:"discard"`
 		MaxAge     int64             `json:"max_age"`
+		MaxBytes   int64             `json:"max_bytes"`
 		PerSubject int64             `json:"max_msgs_per_subject"`
 		Metadata   map[string]string `json:"metadata"`
 	}
@@ -240,7 +247,7 @@ func (s *Stream) readMeta() {
 		s.Meta = "the file of its settings is damaged"
 		return
 	}
-	s.Metadata = settings.Metadata
+	s.Metadata, s.MaxBytes = settings.Metadata, settings.MaxBytes
 	s.Whole = settings.DenyDelete && settings.DenyPurge && settings.Discard == "new" && settings.MaxAge == 0 && settings.PerSubject <= 0
 	if s.Meta == "" && s.Sum != metaChecksum(s.Name, content) {
 		s.Meta = "the checksum of its settings does not hold"

@@ -49,7 +49,7 @@ func TestSecondLossIsSaid(t *testing.T) {
 			if err := os.RemoveAll(stream); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
+			if _, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
 				t.Fatal(err)
 			}
 			o := open(t, dir, embedded.Fsync)

@@ -112,7 +112,7 @@ func blocks(t *testing.T, dir string) []string {
 // lost returns what a ledger has lost.
 func lost(t *testing.T, dir string) []recovery.Loss {
 	t.Helper()
-	found, _, err := embedded.Check(embedded.Config{Dir: dir, Logger: zerolog.Nop()})
+	found, _, err := embedded.Check(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func refused(t *testing.T, dir string) {
 // remember.
 func repaired(t *testing.T, dir string) *opened {
 	t.Helper()
-	losses, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()})
+	losses, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()})
 	if err != nil || len(losses) == 0 {
 		t.Fatalf("repaired: %v, %v", losses, err)
 	}

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,8 +17,10 @@ import (
 	"podium/bus/embedded/filestore"
 )
 
+// MarksFile is where a data directory keeps the marks.
+const MarksFile = "high-water.json"
+
 const (
-	marksFile   = "high-water.json"
 	asideFolder = "aside"
 	tellEvery   = 3 * time.Second
 )
@@ -68,7 +71,8 @@ func (e *LossError) Error() string {
 
 // Begin looks at a ledger, makes it ready for a server, and marks it as in use. It is a
 // *LossError, and nothing is changed, when something is lost that no loss of power explains.
-func Begin(config Config) (*Recovery, error) {
+// When ctx ends while the ledger is read for the first time, nothing is changed either.
+func Begin(ctx context.Context, config Config) (*Recovery, error) {
 	r := &Recovery{config: config, flusher: filestore.NewFlusher(config.Store)}
 	var found bool
 	var err error
@@ -76,12 +80,13 @@ func Begin(config Config) (*Recovery, error) {
 		return nil, err
 	}
 	r.unclean = found && (!r.marks.Clean || r.marks.Crashed)
-	store, err := r.read()
+	store, err := r.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	ctx = context.WithoutCancel(ctx) // what is begun is ended
 	if r.unclean || !found && len(store.Streams) > 0 {
-		if store, err = r.afterCrash(store); err != nil {
+		if store, err = r.afterCrash(ctx, store); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +96,7 @@ func Begin(config Config) (*Recovery, error) {
 	}
 	if len(losses) > 0 {
 		if err = r.goOver(store, losses); err == nil {
-			store, err = r.read()
+			store, err = r.read(ctx)
 		}
 	}
 	if err != nil {
@@ -100,13 +105,13 @@ func Begin(config Config) (*Recovery, error) {
 	return r, r.use(store)
 }
 
-func (r *Recovery) marksFile() string { return filepath.Join(r.config.Data, marksFile) }
+func (r *Recovery) marksFile() string { return filepath.Join(r.config.Data, MarksFile) }
 
 // read reads the whole ledger, and says so when that takes a while.
-func (r *Recovery) read() (*filestore.Store, error) {
+func (r *Recovery) read(ctx context.Context) (*filestore.Store, error) {
 	var read int64
 	told := time.Now()
-	return filestore.Read(r.config.Store, r.marks.size, func(bytes int64) {
+	return filestore.Read(ctx, r.config.Store, r.marks.size, func(bytes int64) {
 		if read += bytes; time.Since(told) > tellEvery {
 			told = time.Now()
 			r.config.Logger.Info().Int64("bytes", read).Msg("reading the ledger's files for damage")
@@ -115,7 +120,7 @@ func (r *Recovery) read() (*filestore.Store, error) {
 }
 
 // afterCrash makes a ledger ready that was not stopped in order.
-func (r *Recovery) afterCrash(store *filestore.Store) (*filestore.Store, error) {
+func (r *Recovery) afterCrash(ctx context.Context, store *filestore.Store) (*filestore.Store, error) {
 	if losses := Judge(store, r.marks); slices.ContainsFunc(losses, func(loss Loss) bool { return !loss.Power && loss.Cause != Unset }) {
 		return store, nil // it will be refused, and is left as it is
 	}
@@ -128,7 +133,7 @@ func (r *Recovery) afterCrash(store *filestore.Store) (*filestore.Store, error) 
 	}
 	for i := range store.Streams {
 		if store.Streams[i].Meta != "" || store.Streams[i].Bare {
-			return r.read() // its settings are there again, or the stream is gone
+			return r.read(ctx) // its settings are there again, or the stream is gone
 		}
 	}
 	return store, nil
@@ -300,13 +305,13 @@ func (r *Recovery) short(store *filestore.Store, last map[string]uint64) (losses
 
 // Look says what a ledger has lost, and changes nothing: what is new, and what was gone
 // over before.
-func Look(config Config) (store *filestore.Store, found, known []Loss, err error) {
+func Look(ctx context.Context, config Config) (store *filestore.Store, found, known []Loss, err error) {
 	r := &Recovery{config: config}
 	var marked bool
 	if r.marks, marked, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, nil, nil, err
 	}
-	if store, err = r.read(); err != nil {
+	if store, err = r.read(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	found = Judge(store, r.marks)
@@ -328,7 +333,7 @@ func (r *Recovery) NotStarted() error {
 // Known returns what was lost and gone over in the ledger of a data directory, whether a
 // service runs on it or not.
 func Known(data string) ([]Loss, error) {
-	marks, _, err := ReadMarks(filepath.Join(data, marksFile))
+	marks, _, err := ReadMarks(filepath.Join(data, MarksFile))
 	if err != nil {
 		return nil, err
 	}
@@ -337,6 +342,6 @@ func Known(data string) ([]Loss, error) {
 
 // Marked reports whether there was a ledger in a data directory, even if it is gone.
 func Marked(data string) bool {
-	_, err := os.Stat(filepath.Join(data, marksFile))
+	_, err := os.Stat(filepath.Join(data, MarksFile))
 	return err == nil
 }

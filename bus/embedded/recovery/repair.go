@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -11,15 +12,17 @@ import (
 // Repair makes a ledger one that goes on without what it has lost, and returns what that
 // is. What it changes is kept as it was beside the ledger. What is lost is noted before
 // anything is changed, so that a repair which is cut short is known of, and may be repeated.
-func Repair(config Config) (losses []Loss, err error) {
+// When ctx ends before that, nothing is changed.
+func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	r := &Recovery{config: config, flusher: filestore.NewFlusher(config.Store)}
 	if r.marks, _, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, err
 	}
-	store, err := r.read()
+	store, err := r.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	ctx = context.WithoutCancel(ctx) // what is begun is ended
 	accepted := r.accept()
 	losses = Judge(store, r.marks)
 	for i := range losses {
@@ -29,7 +32,7 @@ func Repair(config Config) (losses []Loss, err error) {
 	if err = r.marks.Write(r.marksFile()); err != nil {
 		return nil, err
 	}
-	if err = r.repair(store, losses, folder); err != nil {
+	if err = r.repair(ctx, store, losses, folder); err != nil {
 		return nil, fmt.Errorf("repair the ledger: %w", err)
 	}
 	return append(losses, accepted...), nil
@@ -48,19 +51,19 @@ func (r *Recovery) accept() (accepted []Loss) {
 
 // repair changes the files, and notes how far the streams go now. The next service still
 // learns that the last one did not stop in order.
-func (r *Recovery) repair(store *filestore.Store, losses []Loss, folder string) error {
+func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []Loss, folder string) error {
 	_, err := afterCrash(store, r.marks)
 	if err = errors.Join(err, goOver(store, losses, folder)); err != nil {
 		return err
 	}
 	r.noted(losses)
-	if store, err = r.read(); err != nil {
+	if store, err = r.read(ctx); err != nil {
 		return err
 	}
 	if err = leaveOutTorn(store, folder); err != nil {
 		return err
 	}
-	if store, err = r.read(); err != nil {
+	if store, err = r.read(ctx); err != nil {
 		return err
 	}
 	if err = r.flusher.All(); err != nil {

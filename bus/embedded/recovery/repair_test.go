@@ -30,7 +30,7 @@ func TestRepairOfATornTail(t *testing.T) {
 	if err := addTo(filepath.Join(dir, streamsFolder, "PODIUM_0/msgs/1.blk"), []byte{200, 0, 0, 0, 41, 0, 0}); err != nil {
 		t.Fatal(err)
 	}
-	losses, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()})
+	losses, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()})
 	if err != nil || len(losses) > 0 {
 		t.Fatal(losses, err)
 	}
@@ -51,7 +51,7 @@ func TestRepairOfUnknownSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
+		if _, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestRecordInABodyIsNone(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
+	if _, err = embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil {
 		t.Fatal(err)
 	}
 	o = open(t, dir, embedded.Fsync)
@@ -196,7 +196,7 @@ func TestFirstShardIsLost(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, streamsFolder, "PODIUM_0")); err != nil {
 		t.Fatal(err)
 	}
-	if losses, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil || len(losses) != 1 {
+	if losses, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()}); err != nil || len(losses) != 1 {
 		t.Fatal(losses, err)
 	}
 	s, c = start(0)
@@ -272,11 +272,11 @@ func TestRepairOfABucketIsRemembered(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, known, err := embedded.Check(embedded.Config{Dir: dir, Logger: zerolog.Nop()})
+	found, known, err := embedded.Check(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()})
 	if err != nil || len(found) != 1 || len(known) != 0 {
 		t.Fatal(found, known, err)
 	}
-	losses, err := embedded.Repair(embedded.Config{Dir: dir, Logger: zerolog.Nop()})
+	losses, err := embedded.Repair(t.Context(), embedded.Config{Dir: dir, Logger: zerolog.Nop()})
 	if err != nil || len(losses) != 1 || losses[0].Restored {
 		t.Fatal(losses, err)
 	}

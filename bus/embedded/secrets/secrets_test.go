@@ -42,7 +42,7 @@ func mustKeep(t *testing.T, data string, names ...string) map[string][]byte {
 // marked makes the marks of a ledger.
 func marked(t *testing.T, data string) {
 	t.Helper()
-	r, err := recovery.Begin(recovery.Config{Data: data, Store: filepath.Join(data, "ledger")})
+	r, err := recovery.Begin(t.Context(), recovery.Config{Data: data, Store: filepath.Join(data, "ledger")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 		return s.settleDurability(ctx)
 	}
 	var lock string
-	if lock, s.unlock, err = embedded.LockData(settings.Data); err != nil {
+	if lock, s.unlock, err = embedded.LockData(ctx, settings.Data, s.log); err != nil {
 		if used, ok := errors.AsType[*embedded.InUseError](err); ok {
 			return runsAlready(used.Process, settings.Data)
 		}

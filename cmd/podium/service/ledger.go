@@ -179,19 +179,19 @@ func (l *Ledger) Close() error {
 func CredentialsDir(data string) string { return filepath.Join(data, "credentials") }
 
 // CheckLedger says what the ledger in a directory has lost, and changes nothing.
-func CheckLedger(data string, log zerolog.Logger) ([]recovery.Loss, error) {
+func CheckLedger(ctx context.Context, data string, log zerolog.Logger) ([]recovery.Loss, error) {
 	if err := isLedger(data); err != nil {
 		return nil, err
 	}
-	found, known, err := embedded.Check(embedded.Config{Dir: data, Logger: log})
+	found, known, err := embedded.Check(ctx, embedded.Config{Dir: data, Logger: log})
 	return append(unaccepted(known), found...), err
 }
 
 // RepairLedger makes the ledger in a directory go on without what it has lost, and
 // returns what that is.
-func RepairLedger(data string, log zerolog.Logger) ([]recovery.Loss, error) {
+func RepairLedger(ctx context.Context, data string, log zerolog.Logger) ([]recovery.Loss, error) {
 	if err := isLedger(data); err != nil {
 		return nil, err
 	}
-	return embedded.Repair(embedded.Config{Dir: data, Logger: log})
+	return embedded.Repair(ctx, embedded.Config{Dir: data, Logger: log})
 }
