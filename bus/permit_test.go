@@ -169,6 +169,32 @@ func TestPermitRefused(t *testing.T) {
 	}
 }
 
+// A refusal is of its moment. When the ledger has lost what made it refuse, with the power, it
+// makes the same request again, and wants its effect.
+func TestPermitRefusedIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, a := newStage(t, 1), &actor{}
+		stop := s.serve(t, a.handle)
+		first := s.ask(t, 1, nil)
+		questions, _ := s.questions(t)
+		s.decide(t, schemas.PermitAnswer{Permit: questions[0].MessageID, Reason: schemas.PermitStale})
+		s.one(t)
+		if again := s.ask(t, 1, nil); again != first {
+			t.Fatalf("the requests are %s and %s", first, again)
+		}
+		questions, _ = s.questions(t)
+		if len(questions) != 2 {
+			t.Fatalf("%d questions, want one for each time", len(questions))
+		}
+		s.decide(t, schemas.PermitAnswer{Permit: questions[1].MessageID, Granted: true})
+		if said := s.responses(t); len(said) != 2 || said[1].Payload.Status != schemas.StatusCompleted || a.acts.Load() != 1 {
+			t.Errorf("%d acts, responses %+v", a.acts.Load(), said)
+		}
+		mustStop(t, stop)
+	})
+}
+
 // When another process was permitted meanwhile, the request is that one's: neither
 // answered nor acknowledged.
 func TestPermitGoneIsLeftToOthers(t *testing.T) {

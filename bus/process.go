@@ -101,7 +101,11 @@ func (s *server) process(ctx context.Context, d Delivery) {
 		known = response
 	}
 	published := s.publish(ctx, &known, &e, request, log)
-	s.end(e.ID, &known)
+	if known.refused {
+		s.end(e.ID, nil)
+	} else {
+		s.end(e.ID, &known)
+	}
 	if published != nil {
 		s.giveBack(ctx, d, log, "the response could not be published")
 		return
@@ -290,7 +294,9 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	case err != nil:
 		err = leave.doubt(err)
 		s.logFailure(log, err, cause)
-		return s.failed(e, request, started, err), nil
+		given := s.failed(e, request, started, err)
+		given.refused = errors.Is(err, ErrNotPermitted)
+		return given, nil
 	}
 	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
 	return s.completed(e, request, started, &result, leave.acted()), nil

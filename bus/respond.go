@@ -20,6 +20,9 @@ type answer struct {
 	subject string
 	event   schemas.Event
 	acted   bool // what was permitted outside may have happened: it is never merely failed
+	// refused: the agent was not permitted to act. It holds for this delivery alone: when the
+	// request comes again, whoever made it may want its effect after all.
+	refused bool
 }
 
 // ReplySubjects returns where the response to a request and its progress go: to

@@ -104,6 +104,10 @@ func (o *Owner) heedFacts(c *conversation, transition *schemas.Transition) {
 	for i := range transition.Facts {
 		f := &transition.Facts[i]
 		if asked := f.TaskDispatched; asked != nil {
+			if c.dispatched == nil {
+				c.dispatched = map[string]bool{}
+			}
+			c.dispatched[asked.Request] = true
 			o.saw(asked.Agent, plan.BreakerEvent{
 				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,
 			})
@@ -118,7 +122,11 @@ func (o *Owner) heedFacts(c *conversation, transition *schemas.Transition) {
 			continue
 		}
 		event := plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time}
-		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted {
+		if transition.Cause.Deadline != nil && !c.dispatched[task.Request] {
+			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
+		}
+		delete(c.dispatched, task.Request)
+		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
 			o.unstarted(task, event)
 		} else {
 			o.saw(task.Agent, event)

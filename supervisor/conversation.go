@@ -42,15 +42,17 @@ type conversation struct {
 	// outputs are acknowledged.
 	hold *entry
 
-	requests []string                  // its keys in Owner.waiting
-	asked    []string                  // the agents of its requests under way
-	reserved []string                  // the agents that the decision at hand has been admitted to
-	waits    map[schemas.Grant]*waiter // its ready tasks
-	grants   []*waiter                 // that may be dispatched
-	usages   []*usage                  // what its tasks have to do with shared resources
-	alarm    *alarm                    // for its earliest deadline
-	telling  *telling                  // what somebody upstream has been told
-	recalled map[uint64]recalled       // inputs that were fetched for the decision at hand
+	requests []string // its keys in Owner.waiting
+	asked    []string // the agents of its requests under way
+	// dispatched are those of its requests under way that were made by this owner.
+	dispatched map[string]bool
+	reserved   []string                  // the agents that the decision at hand has been admitted to
+	waits      map[schemas.Grant]*waiter // its ready tasks
+	grants     []*waiter                 // that may be dispatched
+	usages     []*usage                  // what its tasks have to do with shared resources
+	alarm      *alarm                    // for its earliest deadline
+	telling    *telling                  // what somebody upstream has been told
+	recalled   map[uint64]recalled       // inputs that were fetched for the decision at hand
 }
 
 func (o *Owner) conversation(id string) *conversation {

@@ -105,6 +105,7 @@ type verdict struct {
 	twice   []string // done more than once
 	waiting []string // neither ended nor told
 	failed  []string // ended without what was asked for, and nobody is in doubt
+	late    []string // the same, because its time ran out: the machine was off for longer than that
 	wrong   []string // told as done, and not done; or answered with something else
 	doubts  []string // put before a person, because nobody knows whether an effect has happened
 }
@@ -171,6 +172,8 @@ func (v *verdict) run(q *inquiry, run *schemas.Run, given []answer, acted int) {
 		return
 	case doubt != "":
 		v.doubts = append(v.doubts, fmt.Sprintf("%s: task %s; answered %d times, parcel delivered %d times", name, doubt, len(given), acted))
+	case run.Reason == schemas.StopTimeout:
+		v.late = append(v.late, fmt.Sprintf("%s: %s", name, failures(run)))
 	case run.Status != schemas.RunCompleted:
 		v.failed = append(v.failed, fmt.Sprintf("%s has ended %s (%s): %s", name, run.Status, run.Reason, failures(run)))
 	case len(given) == 0:
@@ -230,6 +233,9 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"an effect happens twice", func(e *evidence) { e.delivered.add("effect", "other") }, verdict{twice: make([]string, 1)}},
 		{"a parcel is delivered by two effects", func(e *evidence) { e.delivered.add("other", "1") }, verdict{twice: make([]string, 1)}},
 		{"a run has failed", func(e *evidence) { e.runs[1].Status = schemas.RunFailed }, verdict{failed: make([]string, 1)}},
+		{"a run has run out of time", func(e *evidence) {
+			e.runs[1].Status, e.runs[1].Reason = schemas.RunFailed, schemas.StopTimeout
+		}, verdict{late: make([]string, 1)}},
 		{"an answer is of something else", func(e *evidence) { e.chatted.by[chatID(0)][0].text = "4" }, verdict{wrong: make([]string, 1)}},
 		{"an answer is told and not given", func(e *evidence) { e.chatted.by = nil }, verdict{wrong: make([]string, 1)}},
 		{"work is told and not done", func(e *evidence) { *e.delivered = deliveries{} }, verdict{wrong: make([]string, 1)}},
@@ -250,6 +256,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 			{"twice", got.twice, c.want.twice},
 			{"waiting", got.waiting, c.want.waiting},
 			{"failed", got.failed, c.want.failed},
+			{"late", got.late, c.want.late},
 			{"wrong", got.wrong, c.want.wrong},
 			{"doubts", got.doubts, c.want.doubts},
 		} {

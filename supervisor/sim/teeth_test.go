@@ -18,6 +18,7 @@ import (
 )
 
 var hunt = flag.Uint64("sim.hunt", 0, "search this many seeds for one that catches each planted bug")
+var huntFrom = flag.Uint64("sim.huntfrom", 1, "the first of them")
 
 // A defect is a bug that is planted into the code under simulation to see
 // whether it is caught. Nothing of it is in the code itself: the compiler is
@@ -65,7 +66,7 @@ func TestTeeth(t *testing.T) {
 			t.Parallel()
 			seed, seeds := bug.seed, uint64(patience)
 			if *hunt > 0 {
-				seed, seeds = 1, *hunt
+				seed, seeds = *huntFrom, *hunt
 			}
 			found, output := catch(t, binary, &bug, seed, seeds)
 			switch {

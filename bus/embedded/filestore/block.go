@@ -17,10 +17,13 @@ type Damage struct {
 
 // A Block is what a block's file holds.
 type Block struct {
-	Index       uint32
-	Size        int64  // bytes
-	Checksum    string // the last bytes of the file
-	Digest      string // of all of its bytes; "" when they were not read
+	Index uint32
+	Size  int64 // bytes
+	// Whole is how many of them stand before a damage at its end: a server that opens the
+	// block writes over the rest.
+	Whole       int64
+	Checksum    string // the last ones of the whole bytes
+	Digest      string // of all whole bytes; "" when they were not read
 	Before      string // of as many of them as somebody remembered; "" when there are fewer
 	First, Last uint64 // sequences of the messages that it holds; 0 and 0 when it holds none
 	LastTime    int64  // of the last message, nanoseconds since 1970
@@ -79,13 +82,7 @@ func (d *decoder) next(content []byte, offset int) int {
 
 // readBlock says what a block holds. The content is that of its file.
 func readBlock(stream string, index uint32, content []byte, remembered int64) (Block, error) {
-	block := Block{Index: index, Size: int64(len(content)), Checksum: ending(content), Digest: digest(content)}
-	switch {
-	case remembered == block.Size:
-		block.Before = block.Digest
-	case remembered < block.Size:
-		block.Before = digest(content[:remembered])
-	}
+	block := Block{Index: index, Size: int64(len(content))}
 	d, err := newDecoder(stream, index)
 	if err != nil {
 		return block, err
@@ -93,6 +90,18 @@ func readBlock(stream string, index uint32, content []byte, remembered int64) (B
 	d.each(content, func(_ int64, record *Record) { block.add(record) }, func(offset, length int64, reason string) {
 		block.Damages = append(block.Damages, Damage{Offset: offset, Length: length, Reason: reason, After: block.Last, AfterTime: block.LastTime})
 	})
+	block.Whole = block.Size
+	if last := len(block.Damages) - 1; last >= 0 && block.Damages[last].Offset+block.Damages[last].Length == block.Size {
+		block.Whole = block.Damages[last].Offset
+	}
+	whole := content[:block.Whole]
+	block.Checksum, block.Digest = ending(whole), digest(whole)
+	switch {
+	case remembered == block.Whole:
+		block.Before = block.Digest
+	case remembered <= block.Size:
+		block.Before = digest(content[:remembered])
+	}
 	return block, nil
 }
 

@@ -210,7 +210,7 @@ func readBlockEnd(folder string, index uint32) (Block, error) {
 	if _, err = file.ReadAt(last, info.Size()-int64(len(last))); err != nil {
 		return Block{}, err
 	}
-	return Block{Index: index, Size: info.Size(), Checksum: ending(last)}, nil
+	return Block{Index: index, Size: info.Size(), Whole: info.Size(), Checksum: ending(last)}, nil
 }
 
 func readBlockFile(stream, folder string, index uint32, remembered int64) (Block, error) {

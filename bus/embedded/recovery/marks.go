@@ -56,7 +56,7 @@ type Mark struct {
 // A BlockMark is one file of a stream.
 type BlockMark struct {
 	Index    uint32 `json:"index"`
-	Size     int64  `json:"size"`             // bytes
+	Size     int64  `json:"size"`             // bytes that were whole
 	Checksum string `json:"checksum"`         // its last bytes
 	Digest   string `json:"digest,omitempty"` // of all of them, once they were read
 }
@@ -112,7 +112,7 @@ func checksum(content []byte) string {
 func (m *Mark) blocks(stream *filestore.Stream) []BlockMark {
 	blocks := make([]BlockMark, 0, len(stream.Blocks))
 	for _, block := range stream.Blocks {
-		now := BlockMark{Index: block.Index, Size: block.Size, Checksum: block.Checksum, Digest: block.Digest}
+		now := BlockMark{Index: block.Index, Size: block.Whole, Checksum: block.Checksum, Digest: block.Digest}
 		if was, known := m.block(block.Index); known && now.Digest == "" && was.Size == now.Size && was.Checksum == now.Checksum {
 			now.Digest = was.Digest
 		}
