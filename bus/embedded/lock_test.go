@@ -78,7 +78,7 @@ func (f writerFunc) Write(line []byte) (int, error) {
 
 // TestKilledReadersLeaveNothing: the copies of readers who were killed go when the next one
 // looks; those of readers at work, and those that are being made, stay.
-func TestKilledReadersLeaveNothing(t *testing.T) { //nolint:paralleltest // it has a folder for temporary files of its own
+func TestKilledReadersLeaveNothing(t *testing.T) {
 	dir, temporary := atRest(t), t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	t.Setenv("TMP", temporary)

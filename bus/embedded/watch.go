@@ -37,13 +37,12 @@ func outside(data, store string) uint64 {
 		see(recovery.MarksFile, info)
 	}
 	_ = filepath.WalkDir(filepath.Join(store, "jetstream"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil // what cannot be seen does not count
+		if err == nil && !entry.IsDir() {
+			if info, err := entry.Info(); err == nil {
+				see(path, info)
+			}
 		}
-		if info, err := entry.Info(); err == nil {
-			see(path, info)
-		}
-		return nil
+		return nil // what cannot be seen does not count
 	})
 	return digest.Sum64()
 }

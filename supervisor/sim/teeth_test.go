@@ -17,8 +17,10 @@ import (
 	"podium/supervisor/sim"
 )
 
-var hunt = flag.Uint64("sim.hunt", 0, "search this many seeds for one that catches each planted bug")
-var huntFrom = flag.Uint64("sim.huntfrom", 1, "the first of them")
+var (
+	hunt     = flag.Uint64("sim.hunt", 0, "search this many seeds for one that catches each planted bug")
+	huntFrom = flag.Uint64("sim.huntfrom", 1, "the first of them")
+)
 
 // A defect is a bug that is planted into the code under simulation to see
 // whether it is caught. Nothing of it is in the code itself: the compiler is
