@@ -64,12 +64,6 @@ func defects() []defect {
 `,
 		}},
 	}, {
-		name: "who is refused needs no room for the answer", seed: 8909, invariant: sim.PoolsHold,
-		edits: []edit{{
-			"supervisor/credit.go", `case refused && !w.c.repliesBy(w.agent):`,
-			`case refused && (!w.c.repliesBy(w.agent) || planted("who is refused needs no room for the answer")):`,
-		}},
-	}, {
 		name: "whatever an answer names may be read", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
 			"supervisor/files.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
