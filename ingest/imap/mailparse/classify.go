@@ -7,6 +7,9 @@ import (
 	"podium/schemas"
 )
 
+// signalNoHeader marks a mail without a header, which nobody has sent.
+const signalNoHeader = "no-header"
+
 // An envelope is what a mail is classed by.
 type envelope struct {
 	header  header

@@ -80,7 +80,7 @@ func FuzzAddresses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		left := 10
-		list := addresses(header{{name: "to", value: raw}, {name: "to", value: raw}}, "to", &left, &problems{})
+		list := readAddresses(header{{name: "to", value: raw}, {name: "to", value: raw}}, "to", &left, &problems{}).list
 		if len(list) > 10 || left != 10-len(list) {
 			t.Fatalf("%d addresses, %d left", len(list), left)
 		}
