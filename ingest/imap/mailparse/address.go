@@ -49,12 +49,14 @@ type listReader struct {
 	problems *problems
 	found    reading
 	tokens   []token // of the member that is read
-	group    bool    // inside of "name: …;"
+	buffer   [12]token
+	group    bool // inside of "name: …;"
 	set      encoding.Encoding
 	guessed  bool // set is what the whole field looks like
 }
 
 func (r *listReader) read() {
+	r.tokens = r.buffer[:0]
 	inside := false // of angle brackets that begin with a route, where a comma separates nothing
 	for {
 		one := r.lexer.next()

@@ -14,7 +14,8 @@ import (
 type leafPart struct {
 	mediaType, name, contentID, charset string
 
-	inline bool // a text to be shown
+	written string // its name as its author wrote it, when that is longer
+	inline  bool   // a text to be shown
 }
 
 func (p *leafPart) isMail() bool {

@@ -19,9 +19,12 @@ type envelope struct {
 	subject string // folded
 }
 
-// senderless tells whether nobody may answer the mail (RFC 3834, section 2).
+// senderless tells whether nobody may answer the mail (RFC 3834, section 2). Not
+// every server writes Return-Path.
 func (e *envelope) senderless() bool {
-	return strings.ReplaceAll(e.header.first("return-path"), " ", "") == "<>"
+	return slices.ContainsFunc([]string{"return-path", "x-envelope-from", "x-envelope-sender"}, func(name string) bool {
+		return strings.Join(strings.Fields(withoutComments(e.header.first(name))), "") == "<>"
+	})
 }
 
 // says tells whether a field stands there with anything but a no.
@@ -54,9 +57,36 @@ func (e *envelope) has(name string, words ...string) bool {
 	return slices.ContainsFunc(e.words(name), func(word string) bool { return slices.Contains(words, word) })
 }
 
-// daemon tells whether a mail system is the author.
+// daemon tells whether a mail system is the author. People write as postmaster too.
 func (e *envelope) daemon() bool {
-	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless() && (e.from == "postmaster" || e.from == "mail-daemon")
+	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless() && e.postmaster()
+}
+
+func (e *envelope) postmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
+
+// bounces tells whether the subject is that of a bounce, of a mail that a person
+// would hardly have written: what a person writes as postmaster begins with other
+// words, or goes on after these.
+func (e *envelope) bounces() bool {
+	phrases := loadMarkers().Bounces
+	if e.senderless() || e.daemon() {
+		return beginsAny(e.subject, phrases)
+	}
+	return e.postmaster() && slices.ContainsFunc(phrases, func(phrase string) bool {
+		rest, found := strings.CutPrefix(e.subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		return found && (rest == "" || strings.HasSuffix(phrase, ":") || strings.IndexByte(":(-[", rest[0]) >= 0)
+	})
+}
+
+// fromList tells whether the software of a list has sent the mail (RFC 3834, section 2).
+func (e *envelope) fromList() bool {
+	left := 10
+	sender := readAddresses(e.header, "sender", &left, &problems{})
+	return slices.ContainsFunc(sender.list, func(one schemas.Address) bool {
+		local := strings.ToLower(one.Address[:strings.IndexAny(one.Address, "+@")])
+		return strings.HasPrefix(local, "owner-") || strings.HasSuffix(local, "-owner") || strings.HasSuffix(local, "-bounces")
+	})
 }
 
 // A mark is one sign of who wrote a mail. One whose class is MailHuman decides
@@ -75,9 +105,7 @@ func marks() []mark {
 		{"failed-recipients", schemas.MailBounce, func(e *envelope) bool {
 			return (e.senderless() || e.daemon()) && e.header.has("x-failed-recipients")
 		}},
-		{"bounce-subject", schemas.MailBounce, func(e *envelope) bool {
-			return (e.senderless() || e.daemon()) && beginsAny(e.subject, loadMarkers().Bounces)
-		}},
+		{"bounce-subject", schemas.MailBounce, (*envelope).bounces},
 		{"own-message-id", schemas.MailAutoReply, func(e *envelope) bool { return e.own }},
 		{"report", schemas.MailAutoReply, func(e *envelope) bool {
 			return e.report == "disposition-notification" || e.report == "feedback-report"
@@ -103,6 +131,7 @@ func marks() []mark {
 		{"list-program", schemas.MailList, func(e *envelope) bool {
 			return e.says("x-mailing-list", "x-beenthere", "x-mailman-version", "mailing-list")
 		}},
+		{"list-sender", schemas.MailList, (*envelope).fromList},
 		{"precedence-bulk", schemas.MailList, func(e *envelope) bool { return e.has("precedence", "list", "bulk", "junk") }},
 		{"x-loop", schemas.MailList, func(e *envelope) bool { return e.header.has("x-loop") }},
 		{"auto-response-suppress", schemas.MailHuman, func(e *envelope) bool { return e.header.has("x-auto-response-suppress") }},

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/mail"
 	"slices"
 	"strings"
-	"time"
 
 	"podium/schemas"
 )
@@ -181,22 +179,6 @@ func fillText(mail *schemas.EmailReceived, w *walker, limits Limits) {
 		w.problems.add(problemText)
 		mail.Text, mail.Quoted = truncate(mail.Text, limits.Text), truncate(mail.Quoted, limits.Text)
 	}
-}
-
-// parseDate reads a date of RFC 5322 and the deviations that are common. A date
-// outside the years 1970 to 9999 is none.
-func parseDate(value string) (time.Time, bool) {
-	date, err := mail.ParseDate(value)
-	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
-		if err == nil {
-			break
-		}
-		date, err = time.Parse(layout, strings.TrimSpace(value))
-	}
-	if err != nil || date.Year() < 1970 || date.Year() > 9999 {
-		return time.Time{}, false
-	}
-	return date.UTC(), true
 }
 
 // language returns the first tag of Content-Language, when it looks like one.
