@@ -39,10 +39,11 @@ func toUTF8(data []byte, label string, found *problems) string {
 	default:
 		found.add(problemCharset)
 	}
-	if plain(data) && (label != "utf-7" || !isASCII(string(data))) {
+	sevenBit := label == "utf-7" && isASCII(string(data)) // which nobody would take for plain text
+	if plain(data) && !sevenBit {
 		return clean(string(data))
 	}
-	if known && strings.Count(text, "\uFFFD")*20 < len(text) {
+	if sevenBit || known && strings.Count(text, "\uFFFD")*20 < len(text) {
 		return clean(text) // a character or two are damaged
 	}
 	if mended, likely := mend(data); likely {

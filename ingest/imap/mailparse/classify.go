@@ -75,7 +75,7 @@ func (e *envelope) bounces() bool {
 	return e.postmaster() && slices.ContainsFunc(phrases, func(phrase string) bool {
 		rest, found := strings.CutPrefix(e.subject, phrase)
 		rest = strings.TrimLeft(rest, " ")
-		return found && (rest == "" || strings.HasSuffix(phrase, ":") || strings.IndexByte(":(-[", rest[0]) >= 0)
+		return found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 // parseDate reads a date of RFC 5322 and the deviations that are common. A date
 // outside the years 1900 to 9999 is none (section 3.3).
 func parseDate(value string) (time.Time, bool) {
-	value = plainZone(strings.Join(strings.Fields(withoutComments(value)), " "))
+	value = plainZone(strings.ReplaceAll(strings.Join(strings.Fields(withoutComments(value)), " "), " ,", ","))
 	date, err := mail.ParseDate(value)
 	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
 		if err == nil {
