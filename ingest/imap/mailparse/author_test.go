@@ -152,6 +152,19 @@ func TestAuthorIsWhoeverWrote_I23(t *testing.T) {
 	}
 }
 
+// TestRefusalOfADisputedAuthor_I23: that the server says no counts, whoever the
+// author is.
+func TestRefusalOfADisputedAuthor_I23(t *testing.T) {
+	t.Parallel()
+	for _, from := range []string{"vic tim@provider.example", "tim@provider.example>", "tim@provider.example, ana@bank.example", "<>"} {
+		raw := crlf("Authentication-Results: "+ours+"; dmarc=fail header.from=provider.example; spf=pass smtp.mailfrom=bank.example", "From: "+from, "", "text")
+		mail := parseWith(t, raw, mailparse.Options{AuthServIDs: []string{ours}})
+		if want := (schemas.MailAuth{Verdict: schemas.AuthFail, Domain: "provider.example", Method: "dmarc"}); mail.Auth != want {
+			t.Errorf("%q: got %+v", from, mail.Auth)
+		}
+	}
+}
+
 // TestAnswersGoWhereTheAuthorSays_I23: a Reply-To that can be read in several ways
 // is none.
 func TestAnswersGoWhereTheAuthorSays_I23(t *testing.T) {

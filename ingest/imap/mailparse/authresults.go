@@ -192,7 +192,7 @@ func (r *methodResult) auth(from string) schemas.MailAuth {
 	default:
 		return none
 	}
-	if r.method == "dmarc" && !found.Aligned {
+	if r.method == "dmarc" && !found.Aligned && (from != "" || found.Verdict != schemas.AuthFail) {
 		return none // about another From than the one that is shown
 	}
 	return found

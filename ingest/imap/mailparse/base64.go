@@ -147,7 +147,7 @@ func (b *base64Reader) take(c byte) {
 func (b *base64Reader) endLine() {
 	line := b.line
 	b.line = base64Line{aligned: b.have == 0}
-	if line.letters == 0 && line.foreign == 0 {
+	if line.letters+line.foreign == 0 && !line.closed {
 		return
 	}
 	if line.url > 0 && !b.url && b.width > 0 {

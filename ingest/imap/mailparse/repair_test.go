@@ -118,6 +118,8 @@ func TestEncodedReports_I21(t *testing.T) {
 	for name, raw := range map[string]string{
 		"each part":              report(nil, in("message/delivery-status", status), in("message/rfc822", returned)),
 		"without a line between": report(nil, strings.Replace(in("message/delivery-status", status), "\r\n\r\n", "\r\n", 1), in("message/rfc822", returned)),
+		"nothing encoded":        report(nil, strings.Replace(in("message/delivery-status", status), encoded(status), "\r\n"+status, 1), in("message/rfc822", returned)),
+		"passed on":              crlf("From: postmaster@gateway.example", "Return-Path: <>", "Subject: Undeliverable: x", multi("mixed", "m", part("text/plain", "It failed."), in("message/rfc822", report(nil, in("message/delivery-status", status), in("message/rfc822", returned))))),
 		"the whole":              whole("base64", encode(parts, 76)),
 		"the whole, quoted":      whole("quoted-printable", strings.ReplaceAll(strings.ReplaceAll(parts, "=", "=3D"), "-", "=2D")),
 		"said to be base64":      whole("base64", parts),

@@ -188,7 +188,8 @@ func (w *walker) leaf(ctx context.Context, h header, mediaType string, parameter
 	}
 	encoding := h.first("content-transfer-encoding")
 	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.value != "attachment"
-	if isText && w.mislabeled(encoding) {
+	part := &leafPart{mediaType: mediaType, contentID: firstID(h.first("content-id")), charset: parameters["charset"], inline: isText}
+	if (isText || part.isReport()) && w.mislabeled(encoding) {
 		w.problems.add(problemBase64)
 		encoding = ""
 	}
@@ -196,7 +197,6 @@ func (w *walker) leaf(ctx context.Context, h header, mediaType string, parameter
 	if isText && name == "" {
 		return w.text(content, mediaType, parameters, at)
 	}
-	part := &leafPart{mediaType: mediaType, contentID: firstID(h.first("content-id")), charset: parameters["charset"], inline: isText}
 	part.name, part.written = w.fileNames(name)
 	return w.attachment(ctx, content, part)
 }
@@ -268,7 +268,7 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPa
 	return nil
 }
 
-// mislabeled tells whether a text that is said to be base64 is written in plain.
+// mislabeled tells whether words that are said to be base64 are written in plain.
 func (w *walker) mislabeled(encoding string) bool {
 	if !strings.EqualFold(strings.Trim(encoding, " \t\"'"), "base64") {
 		return false
