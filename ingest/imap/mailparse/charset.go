@@ -125,6 +125,19 @@ func sequence(data []byte) (length int, whole bool) {
 	return length, false
 }
 
+// wholeCharacters leaves out the beginning of a character of UTF-8 at the end.
+func wholeCharacters(data []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
+		if tail := data[len(data)-back:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return data[:len(data)-back]
+			}
+			break
+		}
+	}
+	return data
+}
+
 // guess reads bytes whose character set nobody tells.
 func guess(data []byte) string {
 	if found := detect(data); found != nil {

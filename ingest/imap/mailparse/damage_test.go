@@ -61,6 +61,18 @@ func TestDamagedCharacters_I18(t *testing.T) {
 	}
 }
 
+// TestCutTextStaysWhole_I18: a text that is cut at its limit is cut between characters.
+func TestCutTextStaysWhole_I18(t *testing.T) {
+	t.Parallel()
+	for shift := range 4 {
+		text := strings.Repeat("x", shift) + strings.Repeat("😀", 300<<10/2)
+		mail := parseWith(t, crlf("From: ana@example.org", "Content-Type: text/plain; charset=utf-8", "", text), mailparse.Options{})
+		if !strings.HasPrefix(text, mail.Text) || len(mail.Text) < 256<<10-4 || !slices.Equal(mail.Problems, []string{"the text is too long; the rest was left out"}) {
+			t.Errorf("shifted by %d: %d bytes, …%q, %q", shift, len(mail.Text), mail.Text[len(mail.Text)-8:], mail.Problems)
+		}
+	}
+}
+
 // percent writes every byte of a text as RFC 2231 has it.
 func percent(text string) string {
 	const digits = "0123456789ABCDEF"

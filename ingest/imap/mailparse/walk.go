@@ -210,6 +210,7 @@ func (w *walker) text(content io.Reader, mediaType string, parameters map[string
 		return err
 	} else if more > 0 {
 		w.problems.add(problemText)
+		data = wholeCharacters(data)
 	}
 	w.budget -= len(data)
 	label := parameters["charset"]
