@@ -106,10 +106,9 @@ func (r *listReader) member(last string) {
 		return // RFC 5322, section 4.4
 	}
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.is('<') })
-	name, one, ok := "", spec{}, false
-	if open < 0 {
-		one, ok = bracketless(tokens)
-	} else {
+	name := ""
+	one, ok := bracketless(tokens)
+	if open >= 0 {
 		one, ok = bracketed(tokens[open+1:])
 		name = phrase(tokens[:open])
 		// An address for a name is nothing that others could take for another one when it is the same.

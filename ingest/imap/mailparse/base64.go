@@ -154,12 +154,15 @@ func (b *base64Reader) endLine() {
 		line.foreign += line.url
 	}
 	whole := line.foreign == 0 && b.have == 0
-	belongs := line.foreign*20 <= line.letters+line.foreign || !line.aligned || b.width == 0
+	belongs := false
 	switch b.stopped {
+	case goesOn:
+		belongs = line.foreign*20 <= line.letters+line.foreign || !line.aligned || b.width == 0
 	case mayEnd:
-		belongs = whole || line.closed && line.foreign == 0
+		belongs = whole
 	case wasPadded:
 		belongs = whole && (line.closed || line.letters >= minUnpadded)
+	case isOver:
 	}
 	if !belongs && !line.long {
 		b.output = b.output[:b.ready]

@@ -141,7 +141,7 @@ func (r *headerReader) garbage(line []byte) bool {
 	}
 	line = bytes.Clone(line)
 	next := firstLine(r.lines.peek(lookAhead))
-	noise := false
+	var noise bool
 	switch name := fieldName(next); {
 	case len(r.fields) > 0 && blank(next):
 		noise = mbox || resemblesField(line) || !r.encodes(line)
