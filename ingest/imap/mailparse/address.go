@@ -48,35 +48,35 @@ type listReader struct {
 	full     bool // one more stands there
 	problems *problems
 	found    reading
-	tokens   []token // of the member that is read
-	buffer   [12]token
 	group    bool // inside of "name: …;"
 	set      encoding.Encoding
 	guessed  bool // set is what the whole field looks like
 }
 
 func (r *listReader) read() {
-	r.tokens = r.buffer[:0]
-	inside := false // of angle brackets that begin with a route, where a comma separates nothing
+	var buffer [10]token
+	tokens := buffer[:0] // of the member that is read
+	inside := false      // of angle brackets that begin with a route, where a comma separates nothing
 	for {
 		one := r.lexer.next()
 		switch {
 		case one.is(tokenEnd):
-			r.member(one.remark)
+			r.member(tokens, one.remark)
 			if r.group || r.lexer.open || r.lexer.encloses {
 				r.dispute()
 			}
 			return
 		case one.is(',') && !inside, one.is(';'):
 			inside = false
-			r.member(one.remark)
+			r.member(tokens, one.remark)
+			tokens = tokens[:0]
 			r.group = r.group && !one.is(';')
-		case one.is(':') && r.beginsGroup():
-			r.group, r.tokens = true, r.tokens[:0]
+		case one.is(':') && !r.group && beginsGroup(tokens):
+			r.group, tokens = true, tokens[:0]
 		default:
-			inside = one.is('@') && len(r.tokens) > 0 && r.tokens[len(r.tokens)-1].is('<') || inside && !one.is(':') && !one.is('>')
-			if len(r.tokens) < maxTokens {
-				r.tokens = append(r.tokens, one)
+			inside = one.is('@') && len(tokens) > 0 && tokens[len(tokens)-1].is('<') || inside && !one.is(':') && !one.is('>')
+			if len(tokens) < maxTokens {
+				tokens = append(tokens, one)
 			}
 		}
 		if r.full {
@@ -89,8 +89,8 @@ func (r *listReader) read() {
 const maxTokens = 1000 // of one member; one that has more names nobody
 
 // beginsGroup tells whether what stands before a colon is the name of a group.
-func (r *listReader) beginsGroup() bool {
-	return !r.group && len(r.tokens) > 0 && !slices.ContainsFunc(r.tokens, func(t token) bool { return t.is('@') || t.is('<') })
+func beginsGroup(tokens []token) bool {
+	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t token) bool { return t.is('@') || t.is('<') })
 }
 
 func (r *listReader) dispute() {
@@ -99,9 +99,7 @@ func (r *listReader) dispute() {
 }
 
 // member takes what stands between two separators. last is a comment at its end.
-func (r *listReader) member(last string) {
-	tokens := r.tokens
-	r.tokens = r.tokens[:0]
+func (r *listReader) member(tokens []token, last string) {
 	if len(tokens) == 0 {
 		return // RFC 5322, section 4.4
 	}

@@ -12,19 +12,23 @@ const signalNoHeader = "no-header"
 
 // An envelope is what a mail is classed by.
 type envelope struct {
-	header  header
-	report  string // kind of multipart/report; "" is none
-	own     bool   // its Message-ID is one of ours
-	from    string // local part of the first author, lower case
-	subject string // folded
+	header     header
+	report     string // kind of multipart/report; "" is none
+	own        bool   // its Message-ID is one of ours
+	from       string // local part of the first author, lower case
+	subject    string // folded
+	senderless bool   // nobody may answer it
 }
 
 // senderless tells whether nobody may answer the mail (RFC 3834, section 2). Not
 // every server writes Return-Path.
-func (e *envelope) senderless() bool {
-	return slices.ContainsFunc([]string{"return-path", "x-envelope-from", "x-envelope-sender"}, func(name string) bool {
-		return strings.Join(strings.Fields(withoutComments(e.header.first(name))), "") == "<>"
-	})
+func senderless(h header) bool {
+	for _, name := range [...]string{"return-path", "x-envelope-from", "x-envelope-sender"} {
+		if value := h.first(name); value != "" && strings.Join(strings.Fields(withoutComments(value)), "") == "<>" {
+			return true
+		}
+	}
+	return false
 }
 
 // says tells whether a field stands there with anything but a no.
@@ -59,7 +63,7 @@ func (e *envelope) has(name string, words ...string) bool {
 
 // daemon tells whether a mail system is the author. People write as postmaster too.
 func (e *envelope) daemon() bool {
-	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless() && e.postmaster()
+	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless && e.postmaster()
 }
 
 func (e *envelope) postmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
@@ -69,7 +73,7 @@ func (e *envelope) postmaster() bool { return e.from == "postmaster" || e.from =
 // words, or goes on after these.
 func (e *envelope) bounces() bool {
 	phrases := loadMarkers().Bounces
-	if e.senderless() || e.daemon() {
+	if e.senderless || e.daemon() {
 		return beginsAny(e.subject, phrases)
 	}
 	return e.postmaster() && slices.ContainsFunc(phrases, func(phrase string) bool {
@@ -103,7 +107,7 @@ func marks() []mark {
 	return []mark{
 		{"delivery-report", schemas.MailBounce, func(e *envelope) bool { return e.report == "delivery-status" }},
 		{"failed-recipients", schemas.MailBounce, func(e *envelope) bool {
-			return (e.senderless() || e.daemon()) && e.header.has("x-failed-recipients")
+			return (e.senderless || e.daemon()) && e.header.has("x-failed-recipients")
 		}},
 		{"bounce-subject", schemas.MailBounce, (*envelope).bounces},
 		{"own-message-id", schemas.MailAutoReply, func(e *envelope) bool { return e.own }},
@@ -114,7 +118,7 @@ func marks() []mark {
 			words := e.words("auto-submitted")
 			return len(words) > 0 && words[0] != "no"
 		}},
-		{"null-return-path", schemas.MailAutoReply, (*envelope).senderless},
+		{"null-return-path", schemas.MailAutoReply, func(e *envelope) bool { return e.senderless }},
 		{"mailer-daemon", schemas.MailAutoReply, (*envelope).daemon},
 		{"precedence-auto-reply", schemas.MailAutoReply, func(e *envelope) bool { return e.has("precedence", "auto_reply", "auto-reply") }},
 		{"x-autoreply", schemas.MailAutoReply, func(e *envelope) bool {

@@ -9,13 +9,9 @@ import (
 // parseDate reads a date of RFC 5322 and the deviations that are common. A date
 // outside the years 1900 to 9999 is none (section 3.3).
 func parseDate(value string) (time.Time, bool) {
-	value = plainZone(strings.ReplaceAll(strings.Join(strings.Fields(withoutComments(value)), " "), " ,", ","))
-	date, err := mail.ParseDate(value)
-	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
-		if err == nil {
-			break
-		}
-		date, err = time.Parse(layout, value)
+	date, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", value) // nearly all
+	if err != nil {
+		date, err = parseOddDate(value)
 	}
 	if err != nil {
 		return time.Time{}, false
@@ -24,6 +20,18 @@ func parseDate(value string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return date, true
+}
+
+func parseOddDate(value string) (time.Time, error) {
+	value = plainZone(strings.ReplaceAll(strings.Join(strings.Fields(withoutComments(value)), " "), " ,", ","))
+	date, err := mail.ParseDate(value)
+	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
+		if err == nil {
+			break
+		}
+		date, err = time.Parse(layout, value)
+	}
+	return date, err
 }
 
 // plainZone writes the zone at the end of a date in numbers where it has a name

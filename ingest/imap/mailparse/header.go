@@ -95,7 +95,8 @@ func (r *headerReader) line(line []byte) bool {
 	if colon == 0 {
 		return r.garbage(line)
 	}
-	if len(r.lines.boundaries) > 0 && !r.foreign && !ofPart(fieldName(line)) {
+	name := fieldName(line)
+	if len(r.lines.boundaries) > 0 && !r.foreign && !ofPart(name) {
 		line, r.foreign = bytes.Clone(line), true
 		if r.endsSoon() {
 			return r.missing(line)
@@ -107,7 +108,7 @@ func (r *headerReader) line(line []byte) bool {
 		r.limit = 0
 		return true
 	}
-	r.fields = append(r.fields, field{name: fieldName(line)})
+	r.fields = append(r.fields, field{name: name})
 	r.value = &strings.Builder{}
 	r.keep(bytes.TrimLeft(line[colon+1:], " \t"), len(line))
 	return true

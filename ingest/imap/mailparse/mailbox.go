@@ -199,6 +199,9 @@ func unseen(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // parseLocal takes dots wherever they stand, since addresses such as "a..b" are in use.
 func parseLocal(tokens []token) (local string, odd, ok bool) {
+	if len(tokens) == 1 && tokens[0].is(tokenWord) {
+		return tokens[0].text, false, true
+	}
 	var text strings.Builder
 	quoted := false
 	for i, one := range tokens {

@@ -91,7 +91,7 @@ func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []si
 		from = domainOf(mail.From[0].Address)
 	}
 	e := &envelope{
-		header: h, report: w.report, from: strings.ToLower(local), subject: fold(mail.Subject),
+		header: h, report: w.report, from: strings.ToLower(local), subject: fold(mail.Subject), senderless: senderless(h),
 		own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = classify(e)
