@@ -72,6 +72,9 @@ func (r *listReader) read() {
 			tokens = tokens[:0]
 			r.group = r.group && !one.is(';')
 		case one.is(':') && !r.group && beginsGroup(tokens):
+			if strings.Contains(phrase(tokens)+tokens[0].remark+one.remark, "@") {
+				r.dispute()
+			}
 			r.group, tokens = true, tokens[:0]
 		default:
 			inside = one.is('@') && len(tokens) > 0 && tokens[len(tokens)-1].is('<') || inside && !one.is(':') && !one.is('>')
@@ -100,8 +103,11 @@ func (r *listReader) dispute() {
 
 // member takes what stands between two separators. last is a comment at its end.
 func (r *listReader) member(tokens []token, last string) {
-	if len(tokens) == 0 {
-		return // RFC 5322, section 4.4
+	if len(tokens) == 0 { // RFC 5322, section 4.4
+		if strings.Contains(last, "@") {
+			r.dispute()
+		}
+		return
 	}
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.is('<') })
 	name := ""
