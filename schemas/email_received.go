@@ -62,6 +62,9 @@ type Attachment struct {
 // A MailAttachment is an attachment of a mail, with what its bytes say.
 type MailAttachment struct {
 	Attachment
+	// Written is the name as its author wrote it, at most 998 bytes of it, when Name
+	// is only a part of that: it held folders or was too long. It is no path.
+	Written string `json:"written_name,omitzero"`
 	// Sniffed is the media type that its first bytes show; empty when they show none.
 	Sniffed string `json:"sniffed_type,omitzero"`
 	// Entries are what an archive says that it holds, at most 100. Archives are

@@ -14,7 +14,8 @@ import (
 type leafPart struct {
 	mediaType, name, contentID, charset string
 
-	inline bool // a text to be shown
+	written string // its name as its author wrote it, when that is longer
+	inline  bool   // a text to be shown
 }
 
 func (p *leafPart) isMail() bool {
@@ -32,6 +33,9 @@ func (p *leafPart) isDeliveryReport() bool {
 func (p *leafPart) isHeader() bool {
 	return p.mediaType == "text/rfc822-headers" || p.mediaType == "message/rfc822-headers" || p.mediaType == "message/global-headers"
 }
+
+// isReport tells whether the part is a piece of a report, which is words.
+func (p *leafPart) isReport() bool { return p.isDeliveryReport() || p.isHeader() }
 
 // maxHeaderOnly bounds what is kept of a mail that is not read, in bytes.
 const maxHeaderOnly = 4 << 10
@@ -97,6 +101,9 @@ func (w *walker) inside(ctx context.Context, data []byte) []schemas.AttachedMail
 	h := readHeader(inner.lines, limits, inner.problems)
 	if err := inner.part(ctx, h, place{defaultType: "text/plain"}); err != nil && !errors.Is(err, errEnough) {
 		return nil // nothing here can fail: the bytes are in memory and none are kept
+	}
+	if w.deliveries == nil && inner.deliveries != nil {
+		w.deliveries, w.returned = inner.deliveries, inner.returned // a report that a gateway has passed on
 	}
 	var mail schemas.EmailReceived
 	readFields(&mail, h, limits, inner.problems)

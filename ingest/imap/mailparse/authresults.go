@@ -192,7 +192,7 @@ func (r *methodResult) auth(from string) schemas.MailAuth {
 	default:
 		return none
 	}
-	if r.method == "dmarc" && !found.Aligned {
+	if r.method == "dmarc" && !found.Aligned && (from != "" || found.Verdict != schemas.AuthFail) {
 		return none // about another From than the one that is shown
 	}
 	return found
@@ -246,11 +246,11 @@ func plainDomain(domain string) string {
 
 // Allowed reports whether an allow list names the author of a mail. Entries are
 // addresses, or "@domain" for everybody there; letter case does not matter. Only
-// a mail whose single From address was authenticated and aligned is ever
-// allowed: anybody can write any From.
+// a mail whose single From address was authenticated and aligned, and can be read
+// in one way only, is ever allowed: anybody can write any From.
 func Allowed(mail *schemas.EmailReceived, entries []string) bool {
 	if mail.Auth.Verdict != schemas.AuthPass || !mail.Auth.Aligned || len(mail.From) != 1 ||
-		slices.Contains(mail.Suspicious, suspiciousFrom) {
+		slices.Contains(mail.Suspicious, suspiciousFrom) || slices.Contains(mail.Suspicious, suspiciousMalformed) {
 		return false
 	}
 	address := mail.From[0].Address

@@ -12,16 +12,21 @@ import (
 )
 
 // toUTF8 decodes bytes of a declared character set; "" is none declared. What
-// does not fit is tried as UTF-8, as the set that it looks like, and as
-// windows-1252, which the unlabelled mail of half of the world is. It never fails.
+// does not fit is tried as UTF-8, of which a part may be damaged, as the set that
+// it looks like, and as windows-1252, which the unlabelled mail of half of the
+// world is. It never fails.
 func toUTF8(data []byte, label string, found *problems) string {
 	label = cleanLabel(label)
 	if label == "" || label == "utf-8" || label == "us-ascii" {
 		if plain(data) {
 			return clean(string(data))
 		}
-		if label != "" {
+		text, likely := mend(data)
+		if label != "" || likely {
 			found.add(problemCharacters)
+		}
+		if likely {
+			return clean(text)
 		}
 		return clean(guess(data))
 	}
@@ -34,11 +39,15 @@ func toUTF8(data []byte, label string, found *problems) string {
 	default:
 		found.add(problemCharset)
 	}
-	if plain(data) {
+	sevenBit := label == "utf-7" && isASCII(string(data)) // which nobody would take for plain text
+	if plain(data) && !sevenBit {
 		return clean(string(data))
 	}
-	if known && strings.Count(text, "\uFFFD")*20 < len(text) {
+	if sevenBit || known && strings.Count(text, "\uFFFD")*20 < len(text) {
 		return clean(text) // a character or two are damaged
+	}
+	if mended, likely := mend(data); likely {
+		return clean(mended)
 	}
 	return clean(guess(data))
 }
@@ -46,6 +55,88 @@ func toUTF8(data []byte, label string, found *problems) string {
 // plain tells whether bytes are UTF-8 and no escapes of ISO-2022-JP, which are
 // ASCII as well.
 func plain(data []byte) bool { return utf8.Valid(data) && !escaped(data) }
+
+// mend reads bytes as UTF-8 and puts one replacement character for each sequence
+// that is damaged, as long as it is right (Unicode, section 3.9, as browsers do).
+// likely tells whether they are UTF-8 at all: characters that are whole, or cut
+// short, are at least as many as bytes that belong to none.
+func mend(data []byte) (text string, likely bool) {
+	if escaped(data) {
+		return "", false
+	}
+	var out strings.Builder
+	fitting, foreign := 0, 0
+	for i := 0; i < len(data); {
+		end := i
+		for end < len(data) && data[end] < utf8.RuneSelf {
+			end++
+		}
+		out.Write(data[i:end])
+		if i = end; i == len(data) {
+			break
+		}
+		length, whole := sequence(data[i:])
+		switch {
+		case whole:
+			out.Write(data[i : i+length])
+		default:
+			out.WriteRune(utf8.RuneError)
+		}
+		switch {
+		case whole, length > 1:
+			fitting++
+		case i+length < len(data): // at the end, a character was cut off
+			foreign++
+		}
+		i += length
+	}
+	return out.String(), fitting > 0 && fitting >= foreign
+}
+
+// sequence returns how many bytes at the beginning belong to one character, at
+// least one, and whether they are all of it.
+func sequence(data []byte) (length int, whole bool) {
+	if _, size := utf8.DecodeRune(data); size > 1 {
+		return size, true
+	}
+	low, high, wanted := byte(0x80), byte(0xbf), 0
+	switch lead := data[0]; {
+	case lead >= 0xc2 && lead <= 0xdf:
+		wanted = 1
+	case lead >= 0xe0 && lead <= 0xef:
+		wanted = 2
+		if lead == 0xe0 {
+			low = 0xa0
+		} else if lead == 0xed {
+			high = 0x9f
+		}
+	case lead >= 0xf0 && lead <= 0xf4:
+		wanted = 3
+		if lead == 0xf0 {
+			low = 0x90
+		} else if lead == 0xf4 {
+			high = 0x8f
+		}
+	}
+	length = 1
+	for length <= wanted && length < len(data) && data[length] >= low && data[length] <= high {
+		length, low, high = length+1, 0x80, 0xbf
+	}
+	return length, false
+}
+
+// wholeCharacters leaves out the beginning of a character of UTF-8 at the end.
+func wholeCharacters(data []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
+		if tail := data[len(data)-back:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return data[:len(data)-back]
+			}
+			break
+		}
+	}
+	return data
+}
 
 // guess reads bytes whose character set nobody tells.
 func guess(data []byte) string {
@@ -60,6 +151,9 @@ func guess(data []byte) string {
 // decodeLabel decodes by the labels of the web first, where iso-8859-1 means
 // windows-1252 as it does in mail, then by the names of IANA.
 func decodeLabel(data []byte, label string) (string, bool) {
+	if label == "utf-7" {
+		return decodeUTF7(data), true
+	}
 	if encoding, err := htmlindex.Get(label); err == nil {
 		if name, err := htmlindex.Name(encoding); err == nil && name != "replacement" {
 			text, err := encoding.NewDecoder().Bytes(data)
@@ -82,6 +176,8 @@ func cleanLabel(label string) string {
 		return "utf-8"
 	case "ascii", "us-ascii", "ansi_x3.4-1968", "7bit", "8bit", "unknown", "unknown-8bit", "default", "none", "_autodetect":
 		return "us-ascii"
+	case "utf7", "unicode-1-1-utf-7", "unicode-2-0-utf-7", "x-unicode-2-0-utf-7", "csunicode11utf7", "csutf7":
+		return "utf-7"
 	}
 	if number, isCodePage := strings.CutPrefix(label, "cp-"); isCodePage {
 		return "cp" + number

@@ -7,18 +7,28 @@ import (
 	"podium/schemas"
 )
 
+// signalNoHeader marks a mail without a header, which nobody has sent.
+const signalNoHeader = "no-header"
+
 // An envelope is what a mail is classed by.
 type envelope struct {
-	header  header
-	report  string // kind of multipart/report; "" is none
-	own     bool   // its Message-ID is one of ours
-	from    string // local part of the first author, lower case
-	subject string // folded
+	header     header
+	report     string // kind of multipart/report; "" is none
+	own        bool   // its Message-ID is one of ours
+	from       string // local part of the first author, lower case
+	subject    string // folded
+	senderless bool   // nobody may answer it
 }
 
-// senderless tells whether nobody may answer the mail (RFC 3834, section 2).
-func (e *envelope) senderless() bool {
-	return strings.ReplaceAll(e.header.first("return-path"), " ", "") == "<>"
+// senderless tells whether nobody may answer the mail (RFC 3834, section 2). Not
+// every server writes Return-Path.
+func senderless(h header) bool {
+	for _, name := range [...]string{"return-path", "x-envelope-from", "x-envelope-sender"} {
+		if value := h.first(name); value != "" && strings.Join(strings.Fields(withoutComments(value)), "") == "<>" {
+			return true
+		}
+	}
+	return false
 }
 
 // says tells whether a field stands there with anything but a no.
@@ -51,9 +61,36 @@ func (e *envelope) has(name string, words ...string) bool {
 	return slices.ContainsFunc(e.words(name), func(word string) bool { return slices.Contains(words, word) })
 }
 
-// daemon tells whether a mail system is the author.
+// daemon tells whether a mail system is the author. People write as postmaster too.
 func (e *envelope) daemon() bool {
-	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless() && (e.from == "postmaster" || e.from == "mail-daemon")
+	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless && e.postmaster()
+}
+
+func (e *envelope) postmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
+
+// bounces tells whether the subject is that of a bounce, of a mail that a person
+// would hardly have written: what a person writes as postmaster begins with other
+// words, or goes on after these.
+func (e *envelope) bounces() bool {
+	phrases := loadMarkers().Bounces
+	if e.senderless || e.daemon() {
+		return beginsAny(e.subject, phrases)
+	}
+	return e.postmaster() && slices.ContainsFunc(phrases, func(phrase string) bool {
+		rest, found := strings.CutPrefix(e.subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		return found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
+	})
+}
+
+// fromList tells whether the software of a list has sent the mail (RFC 3834, section 2).
+func (e *envelope) fromList() bool {
+	left := 10
+	sender := readAddresses(e.header, "sender", &left, &problems{})
+	return slices.ContainsFunc(sender.list, func(one schemas.Address) bool {
+		local := strings.ToLower(one.Address[:strings.IndexAny(one.Address, "+@")])
+		return strings.HasPrefix(local, "owner-") || strings.HasSuffix(local, "-owner") || strings.HasSuffix(local, "-bounces")
+	})
 }
 
 // A mark is one sign of who wrote a mail. One whose class is MailHuman decides
@@ -70,11 +107,9 @@ func marks() []mark {
 	return []mark{
 		{"delivery-report", schemas.MailBounce, func(e *envelope) bool { return e.report == "delivery-status" }},
 		{"failed-recipients", schemas.MailBounce, func(e *envelope) bool {
-			return (e.senderless() || e.daemon()) && e.header.has("x-failed-recipients")
+			return (e.senderless || e.daemon()) && e.header.has("x-failed-recipients")
 		}},
-		{"bounce-subject", schemas.MailBounce, func(e *envelope) bool {
-			return (e.senderless() || e.daemon()) && beginsAny(e.subject, loadMarkers().Bounces)
-		}},
+		{"bounce-subject", schemas.MailBounce, (*envelope).bounces},
 		{"own-message-id", schemas.MailAutoReply, func(e *envelope) bool { return e.own }},
 		{"report", schemas.MailAutoReply, func(e *envelope) bool {
 			return e.report == "disposition-notification" || e.report == "feedback-report"
@@ -83,7 +118,7 @@ func marks() []mark {
 			words := e.words("auto-submitted")
 			return len(words) > 0 && words[0] != "no"
 		}},
-		{"null-return-path", schemas.MailAutoReply, (*envelope).senderless},
+		{"null-return-path", schemas.MailAutoReply, func(e *envelope) bool { return e.senderless }},
 		{"mailer-daemon", schemas.MailAutoReply, (*envelope).daemon},
 		{"precedence-auto-reply", schemas.MailAutoReply, func(e *envelope) bool { return e.has("precedence", "auto_reply", "auto-reply") }},
 		{"x-autoreply", schemas.MailAutoReply, func(e *envelope) bool {
@@ -100,6 +135,7 @@ func marks() []mark {
 		{"list-program", schemas.MailList, func(e *envelope) bool {
 			return e.says("x-mailing-list", "x-beenthere", "x-mailman-version", "mailing-list")
 		}},
+		{"list-sender", schemas.MailList, (*envelope).fromList},
 		{"precedence-bulk", schemas.MailList, func(e *envelope) bool { return e.has("precedence", "list", "bulk", "junk") }},
 		{"x-loop", schemas.MailList, func(e *envelope) bool { return e.header.has("x-loop") }},
 		{"auto-response-suppress", schemas.MailHuman, func(e *envelope) bool { return e.header.has("x-auto-response-suppress") }},

@@ -60,7 +60,7 @@ func (s *secondView) walk(contentType, encoding string, body io.Reader) error {
 		}
 	}
 	if strings.HasPrefix(mediaType, "multipart/") {
-		if mediaType == "multipart/digest" || parameters["boundary"] == "" {
+		if encoded := strings.EqualFold(encoding, "base64") || strings.EqualFold(encoding, "quoted-printable"); encoded || mediaType == "multipart/digest" || parameters["boundary"] == "" {
 			return errNotUnderstood
 		}
 		reader := multipart.NewReader(body, parameters["boundary"])

@@ -41,7 +41,8 @@ func (h header) count(name string) int {
 type headerReader struct {
 	lines    *lineReader
 	problems *problems
-	limit    int // bytes that are still kept
+	limit    int  // bytes that are still kept
+	foreign  bool // a field was seen that the header of a part does not have
 	fields   header
 	value    *strings.Builder // of the last field; nil when the last line was not kept
 }
@@ -94,32 +95,92 @@ func (r *headerReader) line(line []byte) bool {
 	if colon == 0 {
 		return r.garbage(line)
 	}
+	name := fieldName(line)
+	if len(r.lines.boundaries) > 0 && !r.foreign && !ofPart(name) {
+		line, r.foreign = bytes.Clone(line), true
+		if r.endsSoon() {
+			return r.missing(line)
+		}
+	}
 	r.finish()
 	if r.limit < len(line) || len(r.fields) == maxFields {
 		r.problems.add(problemHeaderLarge)
 		r.limit = 0
 		return true
 	}
-	r.fields = append(r.fields, field{name: fieldName(line)})
+	r.fields = append(r.fields, field{name: name})
 	r.value = &strings.Builder{}
 	r.keep(bytes.TrimLeft(line[colon+1:], " \t"), len(line))
 	return true
 }
 
+// endsSoon tells whether a part ends before any blank line does, and before a field
+// of its header: the line before that is content, although it looks like a field.
+func (r *headerReader) endsSoon() bool {
+	for next := range bytes.Lines(r.lines.peek(lookAhead)) {
+		switch {
+		case blank(next), ofPart(fieldName(next)):
+			return false
+		case r.lines.delimits(next):
+			return true
+		}
+	}
+	return false
+}
+
+// ofPart tells whether the header of a part may have a field.
+func ofPart(name string) bool {
+	return strings.HasPrefix(name, "content-") || strings.HasPrefix(name, "x-") || name == "mime-version"
+}
+
 // garbage decides what a line is that is no field: noise that is skipped, or
 // the first line of a body whose blank line is missing.
 func (r *headerReader) garbage(line []byte) bool {
-	if len(r.fields) == 0 && (bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From "))) {
+	mbox := bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From "))
+	if len(r.fields) == 0 && mbox {
 		return true
 	}
 	line = bytes.Clone(line)
 	next := firstLine(r.lines.peek(lookAhead))
-	amid := len(r.fields) > 0 && blank(next)
-	if amid || fieldName(next) != "" && (len(r.fields) > 0 || len(r.lines.boundaries) == 0) {
-		r.finish()
-		r.problems.add(problemHeaderLine)
+	var noise bool
+	switch name := fieldName(next); {
+	case len(r.fields) > 0 && blank(next):
+		noise = mbox || resemblesField(line) || !r.encodes(line)
+	case len(r.lines.boundaries) == 0:
+		noise = name != ""
+	default:
+		noise = len(r.fields) > 0 && ofPart(name)
+	}
+	if !noise {
+		return r.missing(line)
+	}
+	r.finish()
+	r.problems.add(problemHeaderLine)
+	return true
+}
+
+// resemblesField tells whether a line is a field but for the characters of its name.
+func resemblesField(line []byte) bool {
+	name, _, found := bytes.Cut(line, []byte(":"))
+	return found && len(name) <= maxFieldName && !bytes.ContainsAny(name, " \t")
+}
+
+// encodes tells whether a line may be content in the encoding that the fields name.
+func (r *headerReader) encodes(line []byte) bool {
+	r.finish()
+	if !strings.EqualFold(r.fields.first("content-transfer-encoding"), "base64") {
 		return true
 	}
+	for _, c := range bytes.TrimSpace(line) {
+		if standardSextet(c) == 64 && c != '=' {
+			return false
+		}
+	}
+	return true
+}
+
+// missing ends the header before a line.
+func (r *headerReader) missing(line []byte) bool {
 	r.problems.add(problemHeaderEnd)
 	r.lines.giveBack(line)
 	return false

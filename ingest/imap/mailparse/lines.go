@@ -94,21 +94,36 @@ func (l *lineReader) open(boundary string) int {
 // close forgets the boundaries from a level on.
 func (l *lineReader) close(level int) { l.boundaries = l.boundaries[:level] }
 
-// delimiter tells whether a line is a delimiter of an open boundary, and notes
-// which. The innermost wins, so that a boundary used twice closes what it opened.
+// delimiter tells whether a line is a delimiter of an open boundary, and notes which.
 func (l *lineReader) delimiter(line []byte) bool {
-	if len(line) < 3 || line[0] != '-' || line[1] != '-' || len(l.boundaries) == 0 {
+	level, final := l.match(line)
+	if level < 0 {
 		return false
+	}
+	l.stopped, l.level, l.final = true, level, final
+	return true
+}
+
+// delimits tells the same of a line that is yet to come.
+func (l *lineReader) delimits(line []byte) bool {
+	level, _ := l.match(line)
+	return level >= 0
+}
+
+// match returns the level of the boundary that a line is a delimiter of, or -1. The
+// innermost wins, so that a boundary used twice closes what it opened.
+func (l *lineReader) match(line []byte) (level int, final bool) {
+	if len(line) < 3 || line[0] != '-' || line[1] != '-' || len(l.boundaries) == 0 {
+		return -1, false
 	}
 	text := strings.TrimRight(string(line[2:min(len(line), 2+maxBoundary+4)]), " \t\r\n")
 	for level, boundary := range slices.Backward(l.boundaries) {
 		rest, found := strings.CutPrefix(text, boundary)
 		if found && (rest == "" || strings.HasPrefix(rest, "--")) {
-			l.stopped, l.level, l.final = true, level, rest != ""
-			return true
+			return level, rest != ""
 		}
 	}
-	return false
+	return -1, false
 }
 
 // resume goes on behind the delimiter that was read last.

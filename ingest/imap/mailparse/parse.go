@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/mail"
 	"slices"
 	"strings"
-	"time"
 
 	"podium/schemas"
 )
@@ -69,25 +67,31 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	if options.Truncated || bounded.passed {
 		found.add(problemTruncated)
 	}
-	readFields(&mail, h, options.Limits, found)
+	author := readFields(&mail, h, options.Limits, found)
 	fillText(&mail, w, options.Limits)
 	mail.Attachments, mail.Calendar = w.attachments, w.calendar
-	judgeSender(&mail, h, w, outcomes, &options)
+	judgeSender(&mail, h, w, outcomes, author, &options)
 	state(&mail, h, found)
 	return mail, nil
 }
 
-// judgeSender fills what says who sent a mail and whether to believe it.
-func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []signed, options *Options) {
-	author, from := "", ""
+// An authorship is what From and Reply-To say beyond their addresses.
+type authorship struct {
+	from, replyTo reading
+}
+
+// judgeSender fills what says who sent a mail and whether to believe it. An author
+// whom another program may read otherwise is not who was authenticated.
+func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []signed, author authorship, options *Options) {
+	local, from := author.from.bare, ""
 	if len(mail.From) > 0 {
-		author, _, _ = strings.Cut(strings.ToLower(mail.From[0].Address), "@")
+		local, _, _ = strings.Cut(mail.From[0].Address, "@")
 	}
-	if len(mail.From) == 1 && h.count("from") == 1 {
+	if len(mail.From) == 1 && h.count("from") == 1 && !author.from.disputed {
 		from = domainOf(mail.From[0].Address)
 	}
 	e := &envelope{
-		header: h, report: w.report, from: author, subject: fold(mail.Subject),
+		header: h, report: w.report, from: strings.ToLower(local), subject: fold(mail.Subject), senderless: senderless(h),
 		own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = classify(e)
@@ -100,7 +104,7 @@ func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []si
 	}
 	results, _ := authResults(h, options.AuthServIDs)
 	auth, disagrees := secondOpinion(judge(results, from), outcomes, from)
-	mail.Auth, mail.Suspicious = auth, suspicions(mail, h)
+	mail.Auth, mail.Suspicious = auth, suspicions(mail, h, author)
 	if disagrees {
 		mail.Suspicious = append(mail.Suspicious, suspiciousDKIM)
 	}
@@ -116,7 +120,8 @@ func state(mail *schemas.EmailReceived, h header, found *problems) {
 	if len(h) > 0 {
 		return
 	}
-	mail.Class, mail.Parse, mail.Problems = schemas.MailAutoReply, schemas.ParseDegraded, []string{problemHeader}
+	mail.Class, mail.Signals = schemas.MailAutoReply, []string{signalNoHeader}
+	mail.Parse, mail.Problems = schemas.ParseDegraded, []string{problemHeader}
 	if mail.Text == "" && mail.Quoted == "" && mail.Hidden == "" && len(mail.Attachments) == 0 {
 		mail.Parse, mail.Problems = schemas.ParseFailed, []string{problemEmpty}
 	}
@@ -131,8 +136,9 @@ func Unparsed() schemas.EmailReceived {
 	}
 }
 
-// readFields fills what the header says.
-func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *problems) {
+// readFields fills what the header says. Answers go nowhere that a Reply-To names
+// in a way that can be read differently.
+func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *problems) authorship {
 	for _, name := range [...]string{"from", "subject", "message-id", "content-type"} {
 		if h.count(name) > 1 {
 			found.add(problemDuplicate)
@@ -142,10 +148,13 @@ func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *pro
 	mail.InReplyTo = firstID(h.first("in-reply-to"))
 	mail.References = references(h.first("references"), limits, found)
 	left := limits.Addresses
-	mail.From = slices.Concat([]schemas.Address{}, addresses(h, "from", &left, found))
-	mail.ReplyTo = addresses(h, "reply-to", &left, found)
-	mail.To = addresses(h, "to", &left, found)
-	mail.Cc = addresses(h, "cc", &left, found)
+	author := authorship{from: readAddresses(h, "from", &left, found), replyTo: readAddresses(h, "reply-to", &left, found)}
+	mail.From = slices.Concat([]schemas.Address{}, author.from.list)
+	if !author.replyTo.disputed {
+		mail.ReplyTo = author.replyTo.list
+	}
+	mail.To = readAddresses(h, "to", &left, found).list
+	mail.Cc = readAddresses(h, "cc", &left, found).list
 	if len(mail.From) == 0 && len(h) > 0 {
 		found.add(problemFrom)
 	}
@@ -158,6 +167,7 @@ func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *pro
 		}
 		mail.Date = date
 	}
+	return author
 }
 
 func fillText(mail *schemas.EmailReceived, w *walker, limits Limits) {
@@ -169,22 +179,6 @@ func fillText(mail *schemas.EmailReceived, w *walker, limits Limits) {
 		w.problems.add(problemText)
 		mail.Text, mail.Quoted = truncate(mail.Text, limits.Text), truncate(mail.Quoted, limits.Text)
 	}
-}
-
-// parseDate reads a date of RFC 5322 and the deviations that are common. A date
-// outside the years 1970 to 9999 is none.
-func parseDate(value string) (time.Time, bool) {
-	date, err := mail.ParseDate(value)
-	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
-		if err == nil {
-			break
-		}
-		date, err = time.Parse(layout, strings.TrimSpace(value))
-	}
-	if err != nil || date.Year() < 1970 || date.Year() > 9999 {
-		return time.Time{}, false
-	}
-	return date.UTC(), true
 }
 
 // language returns the first tag of Content-Language, when it looks like one.

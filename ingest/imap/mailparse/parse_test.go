@@ -203,7 +203,7 @@ func TestAddresses(t *testing.T) {
 		"Praxis: a@b.c, e@b.c;":                         {want: []schemas.Address{{Address: "a@b.c"}, {Address: "e@b.c"}}},
 		"M\xfcller <a@b.c>":                             {want: []schemas.Address{{Name: "Müller", Address: "a@b.c"}}},
 		"müller@exämple.de":                             {want: []schemas.Address{{Address: "müller@exämple.de"}}},
-		"Max <a@b.c":                                    {want: []schemas.Address{{Name: "Max", Address: "a@b.c"}}},
+		"Max <a@b.c":                                    {want: []schemas.Address{{Name: "Max", Address: "a@b.c"}}, degraded: true},
 		"Max [Praxis] <a@b.c>; Eva <e@b.c>":             {want: []schemas.Address{{Name: "Max [Praxis]", Address: "a@b.c"}, {Name: "Eva", Address: "e@b.c"}}},
 		"nobody":                                        {degraded: true},
 		"<>":                                            {degraded: true},

@@ -116,6 +116,8 @@ func TestMarks_I20(t *testing.T) {
 		{"Subject: Undeliverable goods", schemas.MailHuman, nil},
 		{"Subject: Undeliverable: goods\r\nReturn-Path: <>", schemas.MailBounce, []string{"bounce-subject", "null-return-path"}},
 		{"Subject: Unzustellbar: x\r\nReturn-Path: <>", schemas.MailBounce, []string{"bounce-subject", "null-return-path"}},
+		{"Subject: Undeliverable: goods\r\nX-Envelope-From: <>", schemas.MailBounce, []string{"bounce-subject", "null-return-path"}},
+		{"Sender: owner-talk@x.y", schemas.MailList, []string{"list-sender"}},
 		{"X-Failed-Recipients: a@b.c", schemas.MailHuman, nil},
 		{"X-Failed-Recipients: a@b.c\r\nReturn-Path: <>", schemas.MailBounce, []string{"failed-recipients", "null-return-path"}},
 		{"Message-ID: <1@podium.example>", schemas.MailAutoReply, []string{"own-message-id"}},
@@ -174,6 +176,83 @@ func TestThreadRoot_I22(t *testing.T) {
 		mail := parseWith(t, crlf(append(test.header, "From: a@b.c", "Message-ID: <3@x>", "", "x")...), options)
 		if got := mailparse.PartitionKey(&mail); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestBouncesWithoutAReport_I21: mail systems that write no report are known by
+// their address, their subject and an envelope without a sender; people who write
+// about bounces, or as postmaster, are not taken for them.
+func TestBouncesWithoutAReport_I21(t *testing.T) {
+	t.Parallel()
+	const human, bounce, autoreply = schemas.MailHuman, schemas.MailBounce, schemas.MailAutoReply
+	tests := []struct {
+		from, field, subject string
+		want                 schemas.MailClass
+	}{
+		{"postmaster@x.example", "", "Undeliverable: Your order", bounce},
+		{"Postmaster <postmaster@x.example>", "", "Undeliverable", bounce},
+		{"postmaster@x.example", "", "Returned Mail", bounce},
+		{"postmaster@x.example", "", "Returned mail: see transcript for details", bounce},
+		{"postmaster@x.example", "", "Undelivered Mail Returned to Sender", bounce},
+		{"postmaster@x.example", "", "Mail delivery failed: returning message to sender", bounce},
+		{"postmaster@x.example", "", "Delivery Status Notification (Failure)", bounce},
+		{"postmaster@x.example", "", "DELIVERY FAILURE: User ana not listed in Domino Directory", bounce},
+		{"postmaster@x.example", "", "failure notice", bounce},
+		{"postmaster@x.example", "", "Unzustellbar: Ihre Bestellung", bounce},
+		{"postmaster@x.example", "", "=?utf-8?Q?Non_remis=C2=A0:_Votre_commande?=", bounce},
+		{"postmaster@x.example", "X-Envelope-From: <>", "Undeliverable goods", bounce},
+		{"postmaster@x.example", "X-Envelope-From: < > (the envelope)", "A note", autoreply},
+		{"ana@x.example", "X-Envelope-From: <>", "Returned Mail", bounce},
+		{"ana@x.example", "X-Envelope-Sender: <>", "Mail Delivery Failed: x", bounce},
+		{"ana@x.example", "X-Envelope-From: <>", "Hello", autoreply},
+		{"MAILER-DAEMON", "", "Returned mail: User unknown", bounce},
+		{"Mail Delivery System <MAILER-DAEMON>", "", "Undelivered Mail Returned to Sender", bounce},
+		{"MAILER-DAEMON (Mail Delivery System)", "", "Undelivered Mail Returned to Sender", bounce},
+		{"mailer-daemon@x.example", "", "Mail delivery failed", bounce},
+		{"mailer-daemon@x.example", "", "Something else", autoreply},
+
+		{"postmaster@x.example", "", "Undeliverable goods", human},
+		{"postmaster@x.example", "", "Returned mailings of last week", human},
+		{"postmaster@x.example", "", "Returned mail for your customers", human},
+		{"postmaster@x.example", "", "Re: Undeliverable: Your order", human},
+		{"postmaster@x.example", "", "Fwd: Returned Mail", human},
+		{"postmaster@x.example", "", "Your mailbox is nearly full", human},
+		{"postmaster@x.example", "", "Delivery error on Monday?", human},
+		{"postmaster@x.example", "X-Envelope-From: <postmaster@x.example>", "A question", human},
+		{"ana@x.example", "", "Undeliverable: Your order", human},
+		{"ana@x.example", "", "Returned Mail", human},
+		{"ana@x.example", "", "Failure notice", human},
+		{"ana@x.example", "X-Envelope-From: <ana@x.example>", "Mail delivery failed", human},
+		{"ana@x.example", "X-Envelope-From:", "Mail delivery failed", human},
+		{"Postmaster <ana@x.example>", "", "Undeliverable: Your order", human},
+		{"postmaster.ana@x.example", "", "Undeliverable: Your order", human},
+		{"", "", "Returned Mail", human},
+	}
+	for _, test := range tests {
+		lines := []string{"From: " + test.from, "Subject: " + test.subject}
+		if test.field != "" {
+			lines = append(lines, test.field)
+		}
+		mail := parseWith(t, crlf(append(lines, "", "text")...), mailparse.Options{})
+		if mail.Class != test.want || (mail.Bounce != nil) != (test.want == bounce) {
+			t.Errorf("%q, %q, %q: %s by %q", test.from, test.field, test.subject, mail.Class, mail.Signals)
+		}
+	}
+}
+
+// TestListsByTheirSender_I20: the software of a list sends for its authors.
+func TestListsByTheirSender_I20(t *testing.T) {
+	t.Parallel()
+	for sender, want := range map[string]schemas.MailClass{
+		"owner-talk@lists.example": schemas.MailList, "Talk <Owner-Talk@lists.example>": schemas.MailList, "talk-owner@lists.example": schemas.MailList,
+		"talk-bounces@lists.example": schemas.MailList, "talk-bounces+ana=x.example@lists.example": schemas.MailList,
+		"ana@x.example": schemas.MailHuman, "owner@x.example": schemas.MailHuman, "homeowner-talk@x.example": schemas.MailHuman, "bounces@x.example": schemas.MailHuman,
+		"owner- talk@lists.example": schemas.MailHuman, "\"owner-talk\" <ana@x.example>": schemas.MailHuman, "": schemas.MailHuman,
+	} {
+		mail := parseWith(t, crlf("From: ana@x.example", "Sender: "+sender, "", "text"), mailparse.Options{})
+		if mail.Class != want {
+			t.Errorf("%q: %s by %q", sender, mail.Class, mail.Signals)
 		}
 	}
 }

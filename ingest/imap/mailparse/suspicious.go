@@ -13,10 +13,12 @@ import (
 // The codes of Suspicious. None proves a deceit; each is a reason to look twice.
 const (
 	suspiciousFrom       = "multiple_from"           // more than one author, so that programs show different ones
+	suspiciousMalformed  = "malformed_from"          // an author whom other programs may read otherwise, or not at all
 	suspiciousName       = "display_name_address"    // the name of an author is another address
 	suspiciousScripts    = "mixed_scripts"           // letters of several scripts in one word of an author
 	suspiciousHomograph  = "homograph_domain"        // a domain of foreign letters that look like Latin ones
 	suspiciousReplyTo    = "reply_to_elsewhere"      // answers go to another organization than the author's
+	suspiciousAnswers    = "malformed_reply_to"      // a place for answers of which the same holds; it is left out
 	suspiciousHidden     = "hidden_text"             // words that a reader does not see
 	suspiciousDirection  = "direction_override"      // the order of characters was turned around
 	suspiciousProgram    = "executable_attachment"   // an attachment is a program
@@ -25,17 +27,19 @@ const (
 )
 
 // suspicions returns the codes that apply, in a fixed order.
-func suspicions(mail *schemas.EmailReceived, h header) []string {
+func suspicions(mail *schemas.EmailReceived, h header, author authorship) []string {
 	var found []string
 	for _, check := range [...]struct {
 		code    string
 		applies bool
 	}{
 		{suspiciousFrom, len(mail.From) > 1 || h.count("from") > 1},
+		{suspiciousMalformed, author.from.disputed || len(mail.From) == 0 && h.first("from") != ""},
 		{suspiciousName, slices.ContainsFunc(mail.From, posesAsAnother)},
 		{suspiciousScripts, slices.ContainsFunc(mail.From, mixesScripts)},
 		{suspiciousHomograph, slices.ContainsFunc(mail.From, looksLatin)},
 		{suspiciousReplyTo, answersElsewhere(mail)},
+		{suspiciousAnswers, author.replyTo.disputed || len(mail.ReplyTo) == 0 && h.first("reply-to") != ""},
 		{suspiciousHidden, mail.Hidden != ""},
 		{suspiciousDirection, overridesDirection(h)},
 		{suspiciousProgram, slices.ContainsFunc(mail.Attachments, isProgram)},

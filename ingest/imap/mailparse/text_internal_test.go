@@ -91,7 +91,7 @@ func TestStubs_I19(t *testing.T) {
 		"Please call me.":                                          "Please call me.",
 		strings.Repeat("Please call me. ", 40) + "no html-capable": strings.TrimSpace(strings.Repeat("Please call me. ", 40) + "no html-capable"),
 	} {
-		w := walker{segments: []segment{{alternative: 1, plain: plain, html: page}}, problems: &problems{}}
+		w := walker{segments: []segment{{alternative: 1, plain: []string{plain}, html: []string{page}}}, problems: &problems{}}
 		if text, _ := w.allText(); text != want {
 			t.Errorf("%q: got %q", plain, text)
 		}

@@ -50,6 +50,7 @@ func messageIDs(value string) []string {
 			ids = append(ids, id)
 		}
 	}
+	value = plainIDs(value)
 	rest := value
 	for {
 		_, behind, found := strings.Cut(rest, "<")
@@ -74,6 +75,28 @@ func messageIDs(value string) []string {
 		}
 	}
 	return ids
+}
+
+// plainIDs decodes the encoded words of a field of ids, which RFC 2047 forbids and
+// programs write around long ids. What stands between angle brackets is an id already.
+func plainIDs(value string) string {
+	if !strings.Contains(value, "=?") {
+		return value
+	}
+	var out strings.Builder
+	for rest := value; rest != ""; {
+		outside, inside := rest, ""
+		if open := strings.IndexByte(rest, '<'); open >= 0 {
+			outside, inside = rest[:open], rest[open:]
+			if end := strings.IndexByte(inside, '>'); end >= 0 {
+				inside = inside[:end+1]
+			}
+		}
+		rest = rest[len(outside)+len(inside):]
+		out.WriteString(strings.Map(visible, decodeWords(outside, &problems{})))
+		out.WriteString(inside)
+	}
+	return out.String()
 }
 
 // firstID returns the first id of a field, or "".

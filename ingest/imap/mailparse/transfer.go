@@ -3,7 +3,6 @@ package mailparse
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 )
@@ -16,7 +15,7 @@ func decodeTransfer(encoding string, r io.Reader, found *problems) io.Reader {
 	case "", "7bit", "8bit", "binary", "7-bit", "8-bit", "none":
 		return r
 	case "base64":
-		return &base64Reader{r: r, found: found}
+		return newBase64Reader(r, found)
 	case "quoted-printable":
 		return &quotedReader{r: bufio.NewReaderSize(r, 4096), found: found}
 	case "x-uuencode", "uuencode", "x-uue", "uue":
@@ -25,93 +24,6 @@ func decodeTransfer(encoding string, r io.Reader, found *problems) io.Reader {
 		found.add(problemTransfer)
 		return r
 	}
-}
-
-// A base64Reader decodes RFC 4648 data, skipping what is not of the alphabet
-// and going on behind padding.
-type base64Reader struct {
-	r        io.Reader
-	found    *problems
-	input    [4096]byte
-	output   []byte
-	pending  []byte
-	bits     uint32
-	have     int  // sextets in bits
-	padded   bool // the current group was ended by padding
-	finished error
-}
-
-// Read implements io.Reader.
-func (b *base64Reader) Read(p []byte) (int, error) {
-	for len(b.pending) == 0 {
-		if b.finished != nil {
-			return 0, b.finished
-		}
-		n, err := b.r.Read(b.input[:])
-		b.output = b.output[:0]
-		for _, c := range b.input[:n] {
-			b.take(c)
-		}
-		if err != nil {
-			b.finished = err
-			if errors.Is(err, io.EOF) && b.have > 0 {
-				b.found.add(problemBase64)
-				b.flush()
-			}
-		}
-		b.pending = b.output
-	}
-	n := copy(p, b.pending)
-	b.pending = b.pending[n:]
-	return n, nil
-}
-
-func (b *base64Reader) take(c byte) {
-	value := sextet(c)
-	switch {
-	case value < 64:
-		b.padded = false
-		b.bits = b.bits<<6 | uint32(value)
-		if b.have++; b.have == 4 {
-			b.output = append(b.output, byte(b.bits>>16), byte(b.bits>>8), byte(b.bits))
-			b.bits, b.have = 0, 0
-		}
-	case c == '=':
-		if b.have == 0 && !b.padded || b.have == 1 {
-			b.found.add(problemBase64)
-		}
-		b.padded = true
-		b.flush()
-	case c != '\r' && c != '\n' && c != ' ' && c != '\t':
-		b.found.add(problemBase64)
-	}
-}
-
-// flush ends a group of fewer than four characters.
-func (b *base64Reader) flush() {
-	switch b.have {
-	case 2:
-		b.output = append(b.output, byte(b.bits>>4))
-	case 3:
-		b.output = append(b.output, byte(b.bits>>10), byte(b.bits>>2))
-	}
-	b.bits, b.have = 0, 0
-}
-
-func sextet(c byte) byte {
-	switch {
-	case c >= 'A' && c <= 'Z':
-		return c - 'A'
-	case c >= 'a' && c <= 'z':
-		return c - 'a' + 26
-	case c >= '0' && c <= '9':
-		return c - '0' + 52
-	case c == '+' || c == '-':
-		return 62
-	case c == '/' || c == '_':
-		return 63
-	}
-	return 64
 }
 
 // A quotedReader decodes quoted-printable data (RFC 2045, section 6.7).

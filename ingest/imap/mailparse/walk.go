@@ -36,10 +36,16 @@ type walker struct {
 	calendar    []schemas.CalendarEntry
 }
 
-// A segment is a stretch of the mail's text, in one or two forms.
+// A segment is a stretch of the mail's text, in one or two forms. Of either form
+// there may be several parts, each of which a reader sees for itself.
 type segment struct {
 	alternative int // the multipart/alternative that it belongs to; 0 is none
-	plain, html string
+	plain, html []string
+}
+
+// empty tells whether there are no words in it.
+func (s *segment) empty() bool {
+	return !slices.ContainsFunc(slices.Concat(s.plain, s.html), func(text string) bool { return strings.TrimSpace(text) != "" })
 }
 
 // A place is where in the tree a part stands.
@@ -77,7 +83,29 @@ func (w *walker) part(ctx context.Context, h header, at place) error {
 	if mediaType == "multipart/digest" {
 		inside.defaultType = "message/rfc822"
 	}
-	return w.multipart(ctx, boundary, inside)
+	return w.decoded(h.first("content-transfer-encoding"), boundary, func() error { return w.multipart(ctx, boundary, inside) })
+}
+
+// decoded reads a multipart. One that is encoded as a whole, which RFC 2045
+// forbids in section 6.4, is read from what it says when it is decoded.
+func (w *walker) decoded(encoding, boundary string, read func() error) error {
+	switch strings.ToLower(strings.Trim(encoding, " \t\"'")) {
+	case "base64", "quoted-printable":
+	default:
+		return read()
+	}
+	if bytes.Contains(w.lines.peek(4*lookAhead), []byte("--"+boundary)) {
+		return read()
+	}
+	w.problems.add(problemEncoded)
+	outer := w.lines
+	w.lines = newLineReader(decodeTransfer(encoding, outer.body(), w.problems))
+	err := read()
+	if w.lines.failure != nil && err == nil {
+		err = w.lines.failure
+	}
+	w.lines = outer
+	return err
 }
 
 func (w *walker) mediaType(declared, standard string) string {
@@ -140,7 +168,7 @@ func (w *walker) multipart(ctx context.Context, boundary string, inside place) e
 // is no delimiter at all, as when the boundary of the header is not that of the body.
 func (w *walker) noParts(preamble []byte, inside place) {
 	w.problems.add(problemNoParts)
-	w.segments = append(w.segments, segment{alternative: inside.alternative, plain: toUTF8(preamble, "", w.problems)})
+	w.segments = append(w.segments, segment{alternative: inside.alternative, plain: []string{toUTF8(preamble, "", w.problems)}})
 }
 
 // skip passes over the rest up to the next delimiter.
@@ -160,21 +188,20 @@ func (w *walker) leaf(ctx context.Context, h header, mediaType string, parameter
 	}
 	encoding := h.first("content-transfer-encoding")
 	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.value != "attachment"
-	if isText && w.mislabeled(encoding) {
+	part := &leafPart{mediaType: mediaType, contentID: firstID(h.first("content-id")), charset: parameters["charset"], inline: isText}
+	if (isText || part.isReport()) && w.mislabeled(encoding) {
 		w.problems.add(problemBase64)
 		encoding = ""
 	}
 	content := decodeTransfer(encoding, w.lines.body(), w.problems)
 	if isText && name == "" {
-		return w.text(content, mediaType, parameters["charset"], at)
+		return w.text(content, mediaType, parameters, at)
 	}
-	return w.attachment(ctx, content, &leafPart{
-		mediaType: mediaType, name: baseName(name, w.limits.Name), contentID: firstID(h.first("content-id")), charset: parameters["charset"],
-		inline: isText,
-	})
+	part.name, part.written = w.fileNames(name)
+	return w.attachment(ctx, content, part)
 }
 
-func (w *walker) text(content io.Reader, mediaType, label string, at place) error {
+func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at place) error {
 	data, err := w.read(content, w.budget)
 	if err != nil {
 		return err
@@ -183,12 +210,18 @@ func (w *walker) text(content io.Reader, mediaType, label string, at place) erro
 		return err
 	} else if more > 0 {
 		w.problems.add(problemText)
+		data = wholeCharacters(data)
 	}
 	w.budget -= len(data)
+	label := parameters["charset"]
 	if label == "" && mediaType == "text/html" {
 		label = htmlCharset(data)
 	}
-	w.add(toUTF8(data, label, w.problems), mediaType, at)
+	text := toUTF8(data, label, w.problems)
+	if mediaType == "text/plain" && strings.EqualFold(parameters["format"], "flowed") {
+		text = unflow(text, strings.EqualFold(parameters["delsp"], "yes"))
+	}
+	w.add(text, mediaType, at)
 	return nil
 }
 
@@ -200,9 +233,9 @@ func (w *walker) add(text, mediaType string, at place) {
 		last++
 	}
 	if mediaType == "text/html" {
-		w.segments[last].html += text
+		w.segments[last].html = append(w.segments[last].html, text)
 	} else {
-		w.segments[last].plain += text
+		w.segments[last].plain = append(w.segments[last].plain, text)
 	}
 }
 
@@ -224,7 +257,7 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPa
 	}
 	attachment := schemas.MailAttachment{Attachment: schemas.Attachment{
 		Name: part.name, MediaType: part.mediaType, ContentID: part.contentID, Artifact: artifact,
-	}}
+	}, Written: part.written}
 	w.understand(ctx, part, seen, &attachment)
 	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
 		w.problems.add(problemTNEF)
@@ -236,7 +269,7 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPa
 	return nil
 }
 
-// mislabeled tells whether a text that is said to be base64 is written in plain.
+// mislabeled tells whether words that are said to be base64 are written in plain.
 func (w *walker) mislabeled(encoding string) bool {
 	if !strings.EqualFold(strings.Trim(encoding, " \t\"'"), "base64") {
 		return false
@@ -254,13 +287,20 @@ func (w *walker) mislabeled(encoding string) bool {
 	return foreign*20 > all
 }
 
-// baseName returns what a person would call an attachment: its last path
-// element, without characters that are not seen.
-func baseName(name string, limit int) string {
-	if cut := strings.LastIndexAny(name, `/\`); cut >= 0 {
-		name = name[cut+1:]
+// fileNames returns what a person would call an attachment: its last path element,
+// without characters that are not seen and no longer than the limit. Where its
+// author wrote more, that is returned as well. Neither is a path to anything.
+func (w *walker) fileNames(declared string) (name, written string) {
+	declared = strings.Map(visible, strings.TrimSpace(declared))
+	name = declared[strings.LastIndexAny(declared, `/\`)+1:]
+	if name = strings.TrimSpace(name); name == "." || name == ".." {
+		name = ""
 	}
-	return truncate(strings.Map(visible, strings.TrimSpace(name)), limit)
+	if name = truncate(name, w.limits.Name); name == declared {
+		return name, ""
+	}
+	w.problems.add(problemName)
+	return name, truncate(declared, maxWords)
 }
 
 // guessBoundary finds the first line of the form "--word" in the beginning of a body.
@@ -278,25 +318,41 @@ func guessBoundary(ahead []byte) string {
 // hidden words of all of them. Where there is nothing else, the first text that
 // came inline as a file is what the mail says; it stays an attachment as well.
 func (w *walker) allText() (text, hidden string) {
-	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one segment) bool { return strings.TrimSpace(one.plain+one.html) != "" }) {
+	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one segment) bool { return !one.empty() }) {
 		w.add(toUTF8(w.fallen, w.fallback.charset, w.problems), w.fallback.mediaType, place{})
 	}
 	words := loadMarkers()
 	var visible, concealed []string
 	for _, one := range w.segments {
-		plain := strings.TrimSpace(one.plain)
-		if one.html != "" {
-			seen, unseen := htmlToText(one.html)
+		plain := paragraphs(one.plain)
+		pages := make([]string, 0, len(one.html))
+		for _, page := range one.html {
+			seen, unseen := htmlToText(page)
 			if unseen != "" {
 				concealed = append(concealed, unseen)
 			}
-			if seen != "" && (plain == "" || words.stub(plain)) {
-				plain = seen
-			}
+			pages = append(pages, seen)
+		}
+		if seen := paragraphs(pages); seen != "" && (plain == "" || words.stub(plain)) {
+			plain = seen
 		}
 		if plain != "" {
 			visible = append(visible, plain)
 		}
 	}
 	return strings.Join(slices.Clip(visible), "\n\n"), strings.Join(concealed, "\n")
+}
+
+// paragraphs joins texts with a blank line between them, without empty ones.
+func paragraphs(texts []string) string {
+	if len(texts) == 1 {
+		return strings.TrimSpace(texts[0])
+	}
+	var kept []string
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text != "" {
+			kept = append(kept, text)
+		}
+	}
+	return strings.Join(kept, "\n\n")
 }

@@ -15,7 +15,10 @@ var encodedWord = regexp.MustCompile(`=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=`)
 // characters (RFC 6532, or windows-1252). A character that was split over two
 // adjacent words is put together again.
 func decodeWords(text string, found *problems) string {
-	matches := encodedWord.FindAllStringSubmatchIndex(text, -1)
+	var matches [][]int
+	if strings.Contains(text, "=?") { // which is found out much faster
+		matches = encodedWord.FindAllStringSubmatchIndex(text, -1)
+	}
 	if matches == nil {
 		return toUTF8([]byte(text), "", found)
 	}
@@ -100,7 +103,11 @@ const maxEncoded = 16 * maxWords
 // words decodes a field that people read: one line, at most maxWords bytes.
 func words(value string, found *problems) string {
 	text := strings.Join(strings.Fields(decodeWords(value[:min(len(value), maxEncoded)], found)), " ")
-	return truncate(strings.Map(visible, text), maxWords)
+	text = strings.Map(visible, text)
+	if len(text) > maxWords || len(value) > maxEncoded {
+		found.add(problemWords)
+	}
+	return truncate(text, maxWords)
 }
 
 // visible drops characters that change how the rest is shown: overrides and
