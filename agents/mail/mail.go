@@ -1,7 +1,7 @@
 // Package mail sends an answer as a threaded mail over SMTP.
 //
-// The Message-ID is made of the request's effect id, so every attempt of one
-// answer carries the same one. When a connection breaks after the last byte,
+// The Message-ID is made of the request's effect id and run, so every attempt of one
+// answer carries the same one, and an answer to it finds the conversation. When a connection breaks after the last byte,
 // nobody knows whether the server took the mail: then, and before every further
 // attempt, the folder of sent mail is asked. What it cannot say is reported as
 // temporary and unknown.
@@ -217,7 +217,7 @@ func (a *Agent) compose(ctx context.Context, request *bus.Request) (*letter, *se
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	receipt := &Receipt{MessageID: messageID(request, account.domain)}
+	receipt := &Receipt{MessageID: account.messageID(request)}
 	made := &letter{
 		from:       account.from,
 		to:         recipients,

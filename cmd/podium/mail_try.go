@@ -128,7 +128,7 @@ func tryMail(profile *plan.Profile, preview *imap.Preview) tried {
 		return line
 	}
 	line.Mail = &triedMail{
-		Session: schemas.SessionID(profile.Name, preview.PartitionKey), Class: mail.Class, Ignored: message.Ignore,
+		Session: preview.Session, Class: mail.Class, Ignored: message.Ignore,
 		Parse: mail.Parse, Problems: mail.Problems, Auth: mail.Auth, From: mail.From, Subject: mail.Subject, Text: mail.Text,
 		Attachments: mail.Attachments,
 	}

@@ -58,6 +58,10 @@ type Config struct {
 	// sent; such a mail is classed as an automatic one. Default: none is.
 	Own func(messageID string) bool
 
+	// Session returns the session that a Message-ID of a letter of ours leads to, and
+	// false when it is not proved to be one that this account has sent. Default: none is.
+	Session func(messageID string) (session string, ours bool)
+
 	// CanaryEvery, when it is set, lets the door send itself a mail so often; it has
 	// to come in within CanaryWithin, default 5 min. CanaryKey marks it as ours.
 	CanaryEvery, CanaryWithin time.Duration

@@ -104,7 +104,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mailparse.PartitionKey(&mail), Profile: s.config.Profile,
+		PartitionKey: mailparse.PartitionKey(&mail), SessionID: mailparse.Session(&mail, s.config.Session), Profile: s.config.Profile,
 		Data: body,
 	}, nil
 }

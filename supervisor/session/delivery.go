@@ -83,6 +83,9 @@ func (d *decision) bounced(received schemas.MessageReceived, report *Report) {
 // of the effect, and so names run and task to whoever knows the conversation.
 func (d *decision) sent(messageID string) int {
 	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
+	if named, _, more := strings.Cut(effect, "."); more {
+		effect = strings.ToLower(named) // ids without more were never known in another case
+	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {
 		if schemas.EffectID(schemas.RunID(d.state.Session, number), plan.DeliveryTask) != effect {
 			continue
