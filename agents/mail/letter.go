@@ -51,11 +51,13 @@ type letter struct {
 	token       string   // that the newest attempt signs in with
 }
 
-// peers are those whose budgets the letter counts in.
+// peers are the mailboxes whose budgets the letter counts in, each once.
 func (l *letter) peers() []string {
-	peers := make([]string, len(l.to))
-	for i, recipient := range l.to {
-		peers[i] = strings.ToLower(recipient.Address)
+	var peers []string
+	for _, recipient := range l.to {
+		if peer := mailboxOf(recipient.Address); !slices.Contains(peers, peer) {
+			peers = append(peers, peer)
+		}
 	}
 	return peers
 }

@@ -61,7 +61,7 @@ type Receipt struct {
 // An Agent sends answers. It is safe for use by several goroutines at once.
 type Agent struct {
 	accounts map[string]*sender
-	own      map[string]bool // the system's own addresses, in lower case
+	own      map[string]bool // the system's own mailboxes
 	now      func() time.Time
 	log      zerolog.Logger
 	words    schemas.Sentences
@@ -99,7 +99,7 @@ func New(config Config) (*Agent, error) {
 		}
 		agent.accounts[name] = made
 		for _, address := range append([]string{made.from.Address}, account.Own...) {
-			agent.own[strings.ToLower(address)] = true
+			agent.own[mailboxOf(address)] = true
 		}
 	}
 	return agent, nil
@@ -254,7 +254,7 @@ func (a *Agent) recipients(language string, to []schemas.Address) ([]*mail.Addre
 		return nil, a.refuse(language, "recipient")
 	}
 	for _, recipient := range recipients {
-		if a.own[strings.ToLower(recipient.Address)] || isRobot(recipient.Address) {
+		if a.own[mailboxOf(recipient.Address)] || isRobot(recipient.Address) {
 			return nil, a.refuse(language, "robot")
 		}
 	}

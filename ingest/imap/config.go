@@ -75,6 +75,8 @@ type Config struct {
 	// which mail of ours an address stands for. See mailparse.Options.
 	AuthServIDs []string
 	DKIM        mailparse.DKIM
+	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See mailparse.Vouch.
+	ReplyToFrom []string
 	Address     func(address string) (messageID string, found bool)
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s

@@ -105,6 +105,7 @@ func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) 
 	defer func() {
 		if failure := recover(); failure != nil {
 			unparsed := mailparse.Unparsed()
+			mailparse.Vouch(&unparsed, true, nil)
 			mail, err = &unparsed, nil
 		}
 	}()

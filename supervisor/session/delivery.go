@@ -34,12 +34,16 @@ func (s *State) recentReplies(now time.Time) []time.Time {
 	return nil
 }
 
-// withheld says whether the budget of the conversation is used up: programs that
-// answer each other, and do not say that they are programs, come to an end by it.
+// withheld says why the answer does not go out: nobody vouches for who wrote, or the budget
+// of the conversation is used up. Programs that answer each other, and do not say that they
+// are programs, come to an end by that.
 func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
 		return nil
+	}
+	if doubt := active.Message.Withheld; doubt != "" {
+		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
 	recent := d.state.recentReplies(d.input.Now)

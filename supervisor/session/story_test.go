@@ -49,6 +49,7 @@ type story struct {
 //
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
+//	     [origin=proven]      as the door has found; answer-to is whom it would answer then
 //	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
@@ -254,6 +255,10 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	}
 	if answer := text(d, "answer-to", ""); answer != "" {
 		mail.ReplyTo = []schemas.Address{{Address: answer}}
+	}
+	if origin := text(d, "origin", ""); origin != "" {
+		mail.Origin = schemas.MailOrigin(origin)
+		mail.AnswerTo = append(mail.ReplyTo, mail.From...)[0]
 	}
 	if name := text(d, "file", ""); name != "" {
 		mail.Attachments = []schemas.MailAttachment{{Attachment: schemas.Attachment{

@@ -87,7 +87,8 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
 		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs,
-		Session: func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
+		ReplyToFrom: account.IMAP.ReplyToFrom,
+		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
 	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT
