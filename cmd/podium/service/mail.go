@@ -27,6 +27,9 @@ const mailDoor = "email"
 func (s *Service) openDoors() error {
 	intake := bus.NewIntake(s.Ledger.Core)
 	hosts := map[string]*imap.Host{}
+	for _, caution := range s.settings.Cautions() {
+		s.log.Warn().Msg(caution)
+	}
 	key, err := s.canaryKey()
 	if err == nil && len(s.settings.Mail.Accounts) > 0 {
 		err = s.letters.Check()

@@ -31,6 +31,7 @@ type post struct {
 	sink    *smtpsink.Server
 	service *service.Service
 	data    string // directory
+	desk    string // its configuration, with places
 }
 
 const patience = 30 * time.Second
@@ -52,7 +53,12 @@ profiles: {desk: {language: en, agents: [echo], routers: [{kind: default, agent:
 
 func openPost(t *testing.T, config smtpsink.Config, settings string, agents ...string) *post {
 	t.Helper()
-	p := &post{T: t, mailbox: dovecot.Start(t, dovecot.Options{})}
+	return openDesk(t, desk, config, settings, agents...)
+}
+
+func openDesk(t *testing.T, desk string, config smtpsink.Config, settings string, agents ...string) *post {
+	t.Helper()
+	p := &post{T: t, desk: desk, mailbox: dovecot.Start(t, dovecot.Options{})}
 	p.mailbox.Doveadm(t, "mailbox", "create", "-u", dovecot.Username, "Sent")
 	var err error
 	if p.sink, err = smtpsink.Start(context.WithoutCancel(t.Context()), config); err != nil {
@@ -66,7 +72,7 @@ func openPost(t *testing.T, config smtpsink.Config, settings string, agents ...s
 func (p *post) start(settings, agents string) {
 	p.Helper()
 	p.data = p.TempDir()
-	read, err := config.Parse(fmt.Appendf(nil, desk, p.data, p.mailbox.Port, dovecot.Username, dovecot.Password, p.sink.Port(), settings, agents), "podium.yaml")
+	read, err := config.Parse(fmt.Appendf(nil, p.desk, p.data, p.mailbox.Port, dovecot.Username, dovecot.Password, p.sink.Port(), settings, agents), "podium.yaml")
 	if err != nil {
 		p.Fatal(err)
 	}
