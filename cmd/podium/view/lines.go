@@ -114,7 +114,7 @@ func unserved(agent string, since time.Time) string {
 func withheld(f *schemas.ReplyWithheld) string {
 	switch f.Reason {
 	case schemas.WithheldUnproven:
-		return spoken(f.Reason) + "; nobody vouches for who wrote, and profiles.….conversation.answer is for proven senders"
+		return spoken(f.Reason) + "; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)"
 	case schemas.WithheldRefuted:
 		return spoken(f.Reason) + "; the mail server says that the sender is forged, so that no work was done either (conversation.answer)"
 	case schemas.WithheldBudget:
