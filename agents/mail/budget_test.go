@@ -63,7 +63,7 @@ func TestBudgetIsOfTheMailbox_I20(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]func(n int) string{
 		"behind a plus": func(n int) string { return fmt.Sprintf("user+%d@example.org", n) },
-		"in any case":   func(n int) string { return fmt.Sprintf("%s@Example.org", strings.ToUpper("user"[:n%5])+"user"[n%5:]) },
+		"in any case":   func(n int) string { return strings.ToUpper("user"[:n%5]) + "user"[n%5:] + "@Example.org" },
 		"dots and names of Google": func(n int) string {
 			local := "us" + strings.Repeat(".", n%2) + "er+" + strconv.Itoa(n)
 			return local + []string{"@gmail.com", "@googlemail.com"}[n%2]

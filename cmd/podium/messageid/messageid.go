@@ -91,7 +91,7 @@ func (s *Signer) Session(from Source, messageID string) (session string, ours bo
 		return "", false
 	}
 	left = lower(left)
-	_, run, mac, ok := split(left)
+	run, mac, ok := split(left)
 	if !ok || !found || s.Check() != nil {
 		return "", false
 	}
@@ -115,29 +115,29 @@ func Made(left string) bool {
 	if len(left) > maxLeft {
 		return false
 	}
-	_, _, _, ok := split(lower(left))
+	_, _, ok := split(lower(left))
 	return ok
 }
 
-// split takes the part before the "@" apart.
-func split(left string) (effect, run, mac string, ok bool) {
+// split takes the part before the "@" apart, and returns what follows the effect.
+func split(left string) (run, mac string, ok bool) {
 	parts := strings.Split(left, ".")
 	if len(parts) != 3 && len(parts) != 4 {
-		return "", "", "", false
+		return "", "", false
 	}
-	effect, run, mac = parts[0], parts[1], parts[len(parts)-1]
-	if _, _, err := schemas.ParseRunID(run); err != nil || !isEffect(effect) || len(mac) != alphabet().EncodedLen(macSize) {
-		return "", "", "", false
+	run, mac = parts[1], parts[len(parts)-1]
+	if _, _, err := schemas.ParseRunID(run); err != nil || !isEffect(parts[0]) || len(mac) != alphabet().EncodedLen(macSize) {
+		return "", "", false
 	}
 	if len(parts) == 4 {
 		if k, err := strconv.Atoi(parts[2]); err != nil || k < 1 || strconv.Itoa(k) != parts[2] {
-			return "", "", "", false
+			return "", "", false
 		}
 	}
 	if decoded, err := alphabet().DecodeString(mac); err != nil || len(decoded) != macSize {
-		return "", "", "", false
+		return "", "", false
 	}
-	return effect, run, mac, true
+	return run, mac, true
 }
 
 // isEffect reports the one spelling of an effect id. Programs of people make UUIDs too,

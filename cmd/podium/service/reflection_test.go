@@ -18,10 +18,7 @@ func guardedDesk() string {
 func judged(id, from, results string, fields ...string) []byte {
 	header := "Authentication-Results: mx.praxis.example; " + results + "\r\nFrom: " + from + "\r\nTo: support@praxis.example\r\n" +
 		"Subject: Cheap pills\r\nDate: Mon, 21 Sep 2026 14:13:20 +0000\r\nMessage-ID: <" + id + "@example.org>\r\n"
-	for _, field := range fields {
-		header += field + "\r\n"
-	}
-	return []byte(header + "\r\nBuy them at once.\r\n")
+	return []byte(header + strings.Join(append(fields, ""), "\r\n") + "\r\nBuy them at once.\r\n")
 }
 
 // alone is the conversation of a mail that answers nothing.

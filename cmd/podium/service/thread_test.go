@@ -22,10 +22,7 @@ import (
 func answering(id, text string, fields ...string) []byte {
 	header := "From: Ada Example <ada@example.org>\r\nTo: support@praxis.example\r\nSubject: Question\r\n" +
 		"Date: Mon, 21 Sep 2026 14:13:20 +0000\r\nMessage-ID: <" + id + "@example.org>\r\n"
-	for _, field := range fields {
-		header += field + "\r\n"
-	}
-	return []byte(header + "\r\n" + text + "\r\n")
+	return []byte(header + strings.Join(append(fields, ""), "\r\n") + "\r\n" + text + "\r\n")
 }
 
 // verified decides everything again, which comes to the same.

@@ -49,8 +49,8 @@ func Session(mail *schemas.EmailReceived, known func(messageID string) (session 
 	if mail.Bounce != nil {
 		named = []string{mail.Bounce.MessageID, mail.InReplyTo}
 	}
-	for i := len(mail.References) - 1; i >= 0; i-- {
-		named = append(named, mail.References[i])
+	for _, id := range slices.Backward(mail.References) {
+		named = append(named, id)
 	}
 	for _, id := range named {
 		if session, ours := known(id); ours {
