@@ -13,6 +13,7 @@ import (
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
 	"podium/cmd/podium/messageid"
+	events "podium/ingest/http"
 	"podium/ingest/imap/mailparse"
 	"podium/schemas"
 	"podium/supervisor"
@@ -166,16 +167,19 @@ func TestOtherDoorsNameNoSession_I22(t *testing.T) {
 	running, _ := startReception(t)
 	const body = `{"specversion":"1.0","id":"7","source":"https://tickets.example.com","type":"com.example.ticket.created",%s"data":{"ticket":%q,"words":"Calculate 12 + 13"}}`
 	_, answer := offer(t, running, fmt.Sprintf(body, "", "T-1"), signedStructured(fmt.Sprintf(body, "", "T-1")))
-	session := sessionIn(t, answer)
+	first := acceptedIn(t, answer)
+	session := first.Session
 	for name, attributes := range map[string]string{
 		"the attribute":     `"sessionid":"` + session + `",`,
 		"the partition key": `"partitionkey":"` + session + `",`,
 	} {
 		given := strings.Replace(fmt.Sprintf(body, attributes, session), `"id":"7"`, fmt.Sprintf(`"id":%q`, name), 1)
 		status, answer := offer(t, running, given, signedStructured(given))
-		if status != http.StatusAccepted || sessionIn(t, answer) == session {
+		other := acceptedIn(t, answer)
+		if status != http.StatusAccepted || other.Session == session {
 			t.Errorf("%s: status %d: %s", name, status, answer)
 		}
+		settled(t, running, other.Run)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, running.Address()+"/v1/events/tickets", strings.NewReader("{}"))
 	if err != nil {
@@ -193,20 +197,19 @@ func TestOtherDoorsNameNoSession_I22(t *testing.T) {
 	if said, err := io.ReadAll(reply.Body); err != nil || reply.StatusCode < 400 {
 		t.Errorf("a mail from somewhere else: status %d: %s", reply.StatusCode, said)
 	}
+	settled(t, running, first.Run)
 	if got := runsOf(t, running, session); got != 1 {
 		t.Errorf("%d runs", got)
 	}
 }
 
-func sessionIn(t *testing.T, answer []byte) string {
+func acceptedIn(t *testing.T, answer []byte) events.Accepted {
 	t.Helper()
-	var accepted struct {
-		Session string `json:"session"`
-	}
+	var accepted events.Accepted
 	if err := schemas.Unmarshal(answer, &accepted); err != nil || accepted.Session == "" {
 		t.Fatalf("%s: %v", answer, err)
 	}
-	return accepted.Session
+	return accepted
 }
 
 // A report leads to the letter that it reports on by that letter's id alone (I21, I22).
