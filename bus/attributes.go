@@ -26,6 +26,9 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 		PartitionKey: a[8], Profile: a[9], CorrelationID: a[10], CausationID: a[11], EffectID: a[13],
 		ReplyTo: a[15], TraceParent: a[16], KeyID: a[17], Phase: a[18], Permit: a[25], First: a[28], Data: body,
 	}
+	if e.Type == schemas.TypeEmailReceived { // elsewhere it may be anybody's word for anything
+		e.SessionID = a[29]
+	}
 	if err := e.Validate(); err != nil {
 		return schemas.Event{}, &MalformedError{Detail: err.Error()}
 	}

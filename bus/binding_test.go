@@ -49,6 +49,42 @@ func TestEncodeWritesBinaryMode(t *testing.T) {
 	}
 }
 
+// TestSessionOfAnEvent_I22: only a mail names the session that it belongs to. Of anything
+// else the attribute means nothing, and it cannot be written.
+func TestSessionOfAnEvent_I22(t *testing.T) {
+	t.Parallel()
+	session := schemas.SessionID("praxis", "another")
+	for name, test := range map[string]struct {
+		kind    string
+		session string
+		encoded bool
+		decoded string // the session; empty: it cannot be read
+	}{
+		"mail":                {schemas.TypeEmailReceived, session, true, session},
+		"mail of a thread":    {schemas.TypeEmailReceived, "", true, schemas.SessionID("praxis", "key")},
+		"another spelling":    {schemas.TypeEmailReceived, strings.ToUpper(session), false, ""},
+		"no session":          {schemas.TypeEmailReceived, "another", false, ""},
+		"chat":                {schemas.TypeChatReceived, session, false, schemas.SessionID("praxis", "key")},
+		"request":             {schemas.TypeExecutionRequest, session, false, schemas.SessionID("praxis", "key")},
+		"request of an agent": {schemas.TypeExecutionRequest, "s-1", false, schemas.SessionID("praxis", "key")},
+	} {
+		e := schemas.Event{ID: "1", Source: "/s", Type: test.kind, Profile: "praxis", PartitionKey: "key", SessionID: test.session}
+		if _, err := bus.Encode("x", &e); (err == nil) != test.encoded || err != nil && !errors.Is(err, schemas.ErrInvalidEvent) {
+			t.Errorf("%s: %v", name, err)
+		}
+		header := bus.Header{
+			"ce-specversion": {"1.0"}, "ce-id": {"1"}, "ce-source": {"/s"}, "ce-type": {test.kind}, "ce-profile": {"praxis"}, "ce-partitionkey": {"key"},
+		}
+		if test.session != "" {
+			header["ce-sessionid"] = []string{test.session}
+		}
+		read, err := bus.Decode(bus.Message{Header: header})
+		if malformed := errors.As(err, new(*bus.MalformedError)); malformed != (test.decoded == "") || !malformed && read.Session() != test.decoded {
+			t.Errorf("%s: read as %q, %v", name, read.Session(), err)
+		}
+	}
+}
+
 // The example of the CloudEvents NATS binding, section 3.1.3.2, and its rules.
 func TestHeaderValues(t *testing.T) {
 	t.Parallel()
@@ -221,7 +257,10 @@ func anyEvent(t *rapid.T) schemas.Event {
 		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0), KeyID: anyText(t, "keyid", 0),
 		Phase: anyText(t, "phase", 0), Snap: rapid.Uint64().Draw(t, "snap"), Previous: rapid.Uint64().Draw(t, "prev"), Permit: anyText(t, "permit", 0),
 	}
-	if rapid.Bool().Draw(t, "record") {
+	if rapid.Bool().Draw(t, "mail") {
+		e.Type, e.SessionID = schemas.TypeEmailReceived, schemas.SessionID("desk", anyText(t, "session", 0))
+	}
+	if e.SessionID == "" && rapid.Bool().Draw(t, "record") {
 		e.Type = schemas.TypeRecord
 		e.Trail = &schemas.Trail{
 			Applied: rapid.Uint64Min(1).Draw(t, "applied"), Runs: rapid.Uint64Min(3).Draw(t, "runs"), Queued: rapid.Uint64Max(3).Draw(t, "queued"),

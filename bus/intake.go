@@ -127,7 +127,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if e.PartitionKey == "" {
 		e.PartitionKey = e.ID
 	}
-	session := schemas.SessionID(e.Profile, e.PartitionKey)
+	session := e.Session()
 	shard := schemas.ShardOf(session, i.core.Shards())
 	if err := i.admit(ctx, shard); err != nil {
 		return submission{}, err

@@ -51,6 +51,31 @@ func TestIntakeKeepsAConversationInOneShard(t *testing.T) {
 	}
 }
 
+// A mail goes to the session that it answers, after what was submitted for that before;
+// nothing else can be submitted for a session by its name.
+func TestIntakeTakesAMailToItsSession_I22(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(3)
+	intake := bus.NewIntake(ledger)
+	session := schemas.SessionID("praxis", "thread-1")
+	mail := incoming("mail", "thread-2")
+	mail.Type, mail.SessionID = schemas.TypeEmailReceived, session
+	outcomes := intake.SubmitAll(t.Context(), "email", []schemas.Event{incoming("first", "thread-1"), mail})
+	for _, outcome := range outcomes {
+		if outcome.Err != nil || outcome.Receipt.Session != session || outcome.Receipt.Shard != schemas.ShardOf(session, 3) {
+			t.Errorf("%+v", outcome)
+		}
+	}
+	if outcomes[1].Receipt.Sequence <= outcomes[0].Receipt.Sequence {
+		t.Error("it is before what came before it")
+	}
+	words := incoming("words", "thread-2")
+	words.SessionID = session
+	if _, err := intake.Submit(t.Context(), "chat", words); !errors.Is(err, schemas.ErrInvalidEvent) {
+		t.Errorf("a chat message for a session: %v", err)
+	}
+}
+
 func TestIntakeOffloadsLargeBodies(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)

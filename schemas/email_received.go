@@ -31,11 +31,15 @@ type EmailReceived struct {
 	Suppress bool     `json:"suppress_answer,omitzero"`
 	// Thread is the root of the conversation where References and In-Reply-To do
 	// not name it: the returned mail of a bounce or a signed address of ours does.
-	Thread     string          `json:"thread,omitzero"`
-	Auth       MailAuth        `json:"auth,omitzero"`
-	Suspicious []string        `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
-	Bounce     *Bounce         `json:"bounce,omitzero"`
-	Calendar   []CalendarEntry `json:"calendar,omitzero"`
+	Thread     string   `json:"thread,omitzero"`
+	Auth       MailAuth `json:"auth,omitzero"`
+	Suspicious []string `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
+	// Origin is what Auth comes to, and AnswerTo whom an answer goes to: the writer, or
+	// where a writer wants it who is believed. Mails of before say neither.
+	Origin   MailOrigin      `json:"origin,omitzero"`
+	AnswerTo Address         `json:"answer_to,omitzero"`
+	Bounce   *Bounce         `json:"bounce,omitzero"`
+	Calendar []CalendarEntry `json:"calendar,omitzero"`
 	// Signature is what a mail program puts below the words by itself.
 	Signature string `json:"signature,omitzero"`
 	// Parse says whether the mail was understood; Problems says what was not.
@@ -110,6 +114,17 @@ type MailAuth struct {
 	Aligned bool        `json:"aligned"`         // the domain stands for From (RFC 7489, section 3.1, relaxed)
 	Local   bool        `json:"local,omitzero"`  // found here, and not by the receiving server
 }
+
+// MailOrigin says how far it is known that a mail is of whom it says.
+type MailOrigin string
+
+// The origins.
+const (
+	OriginProven    MailOrigin = "proven"    // somebody trusted vouches for its only author
+	OriginUnproven  MailOrigin = "unproven"  // nobody vouches for it, though somebody would be believed
+	OriginRefuted   MailOrigin = "refuted"   // somebody trusted says that it is not
+	OriginUnchecked MailOrigin = "unchecked" // nobody is believed about it
+)
 
 // AuthVerdict is the outcome of authentication.
 type AuthVerdict string

@@ -36,6 +36,7 @@ type Event struct {
 	DataSchema      string    // dataschema
 
 	PartitionKey  string    // partitionkey: the conversation, as the message names it
+	SessionID     string    // sessionid: the session that a mail answers, as its door has proved (TypeEmailReceived only)
 	Profile       string    // profile: the profile of the source it came in by
 	CorrelationID string    // correlationid: the run
 	CausationID   string    // causationid: id of the event that caused this one
@@ -75,7 +76,17 @@ type Artifact struct {
 // ErrInvalidEvent reports an event that is not a CloudEvent 1.0.
 var ErrInvalidEvent = errors.New("not a valid CloudEvent")
 
-// Validate checks the attributes that CloudEvents 1.0 requires (section 3.1.1).
+// Session returns the conversation that an event from outside belongs to: the one that
+// its door has proved, else what its profile and partition key make.
+func (e *Event) Session() string {
+	if e.SessionID != "" {
+		return e.SessionID
+	}
+	return SessionID(e.Profile, e.PartitionKey)
+}
+
+// Validate checks the attributes that CloudEvents 1.0 requires (section 3.1.1), and that
+// only a mail names a session.
 func (e *Event) Validate() error {
 	for _, required := range [...]struct{ name, value string }{
 		{"id", e.ID}, {"source", e.Source}, {"type", e.Type},
@@ -83,6 +94,9 @@ func (e *Event) Validate() error {
 		if required.value == "" {
 			return fmt.Errorf("%w: attribute %q is missing", ErrInvalidEvent, required.name)
 		}
+	}
+	if e.SessionID != "" && (e.Type != TypeEmailReceived || !isSessionID(e.SessionID)) {
+		return fmt.Errorf("%w: attribute %q is no session that a mail answers", ErrInvalidEvent, "sessionid")
 	}
 	return nil
 }

@@ -90,6 +90,9 @@ type Incoming struct {
 	Language string `json:"language,omitzero"` // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
+	// Withheld is why nothing is answered, whatever comes of it: nobody vouches for who
+	// wrote. What such a message says is no part of the conversation.
+	Withheld WithheldReason `json:"withheld,omitzero"`
 	// Entities are what a request says that it is about, while it waits for its turn.
 	Entities map[string]string `json:"entities,omitzero"`
 	// Upstream is set on a request of another supervisor or of a planner: the
@@ -460,9 +463,18 @@ type ReplyWithheld struct {
 // WithheldReason says why an answer is not delivered.
 type WithheldReason string
 
-// WithheldBudget says that the conversation has had as many answers as it may have in an
-// hour, so that two programs that answer each other come to an end.
-const WithheldBudget WithheldReason = "reply_budget"
+// The reasons.
+const (
+	// WithheldBudget says that the conversation has had as many answers as it may have in an
+	// hour, so that two programs that answer each other come to an end.
+	WithheldBudget WithheldReason = "reply_budget"
+	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a
+	// stranger's words to somebody who never wrote.
+	WithheldUnproven WithheldReason = "sender_unproven"
+	// WithheldRefuted says that the receiving server calls the sender forged. No work is
+	// done for it either.
+	WithheldRefuted WithheldReason = "sender_refuted"
+)
 
 // DeliveryBounced says that a mail system has reported what became of an answer
 // that was sent. Whoever got the answer could have written such a report.
@@ -503,7 +515,8 @@ const (
 	StopSuperseded   StopReason = "superseded" // a newer message took its place
 	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
 	StopUnavailable  StopReason = "agent_unavailable"
-	StopFinished     StopReason = "finished" // the conversation was closed (O-13)
+	StopFinished     StopReason = "finished"       // the conversation was closed (O-13)
+	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
 )
 
 // RunSettled fixes the outcome of the work and the words of the answer; the

@@ -45,15 +45,19 @@ func ParseRunID(run string) (session string, n int, err error) {
 	if cut < 0 {
 		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
 	}
-	session = run[:cut]
-	id, err := uuid.Parse(session)
-	if err != nil || id.String() != session {
+	if session = run[:cut]; !isSessionID(session) {
 		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
 	}
 	if n, err = strconv.Atoi(run[cut+1:]); err != nil || n < 1 || RunID(session, n) != run {
 		return "", 0, fmt.Errorf("%w: %q", ErrInvalidID, run)
 	}
 	return session, n, nil
+}
+
+// isSessionID reports the one spelling of a session's id.
+func isSessionID(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && id.String() == text
 }
 
 // RequestID returns the message_id of the request for one attempt of a task. It

@@ -315,6 +315,8 @@ type Conversing struct {
 	// RepliesPerHour bounds the answers by mail to one conversation; 0 is
 	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
 	RepliesPerHour int `json:"replies_per_hour,omitzero"`
+	// Answer says whose mail is answered; AnswerEverybody when empty.
+	Answer Answering `json:"answer,omitzero"`
 	// Entities are kept for the conversation, handed to every agent, and checked
 	// in what they answer (G-29, G-30).
 	Entities []Entity `json:"entities,omitzero"`
@@ -326,6 +328,32 @@ const (
 	DefaultRepliesPerHour = 3
 	MaxRepliesPerHour     = 60
 )
+
+// Answering says whose mail is answered, by what is known of its origin. An answer may
+// carry words of the mail, and goes to whom that names.
+type Answering string
+
+// Whose mail is answered. Mail whose origin nobody checks always is.
+const (
+	// AnswerProven: mail that somebody trusted vouches for. What nobody vouches for is
+	// worked on, and its answer is withheld; what is refuted is not worked on.
+	AnswerProven Answering = "proven"
+	// AnswerUnrefuted: all but what is refuted, which is not worked on.
+	AnswerUnrefuted Answering = "unrefuted"
+	// AnswerEverybody: all mail.
+	AnswerEverybody Answering = "everybody"
+)
+
+// Withheld returns why mail of an origin is not answered; empty when it is.
+func (a Answering) Withheld(origin MailOrigin) WithheldReason {
+	switch {
+	case origin == OriginRefuted && (a == AnswerProven || a == AnswerUnrefuted):
+		return WithheldRefuted
+	case origin == OriginUnproven && a == AnswerProven:
+		return WithheldUnproven
+	}
+	return ""
+}
 
 // WhileRunning says what becomes of a message that comes while a run is under way.
 type WhileRunning string

@@ -194,7 +194,7 @@ func verdict(event schemas.Event, err error) string {
 func (o *Owner) conversationOf(in *input) (string, bool) {
 	switch in.kind {
 	case bus.KindIn:
-		id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
+		id := in.event.Session()
 		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
 	case bus.KindControl:
 		switch {

@@ -400,7 +400,7 @@ func (v *verifier) leftovers() {
 		if input.Message == nil {
 			continue // answers, progress and control words may have changed nothing
 		}
-		id := schemas.SessionID(input.Event.Profile, input.Event.PartitionKey)
+		id := input.Event.Session()
 		if s := v.sessions[id]; s == nil || !s.state.Has(input.Event.ID) {
 			v.fault(Fault{Session: id, Sequence: sequence, What: "a message was never decided"})
 		}

@@ -38,6 +38,10 @@ type Account struct {
 	Discard func(token string)
 	From    string   // "Name <address>" or an address; its domain is also that of the Message-IDs
 	Own     []string // addresses besides From that mail to this account has: nothing is sent there
+	// Sign, unless nil, returns what stands before the "@" of the Message-ID of a letter:
+	// it begins with the effect id and ".". Without it, or for a run that it does not
+	// take, the effect id alone stands there.
+	Sign func(effect, run string) (string, error)
 	// Copies are who may get a copy of an answer, besides the sender of the letter
 	// that is answered, when that letter named them: addresses, or domains such as
 	// @example.org.

@@ -2,6 +2,8 @@ package mail_test
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,44 @@ func TestBudgetOfAPeerEndsALoop_I20(t *testing.T) {
 	now = now.Add(time.Hour)
 	if err := answer("joerg@example.org"); err != nil {
 		t.Errorf("an hour later: %v", err)
+	}
+}
+
+// TestBudgetIsOfTheMailbox_I20: addresses of one mailbox share its budget, whatever stands
+// behind a plus, and at Google also whatever dots there are.
+func TestBudgetIsOfTheMailbox_I20(t *testing.T) {
+	t.Parallel()
+	for name, address := range map[string]func(n int) string{
+		"behind a plus": func(n int) string { return fmt.Sprintf("user+%d@example.org", n) },
+		"in any case":   func(n int) string { return strings.ToUpper("user"[:n%5]) + "user"[n%5:] + "@Example.org" },
+		"dots and names of Google": func(n int) string {
+			local := "us" + strings.Repeat(".", n%2) + "er+" + strconv.Itoa(n)
+			return local + []string{"@gmail.com", "@googlemail.com"}[n%2]
+		},
+	} {
+		sink := startSink(t, smtpsink.Config{})
+		agent := newAgent(t, sink)
+		sent := 0
+		for n := 1; n <= 15; n++ {
+			given := newAnswer()
+			given.To = []schemas.Address{{Address: address(n)}}
+			_, err := agent.Handle(t.Context(), requestWith(t, given), ignore)
+			if err == nil {
+				sent++
+			} else if failure := asFailure(t, err); !failure.Permanent || failure.Unknown {
+				t.Errorf("%s: permanent %v, unknown %v: %v", name, failure.Permanent, failure.Unknown, err)
+			}
+		}
+		if sent != mail.DefaultPeerPerHour || len(sink.Messages()) != sent {
+			t.Errorf("%s: %d letters of 15 went out", name, len(sink.Messages()))
+		}
+		for _, other := range []string{"us.er@example.org", "+1@example.org", "+2@example.org", "user@example.com"} {
+			given := newAnswer()
+			given.To = []schemas.Address{{Address: other}}
+			if _, err := agent.Handle(t.Context(), requestWith(t, given), ignore); err != nil {
+				t.Errorf("%s: %s: %v", name, other, err)
+			}
+		}
 	}
 }
 

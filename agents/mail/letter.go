@@ -51,11 +51,13 @@ type letter struct {
 	token       string   // that the newest attempt signs in with
 }
 
-// peers are those whose budgets the letter counts in.
+// peers are the mailboxes whose budgets the letter counts in, each once.
 func (l *letter) peers() []string {
-	peers := make([]string, len(l.to))
-	for i, recipient := range l.to {
-		peers[i] = strings.ToLower(recipient.Address)
+	var peers []string
+	for _, recipient := range l.to {
+		if peer := mailboxOf(recipient.Address); !slices.Contains(peers, peer) {
+			peers = append(peers, peer)
+		}
 	}
 	return peers
 }
@@ -108,13 +110,26 @@ func (l *letter) message() (*gomail.Msg, error) {
 	return message, nil
 }
 
-// messageID is made of the effect id alone, so that it is the same for every attempt.
-func messageID(request *bus.Request, domain string) string {
+// messageID is made of the effect id and the run, so that it is the same for every
+// attempt, and begins with the effect id, whatever key it is signed with.
+func (s *sender) messageID(request *bus.Request) string {
 	effect := request.EffectID
 	if uuid.Validate(effect) != nil || len(effect) != 36 {
 		effect = schemas.EffectID(effect+request.Payload.PlanID, request.Task().TaskID)
 	}
-	return effect + "@" + domain
+	if s.account.Sign != nil {
+		if signed, err := s.account.Sign(effect, request.Run); err == nil {
+			return signed + "@" + s.domain
+		}
+	}
+	return effect + "@" + s.domain
+}
+
+// effectOf returns the effect id of a Message-ID, with which it begins.
+func effectOf(messageID string) string {
+	left, _, _ := strings.Cut(messageID, "@")
+	effect, _, _ := strings.Cut(left, ".")
+	return effect
 }
 
 // threadOf returns the ids for References: those of the parent and the parent

@@ -11,7 +11,7 @@ import (
 
 // Limits bound what an account sends, so that a loop ends.
 type Limits struct {
-	PeerPerHour int // answers to one address; 0 means DefaultPeerPerHour
+	PeerPerHour int // answers to one mailbox, whatever is behind its plus; 0 means DefaultPeerPerHour
 	PerMinute   int // letters of the account; 0 is no bound
 }
 

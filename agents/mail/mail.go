@@ -1,7 +1,7 @@
 // Package mail sends an answer as a threaded mail over SMTP.
 //
-// The Message-ID is made of the request's effect id, so every attempt of one
-// answer carries the same one. When a connection breaks after the last byte,
+// The Message-ID is made of the request's effect id and run, so every attempt of one
+// answer carries the same one, and an answer to it finds the conversation. When a connection breaks after the last byte,
 // nobody knows whether the server took the mail: then, and before every further
 // attempt, the folder of sent mail is asked. What it cannot say is reported as
 // temporary and unknown.
@@ -61,7 +61,7 @@ type Receipt struct {
 // An Agent sends answers. It is safe for use by several goroutines at once.
 type Agent struct {
 	accounts map[string]*sender
-	own      map[string]bool // the system's own addresses, in lower case
+	own      map[string]bool // the system's own mailboxes
 	now      func() time.Time
 	log      zerolog.Logger
 	words    schemas.Sentences
@@ -99,7 +99,7 @@ func New(config Config) (*Agent, error) {
 		}
 		agent.accounts[name] = made
 		for _, address := range append([]string{made.from.Address}, account.Own...) {
-			agent.own[strings.ToLower(address)] = true
+			agent.own[mailboxOf(address)] = true
 		}
 	}
 	return agent, nil
@@ -217,7 +217,7 @@ func (a *Agent) compose(ctx context.Context, request *bus.Request) (*letter, *se
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	receipt := &Receipt{MessageID: messageID(request, account.domain)}
+	receipt := &Receipt{MessageID: account.messageID(request)}
 	made := &letter{
 		from:       account.from,
 		to:         recipients,
@@ -254,7 +254,7 @@ func (a *Agent) recipients(language string, to []schemas.Address) ([]*mail.Addre
 		return nil, a.refuse(language, "recipient")
 	}
 	for _, recipient := range recipients {
-		if a.own[strings.ToLower(recipient.Address)] || isRobot(recipient.Address) {
+		if a.own[mailboxOf(recipient.Address)] || isRobot(recipient.Address) {
 			return nil, a.refuse(language, "robot")
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // An Outbox is the folder of sent mail of an account. Both calls are bounded in
 // time by whoever implements them. It is safe for use by several goroutines.
 type Outbox interface {
-	// Find reports whether a letter with that Message-ID (without angle brackets)
-	// is in the folder.
-	Find(ctx context.Context, messageID string) (bool, error)
+	// Find reports whether a letter with that Message-ID (without angle brackets), or
+	// with one that begins with prefix, is in the folder.
+	Find(ctx context.Context, messageID, prefix string) (bool, error)
 	// Append puts a letter there, as it was sent.
 	Append(ctx context.Context, raw []byte) error
 }
@@ -44,12 +44,13 @@ const (
 )
 
 // look asks whether a letter has been sent. An account without an Outbox never
-// knows, which is an error.
+// knows, which is an error. What names the effect begins every id that an attempt may
+// have had, whatever key it was signed with.
 func (s *sender) look(ctx context.Context, messageID string) (bool, error) {
 	if s.account.Outbox == nil {
 		return false, errors.New("there is no folder of sent mail")
 	}
-	return s.account.Outbox.Find(ctx, messageID)
+	return s.account.Outbox.Find(ctx, messageID, effectOf(messageID))
 }
 
 // resolve reports whether a letter whose delivery was not confirmed has been sent

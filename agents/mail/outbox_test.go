@@ -29,7 +29,7 @@ type outbox struct {
 	stored func() []smtpsink.Message
 }
 
-func (o *outbox) Find(_ context.Context, messageID string) (bool, error) {
+func (o *outbox) Find(_ context.Context, messageID, prefix string) (bool, error) {
 	if asked := o.found.Add(1); o.findError != nil || asked < o.late {
 		return false, o.findError
 	}
@@ -42,7 +42,8 @@ func (o *outbox) Find(_ context.Context, messageID string) (bool, error) {
 		}
 	}
 	return slices.ContainsFunc(letters, func(raw []byte) bool {
-		return bytes.Contains(raw, []byte("Message-ID: <"+messageID+">\r\n"))
+		raw = bytes.ReplaceAll(raw, []byte("Message-ID:\r\n <"), []byte("Message-ID: <")) // folded
+		return bytes.Contains(raw, []byte("Message-ID: <"+messageID+">\r\n")) || bytes.Contains(raw, []byte("Message-ID: <"+prefix))
 	}), nil
 }
 
@@ -149,6 +150,43 @@ func TestASecondAttemptLooksBeforeItSends_I25(t *testing.T) {
 		if err != nil || receiptOf(t, result).Resolved != "sent" || len(sink.Messages()) != 1 || len(box.letters) != 1 {
 			t.Errorf("%s: %s, %v, %d letters", name, result.Data, err, len(sink.Messages()))
 		}
+	}
+}
+
+// TestEveryAttemptIsOneLetter_I25: a letter has the id that its account signs, and is
+// found in the folder by what the id begins with, also when the key was renewed between
+// two attempts, or when the first was made before letters were signed.
+func TestEveryAttemptIsOneLetter_I25(t *testing.T) {
+	t.Parallel()
+	sign := func(mac string) func(*mail.Account) {
+		return func(a *mail.Account) {
+			a.Sign = func(effect, run string) (string, error) { return effect + "." + run + "." + mac, nil }
+		}
+	}
+	for name, first := range map[string]func(*mail.Account){
+		"the same key": sign("mac"), "another key": sign("before"), "not signed": func(*mail.Account) {},
+	} {
+		sink, box := startSink(t, smtpsink.Config{}), &outbox{}
+		with := func(a *mail.Account) { a.Outbox = box }
+		request := requestWith(t, newAnswer())
+		if _, err := newAgent(t, sink, with, first).Handle(t.Context(), request, ignore); err != nil {
+			t.Fatal(err)
+		}
+		request.Attempt = 2
+		result, err := newAgent(t, sink, with, sign("mac")).Handle(t.Context(), request, ignore)
+		if err != nil || receiptOf(t, result).Resolved != "sent" || len(sink.Messages()) != 1 {
+			t.Errorf("%s: %s, %v, %d letters", name, result.Data, err, len(sink.Messages()))
+		}
+		if got, want := receiptOf(t, result).MessageID, effect+".run-1.mac@praxis.example"; got != want {
+			t.Errorf("%s: the letter is %s", name, got)
+		}
+	}
+	sink := startSink(t, smtpsink.Config{})
+	agent := newAgent(t, sink, func(a *mail.Account) {
+		a.Sign = func(string, string) (string, error) { return "", errors.New("no run of ours") }
+	})
+	if result, err := agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore); err != nil || receiptOf(t, result).MessageID != effect+"@praxis.example" {
+		t.Errorf("what cannot be signed: %s, %v", result.Data, err)
 	}
 }
 

@@ -27,6 +27,24 @@ func addresses(list ...string) []schemas.Address {
 	return made
 }
 
+// TestOwnMailboxGetsNothing_I20: no spelling of an own address is answered.
+func TestOwnMailboxGetsNothing_I20(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t, smtpsink.Config{})
+	agent := newAgent(t, sink, func(a *mail.Account) { a.Own = []string{"pra.xis@gmail.com"} })
+	for _, own := range []string{"support@praxis.example", "Support+again@praxis.example", "praxis+x@googlemail.com"} {
+		given := newAnswer()
+		given.To = addresses(own)
+		_, err := agent.Handle(t.Context(), requestWith(t, given), ignore)
+		if failure := asFailure(t, err); !failure.Permanent {
+			t.Errorf("%s: %v", own, err)
+		}
+	}
+	if sent := len(sink.Messages()); sent != 0 {
+		t.Errorf("%d letters", sent)
+	}
+}
+
 func TestOnlyAllowedCopiesAreSent_I24(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t, smtpsink.Config{OnRecipient: func(address string) error {

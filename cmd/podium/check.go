@@ -29,7 +29,8 @@ type checkCommand struct {
 func (checkCommand) Help() string {
 	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
 when there is one. The environment variables that the configuration names have to be set, and the
-programs of its agents have to be there. Nothing is started, so it does not see whether servers answer.
+programs of its agents have to be there. What may not be meant is a caution and no fault. Nothing is
+started, so it does not see whether servers answer.
 
   podium check -c podium.yaml`
 }
@@ -58,10 +59,19 @@ func (c *checkCommand) Run(env *environment) error {
 			}
 		}
 	}
+	cautions := []string{}
+	if err == nil {
+		cautions = settings.Cautions()
+	}
 	if env.json {
-		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults}), usage(err))
+		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults, "cautions": cautions}), usage(err))
 	}
 	if err == nil {
+		for _, caution := range cautions {
+			if _, err = fmt.Fprintln(env.stdout, "caution: "+caution); err != nil {
+				return err
+			}
+		}
 		_, err = fmt.Fprintf(env.stdout, "%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d, event sources %d\n", c.Config,
 			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels), len(settings.HTTP.Sources))
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -148,6 +149,40 @@ func TestCheckNamesPlaces_G34(t *testing.T) {
 	right := in(t, "", "check", "-c", writeFile(t, sampleConfig), "-o", "json").succeeds(t)
 	if err := json.Unmarshal([]byte(right.stdout), &report); err != nil || !report.OK || !strings.Contains(right.stdout, `"problems":[]`) {
 		t.Errorf("a right one: %s (%v)", right.stdout, err)
+	}
+}
+
+// TestCheckCautions_X06: what may not be meant is said and no fault: a mailbox about whose
+// mail nobody is believed.
+func TestCheckCautions_X06(t *testing.T) {
+	t.Parallel()
+	const mailbox = `
+mail: {accounts: [{name: support, profile: desk, imap: {host: imap.example.org, username: u, password: p%s}, smtp: {host: smtp.example.org, from: a@example.org}}]}
+agents: {echo: {kind: echo}}
+profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}], conversation: {answer: %s}}}
+`
+	for name, test := range map[string]struct {
+		imap, answer string
+		cautious     bool
+	}{
+		"nobody is believed":  {"", "proven", true},
+		"and forged mail not": {"", "unrefuted", true},
+		"a server is":         {", authserv_ids: [mx.example.org]", "proven", false},
+		"signatures are":      {", dkim: true", "proven", false},
+		"it is meant":         {"", "everybody", false},
+	} {
+		file := writeFile(t, fmt.Sprintf(mailbox, test.imap, test.answer))
+		if told := in(t, "", "check", "-c", file).succeeds(t).stdout; strings.Contains(told, `caution: mail account "support"`) != test.cautious {
+			t.Errorf("%s: %s", name, told)
+		}
+		var report struct {
+			OK       bool     `json:"ok"`
+			Cautions []string `json:"cautions"`
+		}
+		machine := in(t, "", "check", "-c", file, "-o", "json").succeeds(t)
+		if err := json.Unmarshal([]byte(machine.stdout), &report); err != nil || !report.OK || report.Cautions == nil || (len(report.Cautions) > 0) != test.cautious {
+			t.Errorf("%s: %s (%v)", name, machine.stdout, err)
+		}
 	}
 }
 

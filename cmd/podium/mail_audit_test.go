@@ -231,7 +231,7 @@ func TestMailTry(t *testing.T) {
 	if len(found) != 2 || found[0].UID != 3 || found[1].UID != 4 {
 		t.Fatalf("found %+v", found)
 	}
-	if person := found[0]; person.Mail.Class != schemas.MailHuman || person.Mail.Ignored != "" || person.Route.Steps[0].Decision.NextAgent != "echo" || person.Mail.Session == "" {
+	if person := found[0]; person.Mail.Class != schemas.MailHuman || person.Mail.Ignored != "" || person.Route.Steps[0].Decision.NextAgent != "echo" || person.Mail.Session == "" || person.Mail.Origin != schemas.OriginUnchecked {
 		t.Errorf("a person's mail: %+v", person)
 	}
 	if machine := found[1]; machine.Mail.Class != schemas.MailAutoReply || machine.Mail.Ignored == "" || machine.Route != nil {

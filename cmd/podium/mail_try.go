@@ -61,6 +61,9 @@ type triedMail struct {
 	Parse       schemas.ParseState       `json:"parse"`
 	Problems    []string                 `json:"problems,omitzero"`
 	Auth        schemas.MailAuth         `json:"auth,omitzero"`
+	Origin      schemas.MailOrigin       `json:"origin"`
+	Withheld    schemas.WithheldReason   `json:"withheld,omitempty"` // why nobody would be answered
+	AnswerTo    schemas.Address          `json:"answer_to,omitzero"` // whom an answer would go to
 	From        []schemas.Address        `json:"from"`
 	Subject     string                   `json:"subject"`
 	Text        string                   `json:"text"`
@@ -128,11 +131,16 @@ func tryMail(profile *plan.Profile, preview *imap.Preview) tried {
 		return line
 	}
 	line.Mail = &triedMail{
-		Session: schemas.SessionID(profile.Name, preview.PartitionKey), Class: mail.Class, Ignored: message.Ignore,
-		Parse: mail.Parse, Problems: mail.Problems, Auth: mail.Auth, From: mail.From, Subject: mail.Subject, Text: mail.Text,
+		Session: preview.Session, Class: mail.Class, Ignored: message.Ignore,
+		Parse: mail.Parse, Problems: mail.Problems, Auth: mail.Auth, Origin: mail.Origin, From: mail.From, Subject: mail.Subject, Text: mail.Text,
 		Attachments: mail.Attachments,
 	}
 	if message.Ignore == "" {
+		if line.Mail.Withheld = profile.Conversation.Answer.Withheld(mail.Origin); line.Mail.Withheld == "" && message.Reply.Agent != "" {
+			line.Mail.AnswerTo = mail.AnswerTo
+		}
+	}
+	if message.Ignore == "" && line.Mail.Withheld != schemas.WithheldRefuted {
 		explained := explain(profile, message.Words)
 		line.Route = &explained
 	}
@@ -182,11 +190,17 @@ func (e *environment) printTried(line tried) error {
 		attachment := &mail.Attachments[i]
 		_, _ = fmt.Fprintf(&b, "  attached %s, %d bytes\n", attachment.MediaType, attachment.Artifact.Size)
 	}
-	if line.Route == nil {
+	switch {
+	case line.Route == nil && mail.Withheld != "":
+		_, _ = fmt.Fprintf(&b, "  → nobody: it is not worked on (%s)\n", mail.Withheld)
+	case line.Route == nil:
 		_, _ = fmt.Fprintf(&b, "  → nobody: it is ignored (%s)\n", mail.Ignored)
-	} else {
+	default:
 		for _, step := range line.Route.Steps {
 			_, _ = fmt.Fprintf(&b, "  → %s: %s\n", cmp.Or(step.Decision.NextAgent, "nobody"), step.Decision.Reasoning)
+		}
+		if mail.Withheld != "" {
+			_, _ = fmt.Fprintf(&b, "  → its answer is withheld (%s)\n", mail.Withheld)
 		}
 	}
 	_, err := fmt.Fprintln(e.stdout, b.String())

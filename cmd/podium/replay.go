@@ -170,7 +170,7 @@ func concerns(event *schemas.Event, message *bus.Message, session, run string) b
 		return tells(event, run)
 	case about != "" || event.CorrelationID != "":
 		return false
-	case event.PartitionKey != "" && schemas.SessionID(event.Profile, event.PartitionKey) == session:
+	case event.PartitionKey != "" && event.Session() == session:
 		return true
 	}
 	return strings.HasSuffix(message.Subject, "."+session)

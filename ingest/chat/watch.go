@@ -128,7 +128,7 @@ func (w *watch) findInput(ctx context.Context) error {
 		return errNoRun
 	}
 	event, err := bus.Decode(message)
-	if err != nil || schemas.SessionID(event.Profile, event.PartitionKey) != w.ref.session {
+	if err != nil || event.Session() != w.ref.session {
 		return errNoRun
 	}
 	w.input, w.channel = event.ID, channelOf(&event)

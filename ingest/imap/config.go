@@ -58,6 +58,10 @@ type Config struct {
 	// sent; such a mail is classed as an automatic one. Default: none is.
 	Own func(messageID string) bool
 
+	// Session returns the session that a Message-ID of a letter of ours leads to, and
+	// false when it is not proved to be one that this account has sent. Default: none is.
+	Session func(messageID string) (session string, ours bool)
+
 	// CanaryEvery, when it is set, lets the door send itself a mail so often; it has
 	// to come in within CanaryWithin, default 5 min. CanaryKey marks it as ours.
 	CanaryEvery, CanaryWithin time.Duration
@@ -71,6 +75,8 @@ type Config struct {
 	// which mail of ours an address stands for. See mailparse.Options.
 	AuthServIDs []string
 	DKIM        mailparse.DKIM
+	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See mailparse.Vouch.
+	ReplyToFrom []string
 	Address     func(address string) (messageID string, found bool)
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s

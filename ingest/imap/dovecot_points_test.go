@@ -177,7 +177,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	for i := range seen {
 		e, mail := f.next(t)
 		got, err := schemas.Marshal(seen[i].Mail)
-		if err != nil || !bytes.Equal(got, e.Data) || seen[i].PartitionKey != e.PartitionKey {
+		if err != nil || !bytes.Equal(got, e.Data) || seen[i].Session != e.Session() {
 			t.Errorf("UID %d: shown\n%s\npublished\n%s (%v)", mail.UID, got, e.Data, err)
 		}
 	}

@@ -104,7 +104,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mailparse.PartitionKey(&mail), Profile: s.config.Profile,
+		PartitionKey: mailparse.PartitionKey(&mail), SessionID: mailparse.Session(&mail, s.config.Session), Profile: s.config.Profile,
 		Data: body,
 	}, nil
 }
@@ -116,15 +116,18 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 		if failure := recover(); failure != nil {
 			s.door.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
 			mail, err = mailparse.Unparsed(), nil
+			mailparse.Vouch(&mail, true, nil)
 		}
 	}()
 	return s.config.parse(ctx, content, s.door.dependencies.Core.Artifacts(), truncated)
 }
 
 func (c Config) parse(ctx context.Context, content io.Reader, sink mailparse.Sink, truncated bool) (schemas.EmailReceived, error) {
-	return mailparse.Parse(ctx, content, mailparse.Options{
+	mail, err := mailparse.Parse(ctx, content, mailparse.Options{
 		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
 	})
+	mailparse.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
+	return mail, err
 }
 
 // eventID is the identity of a message (RFC 9051, section 2.3.1.1): the same

@@ -44,16 +44,21 @@ func NewSentFolder(config Config, name string) *SentFolder {
 }
 
 // Find reports whether the folder has a letter with that Message-ID, which is
-// written without angle brackets. It changes nothing. Errors: ErrNoFolder,
+// written without angle brackets, or with one that begins with prefix. It changes nothing. Errors: ErrNoFolder,
 // ErrAuthentication, and those of the connection.
-func (f *SentFolder) Find(ctx context.Context, messageID string) (found bool, err error) {
+func (f *SentFolder) Find(ctx context.Context, messageID, prefix string) (found bool, err error) {
 	err = f.connected(ctx, func(ctx context.Context, c *client, folder string) error {
 		if opened, err := c.examine(ctx, folder); err != nil || !opened {
 			return err
 		}
 		return c.run(ctx, "SEARCH", func() error {
-			header := goimap.SearchCriteriaHeaderField{Key: "Message-ID", Value: "<" + messageID + ">"}
-			data, err := c.imap.UIDSearch(&goimap.SearchCriteria{Header: []goimap.SearchCriteriaHeaderField{header}}, nil).Wait()
+			// A part of a field is enough for a search (RFC 9051, section 6.4.4), but not for every server.
+			whole := withID("<" + messageID + ">")
+			criteria := &whole
+			if prefix != "" {
+				criteria = &goimap.SearchCriteria{Or: [][2]goimap.SearchCriteria{{whole, withID("<" + prefix)}}}
+			}
+			data, err := c.imap.UIDSearch(criteria, nil).Wait()
 			if err != nil {
 				return err
 			}
@@ -62,6 +67,10 @@ func (f *SentFolder) Find(ctx context.Context, messageID string) (found bool, er
 		})
 	})
 	return found, err
+}
+
+func withID(part string) goimap.SearchCriteria {
+	return goimap.SearchCriteria{Header: []goimap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: part}}}
 }
 
 // examine opens a folder for reading; false is one that does not exist, which not

@@ -15,12 +15,14 @@ import (
 
 const letterID = "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11@praxis.example"
 
+func effectOf(id string) string { effect, _, _ := strings.Cut(id, "@"); return effect }
+
 func letter(id string) []byte {
 	return []byte("From: a@praxis.example\r\nSubject: x\r\nMessage-ID: <" + id + ">\r\n\r\nhello\r\n")
 }
 
-// A letter that was put into the folder is found there by its Message-ID, and no
-// other one is (I25).
+// A letter that was put into the folder is found there by its Message-ID, or by what
+// that begins with, and no other one is (I25).
 func TestSentFolderFindsWhatWasAppended_I25(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -41,7 +43,7 @@ func TestSentFolderFindsWhatWasAppended_I25(t *testing.T) {
 				server.Doveadm(t, append([]string{"mailbox"}, test.create...)...)
 			}
 			folder := imap.NewSentFolder(config(server.Host, server.Port), test.configured)
-			if found, err := folder.Find(t.Context(), letterID); err != nil || found {
+			if found, err := folder.Find(t.Context(), letterID, ""); err != nil || found {
 				t.Fatalf("found %v before it is there: %v", found, err)
 			}
 			if err := folder.Append(t.Context(), letter(letterID)); err != nil {
@@ -50,13 +52,19 @@ func TestSentFolderFindsWhatWasAppended_I25(t *testing.T) {
 			if err := folder.Append(t.Context(), letter("other."+letterID)); err != nil {
 				t.Fatal(err)
 			}
-			if found, err := folder.Find(t.Context(), letterID); err != nil || !found {
+			if found, err := folder.Find(t.Context(), letterID, ""); err != nil || !found {
 				t.Errorf("found %v: %v", found, err)
 			}
-			for _, absent := range []string{"x" + letterID, letterID[1:], `" OR ALL "`, ""} {
-				if found, err := folder.Find(t.Context(), absent); err != nil || found {
+			for _, absent := range []string{"x" + letterID, "of another effect", `" OR ALL "`, ""} {
+				if found, err := folder.Find(t.Context(), absent, absent); err != nil || found {
 					t.Errorf("found %q: %v", absent, err)
 				}
+			}
+			if found, err := folder.Find(t.Context(), letterID[1:], ""); err != nil || found {
+				t.Errorf("found by its end: %v", err)
+			}
+			if found, err := folder.Find(t.Context(), "another@praxis.example", effectOf(letterID)); err != nil || !found {
+				t.Errorf("not found by what it begins with: %v", err)
 			}
 			got := server.Doveadm(t, "fetch", "-u", dovecot.Username, "flags date.received", "mailbox", test.folder, "all")
 			if strings.Count(got, `\Seen`) != 2 || strings.Count(got, time.Now().Format("2006-01")) != 2 {
@@ -82,7 +90,7 @@ func TestNoSentFolder(t *testing.T) {
 		t.Errorf("there is now %q", list)
 	}
 	server.Stop(t)
-	if _, err := folder.Find(t.Context(), letterID); !errors.Is(err, imap.ErrNoFolder) {
+	if _, err := folder.Find(t.Context(), letterID, ""); !errors.Is(err, imap.ErrNoFolder) {
 		t.Errorf("%v", err)
 	}
 }
@@ -121,7 +129,7 @@ func TestSilentServerOfASentFolder(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close(); <-done })
 	silent := config("127.0.0.1", listener.Addr().(*net.TCPAddr).Port)
 	silent.AnswerDeadline = 100 * time.Millisecond
-	_, err = imap.NewSentFolder(silent, "Sent").Find(t.Context(), letterID)
+	_, err = imap.NewSentFolder(silent, "Sent").Find(t.Context(), letterID, "")
 	if !errors.Is(err, imap.ErrSilent) || accepted.Load() != 1 {
 		t.Errorf("%v after %d connections", err, accepted.Load())
 	}

@@ -15,10 +15,10 @@ import (
 
 // A Preview is what one message of a mailbox would become.
 type Preview struct {
-	UID          uint32
-	PartitionKey string                 // of its event
-	Mail         *schemas.EmailReceived // nil when it could not be had
-	Problem      string                 // then why, in English
+	UID     uint32
+	Session string                 // that its event goes to
+	Mail    *schemas.EmailReceived // nil when it could not be had
+	Problem string                 // then why, in English
 }
 
 // LookAt reads the newest messages of a mailbox, the oldest of them first, as a
@@ -93,7 +93,10 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 		preview.Mail.Account, preview.Mail.Mailbox = c.Account, c.Mailbox
 		preview.Mail.UIDValidity, preview.Mail.UID, preview.Mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
 		preview.Mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
-		preview.PartitionKey = mailparse.PartitionKey(preview.Mail)
+		event := schemas.Event{
+			PartitionKey: mailparse.PartitionKey(preview.Mail), SessionID: mailparse.Session(preview.Mail, c.Session), Profile: c.Profile,
+		}
+		preview.Session = event.Session()
 	}
 	return preview, errors.Join(err, content.close())
 }
@@ -102,6 +105,7 @@ func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) 
 	defer func() {
 		if failure := recover(); failure != nil {
 			unparsed := mailparse.Unparsed()
+			mailparse.Vouch(&unparsed, true, nil)
 			mail, err = &unparsed, nil
 		}
 	}()

@@ -234,6 +234,15 @@ func (t *Turn) Supersede() bool {
 	return true
 }
 
+// Refuse ends a run before any work: its sender is forged, and nobody is told.
+func (t *Turn) Refuse() {
+	t.Emit(schemas.Fact{RunSettled: &schemas.RunSettled{Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted}})
+	if t.Run.Message.ReplyAgent() != "" && t.Withheld != nil {
+		t.Emit(schemas.Fact{ReplyWithheld: t.Withheld})
+	}
+	t.end(schemas.StopRefuted, "")
+}
+
 // expire stops the run because its time is over; what is there is kept (M-56).
 func (t *Turn) expire() {
 	status := schemas.RunFailed

@@ -34,12 +34,16 @@ func (s *State) recentReplies(now time.Time) []time.Time {
 	return nil
 }
 
-// withheld says whether the budget of the conversation is used up: programs that
-// answer each other, and do not say that they are programs, come to an end by it.
+// withheld says why the answer does not go out: nobody vouches for who wrote, or the budget
+// of the conversation is used up. Programs that answer each other, and do not say that they
+// are programs, come to an end by that.
 func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
 		return nil
+	}
+	if doubt := active.Message.Withheld; doubt != "" {
+		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
 	recent := d.state.recentReplies(d.input.Now)
@@ -83,6 +87,9 @@ func (d *decision) bounced(received schemas.MessageReceived, report *Report) {
 // of the effect, and so names run and task to whoever knows the conversation.
 func (d *decision) sent(messageID string) int {
 	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
+	if named, _, more := strings.Cut(effect, "."); more {
+		effect = strings.ToLower(named) // ids without more were never known in another case
+	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {
 		if schemas.EffectID(schemas.RunID(d.state.Session, number), plan.DeliveryTask) != effect {
 			continue

@@ -43,6 +43,7 @@ type Message struct {
 	Language string  // as the writer says
 	Ignore   string  // why nothing answers it; empty for a person's message
 	Report   *Report // on an answer that was sent; nothing answers it
+	Origin   schemas.MailOrigin
 	Reply    schemas.Reply
 	// Upstream, Tasks and Entities are those of an execution_request.
 	Upstream *schemas.Upstream
@@ -150,7 +151,7 @@ const (
 )
 
 func readMail(mail *schemas.EmailReceived) Message {
-	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Words: mailWords(mail), Language: mail.Language}
+	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Words: mailWords(mail), Language: mail.Language, Origin: mail.Origin}
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
 	}

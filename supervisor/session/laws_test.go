@@ -272,7 +272,8 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 }
 
 // budget: within any hour a conversation has as many answers by mail as its profile
-// allows, and none is withheld while there is room (I20).
+// allows, and none is withheld while there is room (I20), unless nobody vouches for who
+// wrote: then none goes out, and for forged mail nobody is asked for work.
 func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
 	tb.Helper()
 	recent := 0
@@ -285,7 +286,14 @@ func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
 	if limit == 0 {
 		limit = schemas.DefaultRepliesPerHour
 	}
+	doubt := run.Message.Withheld
 	switch sent := fact.TaskDispatched; {
+	case fact.ReplyWithheld != nil && doubt != "":
+		if fact.ReplyWithheld.Reason != doubt {
+			tb.Fatalf("withheld for %s, and not for %s", fact.ReplyWithheld.Reason, doubt)
+		}
+	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == plan.DeliveryTask):
+		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case fact.ReplyWithheld != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
 	case sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:

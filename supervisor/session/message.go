@@ -66,7 +66,7 @@ func (d *decision) supersedes(message *Message) bool {
 	}
 	upstream := d.state.Active.Message.Upstream
 	return same(message.Upstream, upstream) ||
-		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede &&
+		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && d.doubt(message) == "" &&
 			sameRecipients(recipients(d.state.Active.Message.Reply), message.Reply.To)
 }
 
@@ -85,18 +85,26 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	d.emit(schemas.Fact{MessageReceived: &received})
 }
 
+// doubt is why a message is not answered: nobody vouches for who wrote. Nothing of the
+// conversation is for such a message, and nothing of it for the conversation.
+func (d *decision) doubt(message *Message) schemas.WithheldReason {
+	return d.env.Current.Conversation.Answer.Withheld(message.Origin)
+}
+
 // maxMerged bounds the messages that become one run.
 const maxMerged = 32
 
 func (d *decision) merges(newest *waiting, message *Message) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge &&
 		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
+		newest.message.Withheld == "" && d.doubt(message) == "" &&
 		newest.message.Channel == message.Channel && len(newest.message.More) < maxMerged &&
 		sameRecipients(recipients(newest.message.Reply), message.Reply.To)
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
 	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Words, message.Language))
+	incoming.Withheld = d.doubt(message)
 	incoming.Words = hold(schemas.Result{Text: message.Words}, d.input.Sequence)
 	return incoming
 }
@@ -119,7 +127,12 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 	if message.Tasks != nil {
 		content = d.input.Content()
 	}
-	d.start(run, incoming, content.Text, message.Entities).Begin(content)
+	turn := d.start(run, incoming, content.Text, message.Entities)
+	if incoming.Withheld == schemas.WithheldRefuted {
+		turn.Refuse()
+		return
+	}
+	turn.Begin(content)
 }
 
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Turn {
@@ -141,7 +154,7 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 // known is what the conversation is about before a message: what a request says
 // comes before what was said earlier, which is nothing to anybody else.
 func (d *decision) known(message *schemas.Incoming, said map[string]string) map[string]string {
-	if !sameRecipients(d.state.Recipients, recipients(message.Reply)) {
+	if message.Withheld != "" || !sameRecipients(d.state.Recipients, recipients(message.Reply)) {
 		return said
 	}
 	if len(said) == 0 {
@@ -175,6 +188,8 @@ func (d *decision) next() {
 			turn.Cancel()
 		case d.overtaken(&message):
 			turn.Supersede()
+		case message.Withheld == schemas.WithheldRefuted:
+			turn.Refuse()
 		default:
 			turn.Begin(content)
 		}
@@ -187,7 +202,9 @@ func (env *Env) whole(w *waiting) schemas.Incoming {
 		return *w.message
 	}
 	if input := env.Recall(w.sequence); input.Message != nil {
-		return input.incoming(w.message.Language)
+		incoming := input.incoming(w.message.Language)
+		incoming.Withheld = w.message.Withheld
+		return incoming
 	}
 	return schemas.Incoming{Sequence: w.sequence} // to be decided again once it can be read
 }
@@ -199,7 +216,7 @@ func (d *decision) overtaken(head *schemas.Incoming) bool {
 		return false
 	}
 	for newer := range d.state.Queue.All() {
-		if newer.Message.Upstream == nil && !newer.Cancelled && sameRecipients(recipients(head.Reply), recipients(newer.Message.Reply)) {
+		if newer.Message.Upstream == nil && !newer.Cancelled && newer.Message.Withheld == "" && sameRecipients(recipients(head.Reply), recipients(newer.Message.Reply)) {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ type waiting struct {
 // Queued is a message that waits until the active run has ended.
 type Queued struct {
 	Run int
-	// Message has at least Channel, Language and Upstream, and of Reply who sends the
+	// Message has at least Channel, Language, Withheld and Upstream, and of Reply who sends the
 	// answer to whom. It is shared: nobody changes it.
 	Message   *schemas.Incoming
 	Cancelled bool
@@ -110,11 +110,11 @@ func referable(m *schemas.Incoming) bool {
 
 // common returns what a queue keeps of a message beside its sequence.
 func common(m *schemas.Incoming) *schemas.Incoming {
-	return &schemas.Incoming{Channel: m.Channel, Language: m.Language, Reply: &schemas.Reply{Agent: m.Reply.Agent, To: m.Reply.To}}
+	return &schemas.Incoming{Channel: m.Channel, Language: m.Language, Withheld: m.Withheld, Reply: &schemas.Reply{Agent: m.Reply.Agent, To: m.Reply.To}}
 }
 
 func alike(kept, m *schemas.Incoming) bool {
-	return kept.Channel == m.Channel && kept.Language == m.Language && kept.Reply.Agent == m.Reply.Agent && slices.Equal(kept.Reply.To, m.Reply.To)
+	return kept.Channel == m.Channel && kept.Language == m.Language && kept.Withheld == m.Withheld && kept.Reply.Agent == m.Reply.Agent && slices.Equal(kept.Reply.To, m.Reply.To)
 }
 
 // merged returns the queue with another message in the place of the newest.
@@ -154,6 +154,8 @@ type stretch struct {
 	Language  string            `json:"language,omitzero"`
 	Agent     string            `json:"agent,omitzero"`
 	To        []schemas.Address `json:"to,omitzero"`
+
+	Withheld schemas.WithheldReason `json:"withheld,omitzero"`
 }
 
 // MarshalJSON returns an array of stretches.
@@ -172,7 +174,7 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 			m := w.message
 			stretches = append(stretches, stretch{
 				Run: run, Cancelled: w.cancelled, Sequences: binary.AppendUvarint(nil, w.sequence),
-				Channel: m.Channel, Language: m.Language, Agent: m.Reply.Agent, To: m.Reply.To,
+				Channel: m.Channel, Language: m.Language, Agent: m.Reply.Agent, To: m.Reply.To, Withheld: m.Withheld,
 			})
 		}
 		before = w
@@ -198,7 +200,7 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 			read = append(read, waiting{sequence: s.Message.Sequence, message: s.Message, cancelled: s.Cancelled})
 			continue
 		}
-		of := &schemas.Incoming{Channel: s.Channel, Language: s.Language, Reply: &schemas.Reply{Agent: s.Agent, To: s.To}}
+		of := &schemas.Incoming{Channel: s.Channel, Language: s.Language, Withheld: s.Withheld, Reply: &schemas.Reply{Agent: s.Agent, To: s.To}}
 		for sequence, left := uint64(0), s.Sequences; len(left) > 0; {
 			distance, n := binary.Uvarint(left)
 			if n <= 0 {

@@ -7,17 +7,20 @@ import (
 	"podium/schemas"
 )
 
-// recipientOf returns whom an answer goes to: the writer. Where they want it
-// elsewhere is believed when the mail is proved to be theirs, or when that is in
-// the same domain, one above it or one below it; else a stranger could have answers
-// sent to somebody who never wrote. No list of public suffixes is asked, since a
-// newer one would change what was decided.
+// recipientOf returns whom an answer goes to: the writer, or where they want it if that is
+// believed; else a stranger could have answers sent to somebody who never wrote. The door
+// has decided it, by lists that change.
+//
+// Mails of before do not say it. There it is believed when the mail is proved to be theirs,
+// or when that is in the same domain, one above it or one below it.
 func recipientOf(mail *schemas.EmailReceived) (schemas.Address, bool) {
 	if len(mail.From) == 0 {
 		return schemas.Address{}, false
 	}
 	chosen := mail.From[0]
-	if len(mail.ReplyTo) > 0 && (vouched(mail) || related(domainOf(chosen.Address), domainOf(mail.ReplyTo[0].Address))) {
+	if mail.Origin != "" {
+		chosen = mail.AnswerTo
+	} else if len(mail.ReplyTo) > 0 && (vouched(mail) || related(domainOf(chosen.Address), domainOf(mail.ReplyTo[0].Address))) {
 		chosen = mail.ReplyTo[0]
 	}
 	if chosen.Address == "" || len(chosen.Address) > maxLine {

@@ -149,7 +149,10 @@ func (s *scope) add(name string, read func() schemas.Result) {
 
 func conversationOf(state *State) *schemas.ConversationContext {
 	told := &schemas.ConversationContext{State: schemas.ConversationNew, Recent: state.Recent}
-	if state.Active.Number > state.Closed+1 || len(state.Recent) > 0 {
+	if state.Active.Message.Withheld != "" {
+		told.Recent = nil // what was said before is not for whom nobody vouches for
+	}
+	if state.Active.Number > state.Closed+1 || len(told.Recent) > 0 {
 		told.State = schemas.ConversationOngoing
 	}
 	return told

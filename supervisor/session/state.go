@@ -162,12 +162,14 @@ func (s *State) Apply(f *schemas.Fact) {
 	case f.MessageReceived != nil:
 		s.applyMessage(f.MessageReceived)
 	case f.RunStarted != nil:
-		s.Active = plan.Begin(f.RunStarted)
-		to := recipients(f.RunStarted.Message.Reply)
-		if !sameRecipients(s.Recipients, to) {
-			s.Recent = nil
+		s.Active, s.Profile = plan.Begin(f.RunStarted), f.RunStarted.Profile
+		if f.RunStarted.Message.Withheld == "" { // else it is no part of the conversation
+			to := recipients(f.RunStarted.Message.Reply)
+			if !sameRecipients(s.Recipients, to) {
+				s.Recent = nil
+			}
+			s.Entities, s.Recipients = f.RunStarted.Entities, to
 		}
-		s.Profile, s.Entities, s.Recipients = f.RunStarted.Profile, f.RunStarted.Entities, to
 		if s.Queue.first == f.RunStarted.Run && !s.Queue.IsZero() {
 			s.Queue = s.Queue.rest()
 		}
@@ -176,7 +178,9 @@ func (s *State) Apply(f *schemas.Fact) {
 	default:
 		if s.Active != nil {
 			s.Active.Apply(f, s.now)
-			s.remember(f)
+			if s.Active.Message.Withheld == "" {
+				s.remember(f)
+			}
 			s.replied(f)
 		}
 		s.answered(f)
@@ -187,6 +191,7 @@ func (s *State) applyEnd(f *schemas.Fact) {
 	if s.Active == nil {
 		return
 	}
+	withheld := s.Active.Message.Withheld != ""
 	s.Active.Apply(f, s.now)
 	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
@@ -197,7 +202,7 @@ func (s *State) applyEnd(f *schemas.Fact) {
 		}
 	}
 	s.Active = nil
-	if f.RunEnded.Reason == schemas.StopFinished {
+	if f.RunEnded.Reason == schemas.StopFinished && !withheld {
 		s.Closed, s.Recent, s.Entities = f.RunEnded.Run, nil, nil
 	}
 }

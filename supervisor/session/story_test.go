@@ -49,9 +49,10 @@ type story struct {
 //
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
+//	     [origin=proven]      as the door has found; answer-to is whom it would answer then
 //	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
-//	     [bounce-of=1 [action=failed] [status=5.1.1]]     a report on the answer of that run; 0 is another mail
+//	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
@@ -255,6 +256,10 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	if answer := text(d, "answer-to", ""); answer != "" {
 		mail.ReplyTo = []schemas.Address{{Address: answer}}
 	}
+	if origin := text(d, "origin", ""); origin != "" {
+		mail.Origin = schemas.MailOrigin(origin)
+		mail.AnswerTo = append(mail.ReplyTo, mail.From...)[0]
+	}
 	if name := text(d, "file", ""); name != "" {
 		mail.Attachments = []schemas.MailAttachment{{Attachment: schemas.Attachment{
 			Name: name + ".txt", MediaType: "text/plain", Artifact: schemas.Artifact{SHA256: strings.Repeat(name, 64), Size: 1},
@@ -268,6 +273,9 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 		sent := schemas.EffectID(schemas.RunID(s.state.Session, 0), "reply")
 		if number, err := strconv.Atoi(of); err == nil {
 			sent = schemas.EffectID(schemas.RunID(s.state.Session, number), "reply")
+		}
+		if d.HasArg("signed") { // as a relay may write it
+			sent = strings.ToUpper(sent + "." + schemas.RunID(s.state.Session, 1) + ".mac")
 		}
 		mail.Class = schemas.MailBounce
 		mail.Bounce = &schemas.Bounce{MessageID: sent + "@support.example", Delivery: schemas.Delivery{

@@ -69,6 +69,9 @@ func (s *story) fact(f *schemas.Fact) string {
 	case f.RunEnded != nil:
 		return strings.TrimSpace(fmt.Sprintf("run %d ends: %s (%s) %s", f.RunEnded.Run, f.RunEnded.Status, f.RunEnded.Reason, f.RunEnded.Replied))
 	case f.ReplyWithheld != nil:
+		if f.ReplyWithheld.Until.IsZero() {
+			return fmt.Sprintf("run %d answer withheld (%s)", f.ReplyWithheld.Run, f.ReplyWithheld.Reason)
+		}
 		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.ReplyWithheld.Run, f.ReplyWithheld.Reason, s.clock(f.ReplyWithheld.Until))
 	case f.DeliveryBounced != nil:
 		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.DeliveryBounced.Run,
@@ -145,6 +148,9 @@ func (s *story) started(f *schemas.RunStarted) string {
 		f.Message.Language, f.Message.Channel, reply(&f.Message))
 	if !f.Expires.IsZero() {
 		told += ", until " + s.clock(f.Expires)
+	}
+	if f.Message.Withheld != "" {
+		told += ", but for nobody (" + string(f.Message.Withheld) + ")"
 	}
 	return told + about(f.Entities)
 }

@@ -85,6 +85,12 @@ func (w *World) mail(event schemas.Event) {
 	if !w.once(6) {
 		mail.From = []schemas.Address{{Address: "person@sim"}}
 	}
+	if w.origins != nil {
+		mail.Origin = pick(w.origins, schemas.OriginProven, schemas.OriginProven, schemas.OriginUnproven, schemas.OriginRefuted, schemas.OriginUnchecked)
+		if len(mail.From) > 0 {
+			mail.AnswerTo = mail.From[0]
+		}
+	}
 	w.body(&event, mail)
 	w.deliver("email", &event, nil)
 }

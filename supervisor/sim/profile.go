@@ -123,6 +123,9 @@ func (d *drafts) profile(name string) schemas.Profile {
 	if once(d.rand, 2) {
 		p.Conversation.Entities = []schemas.Entity{{Name: "patient_id", Pattern: `P-\d+`}}
 	}
+	// Of no stream: it counts only in worlds whose mail has an origin.
+	answers := [...]schemas.Answering{"", schemas.AnswerProven, schemas.AnswerUnrefuted, schemas.AnswerProven}
+	p.Conversation.Answer = answers[len(p.Agents)%len(answers)]
 	d.plans(&p)
 	d.declare(&p)
 	return p

@@ -47,6 +47,7 @@ type IMAP struct {
 	// AuthServIDs and DKIM say whose word counts for where a mail comes from.
 	AuthServIDs []string         `yaml:"authserv_ids" min:"1" doc:"The names by which this server signs its Authentication-Results, such as [mx.example.org]. An empty one is a server that writes them without a name, as Microsoft 365 does: then the topmost one of a mail counts. Absent: nobody's are believed."`
 	DKIM        bool             `yaml:"dkim" doc:"true: signatures of mail (DKIM) are also verified here, which asks the DNS."`
+	ReplyToFrom []string         `yaml:"reply_to_from" min:"1" doc:"Senders that write for others, such as contact forms: addresses, or domains such as @forms.example. When one is vouched for, an answer goes wherever its Reply-To says. Of anybody else Reply-To counts only within the writer's own organization."`
 	Alarm       schemas.Duration `yaml:"alarm" default:"15m" doc:"Without a successful look for so long, the health page, the status and the log say so."`
 	Canary      *Canary          `yaml:"canary" doc:"A mail to the account itself now and then, which proves the whole path."`
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	agent "podium/agents/mail"
 )
 
 func (v *validator) mail() {
@@ -90,6 +92,14 @@ func (v *validator) imap(path string, imap *IMAP) {
 		if strings.ContainsAny(name, "; =\"\t\r\n()") {
 			v.problem(fmt.Sprintf("%s.authserv_ids[%d]", path, i), "%q is not the name of a server: it is what stands before the first semicolon of its Authentication-Results, or empty when nothing does", name)
 		}
+	}
+	for i, entry := range imap.ReplyToFrom {
+		if err := agent.CheckCopy(entry); err != nil {
+			v.problem(fmt.Sprintf("%s.reply_to_from[%d]", path, i), "%v", err)
+		}
+	}
+	if len(imap.ReplyToFrom) > 0 && len(imap.AuthServIDs) == 0 && !imap.DKIM {
+		v.problem(path+".reply_to_from", "nobody is believed about who wrote a mail, so that nobody counts as one of them: name your server in authserv_ids")
 	}
 	if imap.Canary != nil && imap.Canary.Every <= imap.Canary.withDefaults().Within {
 		v.problem(path+".canary.every", "the next would be sent before the one before it has to be back; it is to be longer than within")

@@ -7,10 +7,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"podium/agents/calculator"
@@ -19,6 +17,7 @@ import (
 	"podium/agents/exec"
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/schemas"
 )
@@ -26,9 +25,6 @@ import (
 // AckWait is how long the bus waits for a sign of life of an agent. M-47: a
 // crash is found after this time, not after the work deadline.
 const AckWait = 15 * time.Second
-
-// effectVersion is that of effect ids, which are made of names (RFC 9562, section 5.5).
-const effectVersion = 5
 
 // described is a handler that says what it is.
 type described interface {
@@ -51,7 +47,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
 			return tokenSource(settings, settings.Ledger.Data, account)
-		}, zerolog.Nop())
+		}, messageid.New(replyKey(settings)), zerolog.Nop())
 	case config.KindChat:
 		return chat.New(chat.Config{
 			Channels: chatChannels(settings), Opener: replySealer(settings),
@@ -83,25 +79,6 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 		}
 	}
 	return channels
-}
-
-// ownMail recognizes the Message-IDs that the mail agent gives: an effect id at
-// the domain of an account. The form of a UUID alone is no sign of ours: people's
-// programs in the same domain make such ids too, at random, in upper case or
-// without hyphens.
-func ownMail(settings *config.Config) func(messageID string) bool {
-	domains := map[string]bool{}
-	for i := range settings.Mail.Accounts {
-		from := settings.Mail.Accounts[i].SMTP.From
-		if at := strings.LastIndexByte(from, '@'); at >= 0 {
-			domains[strings.ToLower(strings.TrimRight(from[at+1:], "> "))] = true
-		}
-	}
-	return func(messageID string) bool {
-		local, domain, found := strings.Cut(strings.Trim(messageID, "<>"), "@")
-		id, err := uuid.Parse(local)
-		return found && err == nil && domains[strings.ToLower(domain)] && id.Version() == effectVersion && id.String() == local
-	}
 }
 
 // serveAgent runs one agent until ctx ends.

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"strings"
 	"testing"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/schemas"
 )
@@ -13,11 +15,20 @@ import (
 func TestOwnMailIsOurs_I20(t *testing.T) {
 	t.Parallel()
 	own := ownMail(&config.Config{Mail: config.Mail{Accounts: []config.Account{{SMTP: config.SMTP{From: "Support <support@Example.org>"}}}}})
-	effect := schemas.EffectID("run", "task")
+	run := schemas.RunID(schemas.SessionID("desk", "1"), 1)
+	effect := schemas.EffectID(run, "task")
+	signed, err := messageid.New(func() ([]byte, error) { return make([]byte, 32), nil }).Sign(messageid.Source{Account: "a"}, effect, run)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for id, want := range map[string]bool{
 		effect + "@example.org":                            true,
 		"<" + effect + "@EXAMPLE.org>":                     true,
 		effect + "@example.com":                            false,
+		signed + "@example.org":                            true,
+		strings.ToUpper(signed) + "@example.org":           true,
+		signed + "@example.com":                            false,
+		effect + "." + signed + "@example.org":             false,
 		"8C1D2E34-7B6A-4321-9876-1234567890AB@example.org": false, // Apple Mail
 		"8c1d2e34-7b6a-4321-9876-1234567890ab@example.org": false, // at random, in lower case
 		"0123456789abcdef0123456789abcdef@example.org":     false, // Roundcube

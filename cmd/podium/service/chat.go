@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -33,10 +32,7 @@ func (s *Service) openChat() (*chat.Door, error) {
 
 // replySealer has the key of reply_refs, and makes it the first time that it is used.
 func replySealer(settings *config.Config) *replyref.Sealer {
-	file := filepath.Join(CredentialsDir(settings.Ledger.Data), "reply.key")
-	return replyref.New(func() ([]byte, error) {
-		return keptKey(file, "messages that came before will not be answered in their chat any more")
-	})
+	return replyref.New(replyKey(settings))
 }
 
 // note is how progress is shown; nil when the chat agent runs elsewhere.

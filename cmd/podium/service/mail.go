@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/schemas"
@@ -26,7 +27,13 @@ const mailDoor = "email"
 func (s *Service) openDoors() error {
 	intake := bus.NewIntake(s.Ledger.Core)
 	hosts := map[string]*imap.Host{}
+	for _, caution := range s.settings.Cautions() {
+		s.log.Warn().Msg(caution)
+	}
 	key, err := s.canaryKey()
+	if err == nil && len(s.settings.Mail.Accounts) > 0 {
+		err = s.letters.Check()
+	}
 	if err != nil {
 		return err
 	}
@@ -41,7 +48,7 @@ func (s *Service) openDoors() error {
 			return err
 		}
 		for n, mailbox := range account.IMAP.Mailboxes {
-			settings := mailboxConfig(s.settings, account, mailbox, source)
+			settings := mailboxConfig(s.settings, account, mailbox, source, s.letters)
 			dependencies := imap.Dependencies{
 				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.Store(bus.MailboxBucket),
 				Host: hosts[address], Report: s.reportMail, Log: s.log,
@@ -67,10 +74,10 @@ func MailboxConfig(settings *config.Config, data string, account *config.Account
 	if err != nil {
 		return imap.Config{}, err
 	}
-	return mailboxConfig(settings, account, mailbox, source), nil
+	return mailboxConfig(settings, account, mailbox, source, lettersAt(data)), nil
 }
 
-func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source) imap.Config {
+func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source, letters *messageid.Signer) imap.Config {
 	made := imap.Config{
 		Account: account.Name, Profile: account.Profile,
 		Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS),
@@ -83,6 +90,8 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
 		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs,
+		ReplyToFrom: account.IMAP.ReplyToFrom,
+		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
 	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT

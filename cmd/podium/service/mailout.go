@@ -8,6 +8,7 @@ import (
 
 	"podium/agents/mail"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 )
@@ -30,12 +31,12 @@ func (s *Service) source(account *config.Account) (*oauth.Source, error) {
 // handler makes an agent; the one for mail works with the service's tokens and log.
 func (s *Service) handler(agent config.Agent) (described, error) {
 	if agent.Kind == config.KindMail {
-		return mailAgent(s.settings, s.source, s.log)
+		return mailAgent(s.settings, s.source, s.letters, s.log)
 	}
 	return handler(s.settings, agent)
 }
 
-func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Source, error), log zerolog.Logger) (*mail.Agent, error) {
+func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Source, error), letters *messageid.Signer, log zerolog.Logger) (*mail.Agent, error) {
 	accounts := make(map[string]mail.Account, len(settings.Mail.Accounts))
 	for i := range settings.Mail.Accounts {
 		account := &settings.Mail.Accounts[i]
@@ -43,12 +44,12 @@ func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Sou
 		if err != nil {
 			return nil, err
 		}
-		accounts[account.Name] = mailAccount(settings, account, tokens)
+		accounts[account.Name] = mailAccount(settings, account, tokens, letters)
 	}
 	return mail.New(mail.Config{Accounts: accounts, Log: log.With().Str("agent", config.MailAgent).Logger()})
 }
 
-func mailAccount(settings *config.Config, account *config.Account, tokens *oauth.Source) mail.Account {
+func mailAccount(settings *config.Config, account *config.Account, tokens *oauth.Source, letters *messageid.Signer) mail.Account {
 	smtp := &account.SMTP
 	made := mail.Account{
 		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS),
@@ -56,6 +57,9 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		Copies: smtp.Copies, Plain: smtp.PlainOnly(), AttachmentLimit: int64(smtp.AttachmentLimit),
 		Limits: mail.Limits(smtp.Limits), Sent: mail.Sent(smtp.Sent),
 		Templates: make(map[string]mail.Template, len(smtp.Templates)),
+		Sign: func(effect, run string) (string, error) {
+			return letters.Sign(letterSource(account), effect, run)
+		},
 	}
 	for language, template := range smtp.Templates {
 		made.Templates[language] = mail.Template(template)
@@ -68,7 +72,7 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		made.Token, made.Discard = tokens.Token, tokens.Discard
 	}
 	if smtp.Sent != config.SentNone {
-		made.Outbox = imap.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens), smtp.SentFolder)
+		made.Outbox = imap.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens, letters), smtp.SentFolder)
 	}
 	return made
 }

@@ -42,7 +42,7 @@ func TestSenderOfAnAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			settings, account := accountOf(t, "password: p", test.smtp)
-			made := mailAccount(settings, account, nil)
+			made := mailAccount(settings, account, nil, nil)
 			if made.Sent != test.sent || (made.Outbox != nil) != test.folder || made.Token != nil || made.Plain {
 				t.Errorf("sent %s, a folder %v, a token %v, plain %v", made.Sent, made.Outbox != nil, made.Token != nil, made.Plain)
 			}
@@ -70,7 +70,7 @@ func TestSenderUsesTheTokenOfTheMailbox_I14(t *testing.T) {
 	}
 	oauthSettings := "oauth: {provider: google, client_id: podium, refresh_token: r}"
 	settings, account := accountOf(t, oauthSettings, "host: smtp.gmail.com")
-	made := mailAccount(settings, account, tokens)
+	made := mailAccount(settings, account, tokens, nil)
 	if made.Username != "support@example.org" || made.Token == nil {
 		t.Fatalf("it sends as %q, with a token: %v", made.Username, made.Token != nil)
 	}
@@ -78,7 +78,7 @@ func TestSenderUsesTheTokenOfTheMailbox_I14(t *testing.T) {
 		t.Errorf("token %q, %v", token, err)
 	}
 	settings, account = accountOf(t, oauthSettings, "host: smtp.gmail.com, username: u, password: p")
-	if made = mailAccount(settings, account, tokens); made.Token != nil || made.Username != "u" || made.Password != "p" {
+	if made = mailAccount(settings, account, tokens, nil); made.Token != nil || made.Username != "u" || made.Password != "p" {
 		t.Errorf("it sends as %q, with a token: %v", made.Username, made.Token != nil)
 	}
 }

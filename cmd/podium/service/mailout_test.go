@@ -30,6 +30,8 @@ type post struct {
 	mailbox *dovecot.Server
 	sink    *smtpsink.Server
 	service *service.Service
+	data    string // directory
+	desk    string // its configuration, with places
 }
 
 const patience = 30 * time.Second
@@ -51,7 +53,12 @@ profiles: {desk: {language: en, agents: [echo], routers: [{kind: default, agent:
 
 func openPost(t *testing.T, config smtpsink.Config, settings string, agents ...string) *post {
 	t.Helper()
-	p := &post{T: t, mailbox: dovecot.Start(t, dovecot.Options{})}
+	return openDesk(t, desk, config, settings, agents...)
+}
+
+func openDesk(t *testing.T, desk string, config smtpsink.Config, settings string, agents ...string) *post {
+	t.Helper()
+	p := &post{T: t, desk: desk, mailbox: dovecot.Start(t, dovecot.Options{})}
 	p.mailbox.Doveadm(t, "mailbox", "create", "-u", dovecot.Username, "Sent")
 	var err error
 	if p.sink, err = smtpsink.Start(context.WithoutCancel(t.Context()), config); err != nil {
@@ -64,7 +71,8 @@ func openPost(t *testing.T, config smtpsink.Config, settings string, agents ...s
 
 func (p *post) start(settings, agents string) {
 	p.Helper()
-	read, err := config.Parse(fmt.Appendf(nil, desk, p.TempDir(), p.mailbox.Port, dovecot.Username, dovecot.Password, p.sink.Port(), settings, agents), "podium.yaml")
+	p.data = p.TempDir()
+	read, err := config.Parse(fmt.Appendf(nil, p.desk, p.data, p.mailbox.Port, dovecot.Username, dovecot.Password, p.sink.Port(), settings, agents), "podium.yaml")
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -98,8 +106,13 @@ func letter(id, answers, text string) []byte {
 // conversation is the only one that there is, as far as it can be read.
 func (p *post) conversation() *schemas.Conversation {
 	p.Helper()
+	return p.session(schemas.SessionID("desk", "m1@example.org"))
+}
+
+func (p *post) session(id string) *schemas.Conversation {
+	p.Helper()
 	core := p.service.Ledger.Core
-	folded := &schemas.Conversation{Session: schemas.SessionID("desk", "m1@example.org")}
+	folded := &schemas.Conversation{Session: id}
 	for record, err := range bus.LoadSession(p.Context(), core, folded.Session) {
 		if err != nil {
 			p.Fatal(err)
@@ -114,14 +127,19 @@ func (p *post) conversation() *schemas.Conversation {
 // await returns the conversation once it is as wanted.
 func (p *post) await(what string, wanted func(*schemas.Conversation) bool) *schemas.Conversation {
 	p.Helper()
+	return p.awaitSession(schemas.SessionID("desk", "m1@example.org"), what, wanted)
+}
+
+func (p *post) awaitSession(id, what string, wanted func(*schemas.Conversation) bool) *schemas.Conversation {
+	p.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-ticker.C {
-		if folded := p.conversation(); wanted(folded) {
+		if folded := p.session(id); wanted(folded) {
 			return folded
 		}
 	}
-	p.Fatalf("%s: %+v", what, p.conversation())
+	p.Fatalf("%s: %+v", what, p.session(id))
 	return nil
 }
 

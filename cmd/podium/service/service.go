@@ -22,6 +22,7 @@ import (
 	"podium/bus/gate"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/lease"
+	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/schemas"
@@ -53,6 +54,7 @@ type Service struct {
 	present       present
 	serving       []*inProcess             // the agents that this process serves, by name
 	sources       map[string]*oauth.Source // of access tokens, by mail account
+	letters       *messageid.Signer        // of the Message-IDs of answers
 	doors         []*imap.Door
 	http          *webServer
 
@@ -79,6 +81,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
 	s := &Service{settings: settings, log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
 		s.patience.servers = settings.Ledger.NATS.Servers()

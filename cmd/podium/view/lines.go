@@ -110,6 +110,18 @@ func unserved(agent string, since time.Time) string {
 }
 
 // spoken turns a word of the ledger into words.
+// withheld says why an answer does not go out, and what changes that.
+func withheld(f *schemas.ReplyWithheld) string {
+	switch f.Reason {
+	case schemas.WithheldUnproven:
+		return spoken(f.Reason) + "; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)"
+	case schemas.WithheldRefuted:
+		return spoken(f.Reason) + "; the mail server says that the sender is forged, so that no work was done either (conversation.answer)"
+	case schemas.WithheldBudget:
+	}
+	return fmt.Sprintf("%s; the next answer may go out at %s", spoken(f.Reason), f.Until.Local().Format(time.DateTime))
+}
+
 func spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }
 
 func messageLine(f *schemas.MessageReceived) string {

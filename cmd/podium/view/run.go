@@ -46,7 +46,7 @@ func Run(run *schemas.Run, answer string) string {
 		task(line, run.Delivery, nil)
 	}
 	if run.Withheld != nil {
-		line("withheld  %s; the next answer may go out at %s", spoken(run.Withheld.Reason), run.Withheld.Until.Local().Format(time.DateTime))
+		line("withheld  %s", withheld(run.Withheld))
 	}
 	if run.Replied != "" {
 		line("answered as %s", run.Replied)

@@ -73,3 +73,17 @@ func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubtIsTold_X06: whoever looks at a run reads why nobody was answered, and where to
+// change that; no moment is named at which it would be otherwise.
+func TestDoubtIsTold_X06(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[schemas.WithheldReason]string{
+		schemas.WithheldUnproven: "withheld  sender unproven; ", schemas.WithheldRefuted: "withheld  sender refuted; ",
+	} {
+		told := view.Run(&schemas.Run{ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: reason}}, "")
+		if !strings.Contains(told, want) || !strings.Contains(told, "conversation.answer") || strings.Contains(told, "may go out") {
+			t.Errorf("%s: %s", reason, told)
+		}
+	}
+}

@@ -248,6 +248,41 @@ func TestThread(t *testing.T) {
 	}
 }
 
+// TestNewestLetterOfOurs_I22: the newest letter of ours that a mail names says which
+// session it answers, wherever it names it; other ids say nothing.
+func TestNewestLetterOfOurs_I22(t *testing.T) {
+	t.Parallel()
+	known := func(id string) (string, bool) {
+		session, ours := strings.CutSuffix(id, "@ours")
+		return session, ours
+	}
+	for name, test := range map[string]struct {
+		header []string
+		want   string
+	}{
+		"answers it":                {[]string{"In-Reply-To: <1@ours>"}, "1"},
+		"refers to it":              {[]string{"References: <1@ours>"}, "1"},
+		"refers to it among others": {[]string{"In-Reply-To: <9@x>", "References: <0@x> <1@ours> <9@x>"}, "1"},
+		"the newest":                {[]string{"References: <1@ours> <2@ours> <9@x>"}, "2"},
+		"answered before named":     {[]string{"In-Reply-To: <1@ours>", "References: <1@ours> <2@ours>"}, "1"},
+		"nothing of ours":           {[]string{"In-Reply-To: <1@x>", "References: <0@x> <1@x>"}, ""},
+		"its own id":                {[]string{"Message-ID: <1@ours>"}, ""},
+		"no ids":                    {nil, ""},
+	} {
+		mail, _ := parse(t, crlf(append(test.header, "From: a@b.example", "", "text")...))
+		if got := mailparse.Session(&mail, known); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if got := mailparse.Session(&mail, nil); got != "" {
+			t.Errorf("%s: got %q of nobody", name, got)
+		}
+	}
+	bounce := schemas.EmailReceived{InReplyTo: "2@ours", Bounce: &schemas.Bounce{MessageID: "1@ours"}}
+	if got := mailparse.Session(&bounce, known); got != "1" {
+		t.Errorf("a bounce goes to %q", got)
+	}
+}
+
 func TestTooManyReferencesKeepTheOldest(t *testing.T) {
 	t.Parallel()
 	var ids strings.Builder

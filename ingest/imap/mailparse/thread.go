@@ -37,6 +37,29 @@ func conversation(mail *schemas.EmailReceived) string {
 	}
 }
 
+// Session returns the session that a mail answers: that of the newest letter which it
+// names and known proves to be ours. "" is none, and then its thread says where it
+// belongs. A bounce names the letter that it reports on. A mail program may make any
+// thread of it, and leave ids out: one of ours is enough.
+func Session(mail *schemas.EmailReceived, known func(messageID string) (session string, ours bool)) string {
+	if known == nil {
+		return ""
+	}
+	named := []string{mail.InReplyTo}
+	if mail.Bounce != nil {
+		named = []string{mail.Bounce.MessageID, mail.InReplyTo}
+	}
+	for _, id := range slices.Backward(mail.References) {
+		named = append(named, id)
+	}
+	for _, id := range named {
+		if session, ours := known(id); ours {
+			return session
+		}
+	}
+	return ""
+}
+
 // messageIDs returns the ids of a field without angle brackets, each once, in
 // order. Ids without brackets, which some programs write, are taken when there
 // is no other.

@@ -1,0 +1,27 @@
+package config
+
+import (
+	"fmt"
+
+	"podium/schemas"
+)
+
+// Cautions say what is allowed and may not be meant.
+func (c *Config) Cautions() []string {
+	cautions := []string{} // a list in JSON too
+	for i := range c.Mail.Accounts {
+		account := &c.Mail.Accounts[i]
+		if c.answersStrangers(account) {
+			cautions = append(cautions, fmt.Sprintf("mail account %q answers whoever a mail says it is from, forged or not, and an answer may carry words of that mail: "+
+				"name the mail server in imap.authserv_ids, or set dkim: true; profiles.%s.conversation.answer: everybody says that it is meant", account.Name, account.Profile))
+		}
+	}
+	return cautions
+}
+
+// answersStrangers reports whether nobody is believed about who writes to an account, and
+// nobody has said that this is meant.
+func (c *Config) answersStrangers(account *Account) bool {
+	profile := c.Profiles[account.Profile]
+	return len(account.IMAP.AuthServIDs) == 0 && !account.IMAP.DKIM && profile.Conversation.Answer != schemas.AnswerEverybody
+}
