@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -103,8 +104,9 @@ func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
 		"header":           func(path string) error { return r.header(path, &read) },
 	})
 	if err == nil {
-		if _, end := r.decoder.ReadToken(); end == nil {
-			r.fault(int(r.decoder.InputOffset()), "", "there is something behind the end")
+		at := r.next()
+		if _, end := r.decoder.ReadToken(); !errors.Is(end, io.EOF) {
+			r.fault(at, "", "there is something behind the end")
 		}
 	}
 	return read, r.faults
@@ -112,6 +114,9 @@ func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
 
 // header reads the names of the fields of a copied header.
 func (r *languageReader) header(path string, into *vocabulary) error {
+	if r.decoder.PeekKind() != '{' {
+		return r.mismatch(path, "an object")
+	}
 	at := r.next()
 	keys := map[string]func(string) error{}
 	for name, kind := range roleNames() {
@@ -210,10 +215,10 @@ func (t *template) check(attribution bool) error {
 		return errors.New("its words are too few to be told from what people write")
 	case !attribution && t.first == "" && len(t.slots) > 0 && t.last == "":
 		return errors.New("it has to begin or to end with words")
-	case attribution && !strings.HasSuffix(t.last, ":"):
-		return errors.New("it has to end with a colon")
 	case attribution && len(t.slots) == 0:
 		return errors.New("it has no place, such as {name}")
+	case attribution && !strings.HasSuffix(t.last, ":"):
+		return errors.New("it has to end with a colon")
 	}
 	return nil
 }

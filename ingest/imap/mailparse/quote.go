@@ -29,15 +29,23 @@ type occasion struct {
 type splitter struct {
 	words  *Languages
 	lines  []string
-	folded []string // lines as they are compared; "" where not known yet
-	known  []bool
-	begins map[int]announced // attributions that begin at a line
-	seen   int               // lines that were looked at for ends of attributions
-	steps  int               // templates and labels compared, for a test
+	folded [window]foldedLine // the lines around, as they are compared
+	begins [window]announced  // attributions, by the line where they begin
+	seen   int                // lines that were looked at for ends of attributions
+	steps  int                // comparisons, for a test
+}
+
+// window is how many lines around a line are remembered, at least.
+const window = 32
+
+type foldedLine struct {
+	number int // counted from 1
+	text   string
 }
 
 // announced is a quotation's announcement.
 type announced struct {
+	line  int // where it begins
 	lines int
 	sure  bool // also when the quotation below is not marked
 }
@@ -66,8 +74,7 @@ func (l *Languages) splitText(text string, about occasion) (fresh, quoted, signa
 }
 
 func newSplitter(l *Languages, text string) *splitter {
-	lines := strings.Split(text, "\n")
-	return &splitter{words: l, lines: lines, folded: make([]string, len(lines)), known: make([]bool, len(lines)), begins: map[int]announced{}}
+	return &splitter{words: l, lines: strings.Split(text, "\n")}
 }
 
 func (s *splitter) split(about occasion) parts {
@@ -185,8 +192,8 @@ func (s *splitter) attribution(i int) (found announced, is bool) {
 			s.endsAttribution(s.seen)
 		}
 	}
-	found, is = s.begins[i]
-	return found, is
+	found = s.begins[i%window]
+	return found, found.lines > 0 && found.line == i
 }
 
 // endsAttribution finds the attribution whose last line is the one at end. A
@@ -210,7 +217,8 @@ func (s *splitter) endsAttribution(end int) {
 		}
 	}
 	if best.lines > 0 {
-		s.begins[end-best.lines+1] = best
+		best.line = end - best.lines + 1
+		s.begins[best.line%window] = best
 	}
 }
 
@@ -362,12 +370,14 @@ func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
 	return len(found) > 0
 }
 
-// fold returns line i as it is compared, and remembers it.
+// fold returns line i as it is compared, and remembers it for a while.
 func (s *splitter) fold(i int) string {
-	if !s.known[i] {
-		s.folded[i], s.known[i] = fold(s.lines[i]), true
+	kept := &s.folded[i%window]
+	if kept.number != i+1 {
+		s.steps++
+		kept.number, kept.text = i+1, fold(s.lines[i])
 	}
-	return s.folded[i]
+	return kept.text
 }
 
 // splitSignature takes off what a mail program puts at the end by itself: what
