@@ -82,7 +82,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Processed: imap.Processing(account.IMAP.After.Processed),
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
-		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs,
+		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages(),
 	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT

@@ -126,6 +126,9 @@ var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
 func readLanguages(folder fs.FS, name string) (map[string]vocabulary, error) {
 	entries, err := fs.ReadDir(folder, ".")
+	if failure, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failure.Err // its path is always "."
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the languages in %s: %w", name, err)
 	}

@@ -96,10 +96,10 @@ func (s *splitter) split(about occasion) parts {
 			p.own = append(p.own, s.lines[i])
 			i++
 			continue
-		case kind == forward, about.forwarded && !announced:
+		case kind == forward, !announced && (about.forwarded || kind == copied && !about.reply):
 			p.passed = s.lines[i:]
 			return p
-		case kind == unmarked:
+		case kind == unmarked, kind == copied:
 			p.quoted = append(p.quoted, s.lines[i:]...)
 			return p
 		}
@@ -117,6 +117,7 @@ const (
 	nothing  kind = iota
 	marked        // a quotation whose lines are marked, so that others are an answer below or between
 	unmarked      // a quotation that reaches to the end
+	copied        // the same, below a header; in a mail that answers nothing, it is what that passes on
 	forward       // a mail that is passed on
 )
 
@@ -146,7 +147,7 @@ func (s *splitter) announcement(i int) (what kind, count int) {
 		return forward, 1
 	}
 	if s.copiedHeader(i, false) {
-		return unmarked, 1
+		return copied, 1
 	}
 	return nothing, 0
 }
@@ -170,7 +171,7 @@ func (s *splitter) rule(i int) (what kind, count int) {
 		}
 		return unmarked, 1
 	case inner == "" && len(folded) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
-		return unmarked, 1
+		return copied, 1
 	}
 	return nothing, 0
 }
