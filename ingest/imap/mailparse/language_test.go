@@ -50,7 +50,7 @@ func TestLanguageOfADeployment_I19(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ header, body, text, quoted, signature string }{
 		"attribution": {"", "Jes.\n\nSendita de mia telefono\n\nJe 5 majo 2026, Ana skribis:\n\nĈu?", "Jes.", "Je 5 majo 2026, Ana skribis:\n\nĈu?", "Sendita de mia telefono"},
-		"header":      {"", "Jes.\n\nDe: Ana\nSendita: lundo\nAl: Ben\nTemo: x\n\nĈu?", "Jes.", "De: Ana\nSendita: lundo\nAl: Ben\nTemo: x\n\nĈu?", ""},
+		"header":      {"In-Reply-To: <1@b.c>\n", "Jes.\n\nDe: Ana\nSendita: lundo\nAl: Ben\nTemo: x\n\nĈu?", "Jes.", "De: Ana\nSendita: lundo\nAl: Ben\nTemo: x\n\nĈu?", ""},
 		"separator":   {"", "Jes.\n-----Originala mesaĝo-----\nĈu?", "Jes.", "-----Originala mesaĝo-----\nĈu?", ""},
 		"forward":     {"", "Jes.\n--- Plusendita mesaĝo ---\nDe: Ana\nAl: Ben\nTemo: x", "Jes.\n--- Plusendita mesaĝo ---\nDe: Ana\nAl: Ben\nTemo: x", "", ""},
 		"subject":     {"Subject: PS: x\n", "Jes.\n\nDe: Ana\nAl: Ben\nTemo: x", "Jes.\n\nDe: Ana\nAl: Ben\nTemo: x", "", ""},

@@ -3,7 +3,6 @@ package mailparse
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -14,8 +13,6 @@ const (
 	attributionLines = 4   // an attribution may be wrapped into so many
 	maxHeaderLines   = 14  // of a copied header, from its first field to its last
 	maxGap           = 3   // lines below an announcement, within which its quotation begins
-	maxBelow         = 60  // lines of a signature
-	maxSignature     = 100 // bytes of a line that a program adds, without its links
 )
 
 // An occasion is what the header says of why a mail was written.
@@ -51,14 +48,18 @@ type announced struct {
 }
 
 // parts are the lines of a text. Together they are all of it.
-type parts struct{ own, passed, quoted []string }
+type parts struct {
+	own, passed, quoted []string
+
+	breaks []int // where in own a quotation stood between
+}
 
 // splitText separates the new words of a mail from those it quotes; together
 // they are the whole text. A mail that is passed on is new, with what stands
 // below; so is one that holds nothing but a quotation.
 func (l *Languages) splitText(text string, about occasion) (fresh, quoted, signature string) {
 	p := newSplitter(l, text).split(about)
-	own, signature := l.splitSignature(p.own)
+	own, signature := l.splitSignature(p.own, p.breaks)
 	switch {
 	case signature == "":
 		fresh = tidy(slices.Concat(p.own, p.passed))
@@ -83,7 +84,7 @@ func (s *splitter) split(about occasion) parts {
 	for i := 0; i < len(s.lines); {
 		if isMarked(s.lines[i]) {
 			if about.reply || announced {
-				p.quoted = append(p.quoted, s.lines[i])
+				p.quote(s.lines[i])
 			} else {
 				p.own = append(p.own, s.lines[i])
 			}
@@ -100,14 +101,21 @@ func (s *splitter) split(about occasion) parts {
 			p.passed = s.lines[i:]
 			return p
 		case kind == unmarked, kind == copied:
-			p.quoted = append(p.quoted, s.lines[i:]...)
+			p.quote(s.lines[i:]...)
 			return p
 		}
 		announced = true
-		p.quoted = append(p.quoted, s.lines[i:i+count]...)
+		p.quote(s.lines[i : i+count]...)
 		i += count
 	}
 	return p
+}
+
+func (p *parts) quote(lines ...string) {
+	p.quoted = append(p.quoted, lines...)
+	if at := len(p.own); len(p.breaks) == 0 || p.breaks[len(p.breaks)-1] != at {
+		p.breaks = append(p.breaks, at)
+	}
 }
 
 // A kind says what a line announces.
@@ -184,120 +192,6 @@ func (s *splitter) below(i int) int {
 		}
 	}
 	return len(s.lines)
-}
-
-// attribution returns the attribution that begins at line i.
-func (s *splitter) attribution(i int) (found announced, is bool) {
-	for ; s.seen < min(i+attributionLines, len(s.lines)); s.seen++ {
-		if mayEndAttribution(s.lines[s.seen]) {
-			s.endsAttribution(s.seen)
-		}
-	}
-	found = s.begins[i%window]
-	return found, found.lines > 0 && found.line == i
-}
-
-// endsAttribution finds the attribution whose last line is the one at end. A
-// date makes it certain, so dated ones come first. Of several beginnings the
-// last is taken, because what stands above is more likely the author's; lines
-// above that hold a date belong to it as well.
-func (s *splitter) endsAttribution(end int) {
-	var best announced
-	joined, bestDated, above := "", false, ""
-	for lines := 1; lines <= attributionLines && end-lines+1 >= 0; lines++ {
-		line := s.lines[end-lines+1]
-		if strings.TrimSpace(line) == "" || isMarked(line) || len(line)+len(joined) > maxMarkerLine {
-			break
-		}
-		folded := s.fold(end - lines + 1)
-		joined, above = strings.TrimSuffix(folded+" "+joined, " "), folded+" "+above
-		found, dated, is := s.attributed(joined)
-		if is && (best.lines == 0 || dated && (!bestDated || hasMoment(above))) {
-			found.lines = lines
-			best, bestDated, above = found, dated, ""
-		}
-	}
-	if best.lines > 0 {
-		best.line = end - best.lines + 1
-		s.begins[best.line%window] = best
-	}
-}
-
-// attributed compares lines joined into one with the templates. sure is whether
-// they are an attribution also above a quotation that is not marked.
-func (s *splitter) attributed(joined string) (found announced, dated, is bool) {
-	text, dashed := undash(joined)
-	if !strings.HasSuffix(text, ":") {
-		return announced{}, false, false
-	}
-	for size := min(maxEnding, len(text)); size > 0; size-- {
-		for _, known := range s.words.attributions[text[len(text)-size:]] {
-			s.steps++
-			name, matched := known.matches(text)
-			if !matched {
-				continue
-			}
-			is = true
-			withDate := known.has(slotDate)
-			found.sure = found.sure || dashed || known.has(slotAddress) ||
-				withDate && (strings.Contains(text, "@") || hasMoment(text)) && !s.byPronoun(name)
-			dated = dated || withDate
-		}
-	}
-	return found, dated, is
-}
-
-// byPronoun tells whether a name is no name: "On 5 May 2026 I wrote:" is what
-// somebody writes.
-func (s *splitter) byPronoun(name string) bool {
-	words := strings.Fields(name)
-	return len(words) > 0 && (s.words.pronouns[words[0]] || s.words.pronouns[words[len(words)-1]])
-}
-
-// undash takes the dashes off that some programs put on both sides of an
-// attribution, and gives it the colon that they leave out.
-func undash(line string) (text string, dashed bool) {
-	if !strings.HasPrefix(line, "--") || !strings.HasSuffix(line, "--") {
-		return line, false
-	}
-	text = strings.Trim(line, "- ")
-	if !strings.HasSuffix(text, ":") {
-		text += ":"
-	}
-	return text, true
-}
-
-// hasMoment tells whether a line holds what programs write of a date and people
-// seldom do: the year or the time of the day.
-func hasMoment(line string) bool {
-	digits := 0
-	for i := range len(line) {
-		c := line[i]
-		if c >= '0' && c <= '9' {
-			if digits++; digits == 4 && (strings.HasPrefix(line[i-3:], "19") || strings.HasPrefix(line[i-3:], "20")) {
-				return true
-			}
-			continue
-		}
-		if (c == ':' || c == '.' || c == 'h') && digits > 0 && i+2 < len(line) && isDigit(line[i+1]) && isDigit(line[i+2]) {
-			return true
-		}
-		digits = 0
-	}
-	return false
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// mayEndAttribution is true of every line that ends with a colon or a dash when
-// it is folded, and of few others.
-func mayEndAttribution(line string) bool {
-	end := strings.TrimRight(line, " \t*\r")
-	if end == "" || len(line) > maxMarkerLine {
-		return false
-	}
-	last := end[len(end)-1]
-	return last == ':' || last == '-' || last >= utf8.RuneSelf
 }
 
 func isMarked(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
@@ -379,73 +273,6 @@ func (s *splitter) fold(i int) string {
 		kept.number, kept.text = i+1, fold(s.lines[i])
 	}
 	return kept.text
-}
-
-// splitSignature takes off what a mail program puts at the end by itself: what
-// stands below a line of two dashes (RFC 3676, section 4.3), or a line such as
-// "Sent from my iPhone" below an empty one. A name below a closing stays: it says
-// who writes and how to reach them.
-func (l *Languages) splitSignature(lines []string) (words, signature string) {
-	if at := delimiter(lines); at >= 0 {
-		if above := tidy(lines[:at]); above != "" {
-			return above, tidy(lines[at:])
-		}
-	}
-	text := tidy(lines)
-	above, last, found := cutLast(text, "\n\n")
-	if !found || strings.Contains(last, "\n") {
-		return text, ""
-	}
-	line := strings.Trim(fold(withoutLinks(last)), "-_<[ ")
-	if line == "" || len(line) > maxSignature || !l.signature(line) {
-		return text, ""
-	}
-	return strings.TrimSpace(above), strings.TrimSpace(last)
-}
-
-// delimiter returns the line of two dashes above a signature, or -1. Without
-// the blank behind them, they also divide lists, so they have to stand alone.
-func delimiter(lines []string) int {
-	found, bare, below := -1, 0, 0
-	for i := len(lines) - 1; i >= 0; i-- {
-		switch strings.TrimSuffix(lines[i], "\r") {
-		case "-- ":
-			if found < 0 && below <= maxBelow {
-				found = i
-			}
-		case "--":
-			if bare++; found < 0 && below <= maxBelow {
-				found = i
-			}
-		}
-		if strings.TrimSpace(lines[i]) != "" {
-			below++
-		}
-	}
-	if bare > 1 {
-		return -1
-	}
-	return found
-}
-
-// withoutLinks leaves out where the words of a line lead.
-func withoutLinks(line string) string {
-	if at := strings.Index(line, "<http"); at >= 0 {
-		if end := strings.IndexByte(line[at:], '>'); end >= 0 {
-			return line[:at] + line[at+end+1:]
-		}
-	}
-	return line
-}
-
-func cutLast(text, separator string) (before, after string, found bool) {
-	if !strings.Contains(text, separator) { // which is found out much faster than where the last one is
-		return text, "", false
-	}
-	if at := strings.LastIndex(text, separator); at >= 0 {
-		return text[:at], text[at+len(separator):], true
-	}
-	return text, "", false
 }
 
 // fold makes lines comparable: form NFC, lower case, single plain blanks, plain

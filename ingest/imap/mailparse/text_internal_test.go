@@ -107,7 +107,7 @@ func TestMobileSignatures_I19(t *testing.T) {
 		"Von meinem iPhone gesendet", "Gesendet von meinem Mobiltelefon", "Gesendet mit der GMX Mail App", "Gesendet von Mail für Windows",
 		"Envoyé de mon iPhone", "Envoyé à partir de Outlook pour iOS", "Télécharger Outlook pour Android",
 	} {
-		if words, signature := DefaultLanguages().splitSignature([]string{"Yes.", "", line}); words != "Yes." || signature != line {
+		if words, signature := DefaultLanguages().splitSignature([]string{"Yes.", "", line}, nil); words != "Yes." || signature != line {
 			t.Errorf("%q: got %q and %q", line, words, signature)
 		}
 	}
@@ -115,7 +115,7 @@ func TestMobileSignatures_I19(t *testing.T) {
 		"Sent from my iPhone", "Yes.\nSent from my desk", "Hello.\n\nVon meinem Arzt habe ich noch nichts gehört.", "Yes.\n\nAna\n+49 30 1234",
 		"Yes.\n\nSent from my office, which is " + strings.Repeat("far ", 30), "",
 	} {
-		if words, signature := DefaultLanguages().splitSignature(strings.Split(text, "\n")); words != strings.TrimSpace(text) || signature != "" {
+		if words, signature := DefaultLanguages().splitSignature(strings.Split(text, "\n"), nil); words != strings.TrimSpace(text) || signature != "" {
 			t.Errorf("%q was split into %q and %q", text, words, signature)
 		}
 	}
