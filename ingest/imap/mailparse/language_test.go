@@ -193,3 +193,30 @@ func TestBuiltInLanguages_I19(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentedLanguage_I19: the example of the documentation is a language.
+func TestDocumentedLanguage_I19(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/mail-reading.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(page), "```json\n")
+	example, _, closed := strings.Cut(example, "```")
+	if !found || !closed {
+		t.Fatal("the documentation shows no language")
+	}
+	languages, err := mailparse.LoadLanguages(languageFolder(t, map[string]string{"eo.json": example}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := "From: a@b.c\n\nJes.\n\nSendita de mia telefono\n\nJe 5 majo 2026, Ana skribis:\n\nCu?"
+	if mail := parseWith(t, raw, mailparse.Options{Languages: languages}); mail.Text != "Jes." || mail.Quoted == "" || mail.Signature == "" {
+		t.Errorf("got %q, %q and %q", mail.Text, mail.Quoted, mail.Signature)
+	}
+	for _, tag := range mailparse.DefaultLanguages().Tags() {
+		if !strings.Contains(string(page), "| `"+tag+"` |") {
+			t.Errorf("the documentation does not name %s", tag)
+		}
+	}
+}

@@ -7,7 +7,7 @@ import (
 
 const (
 	maxBelow     = 25  // lines of a signature with its disclaimer
-	maxBareBelow = 12  // lines of a signature below dashes without their blank
+	maxBareBelow = 8   // lines of a signature below dashes without their blank
 	maxSignature = 100 // bytes of a line that a program adds, without its links
 )
 
