@@ -2,6 +2,7 @@ package mailparse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -117,14 +118,7 @@ func (t *template) matches(line string) (name string, matched bool) {
 }
 
 // has tells whether a template has a place of a kind.
-func (t *template) has(kind slot) bool {
-	for _, one := range t.slots {
-		if one == kind {
-			return true
-		}
-	}
-	return false
-}
+func (t *template) has(kind slot) bool { return slices.Contains(t.slots, kind) }
 
 // weight says how much the words of a template tell: a letter of an alphabet
 // counts one, a character that is a word two.
