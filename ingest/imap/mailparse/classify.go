@@ -9,11 +9,12 @@ import (
 
 // An envelope is what a mail is classed by.
 type envelope struct {
-	header    header
-	report    string // kind of multipart/report; "" is none
-	own       bool   // its Message-ID is one of ours
-	from      string // local part of the first author, lower case
-	subject   string // folded
+	header  header
+	report  string // kind of multipart/report; "" is none
+	own     bool   // its Message-ID is one of ours
+	from    string // local part of the first author, lower case
+	subject string // folded
+
 	languages *Languages
 }
 
