@@ -6,9 +6,10 @@ import (
 )
 
 const (
-	maxBelow     = 25  // lines of a signature with its disclaimer
-	maxBareBelow = 8   // lines of a signature below dashes without their blank
-	maxSignature = 100 // bytes of a line that a program adds, without its links
+	maxBelow     = 25      // lines of a signature with its disclaimer
+	maxBareBelow = 8       // lines of a signature below dashes without their blank
+	maxSignature = 100     // bytes of a line that a program adds, without its links
+	maxDelimited = 4 << 10 // bytes of a signature with its disclaimer
 )
 
 // splitSignature takes off what a mail program adds by itself: what stands below
@@ -62,13 +63,14 @@ func delimited(lines []string, breaks []int) (begin, end int) {
 			break
 		}
 	}
-	below := 0
+	below, size := 0, 0
 	for _, line := range lines[begin+1 : end] {
+		size += len(line)
 		if strings.TrimSpace(line) != "" {
 			below++
 		}
 	}
-	if below == 0 || below > most {
+	if below == 0 || below > most || size > maxDelimited {
 		return 0, 0
 	}
 	return begin, end

@@ -121,6 +121,23 @@ func TestMobileSignatures_I19(t *testing.T) {
 	}
 }
 
+// TestSignatureIsBounded_I19: what is long is no signature, whatever stands above.
+func TestSignatureIsBounded_I19(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		below string
+		is    bool
+	}{
+		"a name": {"Ana", true}, "25 lines": {strings.Repeat("x\n", 25), true}, "26 lines": {strings.Repeat("x\n", 26), false},
+		"4 KiB": {strings.Repeat("x", 4<<10), true}, "more": {strings.Repeat("x", 4<<10+1), false}, "nothing": {"", false},
+	} {
+		text, _, signature := DefaultLanguages().splitText("Yes.\n-- \n"+test.below, occasion{})
+		if (signature != "") != test.is || (text == "Yes.") != test.is {
+			t.Errorf("%s: %d bytes of text, %d of signature", name, len(text), len(signature))
+		}
+	}
+}
+
 // TestHiddenText_I19 sets apart what a reader does not see.
 func TestHiddenText_I19(t *testing.T) {
 	t.Parallel()
