@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/cmd/podium/config"
 	"podium/ingest/imap/mailparse"
 	"podium/schemas"
 )
@@ -25,6 +26,9 @@ import (
 type mailParseCommand struct {
 	Files      []string `arg:"" help:"Messages (RFC 5322), folders of them, or - for standard input." placeholder:"FILE"`
 	AuthServID []string `name:"authserv-id" sep:"none" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed; an empty one is a server that writes no name, as Microsoft 365 does." placeholder:"ID"`
+	Languages  string   `help:"Folder with files of languages, as mail.languages of the configuration names it." placeholder:"DIR"`
+
+	languages *mailparse.Languages
 }
 
 // Help is shown by --help.
@@ -35,6 +39,7 @@ cannot be understood costs its own line and no other.
 
   podium mail parse mail.eml -o json
   podium mail parse ~/Maildir/cur -o json | jq 'select(.degraded) | .event.data.problems'
+  podium mail parse --languages ./languages mail.eml -o json
   cat mail.eml | podium mail parse -
 
 With -o json a line is {"file", "ok", "degraded", "error", "event"}: ok is false when nothing could be
@@ -44,7 +49,7 @@ in structured mode.
 Exit codes:
   0  every file gave an event
   1  a file could not be opened, or nothing in it could be read; the other files have their lines
-  2  the command line is wrong`
+  2  the command line or a file of a language is wrong`
 }
 
 // parsedMail is one line of the answer.
@@ -60,6 +65,12 @@ type parsedMail struct {
 
 // Run implements the verb.
 func (c *mailParseCommand) Run(env *environment) error {
+	if c.Languages != "" {
+		var err error
+		if c.languages, err = config.ReadMailLanguages(c.Languages); err != nil {
+			return usage(err)
+		}
+	}
 	out := bufio.NewWriter(env.stdout)
 	failed := 0
 	err := eachFile(env.ctx, c.Files, func(path string) error {
@@ -135,7 +146,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	defer content.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
 	measured := &measuredReader{r: io.TeeReader(content, sum)}
-	*mail, err = mailparse.Parse(env.ctx, measured, mailparse.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID})
+	*mail, err = mailparse.Parse(env.ctx, measured, mailparse.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,8 @@ type Config struct {
 	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See mailparse.Vouch.
 	ReplyToFrom []string
 	Address     func(address string) (messageID string, found bool)
+	// Languages are those that quotations are known in. Default: mailparse.DefaultLanguages.
+	Languages *mailparse.Languages
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
 	IdleReissue     time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)

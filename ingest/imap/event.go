@@ -125,6 +125,7 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 func (c Config) parse(ctx context.Context, content io.Reader, sink mailparse.Sink, truncated bool) (schemas.EmailReceived, error) {
 	mail, err := mailparse.Parse(ctx, content, mailparse.Options{
 		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
+		Languages: c.Languages,
 	})
 	mailparse.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
 	return mail, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/ingest/imap/mailparse"
 	"podium/schemas"
 )
 
@@ -25,8 +26,9 @@ type Config struct {
 	// Directory is where the file lies; programs of exec agents start there.
 	Directory string `yaml:"-"`
 
-	places map[string]place
-	file   string
+	places    map[string]place
+	file      string
+	languages *mailparse.Languages
 }
 
 // Ledger says where the state is kept.
@@ -138,6 +140,9 @@ func Load(path string) (*Config, error) {
 	}
 	if config.Directory, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the directory of the configuration: %w", err)
+	}
+	if err := config.readLanguages(filepath.Dir(path)); err != nil {
+		return nil, err
 	}
 	return config, nil
 }

@@ -9,7 +9,8 @@ import (
 
 // Mail holds the mail accounts.
 type Mail struct {
-	Accounts []Account `yaml:"accounts" doc:"Mailboxes, each with the server that sends its answers."`
+	Accounts  []Account `yaml:"accounts" doc:"Mailboxes, each with the server that sends its answers."`
+	Languages string    `yaml:"languages" doc:"Folder with a file TAG.json for each language in which quotations are known besides those of Podium, or instead of the one with the same tag. Relative to this file; it is read at the start. docs/mail-reading.md, Languages, describes the files."`
 }
 
 // An Account is one mailbox and the server that sends its answers.

@@ -89,7 +89,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Processed: imap.Processing(account.IMAP.After.Processed),
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
-		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs,
+		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages(),
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
 	}

@@ -95,7 +95,7 @@ func (w *walker) inside(ctx context.Context, data []byte) []schemas.AttachedMail
 	limits := w.limits
 	limits.Parts, limits.Addresses = min(limits.Parts, maxEntries), min(limits.Addresses, maxEntries)
 	inner := &walker{
-		sink: measuringSink{}, limits: limits, lines: newLineReader(bytes.NewReader(data)), problems: &problems{},
+		sink: measuringSink{}, limits: limits, languages: w.languages, lines: newLineReader(bytes.NewReader(data)), problems: &problems{},
 		budget: w.allowance.text, allowance: w.allowance, nested: w.nested + 1,
 	}
 	h := readHeader(inner.lines, limits, inner.problems)

@@ -56,6 +56,29 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// BenchmarkSplit measures mails whose text is as long as is read, 256 KiB: words
+// above a quotation, words in another alphabet, a quotation that is answered line
+// by line, and lines that nearly announce one.
+func BenchmarkSplit(b *testing.B) {
+	for name, text := range map[string]struct{ unit, end string }{
+		"words":    {"Dear all, the meeting of last week has shown: there is a lot to do - and little time.\r\n\r\n", "\r\nOn 5 Jan 2026, at 09:00, Ana <a@b.c> wrote:\r\n> When?\r\n"},
+		"cyrillic": {"Добрый день, встреча показала: дел много, а времени мало.\r\n", "\r\nпн, 5 янв. 2026 г. в 09:00, Ева <a@b.c>:\r\n> Когда?\r\n"},
+		"answered": {"On 5 Jan 2026, at 09:00, Ana <a@b.c> wrote:\r\n> When do we meet?\r\n> At nine?\r\nAt nine.\r\n", ""},
+		"nearly":   {"on mon, jan 5, 2026\r\nat 9:00, ana\r\n<a@b.c> wrot\r\ne:\r\nfrom: a\r\n-----\r\n", ""},
+	} {
+		raw := "From: a@b.c\r\nIn-Reply-To: <1@b.c>\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + strings.Repeat(text.unit, (256<<10)/len(text.unit)) + text.end
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := mailparse.Parse(b.Context(), strings.NewReader(raw), mailparse.Options{Sink: discarding{}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkAttachment measures an attachment of 50 MiB.
 func BenchmarkAttachment(b *testing.B) {
 	line := strings.Repeat("QUJD", 19) + "\r\n"

@@ -61,8 +61,7 @@ func FuzzQuotation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		text := clean(raw)
-		fresh, quoted := splitText(text)
-		words, signature := splitSignature(fresh)
+		words, quoted, signature := DefaultLanguages().splitText(text, occasion{reply: len(raw)%2 == 0, forwarded: len(raw)%7 == 0})
 		valid(t, words, signature, quoted)
 		if got, want := letterCount(words+signature+quoted), letterCount(text); got != want {
 			t.Fatalf("%d characters became %d:\n%q\n%q\n%q", want, got, words, signature, quoted)
@@ -303,7 +302,7 @@ func FuzzAttached(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, kind := range []string{"message/rfc822", "text/calendar", "message/delivery-status", "text/rfc822-headers", "application/zip"} {
-			w := &walker{sink: measuringSink{}, limits: DefaultLimits(), lines: newLineReader(bytes.NewReader(raw)), problems: &problems{}, budget: 1 << 10, allowance: fullAllowance()}
+			w := &walker{sink: measuringSink{}, limits: DefaultLimits(), languages: DefaultLanguages(), lines: newLineReader(bytes.NewReader(raw)), problems: &problems{}, budget: 1 << 10, allowance: fullAllowance()}
 			if err := w.attachment(t.Context(), bytes.NewReader(raw), &leafPart{mediaType: kind}); err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,8 @@ type Options struct {
 	// signed reply address or the envelope sender of a mail that was sent; nil
 	// knows none.
 	Address func(address string) (messageID string, found bool)
+	// Languages are those that quotations are known in; nil is DefaultLanguages.
+	Languages *Languages
 }
 
 // Parse reads one mail. It fills everything that the mail itself says; where
@@ -43,6 +45,9 @@ type Options struct {
 func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailReceived, error) {
 	if options.Limits == (Limits{}) {
 		options.Limits = DefaultLimits()
+	}
+	if options.Languages == nil {
+		options.Languages = DefaultLanguages()
 	}
 	outcomes, err := options.DKIM.verify(ctx, raw, options.Limits.Header)
 	if err != nil {
@@ -53,7 +58,7 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	lines := newLineReader(bounded)
 	lines.begin()
 	w := &walker{
-		sink: options.Sink, limits: options.Limits, lines: lines, problems: found,
+		sink: options.Sink, limits: options.Limits, languages: options.Languages, lines: lines, problems: found,
 		budget: 2*options.Limits.Text + options.Limits.Hidden, allowance: fullAllowance(),
 	}
 	mail := schemas.EmailReceived{From: []schemas.Address{}, Class: schemas.MailHuman}
@@ -92,6 +97,7 @@ func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []si
 	}
 	e := &envelope{
 		header: h, report: w.report, from: strings.ToLower(local), subject: fold(mail.Subject), senderless: senderless(h),
+		languages: options.Languages,
 		own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = classify(e)
@@ -172,8 +178,11 @@ func readFields(mail *schemas.EmailReceived, h header, limits Limits, found *pro
 
 func fillText(mail *schemas.EmailReceived, w *walker, limits Limits) {
 	text, hidden := w.allText()
-	mail.Text, mail.Quoted = splitText(text)
-	mail.Text, mail.Signature = splitSignature(mail.Text)
+	subject := fold(mail.Subject)
+	mail.Text, mail.Quoted, mail.Signature = w.languages.splitText(text, occasion{
+		forwarded: w.languages.forwarded(subject),
+		reply:     mail.InReplyTo != "" || len(mail.References) > 0 || w.languages.answers(subject),
+	})
 	mail.Hidden = truncate(hidden, limits.Hidden)
 	if len(mail.Text) > limits.Text || len(mail.Quoted) > limits.Text {
 		w.problems.add(problemText)

@@ -1,258 +1,300 @@
 package mailparse
 
 import (
-	"embed"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/text/unicode/norm"
-
-	"podium/schemas"
 )
-
-//go:embed markers/*.json
-var markerFiles embed.FS
-
-// markers are the words by which mail programs announce what they quote, in
-// every language of the markers folder. All are lower case and in form NFC.
-type markers struct {
-	Attributions []attribution `json:"attributions"` // the line above a quotation
-	Separators   []string      `json:"separators"`   // between dashes, above a quotation
-	Forwards     []string      `json:"forwards"`     // between dashes, above what was passed on
-	From         []string      `json:"from"`         // the first field of a quoted header
-	Fields       []string      `json:"fields"`       // the others
-	Stubs        []string      `json:"stubs"`        // texts that only say that there is an HTML part
-	Signatures   []attribution `json:"signatures"`   // lines that mail programs add by themselves
-	Bounces      []string      `json:"bounces"`      // beginnings of the subjects of bounces
-	AutoReplies  []string      `json:"auto_replies"` // beginnings of the subjects of automatic replies
-}
-
-// An attribution is a line that says who wrote what follows, and then must hold
-// a digit as well, as every date does; or how the words above were sent.
-type attribution struct {
-	Starts   string `json:"starts,omitzero"`
-	Contains string `json:"contains,omitzero"`
-	Ends     string `json:"ends,omitzero"`
-}
-
-var loadMarkers = sync.OnceValue(func() markers { //nolint:gochecknoglobals // embedded words, read once and never changed
-	var all markers
-	entries, err := markerFiles.ReadDir("markers")
-	for _, entry := range entries {
-		var one markers
-		var body []byte
-		if body, err = markerFiles.ReadFile("markers/" + entry.Name()); err == nil {
-			err = schemas.Unmarshal(body, &one)
-		}
-		if err != nil {
-			break
-		}
-		all.Attributions = append(all.Attributions, one.Attributions...)
-		all.Separators = append(all.Separators, one.Separators...)
-		all.Forwards = append(all.Forwards, one.Forwards...)
-		all.From = append(all.From, one.From...)
-		all.Fields = append(all.Fields, one.Fields...)
-		all.Stubs = append(all.Stubs, one.Stubs...)
-		all.Signatures = append(all.Signatures, one.Signatures...)
-		all.Bounces = append(all.Bounces, one.Bounces...)
-		all.AutoReplies = append(all.AutoReplies, one.AutoReplies...)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("embedded quotation markers: %v", err)) // a test reads them
-	}
-	return all
-})
-
-// matches tells whether lines joined into one are such an attribution. Without
-// words that it starts with, its first line must show that it belongs to it.
-func (a attribution) matches(joined, first string) bool {
-	if a.Starts == "" && !strings.Contains(first, "@") && !strings.Contains(first, a.Contains) {
-		return false
-	}
-	return strings.HasPrefix(joined, a.Starts) && strings.Contains(joined, a.Contains) && strings.HasSuffix(joined, a.Ends)
-}
 
 const (
-	maxMarkerLine    = 400 // bytes; a longer line announces nothing
+	maxMarkerLine    = 500 // bytes; a longer line announces nothing
 	minRule          = 5   // dashes of a rule above a quotation
-	attributionLines = 3   // an attribution may be wrapped into so many
+	attributionLines = 4   // an attribution may be wrapped into so many
+	maxHeaderLines   = 14  // of a copied header, from its first field to its last
+	maxGap           = 3   // lines below an announcement, within which its quotation begins
 )
 
-// splitQuoted separates the new words of a mail from those it quotes; together
-// they are the whole text. A mail that holds nothing but a quotation, such as
-// one passed on without a word, is taken as new.
-func splitText(text string) (fresh, quoted string) {
-	words := loadMarkers()
-	lines := strings.Split(text, "\n")
-	cut := len(lines)
-	ends := 0 // the last line looked at that may end an attribution, counted from 1
-	seen := 0
-	for i := range lines {
-		for ; seen < min(i+attributionLines, len(lines)); seen++ {
-			if mayEndAttribution(lines[seen]) {
-				ends = seen + 1
-			}
-		}
-		if words.announces(lines, i, ends > i) {
-			cut = i
-			break
-		}
+// An occasion is what the header says of why a mail was written.
+type occasion struct {
+	forwarded bool // the mail passes another one on
+	reply     bool // it answers another one
+}
+
+// A splitter separates the new words of a mail from those it quotes. It passes
+// over the lines once, and looks at a bounded number of lines around each.
+type splitter struct {
+	words  *Languages
+	lines  []string
+	folded [window]foldedLine // the lines around, as they are compared
+	begins [window]announced  // attributions, by the line where they begin
+	seen   int                // lines that were looked at for ends of attributions
+	steps  int                // comparisons, for a test
+}
+
+// window is how many lines around a line are remembered, at least.
+const window = 32
+
+type foldedLine struct {
+	number int // counted from 1
+	text   string
+}
+
+// announced is a quotation's announcement.
+type announced struct {
+	line  int // where it begins
+	lines int
+	sure  bool // also when the quotation below is not marked
+}
+
+// parts are the lines of a text. Together they are all of it.
+type parts struct {
+	own, passed, quoted []string
+
+	breaks []int // where in own a quotation stood between
+}
+
+// splitText separates the new words of a mail from those it quotes; together
+// they are the whole text. A mail that is passed on is new, with what stands
+// below; so is one that holds nothing but a quotation.
+func (l *Languages) splitText(text string, about occasion) (fresh, quoted, signature string) {
+	p := newSplitter(l, text).split(about)
+	own, signature := l.splitSignature(p.own, p.breaks)
+	switch {
+	case signature == "":
+		fresh = tidy(slices.Concat(p.own, p.passed))
+	case len(p.passed) == 0:
+		fresh = own
+	default:
+		fresh = own + "\n\n" + tidy(p.passed)
 	}
-	newLines, quotedLines := unquoted(lines[:cut])
-	below, belowQuoted := []string(nil), lines[cut:]
-	if n := words.attribution(lines, cut); n > 0 {
-		if plain, marked := unquoted(lines[cut+n:]); len(marked) > 0 {
-			// The quotation is marked line by line, so what is not marked is an answer below or between.
-			below, belowQuoted = plain, slices.Concat(lines[cut:cut+n], marked)
-		}
-	}
-	newLines, quotedLines = append(newLines, below...), append(quotedLines, belowQuoted...)
-	fresh = tidy(newLines)
 	if fresh == "" {
-		return strings.TrimSpace(text), ""
+		return strings.TrimSpace(text), "", ""
 	}
-	return fresh, tidy(quotedLines)
+	return fresh, tidy(p.quoted), signature
 }
 
-// unquoted separates lines that begin with ">".
-func unquoted(lines []string) (plain, quoted []string) {
-	for _, line := range lines {
-		if strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
-			quoted = append(quoted, line)
-		} else {
-			plain = append(plain, line)
-		}
-	}
-	return plain, quoted
+func newSplitter(l *Languages, text string) *splitter {
+	return &splitter{words: l, lines: strings.Split(text, "\n")}
 }
 
-// announces tells whether line i, with those below it, announces a quotation.
-// attributed is whether an attribution may begin there.
-func (m *markers) announces(lines []string, i int, attributed bool) bool {
-	if lines[i] == "" || len(lines[i]) > maxMarkerLine {
-		return false
-	}
-	if attributed && m.attribution(lines, i) > 0 {
-		return true
-	}
-	if isASCII(lines[i]) && !strings.Contains(lines[i], ":") && !strings.Contains(lines[i], "--") && !strings.Contains(lines[i], "__") {
-		return false // most lines: neither a field nor a rule, whatever folding them would show
-	}
-	folded := fold(lines[i])
-	if !strings.HasPrefix(folded, "--") && !strings.HasPrefix(folded, "__") {
-		return m.quotedHeader(folded, lines[i+1:])
-	}
-	inner := strings.Trim(folded, "-_ ")
-	if inner == "" && len(folded) >= minRule && i+1 < len(lines) {
-		return m.quotedHeader(fold(lines[i+1]), lines[i+2:])
-	}
-	return slices.Contains(m.Separators, inner)
-}
-
-// attribution returns how many lines an attribution takes, as programs wrap it.
-func (m *markers) attribution(lines []string, i int) int {
-	joined := ""
-	for n := 1; n <= attributionLines && i+n <= len(lines); n++ {
-		line := lines[i+n-1]
-		if line == "" || len(line)+len(joined) > maxMarkerLine {
-			return 0
-		}
-		joined = strings.TrimSpace(joined + " " + fold(line))
-		if !strings.HasSuffix(joined, ":") || !strings.ContainsAny(joined, "0123456789") {
+func (s *splitter) split(about occasion) parts {
+	var p parts
+	announced := false // a line marked with ">" in a mail that answers nothing is its author's
+	for i := 0; i < len(s.lines); {
+		if isMarked(s.lines[i]) {
+			if about.reply || announced {
+				p.quote(s.lines[i])
+			} else {
+				p.own = append(p.own, s.lines[i])
+			}
+			i++
 			continue
 		}
-		for _, known := range m.Attributions {
-			if known.matches(joined, fold(lines[i])) {
-				return n
+		kind, count := s.announcement(i)
+		switch {
+		case kind == nothing:
+			p.own = append(p.own, s.lines[i])
+			i++
+			continue
+		case kind == forward, !announced && (about.forwarded || kind == copied && !about.reply):
+			p.passed = s.lines[i:]
+			return p
+		case kind == unmarked, kind == copied:
+			p.quote(s.lines[i:]...)
+			return p
+		}
+		announced = true
+		p.quote(s.lines[i : i+count]...)
+		i += count
+	}
+	return p
+}
+
+func (p *parts) quote(lines ...string) {
+	p.quoted = append(p.quoted, lines...)
+	if at := len(p.own); len(p.breaks) == 0 || p.breaks[len(p.breaks)-1] != at {
+		p.breaks = append(p.breaks, at)
+	}
+}
+
+// A kind says what a line announces.
+type kind int
+
+const (
+	nothing  kind = iota
+	marked        // a quotation whose lines are marked, so that others are an answer below or between
+	unmarked      // a quotation that reaches to the end
+	copied        // the same, below a header; in a mail that answers nothing, it is what that passes on
+	forward       // a mail that is passed on
+)
+
+// announcement tells what line i announces, with the count of lines that do.
+func (s *splitter) announcement(i int) (what kind, count int) {
+	line := s.lines[i]
+	if line == "" || len(line) > maxMarkerLine {
+		return nothing, 0
+	}
+	if found, is := s.attribution(i); is {
+		switch below := s.below(i + found.lines); {
+		case below < len(s.lines) && isMarked(s.lines[below]):
+			return marked, found.lines
+		case found.sure:
+			return unmarked, found.lines
+		}
+		return nothing, 0
+	}
+	begin := strings.TrimLeft(line, " \t*")
+	if strings.HasPrefix(begin, "--") || strings.HasPrefix(begin, "__") {
+		return s.rule(i)
+	}
+	if !mayBeLabel(line) {
+		return nothing, 0
+	}
+	if folded := s.fold(i); strings.HasSuffix(folded, ":") && s.words.forwards[strings.Trim(folded, "-_ :")] {
+		return forward, 1
+	}
+	if s.copiedHeader(i, false) {
+		return copied, 1
+	}
+	return nothing, 0
+}
+
+// rule tells what a line that begins with dashes announces: by the words
+// between them, or by the header below.
+func (s *splitter) rule(i int) (what kind, count int) {
+	folded := s.fold(i)
+	inner := strings.Trim(folded, "-_ :")
+	below := s.below(i + 1)
+	s.steps++
+	switch {
+	case s.words.forwards[inner]:
+		return forward, 1
+	case s.words.separators[inner]:
+		if below < len(s.lines) {
+			_, attributed := s.attribution(below)
+			if attributed || isMarked(s.lines[below]) {
+				return marked, 1
+			}
+		}
+		return unmarked, 1
+	case inner == "" && len(folded) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
+		return copied, 1
+	}
+	return nothing, 0
+}
+
+// below returns the first line from i on that is not empty, within maxGap lines.
+func (s *splitter) below(i int) int {
+	for at := i; at < min(i+maxGap, len(s.lines)); at++ {
+		if strings.TrimSpace(s.lines[at]) != "" {
+			return at
+		}
+	}
+	return len(s.lines)
+}
+
+func isMarked(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
+
+// mayBeLabel is true of every line that begins with the name of a field.
+func mayBeLabel(line string) bool {
+	begin := line[:min(len(line), 60)]
+	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
+}
+
+// copiedHeader tells whether line i begins a header that was copied into the
+// text: three fields in one language, one of which says from whom, and one that
+// only mail has, unless a rule stands above.
+func (s *splitter) copiedHeader(i int, ruled bool) bool {
+	var roles [maxLanguages]role
+	if !s.labels(i, &roles) {
+		return false
+	}
+	mail := ruled || strings.Contains(s.lines[i], "@")
+	others := 0 // lines in a row that continue a field, or none
+	for at := i; at < min(i+maxHeaderLines, len(s.lines)) && others <= maxGap; at++ {
+		line := s.lines[at]
+		if len(line) > 4*maxMarkerLine {
+			break // long lists of addresses stand in one line
+		}
+		if at > i && !s.labels(at, &roles) {
+			others++
+			continue
+		}
+		others = 0
+		mail = mail || strings.Contains(line, "@")
+		for language := range s.words.tags {
+			if roles[language].header(mail) {
+				return true
 			}
 		}
 	}
-	return 0
+	return false
 }
 
-// mayEndAttribution is true of every line that ends with a colon when it is
-// folded, and of few others.
-func mayEndAttribution(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line, " \t*"), ":") || !isASCII(line)
+// header tells whether fields of one language make a header.
+func (r role) header(mail bool) bool {
+	count := 0
+	for one := roleSent; one <= roleSubject; one <<= 1 {
+		if r&one != 0 {
+			count++
+		}
+	}
+	return r&roleFrom != 0 && count >= 2 && (mail || r&(roleSent|roleSubject) != 0)
 }
 
-// quotedHeader tells whether a line begins a header that was copied into the
-// text: a field, and right below it two more, one of the three being From.
-func (m *markers) quotedHeader(folded string, below []string) bool {
-	from := m.beginsWith(folded, m.From)
-	if !from && !m.beginsWith(folded, m.Fields) {
+// labels adds what the label of line i says in each language, and tells whether
+// there is one.
+func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
+	line := s.lines[i]
+	if !mayBeLabel(line) {
 		return false
 	}
-	found := 0
-	for _, line := range below[:min(len(below), 6)] {
-		if len(line) > maxMarkerLine {
-			break
-		}
-		switch line = fold(line); {
-		case m.beginsWith(line, m.Fields):
-			found++
-		case m.beginsWith(line, m.From) && !from:
-			from = true
-			found++
-		}
+	s.steps++
+	var folded string
+	if len(line) <= maxMarkerLine {
+		folded = s.fold(i)
+	} else {
+		folded = fold(strings.ToValidUTF8(line[:maxMarkerLine], ""))
 	}
-	return from && found >= 2
+	name, _, _ := strings.Cut(folded, ":")
+	found := s.words.labels[name]
+	for _, one := range found {
+		roles[one.language] |= one.role
+	}
+	return len(found) > 0
 }
 
-func (m *markers) beginsWith(line string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(line, name) })
+// fold returns line i as it is compared, and remembers it for a while.
+func (s *splitter) fold(i int) string {
+	kept := &s.folded[i%window]
+	if kept.number != i+1 {
+		s.steps++
+		kept.number, kept.text = i+1, fold(s.lines[i])
+	}
+	return kept.text
 }
 
-// stub tells whether a plain text only stands in for an HTML part.
-func (m *markers) stub(text string) bool {
-	if len(text) > 500 {
-		return false
-	}
-	folded := fold(text)
-	return slices.ContainsFunc(m.Stubs, func(words string) bool { return strings.Contains(folded, words) })
-}
-
-// splitSignature takes the line that a mail program puts at the end by itself,
-// such as "Sent from my iPhone" below an empty line, off a text. A person's own signature stays:
-// it says who writes and how to reach them.
-func splitSignature(text string) (words, signature string) {
-	above, last, found := cutLast(strings.TrimRight(text, "\n"), "\n\n")
-	if !found || len(last) > maxSignature {
-		return text, ""
-	}
-	line := strings.TrimLeft(fold(last), "-_<[ ")
-	for _, known := range loadMarkers().Signatures {
-		if strings.HasPrefix(line, known.Starts) && strings.Contains(line, known.Contains) && strings.HasSuffix(line, known.Ends) {
-			return strings.TrimSpace(above), strings.TrimSpace(last)
-		}
-	}
-	return text, ""
-}
-
-func cutLast(text, separator string) (before, after string, found bool) {
-	if !strings.Contains(text, separator) { // which is found out much faster than where the last one is
-		return text, "", false
-	}
-	if at := strings.LastIndex(text, separator); at >= 0 {
-		return text[:at], text[at+len(separator):], true
-	}
-	return text, "", false
-}
-
-const maxSignature = 100 // bytes of a line that a program adds
-
-// fold makes lines comparable: form NFC, lower case, plain spaces, without
-// blanks, asterisks and quotation marks around, and without blanks before a colon.
+// fold makes lines comparable: form NFC, lower case, single plain blanks, plain
+// signs, without blanks and asterisks around, and without blanks before a colon.
 func fold(line string) string {
 	folded := strings.ToLower(norm.NFC.String(line))
 	if !isASCII(folded) {
-		folded = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2019", "'").Replace(folded)
+		folded = plainSigns.Replace(folded)
 	}
-	folded = strings.ReplaceAll(strings.Trim(folded, " \t*"), ":*", ":")
+	if strings.Contains(folded, "  ") || strings.Contains(folded, "\t") {
+		folded = strings.Join(strings.Fields(folded), " ")
+	}
+	folded = strings.ReplaceAll(strings.Trim(folded, " \t\r*"), ":*", ":")
 	return strings.ReplaceAll(strings.ReplaceAll(folded, "*:", ":"), " :", ":")
 }
+
+// plainSigns writes the signs of several alphabets in one way, and leaves out
+// those that are not seen.
+var plainSigns = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u3000", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "",
+	"\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "«", `"`, "»", `"`, "：", ":", "，", ",", "（", "(", "）", ")",
+)
 
 // tidy joins lines, with at most one empty line in a row and none around.
 func tidy(lines []string) string {

@@ -45,7 +45,7 @@ func TestQuotations_I19(t *testing.T) {
 		"Outlook for iOS":              {"Yes.", "________________________________\nVon: Ana\nGesendet: Montag\nAn: Office\nBetreff: x\n\nOffen?"},
 	}
 	for name, test := range tests {
-		fresh, quoted := splitText(test.fresh + "\n\n" + test.quoted)
+		fresh, quoted, _ := DefaultLanguages().splitText(test.fresh+"\n\n"+test.quoted, occasion{reply: true})
 		if fresh != test.fresh || quoted != test.quoted {
 			t.Errorf("%s: got %q and %q", name, fresh, quoted)
 		}
@@ -53,7 +53,7 @@ func TestQuotations_I19(t *testing.T) {
 	for _, whole := range []string{
 		"Le 5 janvier, elle a écrit :\nbonjour", "De : Paris à Lyon, 2 heures.\nÀ bientôt", "On 5 May she wrote: yes.", "Von: hier nach dort",
 	} {
-		if fresh, quoted := splitText(whole); strings.HasPrefix(whole, "Le") != (quoted != "" || fresh == whole) && quoted != "" {
+		if fresh, quoted, _ := DefaultLanguages().splitText(whole, occasion{reply: true}); strings.HasPrefix(whole, "Le") != (quoted != "" || fresh == whole) && quoted != "" {
 			t.Errorf("%q was split into %q and %q", whole, fresh, quoted)
 		}
 	}
@@ -70,7 +70,7 @@ func TestHTMLReplies_I19(t *testing.T) {
 		"Thunderbird": `<p>Yes.</p><div class="moz-cite-prefix">Am 05.01.26 um 09:00 schrieb Ana:<br></div><blockquote type="cite" cite="mid:1@x"><p>Is it open?</p></blockquote>`,
 	} {
 		visible, hidden := htmlToText(page)
-		fresh, quoted := splitText(visible)
+		fresh, quoted, _ := DefaultLanguages().splitText(visible, occasion{reply: true})
 		if fresh != "Yes." || !strings.HasSuffix(quoted, "Is it open?") || hidden != "" {
 			t.Errorf("%s: got %q and %q, hidden %q", name, fresh, quoted, hidden)
 		}
@@ -91,7 +91,7 @@ func TestStubs_I19(t *testing.T) {
 		"Please call me.":                                          "Please call me.",
 		strings.Repeat("Please call me. ", 40) + "no html-capable": strings.TrimSpace(strings.Repeat("Please call me. ", 40) + "no html-capable"),
 	} {
-		w := walker{segments: []segment{{alternative: 1, plain: []string{plain}, html: []string{page}}}, problems: &problems{}}
+		w := walker{languages: DefaultLanguages(), segments: []segment{{alternative: 1, plain: []string{plain}, html: []string{page}}}, problems: &problems{}}
 		if text, _ := w.allText(); text != want {
 			t.Errorf("%q: got %q", plain, text)
 		}
@@ -107,7 +107,7 @@ func TestMobileSignatures_I19(t *testing.T) {
 		"Von meinem iPhone gesendet", "Gesendet von meinem Mobiltelefon", "Gesendet mit der GMX Mail App", "Gesendet von Mail für Windows",
 		"Envoyé de mon iPhone", "Envoyé à partir de Outlook pour iOS", "Télécharger Outlook pour Android",
 	} {
-		if words, signature := splitSignature("Yes.\n\n" + line); words != "Yes." || signature != line {
+		if words, signature := DefaultLanguages().splitSignature([]string{"Yes.", "", line}, nil); words != "Yes." || signature != line {
 			t.Errorf("%q: got %q and %q", line, words, signature)
 		}
 	}
@@ -115,8 +115,25 @@ func TestMobileSignatures_I19(t *testing.T) {
 		"Sent from my iPhone", "Yes.\nSent from my desk", "Hello.\n\nVon meinem Arzt habe ich noch nichts gehört.", "Yes.\n\nAna\n+49 30 1234",
 		"Yes.\n\nSent from my office, which is " + strings.Repeat("far ", 30), "",
 	} {
-		if words, signature := splitSignature(text); words != text || signature != "" {
+		if words, signature := DefaultLanguages().splitSignature(strings.Split(text, "\n"), nil); words != strings.TrimSpace(text) || signature != "" {
 			t.Errorf("%q was split into %q and %q", text, words, signature)
+		}
+	}
+}
+
+// TestSignatureIsBounded_I19: what is long is no signature, whatever stands above.
+func TestSignatureIsBounded_I19(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		below string
+		is    bool
+	}{
+		"a name": {"Ana", true}, "25 lines": {strings.Repeat("x\n", 25), true}, "26 lines": {strings.Repeat("x\n", 26), false},
+		"4 KiB": {strings.Repeat("x", 4<<10), true}, "more": {strings.Repeat("x", 4<<10+1), false}, "nothing": {"", false},
+	} {
+		text, _, signature := DefaultLanguages().splitText("Yes.\n-- \n"+test.below, occasion{})
+		if (signature != "") != test.is || (text == "Yes.") != test.is {
+			t.Errorf("%s: %d bytes of text, %d of signature", name, len(text), len(signature))
 		}
 	}
 }

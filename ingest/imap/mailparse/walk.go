@@ -17,10 +17,11 @@ var errEnough = errors.New("enough parts")
 
 // A walker reads the parts of one mail in order.
 type walker struct {
-	sink     Sink
-	limits   Limits
-	lines    *lineReader
-	problems *problems
+	sink      Sink
+	limits    Limits
+	languages *Languages
+	lines     *lineReader
+	problems  *problems
 
 	parts       int
 	segments    []segment
@@ -321,7 +322,7 @@ func (w *walker) allText() (text, hidden string) {
 	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one segment) bool { return !one.empty() }) {
 		w.add(toUTF8(w.fallen, w.fallback.charset, w.problems), w.fallback.mediaType, place{})
 	}
-	words := loadMarkers()
+	words := w.languages
 	var visible, concealed []string
 	for _, one := range w.segments {
 		plain := paragraphs(one.plain)

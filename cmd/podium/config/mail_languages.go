@@ -1,0 +1,54 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+
+	"podium/ingest/imap/mailparse"
+)
+
+// MailLanguages are the languages in which quotations of mail are known: those of
+// Podium, and those of the folder that the file names.
+func (c *Config) MailLanguages() *mailparse.Languages {
+	if c.languages == nil {
+		return mailparse.DefaultLanguages()
+	}
+	return c.languages
+}
+
+// readLanguages reads the folder of mail.languages, which is relative to where
+// the file lies.
+func (c *Config) readLanguages(directory string) error {
+	folder := c.Mail.Languages
+	if folder == "" {
+		return nil
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(directory, folder)
+	}
+	languages, err := ReadMailLanguages(folder)
+	if err != nil && ProblemsOf(err) == nil {
+		at := c.places["mail.languages"]
+		err = Problems{{File: c.file, Line: at.line, Column: at.column, Path: "mail.languages", Message: err.Error()}}
+	}
+	c.languages = languages
+	return err
+}
+
+// ReadMailLanguages returns the languages of Podium with those of a folder. What
+// is wrong in its files is Problems, each with its line and column.
+func ReadMailLanguages(folder string) (*mailparse.Languages, error) {
+	languages, err := mailparse.LoadLanguages(folder)
+	faults, wrong := errors.AsType[mailparse.LanguageFaults](err)
+	if !wrong {
+		return languages, err
+	}
+	problems := make(Problems, len(faults))
+	for i, fault := range faults {
+		problems[i] = &Problem{File: fault.File, Line: fault.Line, Column: fault.Column, Path: fault.Path, Message: fault.Message}
+		if fault.Unknown != "" {
+			problems[i].Message = suggest(fault.Message, fault.Unknown, fault.Known)
+		}
+	}
+	return nil, problems
+}
