@@ -57,6 +57,10 @@ type Run struct {
 	// reported of it.
 	Withheld *ReplyWithheld    `json:"withheld,omitzero"`
 	Bounces  []DeliveryBounced `json:"bounces,omitzero"`
+	// ResendRequested says that somebody wants the answer sent again, which waits until
+	// no other run is under way; Resends counts how often that has begun.
+	ResendRequested bool `json:"resend_requested,omitzero"`
+	Resends         int  `json:"resends,omitzero"`
 }
 
 // RunState is how far a run is.
