@@ -22,6 +22,7 @@ type runsCommand struct {
 	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions and answer."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
+	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 }
 
 // Help is shown by --help.
@@ -33,11 +34,12 @@ server of its own, whether an instance runs or not.
   podium runs -c podium.yaml
   podium runs --nats nats://nats.example.org:4222 --credentials core.nk
   podium runs list --status failed -o json
+  podium runs list --status answer-failed    # podium runs resend sends such an answer again
   podium runs show 5f0c        # the beginning of an id is enough`
 }
 
 type runsListCommand struct {
-	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open." enum:",open,completed,partial,failed,blocked,cancelled" default:"" placeholder:"STATUS"`
+	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open; or those whose answer is answer-failed or answer-withheld." enum:",open,completed,partial,failed,blocked,cancelled,answer-failed,answer-withheld" default:"" placeholder:"STATUS"`
 	Limit  int    `help:"At most this many." default:"50"`
 }
 
@@ -46,6 +48,7 @@ func (runsListCommand) Help() string {
 	return `Those that have not ended are among them.
 
   podium runs --limit 10
+  podium runs --status answer-failed   # nobody has got their answers
   podium runs --status open -o json    # one run a line`
 }
 
@@ -58,7 +61,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		}
 		var chosen []*schemas.Run
 		for _, run := range runs {
-			if len(chosen) < c.Limit && (c.Status == "" || c.Status == string(run.Status) || c.Status == "open" && run.State != schemas.RunStateEnded) {
+			if len(chosen) < c.Limit && c.chooses(run) {
 				chosen = append(chosen, run)
 			}
 		}
@@ -67,6 +70,21 @@ func (c *runsListCommand) Run(env *environment) error {
 		}
 		return env.printRuns(chosen)
 	})
+}
+
+// chooses reports whether a run is one of those that are asked for.
+func (c *runsListCommand) chooses(run *schemas.Run) bool {
+	switch c.Status {
+	case "":
+		return true
+	case "open":
+		return run.State != schemas.RunStateEnded
+	case "answer-failed":
+		return run.AnswerFailed()
+	case "answer-withheld":
+		return run.Withheld != nil
+	}
+	return c.Status == string(run.Status)
 }
 
 // printLines prints each value as one line of JSON.
@@ -94,8 +112,11 @@ func (e *environment) printRuns(runs []*schemas.Run) error {
 			switch {
 			case run.Withheld != nil:
 				state += ", answer withheld"
-			case run.Delivery != nil && run.Delivery.State == schemas.TaskStateFailed:
+			case run.AnswerFailed():
 				state += ", answer failed"
+			}
+			if run.ResendRequested {
+				state += ", to be sent again"
 			}
 		}
 		if !run.Ended.IsZero() {

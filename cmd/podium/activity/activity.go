@@ -20,7 +20,8 @@ const kept = 4096
 // for use by several goroutines at once.
 type Feed struct {
 	lines   chan line
-	shown   atomic.Bool
+	shown   atomic.Bool   // somebody wants to see what happens
+	said    atomic.Bool   // somebody wants to see what is said
 	left    atomic.Uint64 // lines that found no room since that was last said
 	answers [outcomes]atomic.Uint64
 	failed  atomic.Int64 // when an answer last failed, in milliseconds since 1970
@@ -32,6 +33,7 @@ func New() *Feed { return &Feed{lines: make(chan line, kept)} }
 // A line is one thing that has happened, as it is kept until it is written.
 type line struct {
 	at      time.Time
+	event   string // its name for programs: that of the fact, where it is one
 	mood    mood
 	session string // of the run; none when empty
 	run     int
@@ -83,28 +85,38 @@ func (f *Feed) Answers() Answers {
 	return counted
 }
 
-// Say tells a sentence that is about no run.
-func (f *Feed) Say(sentence string) { f.tell(line{at: time.Now(), said: sentence}) }
+// Shown reports whether somebody wants to see what happens.
+func (f *Feed) Shown() bool { return f.shown.Load() }
+
+// Say tells a sentence that is about no run; it holds no percent sign.
+func (f *Feed) Say(sentence string) {
+	if f.said.Load() {
+		f.keep(line{at: time.Now(), event: saidEvent, said: sentence})
+	}
+}
 
 // Gone tells that nobody serves an agent any more; since is zero when nobody ever has.
 func (f *Feed) Gone(agent string, since time.Time) {
-	told := line{at: time.Now(), mood: bad, said: "agent %s is not served, and never was", with: [3]string{agent}}
+	told := line{at: time.Now(), event: "agent_gone", mood: bad, said: "nobody serves agent %s, and nobody ever has", with: [3]string{agent}}
 	if !since.IsZero() {
-		told.said, told.when = "agent %s is gone; its last sign of life was at %t", since
+		told.said, told.when = "nobody serves agent %s; its last sign of life was at %t", since
 	}
 	f.tell(told)
 }
 
 // Back tells that somebody serves an agent again.
 func (f *Feed) Back(agent string) {
-	f.tell(line{at: time.Now(), mood: good, said: "agent %s is served again", with: [3]string{agent}})
+	f.tell(line{at: time.Now(), event: "agent_served", mood: good, said: "agent %s is served", with: [3]string{agent}})
 }
 
 // tell keeps a line for whoever shows them, if there is room.
 func (f *Feed) tell(told line) {
-	if !f.shown.Load() {
-		return
+	if f.shown.Load() {
+		f.keep(told)
 	}
+}
+
+func (f *Feed) keep(told line) {
 	select {
 	case f.lines <- told:
 	default:
@@ -126,6 +138,7 @@ func (f *Feed) Observe(before *session.State, record *schemas.Record) {
 			fact := &transition.Facts[i]
 			told := line{at: transition.Cause.Time, session: record.Session, run: fact.Run()}
 			if f.describe(&told, fact, before, &transition.Cause); told.said != "" {
+				told.event = fact.Name()
 				f.tell(told)
 			}
 		}

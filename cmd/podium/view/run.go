@@ -45,6 +45,14 @@ func Run(run *schemas.Run, answer string) string {
 	if run.Delivery != nil {
 		task(line, run.Delivery, nil)
 	}
+	if run.Resends > 0 {
+		line("resent    on request: %d", run.Resends)
+	}
+	if run.ResendRequested {
+		line("resend    requested; it begins when no other run of the conversation is under way")
+	} else if run.AnswerFailed() || run.Withheld != nil {
+		resend(line, run)
+	}
 	if run.Withheld != nil {
 		line("withheld  %s; the next answer may go out at %s", spoken(run.Withheld.Reason), run.Withheld.Until.Local().Format(time.DateTime))
 	}
@@ -58,6 +66,16 @@ func Run(run *schemas.Run, answer string) string {
 		b.WriteString("\n" + answer + "\n")
 	}
 	return Plain(b.String())
+}
+
+// resend tells how an answer that nobody has got is sent again.
+func resend(line func(string, ...any), run *schemas.Run) {
+	switch run.Resendable(false) {
+	case "":
+		line("next      podium runs resend %s", run.ID)
+	case schemas.ResendUncertain:
+		line("next      it may have been sent all the same; if it has not: podium runs resend %s --allow-duplicate", run.ID)
+	}
 }
 
 // bounce tells what a mail system has reported of an answer.
@@ -112,13 +130,17 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	}
 }
 
+// detailLength is how much is told of what an agent or a server says of a failure, in
+// characters.
+const detailLength = 700
+
 // failure tells the last attempt that failed; one that nobody was asked for has no number.
 func failure(task *schemas.RunTask) string {
 	told := string(task.Failure)
 	if task.FailedAttempt > 0 {
 		told = fmt.Sprintf("attempt %d: %s", task.FailedAttempt, told)
 	}
-	if detail := short(task.Detail); detail != "" {
+	if detail := Line(task.Detail, detailLength); detail != "" {
 		told += " " + detail
 	}
 	if task.Action != "" {
