@@ -182,7 +182,7 @@ func newRun(session string, f *RunStarted, now time.Time) Run {
 	run := Run{
 		ID: RunID(session, f.Run), Session: session, Number: f.Run,
 		Profile: f.Profile, ProfileHash: f.ProfileHash,
-		Channel: f.Message.Channel, Message: f.Message.ID, Subject: f.Message.Subject, Language: f.Message.Language,
+		Channel: f.Message.Channel, Message: f.Message.ID, Input: f.Message.Sequence, Subject: f.Message.Subject, Language: f.Message.Language,
 		State: RunStatePlanning, Started: now, Request: f.Message.Words.Text,
 		Tasks: []RunTask{}, Decisions: []TaskDecision{},
 	}

@@ -15,7 +15,8 @@ type Run struct {
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`
 	Channel     string   `json:"channel"`
-	Message     string   `json:"message"` // id of the input event that it began with
+	Message     string   `json:"message"`        // id of the input event that it began with
+	Input       uint64   `json:"input,omitzero"` // its sequence in the session's shard
 	State       RunState `json:"state"`
 	// Status and Reason are set when the work is settled.
 	Status     RunStatus  `json:"status,omitzero"`

@@ -68,6 +68,9 @@ func (c *runsListCommand) Run(env *environment) error {
 		if env.json {
 			return env.printLines(chosen)
 		}
+		if err = fill(env.ctx, ledger.Core, chosen); err != nil {
+			return err
+		}
 		return env.printRuns(chosen)
 	})
 }
@@ -87,19 +90,22 @@ func (c *runsListCommand) chooses(run *schemas.Run) bool {
 	return c.Status == string(run.Status)
 }
 
-// printLines prints each value as one line of JSON.
+// printLines prints each run as one line of JSON.
 func (e *environment) printLines(runs []*schemas.Run) error {
-	encoder := json.NewEncoder(e.stdout)
 	for _, run := range runs {
-		body, err := schemas.Marshal(run)
-		if err != nil {
-			return err
-		}
-		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+		if err := e.printLine(run); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (e *environment) printLine(value any) error {
+	body, err := schemas.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
 }
 
 func (e *environment) printRuns(runs []*schemas.Run) error {
@@ -134,7 +140,8 @@ type runsShowCommand struct {
 
 // Help is shown by --help.
 func (runsShowCommand) Help() string {
-	return `Says what was asked, who did what and why, and what came of it.
+	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
+among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
 
   podium runs show 5f0c
   podium runs show 5f0c -o json`
@@ -156,14 +163,24 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}); err != nil {
 			return err
 		}
+		beside, err := around(env.ctx, ledger.Core, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
-			return env.printLines([]*schemas.Run{run})
+			return env.printLine(struct {
+				*schemas.Run
+				*surroundings
+			}{run, &beside})
+		}
+		if err = fill(env.ctx, ledger.Core, []*schemas.Run{run}); err != nil {
+			return err
 		}
 		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer))
+		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.lines()...))
 		return err
 	})
 }

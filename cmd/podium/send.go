@@ -247,12 +247,16 @@ func (e *environment) ended(core bus.Core, run *schemas.Run) error {
 	if e.json {
 		err = json.NewEncoder(e.stdout).Encode(map[string]any{
 			"run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+			"why": view.Why(run), // null when all is well
 		})
 	} else {
 		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
 	}
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
+		if why := view.Why(run); len(why) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
+		}
 	}
 	return err
 }
