@@ -33,6 +33,8 @@ type command struct {
 	Output  string `help:"text for people, json for programs." short:"o" enum:"text,json" default:"text"`
 	Verbose int    `help:"Log what happens, as JSON lines on standard error; -vv also the NATS server's notices." short:"v" type:"counter"`
 
+	Print kong.VersionFlag `name:"version" help:"Print the version."`
+
 	Demo       demoCommand       `cmd:"" help:"Show a mail and a chat message on their way through Podium; needs no network, account or key."`
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
@@ -127,7 +129,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
-		kong.Vars{"workloads": strings.Join(bench.Workloads(), ",")},
+		kong.Vars{"workloads": strings.Join(bench.Workloads(), ","), "version": versionLine(versions())},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
