@@ -71,7 +71,8 @@ func (s *Session) Newest() uint64 {
 // Run yields the records that speak of a run, in order, and further ones by their
 // sequences; they may say something else as well. Of what is said about a run while it
 // waits, or once it has ended and the next has begun, it finds what stands in the
-// next sixteen records that speak of such a run. It ends after the first error.
+// next sixteen records that speak of such a run, and all of it while its delivery is
+// reopened. It ends after the first error.
 func (s *Session) Run(ctx context.Context, number int, further ...uint64) iter.Seq2[StoredRecord, error] {
 	return func(yield func(StoredRecord, error) bool) {
 		if s.newest == nil {
@@ -296,10 +297,12 @@ func (s *Session) first(ctx context.Context, from *step, reached func(*schemas.T
 // places are where the records stand that speak of a run.
 type places struct {
 	steps []*step
-	// from and to bound a part of the session in which most records do: all of it is
-	// read, to excluded. Both are 0 when there is none.
-	from, to uint64
+	dense []stretch
 }
+
+// A stretch is a part of the session in which most records speak of a run: all of it is
+// read, to excluded.
+type stretch struct{ from, to uint64 }
 
 // asides bounds the records that are read of what is said about a run while it waits,
 // and once the next has begun.
@@ -326,16 +329,14 @@ func (s *Session) places(ctx context.Context, number int, further []uint64) (pla
 // about it while it waits and once the next one has begun.
 func (s *Session) about(ctx context.Context, found *places, run uint64) (err error) {
 	last, begun := s.newest, s.newest // the last record that may be its own, and the one that it begins with
-	if run < last.trail.Begun() {
-		if last, err = s.first(ctx, last, func(t *schemas.Trail) bool { return t.Begun() > run }); err != nil {
+	if run <= begun.trail.Begun() {
+		if begun, err = s.first(ctx, begun, func(t *schemas.Trail) bool { return t.Begun() >= run }); err != nil {
 			return err
 		}
-	}
-	if run <= last.trail.Begun() {
-		if begun, err = s.first(ctx, last, func(t *schemas.Trail) bool { return t.Begun() >= run }); err != nil {
+		if last, err = s.turn(ctx, found, begun, begun.trail.Begun() > run); err != nil {
 			return err
 		}
-		if err = s.own(ctx, found, last, begun); err != nil {
+		if err = s.reopened(ctx, found, begun, run); err != nil {
 			return err
 		}
 	}
@@ -345,6 +346,40 @@ func (s *Session) about(ctx context.Context, found *places, run uint64) (err err
 	}
 	found.steps = append(found.steps, given)
 	return errors.Join(s.beside(ctx, found, given, begun), s.beside(ctx, found, last, s.newest))
+}
+
+// turn finds the records of the run that becomes the current one with a record, up to
+// the one with which another becomes it, and returns that. Passed says that this is the
+// same record.
+func (s *Session) turn(ctx context.Context, found *places, begun *step, passed bool) (last *step, err error) {
+	last = s.newest
+	switch turn := begun.trail.Turns(); {
+	case passed:
+		last = begun
+	case turn < last.trail.Turns():
+		if last, err = s.first(ctx, last, func(t *schemas.Trail) bool { return t.Turns() > turn }); err != nil {
+			return nil, err
+		}
+	}
+	return last, s.own(ctx, found, last, begun)
+}
+
+// reopened finds the records of the times when the delivery of a run was reopened. It
+// looks at all such times of the session since the run has begun.
+func (s *Session) reopened(ctx context.Context, found *places, begun *step, run uint64) error {
+	for count := begun.trail.Reopened + 1; count <= s.newest.trail.Reopened; count++ {
+		at, err := s.first(ctx, s.newest, func(t *schemas.Trail) bool { return t.Reopened >= count })
+		if err != nil {
+			return err
+		}
+		if at.trail.Again != run {
+			continue
+		}
+		if _, err = s.turn(ctx, found, at, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // beside finds records behind one, up to another, that speak of runs which are not the
@@ -374,7 +409,7 @@ func (s *Session) own(ctx context.Context, found *places, last, begun *step) err
 	found.steps = append(found.steps, last)
 	for at, hops := last, uint64(1); at.message.Sequence > begun.message.Sequence; hops++ {
 		if rest := at.number - begun.number; hops >= denseFrom && rest > denseFrom && rest <= denseRest*hops {
-			found.from, found.to = begun.message.Sequence, at.message.Sequence
+			found.dense = append(found.dense, stretch{begun.message.Sequence, at.message.Sequence})
 			return nil
 		}
 		before, err := s.back(ctx, at, at.trail.RunPrevious)
@@ -403,20 +438,20 @@ func (p *places) read(ctx context.Context, s *Session, yield func(StoredRecord, 
 		return yield(record, err) && err == nil
 	}
 	for _, at := range p.steps {
-		if p.to > 0 && at.message.Sequence >= p.from {
-			for message, err := range s.ledger.Scan(ctx, s.stream, p.from, s.subject) {
+		for len(p.dense) > 0 && at.message.Sequence >= p.dense[0].from {
+			for message, err := range s.ledger.Scan(ctx, s.stream, p.dense[0].from, s.subject) {
 				if err != nil {
 					yield(StoredRecord{}, fmt.Errorf("session %s: %w", s.id, err))
 					return
 				}
-				if message.Sequence >= p.to {
+				if message.Sequence >= p.dense[0].to {
 					break
 				}
 				if !one(message) {
 					return
 				}
 			}
-			p.to = 0
+			p.dense = p.dense[1:]
 		}
 		if !one(at.message) {
 			return

@@ -28,6 +28,7 @@ type trailed struct {
 	runs    int
 	begun   int
 	waiting map[int]string // ids of messages, by run
+	tries   map[int]int    // attempts to deliver the answer of a run that has ended
 	folded  schemas.Conversation
 }
 
@@ -37,7 +38,7 @@ func newTrailed(tb testing.TB, ledger bus.Core) *trailed {
 	return &trailed{
 		Script: bustest.NewScript(tb, ledger, session), tb: tb, ledger: ledger, session: session,
 		beside: bustest.NewScript(tb, ledger, schemas.SessionID("p", "beside")), folded: schemas.Conversation{Session: session},
-		waiting: map[int]string{},
+		waiting: map[int]string{}, tries: map[int]int{},
 	}
 }
 
@@ -101,7 +102,33 @@ func (s *trailed) end() []schemas.Fact {
 	return []schemas.Fact{
 		{TaskCompleted: &schemas.TaskCompleted{Run: s.begun, Task: "t1", Attempt: 1}},
 		{RunSettled: &schemas.RunSettled{Run: s.begun, Status: schemas.RunCompleted}},
+		{ReplyWithheld: &schemas.ReplyWithheld{Run: s.begun, Reason: schemas.WithheldBudget}},
 		{RunEnded: &schemas.RunEnded{Run: s.begun, Status: schemas.RunCompleted}},
+	}
+}
+
+// reopen has the answer of a run that has ended delivered.
+func (s *trailed) reopen(run int) {
+	s.tb.Helper()
+	again := schemas.DeliveryReopened{Run: run, Status: schemas.RunCompleted, Attempt: s.tries[run]}
+	s.tries[run]++
+	s.record(s.received(run, schemas.DispositionControl), schemas.Fact{ResendRequested: &schemas.ResendRequested{Run: run}},
+		schemas.Fact{DeliveryReopened: &again},
+		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: run, Task: schemas.DeliveryTask, Agent: "m", Attempt: s.tries[run]}})
+}
+
+func (s *trailed) delivers(run, percentage int) {
+	s.tb.Helper()
+	s.input++
+	s.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Percentage: percentage}})
+}
+
+// refused returns what ends a run whose answer was not taken.
+func (s *trailed) refused(run int) []schemas.Fact {
+	s.input++
+	return []schemas.Fact{
+		{TaskFailed: &schemas.TaskFailed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Cause: schemas.FailurePermanent}},
+		{RunEnded: &schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed}},
 	}
 }
 
@@ -171,16 +198,28 @@ func TestARunIsFoundAmongMany(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		s := newTrailed(t, memory.New(2))
-		working, worked, asides := false, false, 0
+		working, worked, asides, delivering := false, false, 0, 0
 		for range rapid.IntRange(0, 120).Draw(r, "happenings") {
 			switch what := rapid.IntRange(0, 9).Draw(r, "what"); {
-			case what < 3 && working:
+			case what < 3 && (working || delivering > 0):
 				s.queue()
+			case delivering > 0 && what < 8 && what != 4:
+				s.delivers(delivering, what)
+			case delivering > 0 && what != 4:
+				facts := s.refused(delivering)
+				if delivering, working, worked = 0, s.runs > s.begun, false; working {
+					facts = append(facts, s.begin()...)
+				}
+				s.record(facts...)
+			case what == 5 && !working && s.begun > 0 && asides < 16:
+				asides++
+				delivering = rapid.IntRange(1, s.begun).Draw(r, "reopened")
+				s.reopen(delivering)
 			case what == 3 && s.begun > 0:
 				s.record(s.received(0, schemas.DispositionIgnored))
 			case what == 4 && s.runs > 0 && asides < 16: // of those that go on to be found
 				run := rapid.IntRange(1, s.runs).Draw(r, "run")
-				if run != s.begun {
+				if run != s.begun || delivering > 0 {
 					asides++
 				}
 				if run <= s.begun && rapid.Bool().Draw(r, "late") {
@@ -206,6 +245,37 @@ func TestARunIsFoundAmongMany(t *testing.T) {
 		}
 		s.agrees(t)
 	})
+}
+
+// TestAReopenedRunIsFound: what is said of a run while its answer is sent again is found,
+// however much of it there is, and whatever came between.
+func TestAReopenedRunIsFound(t *testing.T) {
+	t.Parallel()
+	s := newTrailed(t, memory.New(1))
+	for range 3 {
+		s.record(s.begin()...)
+		s.work()
+		s.record(s.end()...)
+	}
+	for _, run := range []int{1, 3, 1, 2} {
+		s.reopen(run)
+		for range 50 {
+			s.queue()
+			s.delivers(run, 1)
+		}
+		s.late(3)
+		facts := s.refused(run)
+		for s.begun < s.runs {
+			s.record(append(facts, s.begin()...)...)
+			facts = s.end()
+		}
+		s.record(facts...)
+	}
+	for _, run := range []int{1, 2, 3, 4, 100, s.runs} {
+		if e := excerpt(t, s.ledger, s.session, run); !reflect.DeepEqual(e.Run(), s.folded.Run(run)) {
+			t.Errorf("run %d is %+v, want %+v", run, e.Run(), s.folded.Run(run))
+		}
+	}
 }
 
 // TestOneRunCostsNoMoreAmongMany: what is read to show a run does not grow with the

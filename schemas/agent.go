@@ -18,6 +18,7 @@ type Agent struct {
 	Concurrency int            `json:"concurrency,omitzero"`  // requests at a time, over all its processes
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // of task.context.arguments
 	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside
+	Profile     string         `json:"profile,omitzero"`      // of a supervisor: by which it has others do the work
 	// Instance is the word by which a process proves that the agent is kept for it.
 	// It is never in the registry.
 	Instance  string    `json:"instance,omitzero"`

@@ -10,6 +10,8 @@ type Control struct {
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
 	Reason  string `json:"reason,omitzero"`
+	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
+	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
 }
 
 // ControlAction is what a person asks for.
@@ -18,6 +20,7 @@ type ControlAction string
 // The control actions.
 const (
 	ControlCancel            ControlAction = "cancel"
+	ControlResend            ControlAction = "resend"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"
 )

@@ -29,7 +29,8 @@ var ErrGrammar = errors.New("against the grammar of sessions")
 // was permitted failed, or the fact says that it is again; a permit may be refused
 // at any time. When the run is settled no task is under way and only the delivery
 // follows, or that there is none; after its end only late answers and reports on
-// the delivery do.
+// the delivery do, or that the answer is to be sent again: then, as soon as no other
+// run is under way, the delivery is reopened, with attempts that go on counting.
 type Conversation struct {
 	Session  string            `json:"session"`
 	Records  uint64            `json:"records"` // number of the newest record
@@ -181,7 +182,7 @@ func newRun(session string, f *RunStarted, now time.Time) Run {
 	run := Run{
 		ID: RunID(session, f.Run), Session: session, Number: f.Run,
 		Profile: f.Profile, ProfileHash: f.ProfileHash,
-		Channel: f.Message.Channel, Message: f.Message.ID, Subject: f.Message.Subject, Language: f.Message.Language,
+		Channel: f.Message.Channel, Message: f.Message.ID, Input: f.Message.Sequence, Subject: f.Message.Subject, Language: f.Message.Language,
 		State: RunStatePlanning, Started: now, Request: f.Message.Words.Text,
 		Tasks: []RunTask{}, Decisions: []TaskDecision{},
 	}

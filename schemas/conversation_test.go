@@ -59,6 +59,12 @@ func parseFact(tb testing.TB, line string) Fact {
 		return Fact{RunSettled: &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}}
 	case "ended":
 		return Fact{RunEnded: &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}}
+	case "resend":
+		return Fact{ResendRequested: &ResendRequested{Run: number(1)}}
+	case "reopened":
+		return Fact{DeliveryReopened: &DeliveryReopened{
+			Run: number(1), Attempt: number(2), Status: RunCompleted, Reason: StopCompleted, Agent: "mail",
+		}}
 	case "withheld":
 		return Fact{ReplyWithheld: &ReplyWithheld{Run: number(1), Reason: WithheldBudget, Until: testTime(59)}}
 	case "bounced":

@@ -32,6 +32,8 @@ type Fact struct {
 	PermitRefused      *PermitRefused      `json:"permit_refused,omitzero"`
 	ReplyWithheld      *ReplyWithheld      `json:"reply_withheld,omitzero"`
 	DeliveryBounced    *DeliveryBounced    `json:"delivery_bounced,omitzero"`
+	ResendRequested    *ResendRequested    `json:"resend_requested,omitzero"`
+	DeliveryReopened   *DeliveryReopened   `json:"delivery_reopened,omitzero"`
 	RunSettled         *RunSettled         `json:"run_settled,omitzero"`
 	RunEnded           *RunEnded           `json:"run_ended,omitzero"`
 }

@@ -85,6 +85,10 @@ func (f *Fact) asideKind() (name string, run int, task string) {
 		return "reply_withheld", f.ReplyWithheld.Run, ""
 	case f.DeliveryBounced != nil:
 		return "delivery_bounced", f.DeliveryBounced.Run, ""
+	case f.ResendRequested != nil:
+		return "resend_requested", f.ResendRequested.Run, ""
+	case f.DeliveryReopened != nil:
+		return "delivery_reopened", f.DeliveryReopened.Run, ""
 	}
 	return "", 0, ""
 }
@@ -97,7 +101,8 @@ func (f *Fact) variants() int {
 		f.TaskRouted != nil, f.TaskDispatched != nil, f.TaskStarted != nil, f.TaskProgressed != nil,
 		f.TaskCompleted != nil, f.TaskFailed != nil, f.TaskSkipped != nil, f.TaskCancelled != nil,
 		f.TaskReady != nil, f.TaskUnserved != nil, f.PlanRefused != nil, f.TaskHeard != nil, f.TaskDelayed != nil, f.EntityMismatched != nil,
-		f.PermitGranted != nil, f.PermitRefused != nil, f.ReplyWithheld != nil, f.DeliveryBounced != nil, f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
+		f.PermitGranted != nil, f.PermitRefused != nil, f.ReplyWithheld != nil, f.DeliveryBounced != nil, f.ResendRequested != nil, f.DeliveryReopened != nil,
+		f.ResponseLate != nil, f.RunSettled != nil, f.RunEnded != nil,
 	} {
 		if set {
 			count++

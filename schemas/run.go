@@ -15,7 +15,8 @@ type Run struct {
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`
 	Channel     string   `json:"channel"`
-	Message     string   `json:"message"` // id of the input event that it began with
+	Message     string   `json:"message"`        // id of the input event that it began with
+	Input       uint64   `json:"input,omitzero"` // its sequence in the session's shard
 	State       RunState `json:"state"`
 	// Status and Reason are set when the work is settled.
 	Status     RunStatus  `json:"status,omitzero"`
@@ -57,6 +58,10 @@ type Run struct {
 	// reported of it.
 	Withheld *ReplyWithheld    `json:"withheld,omitzero"`
 	Bounces  []DeliveryBounced `json:"bounces,omitzero"`
+	// ResendRequested says that somebody wants the answer sent again, which waits until
+	// no other run is under way; Resends counts how often that has begun.
+	ResendRequested bool `json:"resend_requested,omitzero"`
+	Resends         int  `json:"resends,omitzero"`
 }
 
 // RunState is how far a run is.

@@ -20,6 +20,10 @@ func (r *Run) take(fact *Fact, now time.Time) error {
 	case fact.DeliveryBounced != nil:
 		r.bounced(fact.DeliveryBounced)
 		return nil
+	case fact.ResendRequested != nil:
+		return r.resendRequested()
+	case fact.DeliveryReopened != nil:
+		return r.deliveryReopened(fact.DeliveryReopened)
 	case r.State == RunStateEnded:
 		return errors.New("the run has ended")
 	}

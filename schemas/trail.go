@@ -9,7 +9,7 @@ import (
 
 // A Trail is what a record says in its attributes about the session up to it, so that
 // a reader finds the records of one run among those of many, by few steps back from
-// the newest. Each number but RunPrevious and Jump only grows from record to record.
+// the newest. Each number but RunPrevious, Jump and Again only grows from record to record.
 type Trail struct {
 	Applied uint64 // sequence of the newest input that was decided; never 0
 	Runs    uint64 // run numbers given out
@@ -17,16 +17,19 @@ type Trail struct {
 	// Others counts what the session remembers beside the messages that were given a run:
 	// further messages, control words, and permits that were decided.
 	Others uint64
-	// Asides counts the records that speak of a run which was not the newest to have
-	// begun: of one that has ended, or waits.
+	// Asides counts the records that speak of a run which was not the current one: of
+	// one that has ended, or waits.
 	Asides uint64
 	// RunPrevious is the sequence of the newest record before this one that speaks of
-	// the newest run that had begun by then; 0 is the record before.
+	// the run that was current by then; 0 is the record before.
 	RunPrevious uint64
 	// Jump is the sequence of a record further back, such that any one before is
 	// reached in a number of steps that grows with the logarithm of the distance
 	// (Myers, "An applicative random-access stack", 1983); 0 is the record before.
 	Jump uint64
+	// Reopened counts how often the delivery of a run was reopened, and Again is the run
+	// that was, as long as no other one is current; 0 is none.
+	Reopened, Again uint64
 }
 
 // errTrail reports a text that String has not written.
@@ -35,11 +38,23 @@ var errTrail = errors.New("it is not a trail")
 // Begun counts the runs that have begun.
 func (t *Trail) Begun() uint64 { return t.Runs - t.Queued }
 
+// Current is the run that is under way or was last: the newest to have begun, or the
+// one whose delivery was reopened since.
+func (t *Trail) Current() uint64 {
+	if t.Again > 0 {
+		return t.Again
+	}
+	return t.Begun()
+}
+
+// Turns counts how often a run became the current one.
+func (t *Trail) Turns() uint64 { return t.Begun() + t.Reopened }
+
 // Seen counts what the session remembers, as its Seen does.
 func (t *Trail) Seen() uint64 { return t.Runs + t.Others }
 
 func (t *Trail) numbers() []*uint64 {
-	return []*uint64{&t.Applied, &t.Runs, &t.Queued, &t.Others, &t.Asides, &t.RunPrevious, &t.Jump}
+	return []*uint64{&t.Applied, &t.Runs, &t.Queued, &t.Others, &t.Asides, &t.RunPrevious, &t.Jump, &t.Reopened, &t.Again}
 }
 
 // String returns the numbers with dots between, in the order of the fields, without
@@ -72,7 +87,7 @@ func ParseTrail(text string) (*Trail, error) {
 			return nil, errTrail
 		}
 	}
-	if t.Applied == 0 || t.Queued > t.Runs {
+	if t.Applied == 0 || t.Queued > t.Runs || t.Again > t.Runs || t.Again > 0 && t.Reopened == 0 {
 		return nil, errTrail
 	}
 	return &t, nil
@@ -83,7 +98,7 @@ func ParseTrail(text string) (*Trail, error) {
 type Tip struct {
 	number, sequence uint64 // of the newest record
 	trail            Trail
-	own              uint64 // sequence of the newest record that speaks of the newest run begun
+	own              uint64 // sequence of the newest record that speaks of the current run
 	roots            []root
 	lost             bool
 }
@@ -101,6 +116,7 @@ func (t Tip) Next(record *Record) *Trail {
 	}
 	next := t.trail
 	begun, seen, aside := next.Begun(), next.Seen(), false
+	current := next.Current()
 	for transition := range record.Transitions() {
 		next.Applied = max(next.Applied, transition.Cause.Sequence)
 		for i := range transition.Facts {
@@ -108,7 +124,10 @@ func (t Tip) Next(record *Record) *Trail {
 			run := uint64(max(f.Run(), 0)) //nolint:gosec // not negative
 			switch {
 			case f.RunStarted != nil:
-				begun = max(begun, run)
+				begun, current, next.Again = max(begun, run), max(begun, run), 0
+			case f.DeliveryReopened != nil:
+				current, next.Again = run, run
+				next.Reopened++
 			case f.MessageReceived != nil:
 				seen++
 				if f.MessageReceived.Begins() {
@@ -118,7 +137,7 @@ func (t Tip) Next(record *Record) *Trail {
 			case f.PermitGranted != nil || f.PermitRefused != nil:
 				seen++
 			}
-			aside = aside || run > 0 && run != begun
+			aside = aside || run > 0 && run != current
 		}
 	}
 	next.Runs = max(next.Runs, begun)
@@ -177,7 +196,7 @@ func (t Tip) After(record *Record, trail *Trail, sequence uint64) Tip {
 		t.own = before
 	}
 	for fact := range record.AllFacts() {
-		if run := fact.Run(); run > 0 && uint64(run) == trail.Begun() {
+		if run := fact.Run(); run > 0 && uint64(run) == trail.Current() {
 			t.own = sequence
 			break
 		}

@@ -16,13 +16,17 @@ func TestTrailText(t *testing.T) {
 		"20.10":           {Applied: 20, Runs: 10},
 		"20.10.3.2.1.9.8": {Applied: 20, Runs: 10, Queued: 3, Others: 2, Asides: 1, RunPrevious: 9, Jump: 8},
 		"20.0.0.0.0.0.18": {Applied: 20, Jump: 18},
+		"20.9.0.0.1.9.8.2.4": {
+			Applied: 20, Runs: 9, Asides: 1, RunPrevious: 9, Jump: 8, Reopened: 2, Again: 4,
+		},
+		"20.9.0.0.1.9.8.2": {Applied: 20, Runs: 9, Asides: 1, RunPrevious: 9, Jump: 8, Reopened: 2},
 	} {
 		got, err := schemas.ParseTrail(text)
 		if err != nil || *got != want || got.String() != text {
 			t.Errorf("%s is %+v (%v), written %s", text, got, err, want.String())
 		}
 	}
-	for _, text := range []string{"", "0", "0.1", "x", "1.", ".1", "1.-1", "1.1.2", "1.1.1.1.1.1.1.1", "18446744073709551616", "1 2"} {
+	for _, text := range []string{"", "0", "0.1", "x", "1.", ".1", "1.-1", "1.1.2", "1.1.1.1.1.1.1.1.1.1", "1.1.0.0.0.0.0.0.1", "1.1.0.0.0.0.0.1.2", "18446744073709551616", "1 2"} {
 		if got, err := schemas.ParseTrail(text); err == nil {
 			t.Errorf("%q is %+v", text, got)
 		}
@@ -43,7 +47,7 @@ func drawSession(t *rapid.T, most int) []schemas.Record {
 				transition.Cause.Sequence = input
 			}
 			add := func(f schemas.Fact) { transition.Facts = append(transition.Facts, f) }
-			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
+			switch what := rapid.IntRange(0, 7).Draw(t, "what"); {
 			case what == 0:
 				runs++
 				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionQueued}})
@@ -61,6 +65,8 @@ func drawSession(t *rapid.T, most int) []schemas.Record {
 				add(schemas.Fact{ResponseLate: &schemas.ResponseLate{Run: rapid.IntRange(1, runs).Draw(t, "late")}})
 			case what == 5 && runs > 0:
 				add(schemas.Fact{PermitRefused: &schemas.PermitRefused{Run: rapid.IntRange(1, runs).Draw(t, "refused")}})
+			case what == 6 && begun > 0:
+				add(schemas.Fact{DeliveryReopened: &schemas.DeliveryReopened{Run: rapid.IntRange(1, begun).Draw(t, "reopened")}})
 			default:
 				add(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: begun}})
 			}
@@ -83,7 +89,7 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 		trails := make([]*schemas.Trail, len(records)+1) // by number
 		var tip, read schemas.Tip
 		var want schemas.Trail
-		own, begun, seen := uint64(0), uint64(0), uint64(0)
+		own, begun, current, seen := uint64(0), uint64(0), uint64(0), uint64(0)
 		for i := range records {
 			record := &records[i]
 			trail := tip.Next(record)
@@ -98,20 +104,24 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 				for _, fact := range transition.Facts {
 					run := uint64(fact.Run()) //nolint:gosec // not negative
 					if fact.RunStarted != nil {
-						begun = run
+						begun, current, want.Again = run, run, 0
+					}
+					if fact.DeliveryReopened != nil {
+						current, want.Again = run, run
+						want.Reopened++
 					}
 					if fact.MessageReceived != nil || fact.PermitRefused != nil {
 						seen++
 					}
 					if fact.MessageReceived != nil && fact.MessageReceived.Begins() {
 						want.Runs = run
-					} else if run > 0 && run != begun {
+					} else if run > 0 && run != current {
 						aside = true
 					}
 				}
 			}
 			for fact := range record.AllFacts() {
-				speaks = speaks || begun > 0 && uint64(fact.Run()) == begun //nolint:gosec // not negative
+				speaks = speaks || current > 0 && uint64(fact.Run()) == current //nolint:gosec // not negative
 			}
 			want.Queued, want.Others = want.Runs-begun, seen-want.Runs
 			if aside {

@@ -35,15 +35,16 @@ type judgement struct {
 	session.Outcome
 	profile string   // hash of the profile that is missing
 	inputs  []uint64 // sequences of the inputs that are missing
+	formers []int    // numbers of the runs that are missing
 }
 
-func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 }
+func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
 
 // judge runs one input through the machine. The state is the conversation's, or
 // the one after a transition that is not stored yet.
 func (o *Owner) judge(c *conversation, state session.State, read session.Input) (j judgement) {
 	env := o.env(c, &j.inputs)
-	env.Bus = o.admissions(c, &read)
+	env.Bus, env.Former = o.admissions(c, &read), o.former(c, &j.formers)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -139,6 +140,10 @@ func (o *Owner) prompt(ctx context.Context, c *conversation, read session.Input)
 func (o *Owner) supply(ctx context.Context, c *conversation, lacking *judgement) {
 	if lacking.profile != "" {
 		o.fetchProfile(ctx, c, lacking.profile)
+		return
+	}
+	if len(lacking.formers) > 0 {
+		o.fetchFormer(ctx, c, lacking.formers[0])
 		return
 	}
 	o.fetch(ctx, c, lacking.inputs)

@@ -46,13 +46,14 @@ type conversation struct {
 	asked    []string // the agents of its requests under way
 	// dispatched are those of its requests under way that were made by this owner.
 	dispatched map[string]bool
-	reserved   []string                  // the agents that the decision at hand has been admitted to
-	waits      map[schemas.Grant]*waiter // its ready tasks
-	grants     []*waiter                 // that may be dispatched
-	usages     []*usage                  // what its tasks have to do with shared resources
-	alarm      *alarm                    // for its earliest deadline
-	telling    *telling                  // what somebody upstream has been told
-	recalled   map[uint64]recalled       // inputs that were fetched for the decision at hand
+	reserved   []string                      // the agents that the decision at hand has been admitted to
+	waits      map[schemas.Grant]*waiter     // its ready tasks
+	grants     []*waiter                     // that may be dispatched
+	usages     []*usage                      // what its tasks have to do with shared resources
+	alarm      *alarm                        // for its earliest deadline
+	telling    *telling                      // what somebody upstream has been told
+	recalled   map[uint64]recalled           // inputs that were fetched for the decision at hand
+	formers    map[formerRun]*session.Former // runs that are over, which were
 }
 
 func (o *Owner) conversation(id string) *conversation {
@@ -158,7 +159,7 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 			o.prompt(ctx, c, session.Input{Now: now, Absence: absence})
 			return
 		}
-		c.recalled = nil
+		c.recalled, c.formers = nil, nil
 		o.watch(c)
 		o.evict(c)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/schemas"
 	"podium/supervisor/plan"
+	"podium/supervisor/session"
 )
 
 // ErrNotOwner reports that another process has taken the shard over.
@@ -47,6 +49,10 @@ type Config struct {
 	// Presence looks whether anybody serves an agent, as bus.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
+
+	// Observe, unless nil, is given every record that this owner has stored, and the state
+	// of its session before it. It changes neither, and does not wait for anything.
+	Observe func(before *session.State, record *schemas.Record)
 
 	// Neighbors are the owners of the same process; nil is none.
 	Neighbors *Neighbors

@@ -51,7 +51,7 @@ type Receiver struct {
 // with bus.ErrClosed or bus.ErrDenied.
 func (r *Receiver) Run(ctx context.Context) error {
 	config := r.Serve
-	config.Agent.Kind = Kind
+	config.Agent.Kind, config.Agent.Profile = Kind, r.Profile
 	config.Agent.Description = cmp.Or(config.Agent.Description, "Has other agents do the work, by the profile "+r.Profile+".")
 	return bus.Receive(ctx, r.Worker, &reception{
 		Receiver: r, intake: bus.NewIntake(r.Core), log: config.Log.With().Str("agent", r.Worker.Name()).Logger(),

@@ -316,6 +316,11 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 	recall := v.recall(&failed)
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).content }
 	env.Recall = func(sequence uint64) session.Input { return recall(sequence).input }
+	env.Former = func(run int) *session.Former {
+		former, err := readFormer(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		failed = errors.Join(failed, err)
+		return former
+	}
 	env.Bus = session.Recorded(&stored.Cause)
 	outcome := session.Step(env, state, input)
 	if bus.Temporary(failed) {

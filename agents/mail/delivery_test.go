@@ -52,6 +52,30 @@ func TestRefusalsAreTemporaryOrPermanentByTheirCode(t *testing.T) {
 	}
 }
 
+// What the server says is for the record: on one line, bounded, and in nothing that is
+// logged, since it may say whom the letter was for.
+func TestServersSentenceIsForTheRecord(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"plain":    "no joerg@example.org here",
+		"controls": "no\tjoerg@example.org\x1b[31m \x07here",
+		"long":     strings.Repeat("no joerg@example.org here ", 40),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := startSink(t, smtpsink.Config{OnRecipient: func(string) error { return &smtpsink.Refusal{Code: 550, Text: text} }})
+			_, err := newAgent(t, sink).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+			failure := asFailure(t, err)
+			if !strings.Contains(failure.Message, "joerg@example.org") || strings.ContainsAny(failure.Message, "\x1b\x07\t\n") || len(failure.Message) > 700 {
+				t.Errorf("the record gets %q", failure.Message)
+			}
+			if logged := failure.Err.Error(); strings.Contains(logged, "joerg") || !strings.Contains(logged, "550") {
+				t.Errorf("the log gets %q", logged)
+			}
+		})
+	}
+}
+
 func TestSecondAttemptAfterATemporaryRefusal(t *testing.T) {
 	t.Parallel()
 	var tried atomic.Int32

@@ -277,9 +277,12 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
 	}
 	failure := &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
-	key, code, seconds := "unreachable", "", ""
+	key, code, said, seconds := "unreachable", "", "", ""
 	if answered, ok := errors.AsType[*replyError](err); ok {
 		code, failure.Permanent = strconv.Itoa(answered.code), answered.final()
+		if answered.said != "" {
+			said = ": " + answered.said
+		}
 		key = "later"
 		if failure.Permanent {
 			key = "refused"
@@ -294,7 +297,7 @@ func (a *Agent) failure(ctx context.Context, language string, err error) error {
 	if !unknown && !failure.Permanent {
 		failure.Category = schemas.CategoryResource
 	}
-	failure.Message = a.words.Say(language, key, "{code}", code, "{seconds}", seconds)
+	failure.Message = a.words.Say(language, key, "{code}", code, "{said}", said, "{seconds}", seconds)
 	return failure
 }
 

@@ -10,6 +10,8 @@ import (
 	"net/textproto"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
@@ -18,12 +20,13 @@ import (
 // connecting is the stage before any address is said.
 const connecting = "connect"
 
-// A replyError is an answer of the server that refuses. It does not hold the
-// server's words, which may repeat addresses.
+// A replyError is an answer of the server that refuses. As an error it does not tell
+// the server's words, which may repeat addresses.
 type replyError struct {
 	code  int // 400–599
 	stage string
-	token bool // it refuses a token, which may have lapsed
+	said  string // what the server says, on one line: for the record and whoever reads that
+	token bool   // it refuses a token, which may have lapsed
 }
 
 // final reports whether no other attempt can help. What is refused before anybody is
@@ -228,12 +231,31 @@ func classify(stage string, err error) error {
 	}
 	var answered *textproto.Error
 	if errors.As(err, &answered) && answered.Code >= 400 && answered.Code <= 599 {
-		return &replyError{code: answered.Code, stage: stage}
+		return &replyError{code: answered.Code, stage: stage, said: sentence(answered.Msg)}
 	}
 	if _, network := errors.AsType[net.Error](err); network || stage == connecting {
 		return fmt.Errorf("%s: %w", stage, err)
 	}
 	return errors.New(stage + ": failed without an answer")
+}
+
+// maxSentence bounds what is kept of a server's answer, in characters: a line of one
+// has at most 512 octets (RFC 5321, section 4.5.3.1.5).
+const maxSentence = 512
+
+// sentence puts what a server says on one line, without control characters.
+func sentence(said string) string {
+	said = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(said, "\uFFFD"))
+	said = strings.Join(strings.Fields(said), " ")
+	if runes := []rune(said); len(runes) > maxSentence {
+		return string(runes[:maxSentence-1]) + "…"
+	}
+	return said
 }
 
 // ascii reports whether the addresses do without SMTPUTF8 (RFC 6531).

@@ -161,7 +161,7 @@ func (l *serverLog) write(event *zerolog.Event, format string, args []any) strin
 }
 
 // Noticef implements server.Logger.
-func (l *serverLog) Noticef(format string, args ...any) { l.write(l.logger.Debug(), format, args) }
+func (l *serverLog) Noticef(format string, args ...any) { l.write(l.logger.Trace(), format, args) }
 
 // Warnf implements server.Logger.
 func (l *serverLog) Warnf(format string, args ...any) { l.write(l.logger.Warn(), format, args) }

@@ -131,11 +131,22 @@ type versionCommand struct{}
 func (versionCommand) Help() string {
 	return `For a report of a fault.
 
-  podium version -o json`
+  podium version -o json
+  podium --version`
 }
 
 // Run implements the verb.
 func (versionCommand) Run(env *environment) error {
+	version := versions()
+	if env.json {
+		return json.NewEncoder(env.stdout).Encode(version)
+	}
+	_, err := fmt.Fprintln(env.stdout, versionLine(version))
+	return err
+}
+
+// versions says what this binary was built of.
+func versions() map[string]string {
 	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" && info.Main.Version != "(devel)" {
@@ -147,11 +158,11 @@ func (versionCommand) Run(env *environment) error {
 			}
 		}
 	}
-	if env.json {
-		return json.NewEncoder(env.stdout).Encode(version)
-	}
-	_, err := fmt.Fprintf(env.stdout, "podium %s (%s, %s, nats-server %s)\n", version["version"], version["go"], version["platform"], version["nats_server"])
-	return err
+	return version
+}
+
+func versionLine(version map[string]string) string {
+	return fmt.Sprintf("podium %s (%s, %s, nats-server %s)", version["version"], version["go"], version["platform"], version["nats_server"])
 }
 
 // summarizeCommand is the demo's program: it answers one request on standard input.

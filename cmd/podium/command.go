@@ -31,12 +31,14 @@ const (
 type command struct {
 	Data    string `help:"Directory of the ledger; ./podium-data when none is named." env:"PODIUM_DATA" placeholder:"DIR"`
 	Output  string `help:"text for people, json for programs." short:"o" enum:"text,json" default:"text"`
-	Verbose bool   `help:"Log what happens, as JSON lines on standard error." short:"v"`
+	Verbose int    `help:"Log what happens, as JSON lines on standard error; -vv also the NATS server's notices." short:"v" type:"counter"`
+
+	Print kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Demo       demoCommand       `cmd:"" help:"Show a mail and a chat message on their way through Podium; needs no network, account or key."`
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
-	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs."`
+	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
@@ -127,7 +129,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
-		kong.Vars{"workloads": strings.Join(bench.Workloads(), ",")},
+		kong.Vars{"workloads": strings.Join(bench.Workloads(), ","), "version": versionLine(versions())},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
@@ -163,9 +165,12 @@ func verbOf(err error) string {
 	return strings.Join(words, " ")
 }
 
-func logger(stderr io.Writer, verbose bool) zerolog.Logger {
+func logger(stderr io.Writer, verbose int) zerolog.Logger {
 	level := zerolog.ErrorLevel
-	if verbose {
+	switch {
+	case verbose > 1:
+		level = zerolog.TraceLevel
+	case verbose == 1:
 		level = zerolog.DebugLevel
 	}
 	return zerolog.New(stderr).Level(level).With().Timestamp().Logger()

@@ -108,7 +108,7 @@ func TestNobodyCommandsTheTerminal(t *testing.T) {
 func TestLogAndErrorsCommandNoTerminal(t *testing.T) {
 	t.Parallel()
 	var console bytes.Buffer
-	log := logger(view.NewGuard(&console, true), true)
+	log := logger(view.NewGuard(&console, true), 1)
 	log.Error().Err(errors.New(evil)).Str("agent", evil).Msg(evil)
 	harmless(t, "the log", console.String())
 	var line struct{ Error, Agent, Message string }

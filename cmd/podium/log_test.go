@@ -10,7 +10,7 @@ import (
 // out of the log, however much is logged.
 func TestLogHoldsNoPersonalData_G37(t *testing.T) {
 	t.Parallel()
-	logged := podium(t, "demo", "--once", "-v", "-o", "json", "--data", filepath.Join(t.TempDir(), "demo")).succeeds(t).stderr
+	logged := podium(t, "demo", "--once", "-vv", "-o", "json", "--data", filepath.Join(t.TempDir(), "demo")).succeeds(t).stderr
 	if strings.Count(logged, "\n") < 10 {
 		t.Fatalf("too little is logged to prove anything:\n%s", logged)
 	}

@@ -57,12 +57,12 @@ func planRequest(body []byte) (schemas.ExecutionRequest, error) {
 		Tasks   []schemas.Task          `json:"tasks"`
 	}
 	if err := schemas.Unmarshal(body, &file); err != nil {
-		return request, fmt.Errorf("it is not a plan in JSON: %w", err)
+		return request, fmt.Errorf("it is not a plan in JSON: %w", plainly(body, err))
 	}
 	switch {
 	case file.Payload != nil:
 		if err := schemas.Unmarshal(body, &request); err != nil {
-			return request, err
+			return request, fmt.Errorf("it is not a plan in JSON: %w", plainly(body, err))
 		}
 		request.To = session.Supervisor // the answer is looked for there
 	case len(file.Tasks) > 0:

@@ -22,6 +22,7 @@ type runsCommand struct {
 	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions and answer."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
+	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 }
 
 // Help is shown by --help.
@@ -33,11 +34,12 @@ server of its own, whether an instance runs or not.
   podium runs -c podium.yaml
   podium runs --nats nats://nats.example.org:4222 --credentials core.nk
   podium runs list --status failed -o json
+  podium runs list --status answer-failed    # podium runs resend sends such an answer again
   podium runs show 5f0c        # the beginning of an id is enough`
 }
 
 type runsListCommand struct {
-	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open." enum:",open,completed,partial,failed,blocked,cancelled" default:"" placeholder:"STATUS"`
+	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open; or those whose answer is answer-failed or answer-withheld." enum:",open,completed,partial,failed,blocked,cancelled,answer-failed,answer-withheld" default:"" placeholder:"STATUS"`
 	Limit  int    `help:"At most this many." default:"50"`
 }
 
@@ -46,6 +48,7 @@ func (runsListCommand) Help() string {
 	return `Those that have not ended are among them.
 
   podium runs --limit 10
+  podium runs --status answer-failed   # nobody has got their answers
   podium runs --status open -o json    # one run a line`
 }
 
@@ -58,30 +61,51 @@ func (c *runsListCommand) Run(env *environment) error {
 		}
 		var chosen []*schemas.Run
 		for _, run := range runs {
-			if len(chosen) < c.Limit && (c.Status == "" || c.Status == string(run.Status) || c.Status == "open" && run.State != schemas.RunStateEnded) {
+			if len(chosen) < c.Limit && c.chooses(run) {
 				chosen = append(chosen, run)
 			}
 		}
 		if env.json {
 			return env.printLines(chosen)
 		}
+		if err = fill(env.ctx, ledger.Core, chosen); err != nil {
+			return err
+		}
 		return env.printRuns(chosen)
 	})
 }
 
-// printLines prints each value as one line of JSON.
+// chooses reports whether a run is one of those that are asked for.
+func (c *runsListCommand) chooses(run *schemas.Run) bool {
+	switch c.Status {
+	case "":
+		return true
+	case "open":
+		return run.State != schemas.RunStateEnded
+	case "answer-failed":
+		return run.AnswerFailed()
+	case "answer-withheld":
+		return run.Withheld != nil
+	}
+	return c.Status == string(run.Status)
+}
+
+// printLines prints each run as one line of JSON.
 func (e *environment) printLines(runs []*schemas.Run) error {
-	encoder := json.NewEncoder(e.stdout)
 	for _, run := range runs {
-		body, err := schemas.Marshal(run)
-		if err != nil {
-			return err
-		}
-		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+		if err := e.printLine(run); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (e *environment) printLine(value any) error {
+	body, err := schemas.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
 }
 
 func (e *environment) printRuns(runs []*schemas.Run) error {
@@ -94,8 +118,11 @@ func (e *environment) printRuns(runs []*schemas.Run) error {
 			switch {
 			case run.Withheld != nil:
 				state += ", answer withheld"
-			case run.Delivery != nil && run.Delivery.State == schemas.TaskStateFailed:
+			case run.AnswerFailed():
 				state += ", answer failed"
+			}
+			if run.ResendRequested {
+				state += ", to be sent again"
 			}
 		}
 		if !run.Ended.IsZero() {
@@ -113,7 +140,8 @@ type runsShowCommand struct {
 
 // Help is shown by --help.
 func (runsShowCommand) Help() string {
-	return `Says what was asked, who did what and why, and what came of it.
+	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
+among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
 
   podium runs show 5f0c
   podium runs show 5f0c -o json`
@@ -135,14 +163,24 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}); err != nil {
 			return err
 		}
+		beside, err := around(env.ctx, ledger.Core, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
-			return env.printLines([]*schemas.Run{run})
+			return env.printLine(struct {
+				*schemas.Run
+				*surroundings
+			}{run, &beside})
+		}
+		if err = fill(env.ctx, ledger.Core, []*schemas.Run{run}); err != nil {
+			return err
 		}
 		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer))
+		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.lines()...))
 		return err
 	})
 }

@@ -178,7 +178,8 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message se
 // awaitEnd shows what is said of a run, from its beginning on, and returns it when it
 // has ended.
 func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
-	for record, err := range e.recordsOf(core, excerpt, message) {
+	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().State == schemas.RunStateEnded }
+	for record, err := range e.recordsOf(core, excerpt, message, ended) {
 		known := excerpt.Number
 		if err == nil {
 			err = excerpt.Apply(&record.Record)
@@ -189,10 +190,10 @@ func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message 
 		if known == 0 && excerpt.Number > 0 && !excerpt.Known() {
 			break
 		}
-		run := excerpt.Run()
-		if show(&record.Record, run); run != nil && run.State == schemas.RunStateEnded {
-			return run, nil
-		}
+		show(&record.Record, excerpt.Run())
+	}
+	if ended() {
+		return excerpt.Run(), nil
 	}
 	if e.ctx.Err() != nil {
 		return nil, e.ctx.Err()
@@ -202,8 +203,9 @@ func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message 
 	return e.awaitEnd(core, excerpt, sent{}, show)
 }
 
-// recordsOf yields what is known of a run or a message, then the records that come.
-func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent) iter.Seq2[bus.StoredRecord, error] {
+// recordsOf yields what is known of a run or a message, then the records that come until
+// the run has ended. It may have ended before, and go on to deliver its answer after all.
+func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
 	return func(yield func(bus.StoredRecord, error) bool) {
 		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {
@@ -225,8 +227,11 @@ func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message
 				return
 			}
 		}
+		if ended() {
+			return
+		}
 		for record, err := range bus.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
-			if !yield(record, err) {
+			if !yield(record, err) || ended() {
 				return
 			}
 		}
@@ -242,12 +247,16 @@ func (e *environment) ended(core bus.Core, run *schemas.Run) error {
 	if e.json {
 		err = json.NewEncoder(e.stdout).Encode(map[string]any{
 			"run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+			"why": view.Why(run), // null when all is well
 		})
 	} else {
 		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
 	}
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
+		if why := view.Why(run); len(why) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
+		}
 	}
 	return err
 }

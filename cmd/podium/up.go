@@ -6,18 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/term"
 
 	"podium/bus/embedded/recovery"
+	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/view"
 )
 
 // upCommand runs the service.
 type upCommand struct {
 	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" type:"path" placeholder:"FILE"`
 	NATS   string `help:"A NATS server or cluster instead of the embedded one." name:"nats" placeholder:"URL"`
+
+	Quiet bool `help:"Say only that it is up, waits or stops, and not what happens." short:"q"`
 
 	Credentials string `help:"With --nats: the file of the core account's key. Default: that of the configuration, else the one that --data has." placeholder:"FILE"`
 }
@@ -26,11 +35,16 @@ type upCommand struct {
 func (upCommand) Help() string {
 	return `Runs the ledger, the supervisor, the agents and the doors that the configuration names, until
 it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up to 10 s for agents at
-work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Logs are JSON lines
-on standard error; --data wins over ledger.data of the configuration. A NATS server of your own is waited
-for; what it needs is printed by podium nats accounts. One process works on a ledger at a time.
+work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Standard output has a line
+for each message, run, answer and failure, and for an agent that is gone; no line holds an address, a subject
+or a word of anybody, and a slow output leaves lines out and slows nobody down. Logs are JSON lines on standard
+error: warnings, with -v all that Podium does, with -vv the NATS server's notices too. --data wins over
+ledger.data of the configuration. A NATS server of your own is waited for; what it needs is printed by podium
+nats accounts. One process works on a ledger at a time.
 
   podium up -c podium.yaml --data ./podium-data
+  podium up -q 2>> podium.log                      # as a service, when nobody looks
+  podium up -o json | jq .event                    # what happens, for a program
   podium up --nats nats://nats.example.org:4222    # the ledger is on a cluster
   podium check -c podium.yaml                      # is the configuration right?`
 }
@@ -53,8 +67,7 @@ func (c *upCommand) Run(env *environment) error {
 	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
 	running, err := c.start(env, settings, log)
 	if err != nil && env.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(env.ctx))) {
-		_, err = fmt.Fprintln(env.stdout, "podium stops: it was told to before it was up")
-		return err
+		return env.says("podium stops: it was told to before it was up")
 	}
 	if err != nil {
 		return err
@@ -63,19 +76,70 @@ func (c *upCommand) Run(env *environment) error {
 	if nats := settings.Ledger.NATS; nats != nil {
 		place = fmt.Sprintf("ledger on %s, keys in %s", nats.Servers(), service.CredentialsDir(settings.Ledger.Data))
 	}
-	if _, err = fmt.Fprintf(env.stdout, "podium is up: listening on %s, %s\npodium promises: %s\n", running.Address(), place, running.Durability().Promise); err != nil {
+	up := fmt.Sprintf("podium is up: listening on %s, %s\npodium promises: %s", running.Address(), place, running.Durability().Promise)
+	if err = env.says(up); err != nil {
 		return errors.Join(err, running.Close())
 	}
+	running.Activity().Begin(!c.Quiet)
+	ceased := env.show(running.Activity())
 	told := make(chan struct{})
 	unless := context.AfterFunc(env.ctx, func() {
 		defer close(told)
-		_, _ = fmt.Fprintln(env.stdout, "podium stops: it waits up to 10s for agents at work; Ctrl-C again ends it at once")
+		running.Activity().Say("podium stops: it waits up to 10s for agents at work; Ctrl-C again ends it at once")
 	})
 	err = running.Run(env.ctx)
 	if !unless() {
 		<-told
 	}
-	return errors.Join(err, running.Close())
+	err = errors.Join(err, running.Close())
+	ceased()
+	return err
+}
+
+// says tells a sentence of the service, as activity does.
+func (e *environment) says(sentence string) error {
+	if e.json {
+		return activity.WriteJSON(e.stdout, time.Now(), sentence)
+	}
+	_, err := fmt.Fprintln(e.stdout, sentence)
+	return err
+}
+
+// lastLines is how long whoever stops waits for an output that takes no more.
+const lastLines = 2 * time.Second
+
+// show shows what happens while the service works. The function it returns ends that.
+func (e *environment) show(feed *activity.Feed) (ceased func()) {
+	// Without this, whoever read the output and left would end the service with it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := context.WithCancel(context.WithoutCancel(e.ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := feed.Show(ctx, e.output()); err != nil {
+			e.log.Warn().Err(err).Msg("nobody reads what happens any more")
+		}
+	}()
+	return func() {
+		stop()
+		select {
+		case <-ended:
+		case <-time.After(lastLines):
+		}
+	}
+}
+
+// output is where what happens is written, with colours in a terminal.
+func (e *environment) output() activity.Output {
+	to := activity.Output{Writer: e.stdout, JSON: e.json}
+	guard, ok := e.stdout.(*view.Guard)
+	if !ok || e.json || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return to
+	}
+	if file, ok := guard.Unwrap().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		to.Writer, to.Colours = file, true // every line is plain before it is coloured
+	}
+	return to
 }
 
 // start starts the service. On a damaged ledger it says so until that is mended, or it is
@@ -83,19 +147,19 @@ func (c *upCommand) Run(env *environment) error {
 func (c *upCommand) start(env *environment, settings *config.Config, log zerolog.Logger) (*service.Service, error) {
 	for {
 		running, err := service.StartTelling(env.ctx, settings, func(sentence string) {
-			_, _ = fmt.Fprintf(env.stdout, "podium waits: %s. Ctrl-C ends it\n", sentence)
+			_ = env.says(fmt.Sprintf("podium waits: %s. Ctrl-C ends it", sentence))
 		}, log)
 		lost, damaged := errors.AsType[*recovery.LossError](err)
 		if !damaged {
 			return running, err
 		}
-		if _, err = fmt.Fprintf(env.stdout, "podium does nothing: %s\nIt goes on by itself after that. Until then, http://%s/healthz says so\n", lost, settings.HTTP.Listen); err == nil {
+		if err = env.says(fmt.Sprintf("podium does nothing: %s\nIt goes on by itself after that. Until then, http://%s/healthz says so", lost, settings.HTTP.Listen)); err == nil {
 			err = service.ServeLoss(env.ctx, settings, lost, log)
 		}
 		if !errors.Is(err, service.ErrLedgerChanged) {
 			return nil, errors.Join(lost, err)
 		}
-		if _, err = fmt.Fprintln(env.stdout, "podium looks again: somebody has changed the ledger"); err != nil {
+		if err = env.says("podium looks again: somebody has changed the ledger"); err != nil {
 			return nil, errors.Join(lost, err)
 		}
 	}

@@ -41,6 +41,7 @@ type Run struct {
 	Reason      schemas.StopReason   `json:"reason,omitzero"`
 	Answer      []schemas.AnswerPart `json:"answer,omitzero"`
 	Error       *schemas.Error       `json:"error,omitzero"`
+	Reopened    bool                 `json:"reopened,omitzero"` // it had ended, and its answer is delivered after all
 
 	index map[string]int // of a large plan's tasks; nil when it has not been made
 }

@@ -84,12 +84,7 @@ func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, fai
 		t.end(reason, "")
 		return
 	}
-	switch t.Bus.Admit(agent) {
-	case Admitted, Unavailable: // an answer is worth the try
-		t.dispatch(DeliveryTask, "", agent, 1)
-	case Full:
-		t.ready(DeliveryTask, "", agent)
-	}
+	t.Deliver()
 }
 
 // tells reports whether a task's result is part of the answer: in a graph it is

@@ -97,9 +97,12 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 	for i := range s.conversation.Runs {
 		run := &s.conversation.Runs[i]
 		active := after.Active != nil && after.Active.Number == run.Number
-		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 {
+		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 && !after.Active.Reopened {
 			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
 		}
+	}
+	if after.Active == nil && len(after.Resends) > 0 {
+		tb.Fatal("an answer that is to be sent again waits behind nothing")
 	}
 	if after.Active == nil && !after.Queue.IsZero() {
 		tb.Fatal("a message waits behind nothing")
@@ -165,6 +168,9 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 		if before.Active != nil {
 			s.permits(tb, before.Active, fact)
 			s.budget(tb, before.Active, fact)
+		}
+		if again := fact.DeliveryReopened; again != nil {
+			s.reopens(tb, &before, again)
 		}
 	}
 }
@@ -271,9 +277,22 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 	}
 }
 
+// reopens: an answer is sent again when nothing is under way and somebody has asked for
+// it; one that may have been sent, when that person says so.
+func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReopened) {
+	tb.Helper()
+	asked := slices.Contains(before.Resends, schemas.ResendRequested{Run: f.Run, AllowDuplicate: f.AllowDuplicate})
+	effect := fmt.Sprint(f.Run, "/", plan.DeliveryTask)
+	if before.Active != nil || !asked || s.effects[effect] != "" && !f.AllowDuplicate {
+		tb.Fatalf("run %d is reopened, asked for: %v, after permit %q", f.Run, asked, s.effects[effect])
+	}
+	delete(s.effects, effect)
+}
+
 // budget: within any hour a conversation has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
-// wrote: then none goes out, and for forged mail nobody is asked for work.
+// wrote: then none goes out, and for forged mail nobody is asked for work. A person
+// may have one sent.
 func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
 	tb.Helper()
 	recent := 0
@@ -297,7 +316,7 @@ func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
 	case fact.ReplyWithheld != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
 	case sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
-	case recent >= limit:
+	case recent >= limit && !run.Reopened:
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
 		s.mailed = append(s.mailed, s.now)

@@ -169,9 +169,11 @@ func (d *decision) known(message *schemas.Incoming, said map[string]string) map[
 	return known
 }
 
-// next starts what waited, once the run before it has ended (G-33).
+// next starts what waited, once the run before it has ended (G-33). An answer that is
+// to be sent again is older than what waits.
 func (d *decision) next() {
-	for d.state.Active == nil && !d.state.Queue.IsZero() {
+	d.reopen()
+	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
 		message := d.env.whole(&head)
 		content := d.env.content(message.Words)
@@ -225,7 +227,7 @@ func (d *decision) overtaken(head *schemas.Incoming) bool {
 
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
-	if control.Action != schemas.ControlCancel || d.state.Has(id) {
+	if control.Action != schemas.ControlCancel && control.Action != schemas.ControlResend || d.state.Has(id) {
 		return
 	}
 	number, err := d.target(control)
@@ -237,6 +239,8 @@ func (d *decision) control(control *schemas.Control) {
 	switch {
 	case number < 1 || number > d.state.Runs:
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case control.Action == schemas.ControlResend:
+		d.resend(control, number)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(schemas.Fact{MessageReceived: &received})
 		d.turn(d.env.Pinned).Cancel()

@@ -10,7 +10,8 @@ func Owes(facts []schemas.Fact) bool {
 		switch f := &facts[i]; {
 		case f.MessageReceived != nil, f.RunStarted != nil, f.ComplexityAssessed != nil, f.PlanCreated != nil, f.PlanRefused != nil,
 			f.TaskRouted != nil, f.TaskReady != nil, f.TaskUnserved != nil, f.TaskStarted != nil, f.TaskProgressed != nil, f.TaskHeard != nil, f.TaskDelayed != nil,
-			f.TaskCompleted != nil, f.TaskSkipped != nil, f.ResponseLate != nil, f.EntityMismatched != nil, f.RunSettled != nil:
+			f.TaskCompleted != nil, f.TaskSkipped != nil, f.ResponseLate != nil, f.EntityMismatched != nil, f.RunSettled != nil,
+			f.ResendRequested != nil, f.DeliveryReopened != nil:
 		case f.TaskFailed != nil && !abandoned(f.TaskFailed.Cause):
 		default:
 			return true

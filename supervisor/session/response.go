@@ -115,18 +115,9 @@ func (d *decision) past(request string) (number int, task string, attempt int, p
 	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
-	past = err == nil && session == d.state.Session && number <= d.ended() && plan.Attempted(task, attempt) &&
+	past = err == nil && session == d.state.Session && d.over(number, task) && plan.Attempted(task, attempt) &&
 		schemas.RequestID(d.env.Shard, run, task, attempt) == request
 	return number, task, attempt, past
-}
-
-// ended counts the runs that are over; what the one under way has asked is known.
-func (d *decision) ended() int {
-	begun := d.state.begun()
-	if d.state.Active != nil {
-		begun--
-	}
-	return begun
 }
 
 func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {
@@ -209,8 +200,9 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	task, attempt := d.asked(request)
 	switch {
 	case task == nil:
-		if _, _, _, past := d.past(request); past {
+		if _, task, _, past := d.past(request); past {
 			d.unwanted = request
+			d.doubtful = task == plan.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}

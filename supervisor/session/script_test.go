@@ -355,6 +355,10 @@ func (s *script) control(tb judge) {
 		}), "")
 		return
 	}
+	if s.one(2) {
+		s.put(tb, s.resend(tb, id, s.number(), s.one(2)), "")
+		return
+	}
 	s.put(tb, s.cancel(tb, id, 1+s.next()%4), "")
 }
 

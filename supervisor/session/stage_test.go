@@ -45,6 +45,7 @@ type stage struct {
 	effects      map[string]string        // permits whose outcome is not known, by run and task
 	mailed       []time.Time              // when answers by mail went out
 	queued       map[int]schemas.Incoming // messages as they were queued, by run
+	records      []*schemas.Record
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {
@@ -72,11 +73,22 @@ func (s *stage) env(state *session.State) session.Env {
 		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now), Grants: spoken{},
 		Read:   func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
 		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
+		Former: s.former,
 	}
 	if state.Active != nil {
 		env.Pinned = s.profiles[state.Active.ProfileHash]
 	}
 	return env
+}
+
+// former returns a run that is over, as the ledger would tell it.
+func (s *stage) former(run int) *session.Former {
+	former := &session.Former{Number: run}
+	for _, record := range s.records {
+		former.Apply(record)
+	}
+	former.Profile = s.profiles[former.ProfileHash()]
+	return former
 }
 
 // A decided is what came of one input.
@@ -156,7 +168,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	s.agents.learn(outcome.Learned, s.now)
 	s.count(record)
 	s.remember()
-	s.state = outcome.State
+	s.state, s.records = outcome.State, append(s.records, record)
 	return decided
 }
 
@@ -257,5 +269,12 @@ func (s *stage) cancel(tb judge, id string, run int) schemas.Event {
 	tb.Helper()
 	return s.event(tb, id, schemas.TypeControl, schemas.Control{
 		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator",
+	})
+}
+
+func (s *stage) resend(tb judge, id string, run int, allowDuplicate bool) schemas.Event {
+	tb.Helper()
+	return s.event(tb, id, schemas.TypeControl, schemas.Control{
+		Action: schemas.ControlResend, Run: schemas.RunID(s.state.Session, run), By: "operator", AllowDuplicate: allowDuplicate,
 	})
 }

@@ -37,6 +37,8 @@ type State struct {
 	Acted []string `json:"acted,omitzero"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
+	// Resends are answers that are to be sent again, once no other run is under way.
+	Resends []schemas.ResendRequested `json:"resends,omitzero"`
 
 	now time.Time // of the record that is applied
 }
@@ -173,6 +175,10 @@ func (s *State) Apply(f *schemas.Fact) {
 		if s.Queue.first == f.RunStarted.Run && !s.Queue.IsZero() {
 			s.Queue = s.Queue.rest()
 		}
+	case f.ResendRequested != nil:
+		s.requested(f.ResendRequested)
+	case f.DeliveryReopened != nil:
+		s.reopened(f.DeliveryReopened)
 	case f.RunEnded != nil:
 		s.applyEnd(f)
 	default:
@@ -202,7 +208,7 @@ func (s *State) applyEnd(f *schemas.Fact) {
 		}
 	}
 	s.Active = nil
-	if f.RunEnded.Reason == schemas.StopFinished && !withheld {
+	if f.RunEnded.Reason == schemas.StopFinished && !withheld && f.RunEnded.Run >= s.begun() { // else it has gone on since
 		s.Closed, s.Recent, s.Entities = f.RunEnded.Run, nil, nil
 	}
 }

@@ -18,6 +18,8 @@ type Env struct {
 	Read func(schemas.Body) schemas.Result
 	// Recall returns the message that stands at a sequence of the shard.
 	Recall func(sequence uint64) Input
+	// Former returns a run that is over, or nil while it is being fetched.
+	Former func(run int) *Former
 	// Bus is what is known of the agents; nil is plan.Unlimited.
 	Bus plan.Bus
 	// Grants gives what an output names its grants; nil gives none. Deciding needs none.

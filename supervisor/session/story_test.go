@@ -60,6 +60,7 @@ type story struct {
 //	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
+//	resend run=1 id=x1 [allow-duplicate]     a person wants the answer sent again
 //	repeat id=m1              the same event once more
 //	room calculator=1         so many requests may be under way; "free" is no limit
 //	breaker calculator=open   open, closed or probe (half-open)
@@ -103,6 +104,8 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], text(d, "agent", "")))
 	case "cancel":
 		return s.tell(s.take(tb, s.stop(tb, d), ""))
+	case "resend":
+		return s.tell(s.take(tb, s.resend(tb, text(d, "id", ""), number(tb, d, "run", 1), d.HasArg("allow-duplicate")), ""))
 	case "repeat":
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], ""))
 	case "advance":

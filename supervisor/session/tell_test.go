@@ -77,7 +77,22 @@ func (s *story) fact(f *schemas.Fact) string {
 		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.DeliveryBounced.Run,
 			s.called(f.DeliveryBounced.Message), f.DeliveryBounced.Action, f.DeliveryBounced.Status, f.DeliveryBounced.Failed)
 	}
+	if f.ResendRequested != nil || f.DeliveryReopened != nil {
+		return s.again(f)
+	}
 	return fmt.Sprintf("run %d %s %s", f.Run(), f.Task(), s.task(f))
+}
+
+func (s *story) again(f *schemas.Fact) string {
+	if asked := f.ResendRequested; asked != nil {
+		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", asked.Run, asked.AllowDuplicate)
+	}
+	again := f.DeliveryReopened
+	told := fmt.Sprintf("run %d goes on to deliver: %s (%s) by %s after attempt %d", again.Run, again.Status, again.Reason, again.Agent, again.Attempt)
+	for i := range again.Made {
+		told += fmt.Sprintf(", files of %s", again.Made[i].Task)
+	}
+	return told
 }
 
 func (s *story) task(f *schemas.Fact) string {

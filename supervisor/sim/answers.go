@@ -10,7 +10,13 @@ import (
 )
 
 // answer completes a request as the agent was asked to.
-func (q *asked) answer() { q.respond(q.made()) }
+func (q *asked) answer() {
+	if q.refuses() {
+		q.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
+		return
+	}
+	q.respond(q.made())
+}
 
 // made is a good answer: new at every call, so that two of them differ.
 func (q *asked) made() schemas.ResponsePayload {

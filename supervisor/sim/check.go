@@ -20,6 +20,7 @@ const (
 	ResultsKept         = "the answer holds the results of all tasks that were completed"
 	ReuseProven         = "a result that stands in was given by the same agent, not too long ago"
 	CancelledForAReason = "a run ends early only when somebody or its time says so"
+	SentAgainByRequest  = "an answer that was not delivered is sent again when somebody asks for it, and one that may have been when they say so"
 )
 
 // judge holds a fact against every invariant that speaks of facts.
@@ -28,6 +29,7 @@ func (h *history) judge(m *moment) {
 		return
 	}
 	h.nothingAfterTheEnd(m)
+	h.sentAgainByRequest(m)
 	h.resultsKept(m)
 	h.endsForAReason(m)
 	if m.task == nil && m.fact.TaskDispatched == nil {
@@ -54,6 +56,9 @@ func (h *history) nothingAfterTheEnd(m *moment) {
 	if f.ResponseLate != nil || f.PermitRefused != nil || f.MessageReceived != nil {
 		return
 	}
+	if m.run.ended != nil && (f.ResendRequested != nil || f.DeliveryReopened != nil) {
+		return // see sentAgainByRequest
+	}
 	begins := f.TaskDispatched != nil || f.TaskReady != nil || f.TaskStarted != nil || f.PermitGranted != nil
 	switch {
 	case m.run.ended != nil:
@@ -62,6 +67,29 @@ func (h *history) nothingAfterTheEnd(m *moment) {
 		h.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
 	case m.run.settled == nil && begins && f.Task() == schemas.DeliveryTask:
 		h.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())
+	}
+}
+
+// sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
+// somebody who has asked, and while nothing else of its conversation is under way.
+func (h *history) sentAgainByRequest(m *moment) {
+	f := m.fact.DeliveryReopened
+	if f == nil {
+		return
+	}
+	t := m.run.task(schemas.DeliveryTask)
+	switch asked := m.run.again; {
+	case asked == nil || asked.AllowDuplicate != f.AllowDuplicate:
+		h.world.violate(SentAgainByRequest, "%s: nobody has asked", m.id)
+	case t != nil && t.state == taskCompleted:
+		h.world.violate(SentAgainByRequest, "%s: it was delivered", m.id)
+	case t != nil && t.leave != nil && !f.AllowDuplicate:
+		h.world.violate(SentAgainByRequest, "%s: it may have been delivered by permit %s", m.id, t.leave.permit)
+	}
+	for _, other := range m.run.session.runs {
+		if other.ended == nil {
+			h.world.violate(SentAgainByRequest, "%s: run %d is under way", m.id, other.number)
+		}
 	}
 }
 

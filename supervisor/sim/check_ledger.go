@@ -33,7 +33,7 @@ const (
 func Invariants() []string {
 	return []string{
 		NothingAfterTheEnd, DependenciesFirst, LevelsInOrder, AttemptsInOrder, AnswersFit, DeadlinesInTime,
-		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason,
+		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,

@@ -392,5 +392,23 @@ func defects() []defect {
 			`		if !c.confirmed(newest) && !c.asksNobody() {`,
 			`		if !c.confirmed(newest) && !c.asksNobody() && !(c.known && c.loaded && planted("who asks is turned away as it is remembered")) {`,
 		}},
+	}, {
+		name: "what was delivered is sent again", seed: 9, invariant: sim.SentAgainByRequest,
+		edits: []edit{{
+			"supervisor/session/resend.go",
+			`p.run.Delivery.State == plan.TaskCompleted:`,
+			`p.run.Delivery.State == plan.TaskCompleted && !planted("what was delivered is sent again"):`,
+		}},
+	}, {
+		name: "an answer that is sent again is not found", seed: 9, invariant: sim.RunsAreFound,
+		edits: []edit{{
+			"schemas/trail.go",
+			`				current, next.Again = run, run
+`, `				if planted("an answer that is sent again is not found") {
+					continue
+				}
+				current, next.Again = run, run
+`,
+		}},
 	}}
 }

@@ -199,6 +199,9 @@ func (w *World) repeat() {
 // cancel asks for the end of a run, which may have ended or never begun, by its
 // own id or by that of the request which began it.
 func (w *World) cancel() {
+	if w.resends() {
+		w.resend()
+	}
 	if len(w.sent) == 0 {
 		return
 	}

@@ -65,6 +65,8 @@ type run struct {
 	settled *schemas.RunSettled
 	ended   *schemas.RunEnded
 	endedAt time.Time
+	again   *schemas.ResendRequested // of an answer that is to be sent again
+	doubled int                      // how often that was in spite of doubts
 }
 
 type task struct {
@@ -283,6 +285,10 @@ func (h *history) apply(session *sessionHistory, m *moment) {
 		m.run.settled = f.RunSettled
 	case f.RunEnded != nil:
 		m.run.ended, m.run.endedAt = f.RunEnded, m.cause.Time
+	case f.ResendRequested != nil:
+		m.run.again = f.ResendRequested
+	case f.DeliveryReopened != nil:
+		m.run.reopen(f.DeliveryReopened)
 	default:
 		h.applyTask(m)
 	}
@@ -301,6 +307,17 @@ func (r *run) plan(f *schemas.PlanCreated) {
 				}
 			}
 		}
+	}
+}
+
+// reopen takes the run back to the delivery of its answer, with all attempts before it.
+func (r *run) reopen(f *schemas.DeliveryReopened) {
+	r.ended, r.again = nil, nil
+	if f.AllowDuplicate {
+		r.doubled++
+	}
+	if t := r.task(schemas.DeliveryTask); t != nil {
+		t.state, t.base, t.leave = taskPending, t.attempts, nil
 	}
 }
 

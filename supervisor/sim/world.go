@@ -25,8 +25,9 @@ type World struct {
 	now     time.Time
 	ledger  *memory.Ledger
 	grants  *bus.Grants
-	calm    bool    // no more faults
-	strike  *strike // instead of faults by chance
+	calm    bool     // no more faults
+	refused []string // ids of runs whose answers were refused for good
+	strike  *strike  // instead of faults by chance
 	watch   watch
 	outage  outage
 
@@ -141,6 +142,11 @@ func (w *World) Run() []Violation {
 		w.advance()
 	}
 	w.settle()
+	for range 2 {
+		if w.resendAll() {
+			w.settle()
+		}
+	}
 	w.check()
 	return w.violations
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"podium/bus/embedded/recovery"
+	"podium/cmd/podium/activity"
 	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
@@ -46,10 +47,11 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Ledger string `json:"ledger"` // "ok", or what is the matter
 		roomHealth
 		Durability
-		Agents    []agentHealth   `json:"agents"`
-		Mailboxes []mailboxHealth `json:"mailboxes"`
-		Losses    []recovery.Loss `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}}
+		Agents    []agentHealth    `json:"agents"`
+		Mailboxes []mailboxHealth  `json:"mailboxes"`
+		Answers   activity.Answers `json:"answers"`          // since the process has started
+		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
+	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	var takes bool
@@ -97,7 +99,7 @@ func healthOf(status *imap.Status) mailboxHealth {
 // metrics serves what the doors and the gate count, and how the process is, in the text format of Prometheus.
 func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, roomMetrics{s.room},
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, roomMetrics{s.room}, answerMetrics{s.activity},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -58,6 +59,41 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 		found = append(found, agent)
 	}
 	return found, nil
+}
+
+// lookAfterAgentsEvery is how soon it is told that an agent has come or gone.
+const lookAfterAgentsEvery = 5 * time.Second
+
+// tellOfAgents tells whoever looks on when an agent has come or gone.
+func (s *Service) tellOfAgents(ctx context.Context, every time.Duration) error {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	served := map[string]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if !s.activity.Shown() {
+			continue
+		}
+		agents, err := s.servedAgents(ctx)
+		if err != nil {
+			continue // that is the ledger's, and told of it
+		}
+		for i := range agents {
+			agent := &agents[i]
+			was, known := served[agent.Name]
+			served[agent.Name] = agent.Served
+			switch {
+			case agent.Served && known && !was:
+				s.activity.Back(agent.Name)
+			case !agent.Served && (was || !known):
+				s.activity.Gone(agent.Name, *cmp.Or(agent.LastSeen, &time.Time{}))
+			}
+		}
+	}
 }
 
 // agentsPage answers with the agents and whether anybody serves them; 503 when that

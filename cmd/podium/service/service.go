@@ -20,6 +20,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/gate"
+	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/lease"
 	"podium/cmd/podium/messageid"
@@ -43,6 +44,7 @@ type Service struct {
 
 	settings  *config.Config
 	neighbors supervisor.Neighbors // the owners of all shards
+	activity  *activity.Feed
 	log       zerolog.Logger
 	listener  net.Listener
 	gate      *gate.Gate // of external agents
@@ -80,7 +82,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s := &Service{settings: settings, activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
 	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
@@ -130,6 +132,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		External: s.external(),
 	})
 }
+
+// Activity is what the service does, for whoever looks on.
+func (s *Service) Activity() *activity.Feed { return s.activity }
 
 // Address is where the chat door listens, as a URL.
 func (s *Service) Address() string { return "http://" + s.listener.Addr().String() }
@@ -196,6 +201,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.forwarder().Run(running) })
 	group.Go(func() error { return s.hold(running) })
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
+	group.Go(func() error { return s.tellOfAgents(running, lookAfterAgentsEvery) })
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}
@@ -215,7 +221,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
-			Breaker:  s.breaker, Neighbors: &s.neighbors,
+			Breaker:  s.breaker, Neighbors: &s.neighbors, Observe: s.activity.Observe,
 			Presence: func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
 				return bus.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},

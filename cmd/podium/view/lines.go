@@ -47,6 +47,10 @@ func factLine(f *schemas.Fact, now time.Time) string {
 		return "answer withheld: " + spoken(f.ReplyWithheld.Reason)
 	case f.DeliveryBounced != nil:
 		return "report: " + bounce(f.DeliveryBounced)
+	case f.ResendRequested != nil:
+		return fmt.Sprintf("the answer of run %d is to be sent again", f.ResendRequested.Run)
+	case f.DeliveryReopened != nil:
+		return fmt.Sprintf("run %d goes on to deliver its answer, after %d attempts", f.DeliveryReopened.Run, f.DeliveryReopened.Attempt)
 	case f.RunEnded != nil:
 		if f.RunEnded.Replied != "" {
 			return fmt.Sprintf("ended: %s, answered as %s", f.RunEnded.Status, f.RunEnded.Replied)
@@ -131,7 +135,7 @@ func messageLine(f *schemas.MessageReceived) string {
 	case schemas.DispositionQueued:
 		return fmt.Sprintf("message received: waits as run %d", f.Run)
 	case schemas.DispositionControl:
-		return fmt.Sprintf("run %d is to stop", f.Run)
+		return fmt.Sprintf("control word received: about run %d", f.Run)
 	case schemas.DispositionMerged:
 		return fmt.Sprintf("message received: part of run %d, which waits", f.Run)
 	case schemas.DispositionIgnored, schemas.DispositionRefused:

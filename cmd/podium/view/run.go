@@ -3,14 +3,16 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"podium/schemas"
 )
 
-// Run tells a whole run: what was asked, who did what and why, and the answer.
-func Run(run *schemas.Run, answer string) string {
+// Run tells a whole run: what was asked, who did what and why, and the answer. About
+// are a word and what it stands for, each: who has asked, and the runs it has led to.
+func Run(run *schemas.Run, answer string, about ...[2]string) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", lines(arguments)...) }
 	line("run       %s", run.ID)
@@ -20,8 +22,9 @@ func Run(run *schemas.Run, answer string) string {
 	if !run.Ended.IsZero() {
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
 	}
-	if run.Request != "" {
-		line("asked     %s", short(run.Request))
+	line("asked     %s", cmp.Or(short(run.Request), Asked(run)))
+	for _, told := range about {
+		line("%-9s %s", told[0], told[1])
 	}
 	if run.Complexity != nil {
 		line("plan      %s", run.Complexity.Reason)
@@ -30,7 +33,10 @@ func Run(run *schemas.Run, answer string) string {
 		line("template  %s", run.Template)
 	}
 	for _, fault := range run.PlanFaults {
-		line("refused   %s", fault)
+		line("refused   the plan: %s", Line(fault, detailLength))
+	}
+	if why := why(run); why != "" {
+		line("why       %s", why)
 	}
 	for i := range run.Mismatches {
 		line("flagged   the answer of %s is about another %s", run.Mismatches[i].Task, run.Mismatches[i].Entity)
@@ -44,6 +50,14 @@ func Run(run *schemas.Run, answer string) string {
 	}
 	if run.Delivery != nil {
 		task(line, run.Delivery, nil)
+	}
+	if run.Resends > 0 {
+		line("resent    on request: %d", run.Resends)
+	}
+	if run.ResendRequested {
+		line("resend    requested; it begins when no other run of the conversation is under way")
+	} else if run.AnswerFailed() || run.Withheld != nil {
+		resend(line, run)
 	}
 	if run.Withheld != nil {
 		line("withheld  %s", withheld(run.Withheld))
@@ -60,6 +74,16 @@ func Run(run *schemas.Run, answer string) string {
 	return Plain(b.String())
 }
 
+// resend tells how an answer that nobody has got is sent again.
+func resend(line func(string, ...any), run *schemas.Run) {
+	switch run.Resendable(false) {
+	case "":
+		line("next      podium runs resend %s", run.ID)
+	case schemas.ResendUncertain:
+		line("next      it may have been sent all the same; if it has not: podium runs resend %s --allow-duplicate", run.ID)
+	}
+}
+
 // bounce tells what a mail system has reported of an answer.
 func bounce(f *schemas.DeliveryBounced) string {
 	told := "delivery " + short(cmp.Or(f.Action, "returned"))
@@ -72,13 +96,37 @@ func bounce(f *schemas.DeliveryBounced) string {
 	return told
 }
 
-// Asked is what a run was asked, in at most forty characters.
+// Asked is what a run was asked, in at most forty characters. It is never empty.
 func Asked(run *schemas.Run) string {
-	text := run.Subject
-	if text == "" {
-		text = run.Request
+	asked := Line(cmp.Or(strings.TrimSpace(run.Subject), strings.TrimSpace(run.Request)), 40)
+	switch {
+	case asked != "":
+		return asked
+	case run.Words != nil && run.Words.Size > 0:
+		return fmt.Sprintf("(%d bytes of words)", run.Words.Size)
+	case run.Upstream != nil && run.Upstream.Planned:
+		return Line(fmt.Sprintf("(a plan of %d tasks by %s)", len(run.Tasks), run.Upstream.From), 40)
+	case run.Upstream != nil:
+		return Line("(a task by "+run.Upstream.From+")", 40)
 	}
-	return Line(text, 40)
+	return "(no words)"
+}
+
+// why is what a run that did not complete has failed of; empty when nothing is known.
+func why(run *schemas.Run) string {
+	if run.Error == nil || run.State != schemas.RunStateReplying && run.State != schemas.RunStateEnded {
+		return ""
+	}
+	return Line(run.Error.InternalDetails, detailLength)
+}
+
+// Why is the same for programs: what was wrong with the plan, and what has failed.
+func Why(run *schemas.Run) []string {
+	told := slices.Clone(run.PlanFaults)
+	if failed := why(run); failed != "" {
+		told = append(told, failed)
+	}
+	return told
 }
 
 func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.RouteDecision) {
@@ -112,13 +160,17 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 	}
 }
 
+// detailLength is how much is told of what an agent or a server says of a failure, in
+// characters.
+const detailLength = 700
+
 // failure tells the last attempt that failed; one that nobody was asked for has no number.
 func failure(task *schemas.RunTask) string {
 	told := string(task.Failure)
 	if task.FailedAttempt > 0 {
 		told = fmt.Sprintf("attempt %d: %s", task.FailedAttempt, told)
 	}
-	if detail := short(task.Detail); detail != "" {
+	if detail := Line(task.Detail, detailLength); detail != "" {
 		told += " " + detail
 	}
 	if task.Action != "" {

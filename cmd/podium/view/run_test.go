@@ -87,3 +87,50 @@ func TestDoubtIsTold_X06(t *testing.T) {
 		}
 	}
 }
+
+// What was asked is never told as nothing.
+func TestAskedIsNeverEmpty(t *testing.T) {
+	t.Parallel()
+	for want, run := range map[string]*schemas.Run{
+		"Pumps":                          {Subject: "Pumps", Request: "How many?"},
+		"How many?":                      {Subject: " ", Request: "How\nmany?"},
+		"(5000 bytes of words)":          {Words: &schemas.Body{Sequence: 7, Size: 5000}},
+		"(a plan of 2 tasks by planner)": {Upstream: &schemas.Upstream{From: "planner", Planned: true}, Tasks: make([]schemas.RunTask, 2)},
+		"(a task by planner)":            {Upstream: &schemas.Upstream{From: "planner"}},
+		"(no words)":                     {Words: &schemas.Body{Sequence: 7}},
+	} {
+		if got := view.Asked(run); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if told := view.Run(run, ""); !strings.Contains(told, "asked     ") {
+			t.Errorf("nothing is said to be asked:\n%s", told)
+		}
+	}
+}
+
+// Why a plan was refused and a run has failed is told, in the picture as in the text and to
+// programs.
+func TestWhyIsTold(t *testing.T) {
+	t.Parallel()
+	run := &schemas.Run{
+		ID: "run-1", State: schemas.RunStateEnded, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"},
+		Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"},
+		Tasks: []schemas.RunTask{{Task: "t1", Agent: "echo", State: schemas.TaskStateFailed, Failure: schemas.FailurePermanent, Detail: "no such formula", FailedAttempt: 1}},
+	}
+	for name, told := range map[string]string{
+		"the text": view.Run(run, ""), "the picture": view.Draw(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
+	} {
+		for _, want := range []string{"task a depends on itself", "task t1 of agent echo: agent_refused"} {
+			if !strings.Contains(told, want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, told)
+			}
+		}
+	}
+	if drawn := view.Draw(run, time.Time{}); !strings.Contains(drawn, "attempt 1: agent_refused no such formula") {
+		t.Errorf("the picture does not say why its task failed:\n%s", drawn)
+	}
+	run.State = schemas.RunStateExecuting // by the earlier attempt, which says nothing yet
+	if why := view.Why(run); len(why) != 1 {
+		t.Errorf("while it goes on: %q", why)
+	}
+}

@@ -129,6 +129,12 @@ func (m liveRun) View() tea.View {
 func Draw(run *schemas.Run, now time.Time) string {
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "%s %3d %%  %s\n", bar(run.Percentage), run.Percentage, outcome(run))
+	for _, fault := range run.PlanFaults {
+		_, _ = fmt.Fprintf(&b, "  plan refused: %s\n", short(fault))
+	}
+	if why := why(run); why != "" {
+		_, _ = fmt.Fprintf(&b, "  why: %s\n", short(why))
+	}
 	for i := range run.Tasks {
 		pictureTask(&b, &run.Tasks[i], now)
 	}
@@ -140,6 +146,9 @@ func Draw(run *schemas.Run, now time.Time) string {
 
 func pictureTask(b *strings.Builder, task *schemas.RunTask, now time.Time) {
 	took, says := "", task.Message
+	if task.Failure != "" && task.State != schemas.TaskStateCompleted {
+		says = failure(task)
+	}
 	if task.Unserved != nil {
 		says = unserved(task.Agent, task.Unserved.Since)
 	}

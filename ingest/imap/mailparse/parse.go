@@ -98,7 +98,7 @@ func judgeSender(mail *schemas.EmailReceived, h header, w *walker, outcomes []si
 	e := &envelope{
 		header: h, report: w.report, from: strings.ToLower(local), subject: fold(mail.Subject), senderless: senderless(h),
 		languages: options.Languages,
-		own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
+		own:       options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = classify(e)
 	mail.Suppress = suppressed(e)

@@ -1,0 +1,257 @@
+// Package activity tells what a service does while it does it: a line for each message,
+// run, answer and failure, and counts of the answers. No line holds an address, a
+// subject or a word of anybody: only ids, names of the configuration, and words of the
+// ledger's own.
+package activity
+
+import (
+	"sync/atomic"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/session"
+)
+
+// kept is how many lines wait for an output that is slower than the service. Those
+// beyond are left out, and counted.
+const kept = 4096
+
+// A Feed takes what happens from those that do it, and never makes them wait. It is safe
+// for use by several goroutines at once.
+type Feed struct {
+	lines   chan line
+	shown   atomic.Bool   // somebody wants to see what happens
+	said    atomic.Bool   // somebody wants to see what is said
+	left    atomic.Uint64 // lines that found no room since that was last said
+	answers [outcomes]atomic.Uint64
+	failed  atomic.Int64 // when an answer last failed, in milliseconds since 1970
+}
+
+// New returns a feed that counts, and tells nobody until Show is called.
+func New() *Feed { return &Feed{lines: make(chan line, kept)} }
+
+// A line is one thing that has happened, as it is kept until it is written.
+type line struct {
+	at      time.Time
+	event   string // its name for programs: that of the fact, where it is one
+	mood    mood
+	session string // of the run; none when empty
+	run     int
+	said    string // a sentence of which the arguments are still to be filled in
+	with    [3]string
+	when    time.Time
+}
+
+// A mood is how a line is shown where there are colours.
+type mood uint8
+
+const (
+	plain mood = iota
+	good
+	bad
+	careful
+)
+
+// An outcome is what became of an answer.
+type outcome uint8
+
+const (
+	sent outcome = iota
+	failed
+	withheld
+	returned
+	outcomes
+)
+
+// Answers counts what became of answers since the process has started.
+type Answers struct {
+	Sent     uint64     `json:"sent"`
+	Failed   uint64     `json:"failed"`   // given up: refused for good, or tried as often as the profile says
+	Withheld uint64     `json:"withheld"` // a conversation had had as many as it may have
+	Returned uint64     `json:"returned"` // a mail system has reported that they came back
+	Last     *time.Time `json:"last_failed,omitempty"`
+}
+
+// Answers returns the counts.
+func (f *Feed) Answers() Answers {
+	counted := Answers{
+		Sent: f.answers[sent].Load(), Failed: f.answers[failed].Load(),
+		Withheld: f.answers[withheld].Load(), Returned: f.answers[returned].Load(),
+	}
+	if milli := f.failed.Load(); milli > 0 {
+		at := time.UnixMilli(milli).UTC()
+		counted.Last = &at
+	}
+	return counted
+}
+
+// Shown reports whether somebody wants to see what happens.
+func (f *Feed) Shown() bool { return f.shown.Load() }
+
+// Say tells a sentence that is about no run; it holds no percent sign.
+func (f *Feed) Say(sentence string) {
+	if f.said.Load() {
+		f.keep(line{at: time.Now(), event: saidEvent, said: sentence})
+	}
+}
+
+// Gone tells that nobody serves an agent any more; since is zero when nobody ever has.
+func (f *Feed) Gone(agent string, since time.Time) {
+	told := line{at: time.Now(), event: "agent_gone", mood: bad, said: "nobody serves agent %s, and nobody ever has", with: [3]string{agent}}
+	if !since.IsZero() {
+		told.said, told.when = "nobody serves agent %s; its last sign of life was at %t", since
+	}
+	f.tell(told)
+}
+
+// Back tells that somebody serves an agent again.
+func (f *Feed) Back(agent string) {
+	f.tell(line{at: time.Now(), event: "agent_served", mood: good, said: "agent %s is served", with: [3]string{agent}})
+}
+
+// tell keeps a line for whoever shows them, if there is room.
+func (f *Feed) tell(told line) {
+	if f.shown.Load() {
+		f.keep(told)
+	}
+}
+
+func (f *Feed) keep(told line) {
+	select {
+	case f.lines <- told:
+	default:
+		f.left.Add(1)
+	}
+}
+
+func (f *Feed) count(of outcome, at time.Time) {
+	f.answers[of].Add(1)
+	if of == failed || of == returned {
+		f.failed.Store(at.UnixMilli())
+	}
+}
+
+// Observe takes a record that was stored, and the state of its session before.
+func (f *Feed) Observe(before *session.State, record *schemas.Record) {
+	for transition := range record.Transitions() {
+		for i := range transition.Facts {
+			fact := &transition.Facts[i]
+			told := line{at: transition.Cause.Time, session: record.Session, run: fact.Run()}
+			if f.describe(&told, fact, before, &transition.Cause); told.said != "" {
+				told.event = fact.Name()
+				f.tell(told)
+			}
+		}
+	}
+}
+
+// describe fills in what a fact is told as; most are not.
+func (f *Feed) describe(told *line, fact *schemas.Fact, before *session.State, cause *schemas.Cause) {
+	switch {
+	case fact.MessageReceived != nil:
+		received(told, fact.MessageReceived, cause.Type)
+	case fact.RunStarted != nil:
+		told.said, told.with = "%r begins, by profile %s", [3]string{fact.RunStarted.Profile}
+	case fact.PlanRefused != nil:
+		told.mood, told.said, told.with = careful, "%r: a plan is refused", [3]string{}
+	case fact.TaskUnserved != nil:
+		told.mood, told.said, told.with = bad, "%r waits: nobody serves %s", [3]string{fact.TaskUnserved.Agent}
+	case fact.TaskFailed != nil:
+		f.failure(told, fact.TaskFailed, before)
+	case fact.TaskCompleted != nil && fact.TaskCompleted.Task == schemas.DeliveryTask:
+		f.count(sent, told.at)
+		told.mood, told.said, told.with = good, "%r: answer sent by %s", [3]string{deliverer(before)}
+	case fact.ReplyWithheld != nil:
+		f.count(withheld, told.at)
+		told.mood, told.said, told.with = careful, "%r: answer withheld (%s) until %t", [3]string{spoken(fact.ReplyWithheld.Reason)}
+		told.when = fact.ReplyWithheld.Until
+	case fact.DeliveryBounced != nil && fact.DeliveryBounced.Failed:
+		f.count(returned, told.at)
+		told.mood, told.said = bad, "%r: a mail system reports that its answer came back"
+	case fact.DeliveryReopened != nil:
+		told.said, told.with = "%r: its answer is sent again by %s", [3]string{fact.DeliveryReopened.Agent}
+	case fact.RunEnded != nil:
+		ended(told, fact.RunEnded)
+	}
+}
+
+func received(told *line, f *schemas.MessageReceived, cause string) {
+	kind := "control word"
+	switch cause {
+	case schemas.TypeEmailReceived:
+		kind = "mail"
+	case schemas.TypeChatReceived:
+		kind = "chat message"
+	case schemas.TypeExecutionRequest:
+		kind = "request"
+	}
+	told.with = [3]string{kind, spoken(f.Reason)}
+	switch f.Disposition {
+	case schemas.DispositionStarted:
+		told.said = "%s received: %r"
+	case schemas.DispositionQueued:
+		told.said = "%s received: waits as %r"
+	case schemas.DispositionMerged:
+		told.said = "%s received: part of %r, which waits"
+	case schemas.DispositionControl:
+		told.said = "%s received: about %r"
+	case schemas.DispositionRefused:
+		told.mood, told.said = careful, "%s received, and refused (%s)"
+	case schemas.DispositionIgnored:
+		told.said = "%s received: not answered (%s)"
+	}
+}
+
+// failure tells of an attempt that has failed, and what is done about it.
+func (f *Feed) failure(told *line, failure *schemas.TaskFailed, before *session.State) {
+	told.mood = careful
+	if failure.Task == schemas.DeliveryTask {
+		told.with = [3]string{deliverer(before), spoken(failure.Cause)}
+		if told.when = failure.RetryAt; told.when.IsZero() {
+			f.count(failed, told.at)
+			told.mood, told.said = bad, "%r: answer failed by %s (%s); podium runs show says why, podium runs resend sends it again"
+			return
+		}
+		told.said = "%r: answer not sent by %s yet (%s); again at %t"
+		return
+	}
+	agent := "a task"
+	if active := before.Active; active != nil && active.Number == failure.Run {
+		if task := active.Task(failure.Task); task != nil && task.Agent != "" {
+			agent = task.Agent
+		}
+	}
+	told.with = [3]string{agent, spoken(failure.Cause), failure.Agent}
+	switch {
+	case !failure.RetryAt.IsZero():
+		told.said, told.when = "%r: %s has failed (%s); again at %t", failure.RetryAt
+	case failure.Agent != "":
+		told.said = "%r: %s has failed (%s); %s is asked instead"
+	default:
+		told.mood, told.said = bad, "%r: %s has failed (%s)"
+	}
+}
+
+func ended(told *line, f *schemas.RunEnded) {
+	told.with = [3]string{string(f.Status), spoken(f.Reason)}
+	if told.said = "%r ended: %s (%s)"; string(f.Status) == string(f.Reason) {
+		told.said = "%r ended: %s"
+	}
+	switch f.Status {
+	case schemas.RunCompleted:
+		if told.mood = good; f.Reason == schemas.StopReplyFailed {
+			told.mood = bad
+		}
+	case schemas.RunFailed:
+		told.mood = bad
+	case schemas.RunPartial, schemas.RunBlocked, schemas.RunCancelled:
+		told.mood = careful
+	}
+}
+
+func deliverer(before *session.State) string {
+	if before.Active == nil || before.Active.Delivery == nil {
+		return "its agent"
+	}
+	return before.Active.Delivery.Agent
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor"
+)
+
+// surroundings are what the operator is told around a run. It is for nobody else: a
+// sender is a person.
+type surroundings struct {
+	Sender   *sender    `json:"sender,omitzero"`
+	Parent   string     `json:"parent,omitzero"` // the run that this one is a task of
+	Children []childRun `json:"children,omitzero"`
+}
+
+// sender is who has sent the message that a run began with.
+type sender struct {
+	Name    string `json:"name,omitzero"`
+	Address string `json:"address,omitzero"` // of mail
+	User    string `json:"user,omitzero"`    // of a chat, as its provider says
+	Agent   string `json:"agent,omitzero"`   // of a request
+}
+
+func (s *sender) String() string {
+	id := cmp.Or(s.Address, s.User)
+	switch {
+	case s.Agent != "":
+		return "agent " + s.Agent
+	case s.Name != "" && id != "":
+		return s.Name + " <" + id + ">"
+	}
+	return cmp.Or(s.Name, id, "(nobody that it names)")
+}
+
+// childRun is a run that a supervisor has begun for a task of another one.
+type childRun struct {
+	Run    string            `json:"run"`
+	Task   string            `json:"task"`
+	Agent  string            `json:"agent"`
+	State  schemas.RunState  `json:"state"`
+	Status schemas.RunStatus `json:"status,omitzero"`
+}
+
+// lines tells them to a person.
+func (s *surroundings) lines() (told [][2]string) {
+	if s.Sender != nil {
+		told = append(told, [2]string{"from", s.Sender.String()})
+	}
+	if s.Parent != "" {
+		told = append(told, [2]string{"task of", "run " + s.Parent})
+	}
+	for i := range s.Children {
+		child := &s.Children[i]
+		came := cmp.Or(string(child.Status), string(child.State))
+		told = append(told, [2]string{"child", fmt.Sprintf("run %s, %s by %s: %s", child.Run, child.Task, child.Agent, came)})
+	}
+	return told
+}
+
+// around looks for what is around a run.
+func around(ctx context.Context, core bus.Core, run *schemas.Run) (found surroundings, err error) {
+	if run.Input != 0 {
+		if found.Sender, err = senderOf(ctx, core, run); err != nil {
+			return found, err
+		}
+	}
+	if run.Upstream != nil {
+		found.Parent = run.Upstream.Correlation
+	}
+	found.Children, err = childrenOf(ctx, core, run)
+	return found, err
+}
+
+// senderOf reads who has sent the message that a run began with.
+func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*sender, error) {
+	if run.Upstream != nil {
+		return &sender{Agent: run.Upstream.From}, nil
+	}
+	shard := schemas.ShardOf(run.Session, core.Shards())
+	message, err := core.Get(ctx, bus.ShardStream(shard), run.Input)
+	if err != nil {
+		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
+	}
+	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	if err != nil {
+		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
+	}
+	found := &sender{}
+	switch event.Type {
+	case schemas.TypeEmailReceived:
+		var mail schemas.EmailReceived
+		if err = schemas.Unmarshal(event.Data, &mail); err == nil && len(mail.From) > 0 {
+			found.Name, found.Address = mail.From[0].Name, mail.From[0].Address
+		}
+	case schemas.TypeChatReceived:
+		var chat schemas.ChatReceived
+		if err = schemas.Unmarshal(event.Data, &chat); err == nil {
+			found.Name, found.User = chat.User.Name, chat.User.ID
+		}
+	}
+	return found, err
+}
+
+// childrenOf finds the runs that supervisors have begun for tasks of a run: each has a
+// session of its own for the effect that the attempts of a task have in common.
+func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRun, error) {
+	work := run.ID
+	if run.Upstream != nil && run.Upstream.Effect != "" {
+		work = run.Upstream.Effect
+	}
+	var found []childRun
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		if task.Attempt == 0 {
+			continue
+		}
+		profile, err := profileOf(ctx, core, task.Agent)
+		if err != nil || profile == "" {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		child := schemas.Conversation{Session: schemas.SessionID(profile, schemas.EffectID(work, task.Task))}
+		for record, err := range bus.LoadSession(ctx, core, child.Session) {
+			if err == nil {
+				err = child.Apply(record.Record)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the runs of agent %s for run %s: %w", task.Agent, run.ID, err)
+			}
+		}
+		for j := range child.Runs {
+			begun := &child.Runs[j]
+			found = append(found, childRun{Run: begun.ID, Task: task.Task, Agent: task.Agent, State: begun.State, Status: begun.Status})
+		}
+	}
+	return found, nil
+}
+
+// profileOf returns the profile of an agent that is a supervisor; empty of any other.
+func profileOf(ctx context.Context, core bus.Core, agent string) (string, error) {
+	entry, _, err := core.Store(bus.AgentBucket).Get(ctx, agent)
+	if errors.Is(err, bus.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var known schemas.Agent
+	err = schemas.Unmarshal(entry, &known)
+	if known.Kind != supervisor.Kind {
+		return "", err
+	}
+	return known.Profile, err
+}
+
+// fill reads the words of runs that have no subject and stand elsewhere than in their
+// record, as far as a line shows them.
+func fill(ctx context.Context, core bus.Core, runs []*schemas.Run) error {
+	for _, run := range runs {
+		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
+			continue
+		}
+		_, content, err := supervisor.Recall(ctx, core, schemas.ShardOf(run.Session, core.Shards()), run.Words.Sequence)
+		if err != nil {
+			return fmt.Errorf("the words of run %s: %w", run.ID, err)
+		}
+		run.Request = head(content.Text)
+	}
+	return nil
+}
+
+// headLength bounds the words that a list tells, in bytes.
+const headLength = 4 << 10
+
+func head(text string) string {
+	if len(text) <= headLength {
+		return text
+	}
+	return strings.ToValidUTF8(text[:headLength], "")
+}

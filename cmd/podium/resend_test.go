@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"podium/agents/mail/smtpsink"
+	"podium/ingest/imap/memorymailbox"
+	"podium/schemas"
+)
+
+// unwelcome is an installation whose mail server refuses every letter for good until it is
+// told to take them.
+func unwelcome(t *testing.T) (i *installation, mailbox *memorymailbox.Server, sink *smtpsink.Server, welcome *atomic.Bool) {
+	t.Helper()
+	welcome = &atomic.Bool{}
+	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{OnRecipient: func(string) error {
+		if welcome.Load() {
+			return nil
+		}
+		return &smtpsink.Refusal{Code: 550, Text: "no ada@example.org here,\x1b[31m ask\tpostmaster"}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close() })
+	if mailbox, err = memorymailbox.Start(t.Context(), "agent", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mailbox.Close() })
+	return install(t, fmt.Sprintf(`
+mail:
+  accounts:
+    - name: support
+      profile: desk
+      since: all
+      imap: {host: 127.0.0.1, port: %d, tls: none, username: agent, password: secret, poll: 1s}
+      smtp: {host: 127.0.0.1, port: %d, tls: none, from: support@praxis.example, sent: none}
+agents: {echo: {kind: echo}}
+profiles: {desk: {language: en, agents: [echo], routers: [{kind: default, agent: echo}]}}
+`, mailbox.Port(), sink.Port())), mailbox, sink, welcome
+}
+
+// TestRefusedAnswerIsSeenAndSentAgain: an answer that the mail server refuses for good is
+// listed, counted and told with the server's words; once that is mended it is sent again
+// under the same Message-ID, and what was delivered is not. Neither the log nor standard
+// output says who has written what.
+func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
+	t.Parallel()
+	i, mailbox, sink, welcome := unwelcome(t)
+	i.up("-vv")
+	if err := mailbox.Deliver(letter("m1@example.org", "Pumps on Thursday", "How many pumps?")); err != nil {
+		t.Fatal(err)
+	}
+	failed := func() []schemas.Run {
+		return lines[schemas.Run](t, i.podium("runs", "--status", "answer-failed", "-o", "json").succeeds(t))
+	}
+	eventually(t, "the answer is listed as failed", func() bool { return len(failed()) == 1 })
+	run := failed()[0]
+	const words = "SMTP 550: 5.0.0 no ada@example.org here, [31m ask postmaster"
+	if run.Delivery == nil || !strings.Contains(run.Delivery.Detail, words) {
+		t.Errorf("the record does not say why: %+v", run.Delivery)
+	}
+	shown := i.podium("runs", "show", run.ID).succeeds(t).stdout
+	for _, want := range []string{words, "next      podium runs resend " + run.ID} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not in\n%s", want, shown)
+		}
+	}
+	if status, health := i.fetch("/healthz"); status != 200 || !strings.Contains(health, `"answers":{"sent":0,"failed":1,"withheld":0,"returned":0,"last_failed":"2`) {
+		t.Errorf("health is %d %s", status, health)
+	}
+	if _, metrics := i.fetch("/metrics"); !strings.Contains(metrics, `podium_answers_total{outcome="failed"} 1`) {
+		t.Error("no metric counts it")
+	}
+
+	welcome.Store(true)
+	if o := i.podium("runs", "resend", run.ID, "-o", "json").succeeds(t); o.stdout != fmt.Sprintf("{\"asked\":\"resend\",\"run\":%q}\n", run.ID) {
+		t.Errorf("it says %q", o.stdout)
+	}
+	eventually(t, "the answer is taken", func() bool { return len(sink.Messages()) == 1 && len(failed()) == 0 })
+	again := lines[schemas.Run](t, i.podium("runs", "show", run.ID, "-o", "json").succeeds(t))[0]
+	if again.Delivery.Attempt != run.Delivery.Attempt+1 || again.Replied == "" || again.Resends != 1 ||
+		strings.Trim(sink.Messages()[0].Header().Get("Message-Id"), "<>") != again.Replied {
+		t.Errorf("the run is %+v, the letter %q", again, sink.Messages()[0].Header().Get("Message-Id"))
+	}
+	if watched := i.podium("runs", "watch", run.ID).succeeds(t).stdout; !strings.Contains(watched, "goes on to deliver its answer") {
+		t.Errorf("whoever watches does not see it:\n%s", watched)
+	}
+	if o := i.podium("runs", "resend", run.ID, "--allow-duplicate"); o.code != exitFailed || !strings.Contains(o.stderr, "was delivered, as "+again.Replied) {
+		t.Errorf("what was delivered: exit code %d, %s", o.code, o.stderr)
+	}
+	i.stop()
+	i.verify()
+
+	for _, line := range []string{
+		"mail received: run " + run.ID, "run " + run.ID + " begins, by profile desk",
+		"run " + run.ID + ": answer failed by mail (agent refused)", "run " + run.ID + " ended: completed (reply failed)",
+		"control word received: about run " + run.ID, "run " + run.ID + ": its answer is sent again by mail",
+		"run " + run.ID + ": answer sent by mail", "run " + run.ID + " ended: completed\n",
+	} {
+		if told := i.process.stdout.String(); strings.Count(told, line) != 1 || strings.Contains(told, "\x1b") {
+			t.Errorf("%q is not once in\n%s", line, told)
+		}
+	}
+	for _, personal := range []string{"ada", "Ada", "example.org", "praxis.example", "ump", "hursday", "postmaster"} {
+		if told := i.process.stdout.String() + i.process.stderr.String(); strings.Contains(told, personal) {
+			t.Errorf("%q is in what the service says:\n%s", personal, told)
+		}
+	}
+}
+
+// TestResendSaysWhatToDo: a run that is not there, or has nothing to send again, says so.
+func TestResendSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	withheld, failed := schemas.ReplyWithheld{Run: 1}, &schemas.RunTask{State: schemas.TaskStateFailed}
+	for want, run := range map[string]*schemas.Run{
+		"has not ended (replying)":   {State: schemas.RunStateReplying},
+		"`podium runs watch r`":      {ID: "r", State: schemas.RunStateExecuting},
+		"somebody has asked for it":  {State: schemas.RunStateEnded, ResendRequested: true},
+		"was delivered, as id":       {State: schemas.RunStateEnded, Delivery: &schemas.RunTask{State: schemas.TaskStateCompleted}, Replied: "id"},
+		"came back":                  {State: schemas.RunStateEnded, Delivery: failed, Bounces: []schemas.DeliveryBounced{{Failed: true}}},
+		"it has answered planner":    {State: schemas.RunStateEnded, Upstream: &schemas.Upstream{From: "planner"}},
+		"a newer message took":       {State: schemas.RunStateEnded, Reason: schemas.StopSuperseded},
+		"its message asked for none": {State: schemas.RunStateEnded},
+		"":                           {State: schemas.RunStateEnded, Delivery: failed},
+		"<nil>":                      {State: schemas.RunStateEnded, Withheld: &withheld},
+	} {
+		if err := notResent(run, false); want == "" && err != nil || want != "" && !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%q is not said, but: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package schemas
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// ResendRequested says that a person wants an answer delivered that was not: its run
+// goes on with that as soon as no other one is under way.
+type ResendRequested struct {
+	Run int `json:"run"`
+	// AllowDuplicate says that the answer is to be sent although an earlier attempt may
+	// have delivered it, of which nobody knows.
+	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
+}
+
+// DeliveryReopened takes a run that has ended back to the delivery of its answer. It
+// holds all that this needs of the run. The effect is the one that the answer had, so
+// that whoever got it after all can tell.
+type DeliveryReopened struct {
+	Run         int          `json:"run"`
+	Profile     string       `json:"profile"`
+	ProfileHash string       `json:"profile_hash"`
+	Message     Incoming     `json:"message"`
+	Status      RunStatus    `json:"status"`
+	Reason      StopReason   `json:"reason"`
+	Answer      []AnswerPart `json:"answer,omitzero"`
+	Error       *Error       `json:"error,omitzero"`
+	Made        []MadeByTask `json:"made,omitzero"`    // the files that go with the answer
+	Agent       string       `json:"agent"`            // who delivers it
+	Attempt     int          `json:"attempt,omitzero"` // attempts before; 0 when it was withheld
+	Request     string       `json:"request,omitzero"` // message_id of the newest of them
+	// AllowDuplicate is the person's, in whose word an earlier permit counts no more.
+	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
+}
+
+// MadeByTask is what a task has made, as far as it goes with the answer.
+type MadeByTask struct {
+	Task         string        `json:"task"`
+	Deliverables []Deliverable `json:"deliverables,omitzero"`
+	Proven       []string      `json:"proven,omitzero"` // artifacts that may be passed on
+}
+
+// Why an answer is not sent again, as MessageReceived has it.
+const (
+	ResendNotEnded  = "not_ended"          // its run is under way
+	ResendAnswered  = "already_answered"   // it was delivered
+	ResendReturned  = "returned"           // it was delivered, and a mail system has reported that it came back
+	ResendNoAnswer  = "no_answer"          // nobody waits for one
+	ResendUncertain = "may_have_been_sent" // nobody knows whether an earlier attempt has delivered it
+	ResendWaits     = "already_requested"
+)
+
+// Resendable says why the answer of a run is not sent again, in one of the words
+// above; empty when it would be.
+func (r *Run) Resendable(allowDuplicate bool) string {
+	switch {
+	case r.State != RunStateEnded:
+		return ResendNotEnded
+	case r.ResendRequested:
+		return ResendWaits
+	case slices.ContainsFunc(r.Bounces, func(b DeliveryBounced) bool { return b.Failed }):
+		return ResendReturned
+	case r.Delivery == nil && r.Withheld == nil:
+		return ResendNoAnswer
+	case r.Delivery != nil && r.Delivery.State == TaskStateCompleted:
+		return ResendAnswered
+	case r.Delivery != nil && r.Delivery.acting && !allowDuplicate:
+		return ResendUncertain
+	}
+	return ""
+}
+
+// AnswerFailed reports whether the answer was given up, or came back.
+func (r *Run) AnswerFailed() bool {
+	return r.State == RunStateEnded && r.Delivery != nil && r.Delivery.State == TaskStateFailed
+}
+
+// resendRequested notes that the answer is to be delivered after all.
+func (r *Run) resendRequested() error {
+	if r.State != RunStateEnded || r.ResendRequested {
+		return errors.New("there is nothing to send again")
+	}
+	r.ResendRequested = true
+	return nil
+}
+
+// deliveryReopened takes the run back to where it was settled. Who asked for it may stand
+// in a record that a reader of one run does not find.
+func (r *Run) deliveryReopened(f *DeliveryReopened) error {
+	if r.State != RunStateEnded {
+		return errors.New("the run has not ended")
+	}
+	r.State, r.Ended, r.ResendRequested, r.Resends = RunStateReplying, time.Time{}, false, r.Resends+1
+	r.Status, r.Reason, r.Replied, r.Withheld = f.Status, f.Reason, "", nil
+	if f.Attempt == 0 {
+		return nil
+	}
+	if r.Delivery == nil || r.Delivery.Attempt != f.Attempt || !r.Delivery.State.Ended() {
+		return errors.New("its attempts are others")
+	}
+	reopened := *r.Delivery
+	reopened.State, reopened.Ended, reopened.RetryAt, reopened.acting = TaskStateReady, time.Time{}, time.Time{}, false
+	r.Delivery = &reopened
+	return nil
+}

@@ -1,0 +1,142 @@
+package session
+
+import (
+	"slices"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// A Former is a run that is over: the fold of its records, in order.
+type Former struct {
+	Number  int
+	Profile *plan.Profile // that it is pinned to
+
+	run      *plan.Run // as it was before its end
+	ended    bool
+	withheld bool
+	returned bool
+}
+
+// Apply folds a record that says something about the run, and may say more.
+func (p *Former) Apply(record *schemas.Record) {
+	for transition := range record.Transitions() {
+		for i := range transition.Facts {
+			if f := &transition.Facts[i]; f.Run() == p.Number {
+				p.apply(f, transition)
+			}
+		}
+	}
+}
+
+func (p *Former) apply(f *schemas.Fact, transition *schemas.Transition) {
+	switch {
+	case f.RunStarted != nil:
+		p.run = plan.Begin(f.RunStarted)
+	case f.DeliveryReopened != nil:
+		p.run, p.ended, p.withheld = plan.Reopen(f.DeliveryReopened), false, false
+	case f.RunEnded != nil:
+		p.ended = true
+	case f.ReplyWithheld != nil:
+		p.withheld = true
+	case f.DeliveryBounced != nil:
+		p.returned = p.returned || f.DeliveryBounced.Failed
+	case p.run != nil:
+		p.run.Apply(f, transition.Cause.Time)
+	}
+}
+
+// ProfileHash names the profile that the run is pinned to; empty when no record told of
+// its beginning.
+func (p *Former) ProfileHash() string {
+	if p.run == nil {
+		return ""
+	}
+	return p.run.ProfileHash
+}
+
+// objection is why the answer of the run is not sent again; empty is nothing. It says
+// what schemas.Run does.
+func (p *Former) objection(allowDuplicate bool) string {
+	switch {
+	case p.run == nil || !p.ended:
+		return schemas.ResendNotEnded
+	case p.returned:
+		return schemas.ResendReturned
+	case p.run.Delivery == nil && !p.withheld:
+		return schemas.ResendNoAnswer
+	case p.run.Delivery != nil && p.run.Delivery.State == plan.TaskCompleted:
+		return schemas.ResendAnswered
+	case p.run.Delivery != nil && p.run.Delivery.Permit != "" && !allowDuplicate:
+		return schemas.ResendUncertain
+	}
+	return ""
+}
+
+// resend takes a person's word that an answer which was not delivered is to be.
+func (d *decision) resend(control *schemas.Control, number int) {
+	received := schemas.MessageReceived{ID: d.input.Event.ID, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+	asked := schemas.ResendRequested{Run: number, AllowDuplicate: control.AllowDuplicate}
+	switch {
+	case d.state.Active != nil && d.state.Active.Number == number || d.state.Queue.has(number):
+		received.Reason = schemas.ResendNotEnded
+	case slices.ContainsFunc(d.state.Resends, func(waits schemas.ResendRequested) bool { return waits.Run == number }):
+		received.Reason = schemas.ResendWaits
+	default:
+		former := d.env.Former(number)
+		if former == nil {
+			return // to be decided again once it can be read
+		}
+		received.Reason = former.objection(asked.AllowDuplicate)
+	}
+	if received.Reason != "" {
+		received.Disposition = schemas.DispositionRefused
+		d.emit(schemas.Fact{MessageReceived: &received})
+		return
+	}
+	d.emit(schemas.Fact{MessageReceived: &received})
+	d.emit(schemas.Fact{ResendRequested: &asked})
+}
+
+// reopen goes on with the delivery of an answer, when one is to be sent again and no
+// other run is under way.
+func (d *decision) reopen() {
+	if d.state.Active != nil || len(d.state.Resends) == 0 {
+		return
+	}
+	asked := d.state.Resends[0]
+	former := d.env.Former(asked.Run)
+	if former == nil || former.run == nil {
+		return // to be decided again once it can be read
+	}
+	reopened := former.run.Reopening(asked.AllowDuplicate)
+	d.emit(schemas.Fact{DeliveryReopened: &reopened})
+	d.turn(former.Profile).Deliver()
+}
+
+// requested notes an answer that is to be sent again.
+func (s *State) requested(f *schemas.ResendRequested) {
+	s.Resends = append(slices.Clip(s.Resends), *f)
+}
+
+// reopened makes a former run the one under way.
+func (s *State) reopened(f *schemas.DeliveryReopened) {
+	s.Active = plan.Reopen(f)
+	var left []schemas.ResendRequested
+	for _, waits := range s.Resends {
+		if waits.Run != f.Run {
+			left = append(left, waits)
+		}
+	}
+	s.Resends = left
+}
+
+// over reports whether a task of a run is one that nothing more happens to because the
+// run has ended; what the one under way has asked is known.
+func (d *decision) over(number int, task string) bool {
+	active := d.state.Active
+	if active == nil || active.Number != number {
+		return number <= d.state.begun()
+	}
+	return active.Reopened && task != plan.DeliveryTask
+}
