@@ -23,11 +23,11 @@ var moreFreemail string
 // that write on behalf of others, such as contact forms.
 func Vouch(mail *schemas.EmailReceived, checked bool, forwarders []string) {
 	switch {
-	case mail.Auth.Verdict == schemas.AuthFail:
-		mail.Origin = schemas.OriginRefuted
+	case mail.Auth.Verdict == schemas.AuthFail && mail.Auth.Method == "dmarc":
+		mail.Origin = schemas.OriginRefuted // the owner of the domain has said how to know its mail, and this is none
 	case mail.Auth.Verdict == schemas.AuthPass && mail.Auth.Aligned && len(mail.From) == 1 && !slices.Contains(mail.Suspicious, suspiciousFrom):
 		mail.Origin = schemas.OriginProven
-	case checked:
+	case checked, mail.Auth.Verdict == schemas.AuthFail:
 		mail.Origin = schemas.OriginUnproven
 	default:
 		mail.Origin = schemas.OriginUnchecked

@@ -21,7 +21,7 @@ func TestOrigin_I23(t *testing.T) {
 		"spf of the domain":  {"spf=pass smtp.mailfrom=ana@example.com", "ana@example.com", schemas.OriginProven},
 		"dmarc failed":       {"dmarc=fail header.from=example.com", "ana@example.com", schemas.OriginRefuted},
 		"failed and signed":  {"dkim=pass header.d=example.com; dmarc=fail header.from=example.com", "ana@example.com", schemas.OriginRefuted},
-		"spf failed":         {"spf=softfail smtp.mailfrom=ana@example.com", "ana@example.com", schemas.OriginRefuted},
+		"spf failed":         {"spf=softfail smtp.mailfrom=ana@example.com", "ana@example.com", schemas.OriginUnproven}, // as of any mail that is forwarded
 		"of somebody else":   {"dkim=pass header.d=esp.example", "ana@example.com", schemas.OriginUnproven},
 		"dmarc of another":   {"dmarc=fail header.from=evil.example", "ana@example.com", schemas.OriginUnproven},
 		"nothing to say":     {"dmarc=none header.from=example.com", "ana@example.com", schemas.OriginUnproven},
