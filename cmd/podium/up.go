@@ -129,7 +129,7 @@ func (e *environment) show(feed *activity.Feed) (ceased func()) {
 	}
 }
 
-// output is where what happens is written, with colours in a terminal.
+// output is where what happens is written, with colors in a terminal.
 func (e *environment) output() activity.Output {
 	to := activity.Output{Writer: e.stdout, JSON: e.json}
 	guard, ok := e.stdout.(*view.Guard)
@@ -137,7 +137,7 @@ func (e *environment) output() activity.Output {
 		return to
 	}
 	if file, ok := guard.Unwrap().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		to.Writer, to.Colours = file, true // every line is plain before it is coloured
+		to.Writer, to.Colors = file, true // every line is plain before it is colored
 	}
 	return to
 }

@@ -88,11 +88,11 @@ func (s *story) again(f *schemas.Fact) string {
 		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", asked.Run, asked.AllowDuplicate)
 	}
 	again := f.DeliveryReopened
-	told := fmt.Sprintf("run %d goes on to deliver: %s (%s) by %s after attempt %d", again.Run, again.Status, again.Reason, again.Agent, again.Attempt)
+	told := []string{fmt.Sprintf("run %d goes on to deliver: %s (%s) by %s after attempt %d", again.Run, again.Status, again.Reason, again.Agent, again.Attempt)}
 	for i := range again.Made {
-		told += fmt.Sprintf(", files of %s", again.Made[i].Task)
+		told = append(told, "files of "+again.Made[i].Task)
 	}
-	return told
+	return strings.Join(told, ", ")
 }
 
 func (s *story) task(f *schemas.Fact) string {

@@ -42,7 +42,7 @@ type line struct {
 	when    time.Time
 }
 
-// A mood is how a line is shown where there are colours.
+// A mood is how a line is shown where there are colors.
 type mood uint8
 
 const (

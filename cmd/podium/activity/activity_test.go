@@ -121,12 +121,12 @@ func TestLinesHoldNothingPersonal_G37(t *testing.T) {
 	}
 }
 
-// TestLinesForPrograms: with colours only in a terminal, and objects for programs.
+// TestLinesForPrograms: with colors only in a terminal, and objects for programs.
 func TestLinesForPrograms(t *testing.T) {
 	t.Parallel()
-	if plain, coloured := told(t, activity.Output{}, observeAll), told(t, activity.Output{Colours: true}, observeAll); strings.Contains(plain, "\x1b") ||
-		!strings.Contains(coloured, "\x1b[31mrun "+sessionID+"-1: answer failed") || !strings.Contains(coloured, "\x1b[0m\n") {
-		t.Errorf("colours:\n%s\n%s", plain, coloured)
+	if plain, colored := told(t, activity.Output{}, observeAll), told(t, activity.Output{Colors: true}, observeAll); strings.Contains(plain, "\x1b") ||
+		!strings.Contains(colored, "\x1b[31mrun "+sessionID+"-1: answer failed") || !strings.Contains(colored, "\x1b[0m\n") {
+		t.Errorf("colors:\n%s\n%s", plain, colored)
 	}
 	names := map[string]bool{}
 	for line := range strings.Lines(told(t, activity.Output{JSON: true}, observeAll)) {

@@ -16,8 +16,8 @@ import (
 // An Output is where lines are written.
 type Output struct {
 	io.Writer
-	Colours bool // it is a terminal
-	JSON    bool // an object a line
+	Colors bool // it is a terminal
+	JSON   bool // an object a line
 }
 
 // Begin has lines kept for Show: all that happens, or only what Say is told.
@@ -71,7 +71,7 @@ type writer struct {
 	to  Output
 }
 
-// The sequences that begin a colour, and the one that ends it (ECMA-48, SGR).
+// The sequences that begin a color, and the one that ends it (ECMA-48, SGR).
 const (
 	green  = "\x1b[32m"
 	red    = "\x1b[31m"
@@ -100,7 +100,7 @@ func (w *writer) write(told *line) {
 		return
 	}
 	begin, end := "", ""
-	if w.to.Colours && told.mood != plain {
+	if w.to.Colors && told.mood != plain {
 		begin, end = told.mood.begins(), ends
 	}
 	_, _ = w.out.WriteString(told.at.Local().Format("15:04:05.000") + "  " + begin + sentence + end + "\n")
