@@ -179,7 +179,7 @@ func TestFlowedText_I19(t *testing.T) {
 		"a paragraph":    {"One \r\ntwo \r\nthree.\r\n\r\nFour.", "One two three.\n\nFour.", "Onetwothree.\n\nFour."},
 		"a word":         {"https://example.org/ \r\npath", "https://example.org/ path", "https://example.org/path"},
 		"stuffed":        {"  One\r\n From here", " One\nFrom here", " One\nFrom here"},
-		"a signature":    {"Yes. \r\n-- \r\nAna\r\nBerlin", "Yes. \n-- \nAna\nBerlin", "Yes.\n-- \nAna\nBerlin"},
+		"a signature":    {"Yes. \r\n-- \r\nAna\r\nBerlin", "Yes.", "Yes."},
 		"fixed lines":    {"a\r\nb", "a\nb", "a\nb"},
 		"quoted":         {"> One \r\n> two.\r\nYes", "Yes|> One two.", "Yes|> Onetwo."},
 		"quoted deeper":  {">> One \r\n> two \r\n> three.\r\nYes", "Yes|>> One\n> two three.", "Yes|>> One\n> twothree."},
@@ -190,10 +190,10 @@ func TestFlowedText_I19(t *testing.T) {
 		for parameters, want := range map[string]string{
 			"format=flowed": test.plain, "format=flowed; delsp=yes": test.deleted, "DelSp=Yes; Format=\"Flowed\"": test.deleted, "format=flowed; delsp=no": test.plain,
 		} {
-			mail := parseWith(t, crlf("From: ana@example.org", "Content-Type: text/plain; charset=utf-8; "+parameters, "", test.body), mailparse.Options{})
+			mail := parseWith(t, crlf("From: ana@example.org", "In-Reply-To: <a@example.net>", "Content-Type: text/plain; charset=utf-8; "+parameters, "", test.body), mailparse.Options{})
 			fresh, quoted, _ := strings.Cut(want, "|")
-			if tidied := strings.ReplaceAll(fresh, " \n", "\n"); mail.Text != strings.TrimSpace(tidied) || mail.Quoted != quoted {
-				t.Errorf("%s, %s: got %q and %q", name, parameters, mail.Text, mail.Quoted)
+			if tidied := strings.ReplaceAll(fresh, " \n", "\n"); mail.Text != strings.TrimSpace(tidied) || mail.Quoted != quoted || (mail.Signature != "") != (name == "a signature") {
+				t.Errorf("%s, %s: got %q, %q and %q", name, parameters, mail.Text, mail.Quoted, mail.Signature)
 			}
 		}
 	}
