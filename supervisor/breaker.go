@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"podium/bus"
@@ -107,10 +108,6 @@ func (o *Owner) heedFacts(c *conversation, transition *schemas.Transition) {
 	for i := range transition.Facts {
 		f := &transition.Facts[i]
 		if asked := f.TaskDispatched; asked != nil {
-			if c.dispatched == nil {
-				c.dispatched = map[string]bool{}
-			}
-			c.dispatched[asked.Request] = true
 			o.saw(asked.Agent, plan.BreakerEvent{
 				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,
 			})
@@ -125,10 +122,9 @@ func (o *Owner) heedFacts(c *conversation, transition *schemas.Transition) {
 			continue
 		}
 		event := plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time}
-		if transition.Cause.Deadline != nil && !c.dispatched[task.Request] {
+		if transition.Cause.Deadline != nil && strings.Contains(c.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}
-		delete(c.dispatched, task.Request)
 		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
 			o.unstarted(task, event)
 		} else {

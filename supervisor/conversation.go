@@ -37,23 +37,24 @@ type conversation struct {
 	queued   bool // in Owner.ready
 	inputs   []*input
 	alone    bool // the next input gets a record of its own: with others it could not be stored
-	tries    int
+	tries    int32
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
 	hold *entry
 
 	requests []string // its keys in Owner.waiting
 	asked    []string // the agents of its requests under way
-	// dispatched are those of its requests under way that were made by this owner.
-	dispatched map[string]bool
-	reserved   []string                      // the agents that the decision at hand has been admitted to
-	waits      map[schemas.Grant]*waiter     // its ready tasks
-	grants     []*waiter                     // that may be dispatched
-	usages     []*usage                      // what its tasks have to do with shared resources
-	alarm      *alarm                        // for its earliest deadline
-	telling    *telling                      // what somebody upstream has been told
-	recalled   map[uint64]recalled           // inputs that were fetched for the decision at hand
-	formers    map[formerRun]*session.Former // runs that are over, which were
+	// inherited are those of its requests under way that a former owner has made, one behind
+	// the other.
+	inherited string
+	reserved  []string                      // the agents that the decision at hand has been admitted to
+	waits     map[schemas.Grant]*waiter     // its ready tasks
+	grants    []*waiter                     // that may be dispatched
+	usages    []*usage                      // what its tasks have to do with shared resources
+	alarm     *alarm                        // for its earliest deadline
+	telling   *telling                      // what somebody upstream has been told
+	recalled  map[uint64]recalled           // inputs that were fetched for the decision at hand
+	formers   map[formerRun]*session.Former // runs that are over, which were
 }
 
 func (o *Owner) conversation(id string) *conversation {
@@ -118,7 +119,7 @@ func (o *Owner) end(c *conversation) {
 // retry lets a conversation go on after a wait, because of a temporary error.
 func (o *Owner) retry(c *conversation, now time.Time, err error) {
 	o.complain(zerolog.WarnLevel, err).Str("session", c.id).Int("shard", o.Shard).Msg("session waits for the ledger")
-	wait := o.backoff(c.tries)
+	wait := o.backoff(int(c.tries))
 	c.tries++
 	o.alarms.add(now.Add(wait), func(time.Time) { o.end(c) })
 }

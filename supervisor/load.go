@@ -167,6 +167,14 @@ func (c *conversation) take(found *loaded) {
 	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
 	c.newest = max(c.newest, found.sequence)
 	c.loaded, c.unread = c.sequence == c.newest, false
+	c.inherited = ""
+	if run := c.state.Active; run != nil {
+		for task := range run.All {
+			if task.State.UnderWay() {
+				c.inherited += task.Request
+			}
+		}
+	}
 }
 
 // owe publishes the outputs of a session's last record unless the checkpoint

@@ -186,7 +186,7 @@ func (o *Owner) pause(c *conversation, conflict bool) time.Duration {
 	if conflict {
 		return 0
 	}
-	return o.backoff(c.tries)
+	return o.backoff(int(c.tries))
 }
 
 // settle ends a record: its outputs are acknowledged.
@@ -239,7 +239,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 		if err != nil {
 			o.Log.Warn().Err(err).Str("session", c.id).Msg("outputs wait for the ledger")
 			c.tries++
-			o.alarms.add(now.Add(o.backoff(c.tries)), func(now time.Time) { o.emit(ctx, c, last, done, now) })
+			o.alarms.add(now.Add(o.backoff(int(c.tries))), func(now time.Time) { o.emit(ctx, c, last, done, now) })
 			return
 		}
 		o.emit(ctx, c, last, done, now)
