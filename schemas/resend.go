@@ -53,7 +53,8 @@ const (
 )
 
 // Resendable says why the answer of a run is not sent again, in one of the words
-// above; empty when it would be.
+// above; empty when it would be. It is for those who ask: the session decides, by its own
+// state (supervisor/session/resend.go).
 func (r *Run) Resendable(allowDuplicate bool) string {
 	switch {
 	case r.State != RunStateEnded:

@@ -44,7 +44,7 @@ func lockStore(ctx context.Context, dir string, log zerolog.Logger) (*storeLock,
 		pid:  filepath.Join(dir, "lock.pid"),
 	}
 	if info, err := os.Stat(lock.file.Path()); err == nil {
-		if err = rootFault(dir, os.Geteuid(), ownerOf(info)); err != nil {
+		if err = rootFault(dir, os.Geteuid(), fileUser(info)); err != nil {
 			return nil, err
 		}
 	}

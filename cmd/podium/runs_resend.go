@@ -18,7 +18,7 @@ type runsResendCommand struct {
 // Help is shown by --help.
 func (runsResendCommand) Help() string {
 	return `Has an answer delivered that the mail server or the chat has refused, that was tried as often as the
-profile says, or that was withheld. It is the same answer under the same Message-ID, by one more attempt;
+profile says, or that was withheld. It is the same answer under the same Message-ID, by as many attempts as the profile allows;
 what the run has worked out is not worked out again. Asked for on the ledger: it begins as soon as no other
 run of the conversation is under way, and at work on a ledger at rest when the service starts. An answer
 that was delivered is not sent again, with exit code 1.

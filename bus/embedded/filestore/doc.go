@@ -1,5 +1,5 @@
-// Package filestore reads the files in which a NATS server keeps streams, without a
-// server and without changing them. A server that finds something damaged cuts what
+// Package filestore reads, checks, mends and copies the files in which a NATS server keeps
+// streams, while no server runs on them; Flusher flushes them while one does. A server that finds something damaged cuts what
 // stands behind it, and says so in its log at most: here it is seen before.
 //
 // The layout is the server's own (server/filestore.go of the version that go.mod

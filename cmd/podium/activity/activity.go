@@ -67,7 +67,7 @@ const (
 type Answers struct {
 	Sent     uint64     `json:"sent"`
 	Failed   uint64     `json:"failed"`   // given up: refused for good, or tried as often as the profile says
-	Withheld uint64     `json:"withheld"` // a conversation had had as many as it may have
+	Withheld uint64     `json:"withheld"` // for the origin of the mail, or because the conversation had had as many as it may have
 	Returned uint64     `json:"returned"` // a mail system has reported that they came back
 	Last     *time.Time `json:"last_failed,omitempty"`
 }
@@ -163,8 +163,10 @@ func (f *Feed) describe(told *line, fact *schemas.Fact, before *session.State, c
 		told.mood, told.said, told.with = good, "%r: answer sent by %s", [3]string{deliverer(before)}
 	case fact.ReplyWithheld != nil:
 		f.count(withheld, told.at)
-		told.mood, told.said, told.with = careful, "%r: answer withheld (%s) until %t", [3]string{spoken(fact.ReplyWithheld.Reason)}
-		told.when = fact.ReplyWithheld.Until
+		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{spoken(fact.ReplyWithheld.Reason)}
+		if told.when = fact.ReplyWithheld.Until; !told.when.IsZero() {
+			told.said += " until %t"
+		}
 	case fact.DeliveryBounced != nil && fact.DeliveryBounced.Failed:
 		f.count(returned, told.at)
 		told.mood, told.said = bad, "%r: a mail system reports that its answer came back"

@@ -49,6 +49,7 @@ func everything() []*schemas.Record {
 		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailurePermanent, Detail: secret}}),
 		happened("", schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Body{Result: said}}}),
 		happened("", schemas.Fact{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: later}}),
+		happened("", schemas.Fact{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}}),
 		happened("", schemas.Fact{DeliveryBounced: &schemas.DeliveryBounced{Run: 1, Message: secret, Action: secret, Status: secret, Failed: true}}),
 		happened("", schemas.Fact{DeliveryReopened: &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}}),
 		happened("", schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}}),
@@ -105,7 +106,7 @@ func TestLinesHoldNothingPersonal_G37(t *testing.T) {
 		run + ": echo has failed (timeout); again at 12:05:00", run + ": echo has failed (crashed); other is asked instead",
 		run + ": echo has failed (agent refused)", run + ": answer not sent by mail yet (agent failed); again at 12:05:00",
 		run + ": answer failed by mail (agent refused); podium runs show says why, podium runs resend sends it again",
-		run + ": answer sent by mail", run + ": answer withheld (reply budget) until 12:05:00",
+		run + ": answer sent by mail", run + ": answer withheld (reply budget) until 12:05:00", run + ": answer withheld (sender unproven)",
 		run + ": a mail system reports that its answer came back", run + ": its answer is sent again by mail",
 		run + " ended: completed (reply failed)", run + " ended: failed (timeout)",
 		"nobody serves agent shout, and nobody ever has", "nobody serves agent shout; its last sign of life was at 11:00:00",
@@ -154,7 +155,7 @@ func TestAnswersAreCounted(t *testing.T) {
 	feed := activity.New()
 	observeAll(feed)
 	counted := feed.Answers()
-	if counted.Sent != 1 || counted.Failed != 1 || counted.Withheld != 1 || counted.Returned != 1 || counted.Last == nil {
+	if counted.Sent != 1 || counted.Failed != 1 || counted.Withheld != 2 || counted.Returned != 1 || counted.Last == nil {
 		t.Errorf("%+v", counted)
 	}
 }

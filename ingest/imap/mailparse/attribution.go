@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// attribution returns the attribution that begins at line i.
+// attribution returns the attribution that begins at line i: what a program writes above a
+// quotation, such as "Am 5. Mai 2026 schrieb Ana:".
 func (s *splitter) attribution(i int) (found announced, is bool) {
 	for ; s.seen < min(i+attributionLines, len(s.lines)); s.seen++ {
 		if mayEndAttribution(s.lines[s.seen]) {

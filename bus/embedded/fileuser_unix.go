@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownerOf returns the user that a file belongs to; -1 is unknown.
-func ownerOf(info fs.FileInfo) int {
+// fileUser returns the user that a file belongs to; -1 is unknown.
+func fileUser(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid)
 	}

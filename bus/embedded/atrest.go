@@ -81,7 +81,7 @@ func (s *Server) makeCopy() (err error) {
 // removeCopy removes the copy of a reader who is gone, as far as it can.
 func removeCopy(folder string) {
 	info, err := os.Lstat(folder)
-	if err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() || time.Since(info.ModTime()) < copyAge {
+	if err != nil || !info.IsDir() || fileUser(info) != os.Geteuid() || time.Since(info.ModTime()) < copyAge {
 		return
 	}
 	lock := flock.New(filepath.Join(folder, "lock"))

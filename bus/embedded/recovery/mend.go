@@ -1,5 +1,7 @@
 package recovery
 
+// What is done to the files after a crash and by a repair; judge.go says what has to be.
+
 import (
 	"errors"
 	"os"
