@@ -17,7 +17,7 @@ const (
 )
 
 // wantedIsTaken: what is put into quarantine names no request that stood in the ledger
-// before it, of a run that is still under way then; unless nobody can read it, or it has
+// before it, of a run that is still under way then and was since; unless nobody can read it, or it has
 // come by the subject of another agent.
 func (h *history) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 	if refused.Reason == schemas.QuarantineMalformed || refused.Reason == schemas.QuarantineUnproven {
@@ -25,7 +25,8 @@ func (h *history) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 	}
 	said, err := h.saidAt(s, refused.Sequence)
 	asked := h.requests[said.request]
-	if err != nil || asked == nil || asked.agent != said.agent || asked.at.sequence > refused.Sequence || asked.task.run.ended != nil {
+	if err != nil || asked == nil || asked.agent != said.agent || asked.at.sequence > refused.Sequence ||
+		asked.task.run.ended != nil || asked.at.sequence < asked.task.run.reopened {
 		return
 	}
 	h.world.violate(WantedIsTaken, "what agent %s says at %d about %s is in quarantine: %s, %s",

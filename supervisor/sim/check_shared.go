@@ -65,10 +65,10 @@ func (a *attempt) needs(resource string) bool {
 }
 
 // breakersHold: an owner is held to what it knows of a breaker. A delivery that
-// has not been tried is worth the try.
+// has not been tried is worth the try, and so is one that a person has just asked for.
 func (h *history) breakersHold(m *moment) {
 	f := m.fact.TaskDispatched
-	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && f.Attempt == 1 {
+	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}
 	mine, seen := h.world.watch.seen[m.at]

@@ -67,6 +67,9 @@ type run struct {
 	endedAt time.Time
 	again   *schemas.ResendRequested // of an answer that is to be sent again
 	doubled int                      // how often that was in spite of doubts
+	// reopened is the sequence of the record that last did so; what was asked before is of a run
+	// that was over.
+	reopened uint64
 }
 
 type task struct {
@@ -289,6 +292,7 @@ func (h *history) apply(session *sessionHistory, m *moment) {
 		m.run.again = f.ResendRequested
 	case f.DeliveryReopened != nil:
 		m.run.reopen(f.DeliveryReopened)
+		m.run.reopened = m.at.sequence
 	default:
 		h.applyTask(m)
 	}
