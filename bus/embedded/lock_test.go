@@ -184,3 +184,34 @@ func TestStopWhileTheLedgerIsRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStandbyBeginsNoLedger: while somebody puts a backup in the place of a damaged directory,
+// nothing stands there, or only a part. Who waits for the repair goes on waiting.
+func TestStandbyBeginsNoLedger(t *testing.T) {
+	t.Parallel()
+	dir := atRest(t)
+	changed := embedded.WatchFiles(dir)
+	moved := dir + ".damaged"
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if changed() {
+			t.Fatal("the directory that was moved away counts as mended")
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "ledger", "jetstream"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if changed() {
+			t.Fatal("the beginning of a copy counts as mended")
+		}
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(moved, dir), os.Chtimes(filepath.Join(dir, "high-water.json"), time.Time{}, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	if changed() || !changed() {
+		t.Error("a ledger whose marks were written is not seen, or not looked at twice")
+	}
+}

@@ -12,13 +12,15 @@ import (
 
 // WatchFiles remembers what the files of a ledger at rest look like. Changed reports whether they
 // have become others since, look the same as at the last call, and nobody is at work on them.
+// Without marks they never have: a directory that is being put in its place has none yet, and
+// a start there would begin a ledger.
 func WatchFiles(data string) (changed func() bool) {
 	store := filepath.Join(data, ledgerDir)
 	first := outside(data, store)
 	last := first
 	return func() bool {
 		now := outside(data, store)
-		same := now == last
+		same := now == last && recovery.Marked(data)
 		if last = now; now == first || !same {
 			return false
 		}

@@ -23,8 +23,8 @@ const (
 	seeMendedEvery = 2 * time.Second
 )
 
-// ErrLedgerChanged says that somebody has repaired a damaged ledger, or put another in its
-// place, so that a start is worth another try.
+// ErrLedgerChanged says that somebody has repaired a damaged ledger, so that a start is worth
+// another try.
 var ErrLedgerChanged = errors.New("the ledger was changed")
 
 // ServeLoss answers in the place of a service that does not start, because its ledger has
