@@ -93,9 +93,6 @@ func (o *Owner) passage(agent, request string) plan.Passage {
 // heed takes from a record what it says of the agents that were asked, given the
 // conversation before it.
 func (o *Owner) heed(c *conversation, record *schemas.Record) {
-	if o.Observe != nil {
-		o.Observe(&c.state, record)
-	}
 	if o.Breaker == nil {
 		return
 	}

@@ -36,8 +36,8 @@ type conversation struct {
 	busy     bool
 	queued   bool // in Owner.ready
 	inputs   []*input
-	alone    bool // the next input gets a record of its own: with others it could not be stored
-	tries    int32
+	alone    bool  // the next input gets a record of its own: with others it could not be stored
+	tries    int32 // with four bytes more, a session would take the next larger piece of the heap
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
 	hold *entry

@@ -10,7 +10,7 @@ import (
 // TestOutageIsNoFailureOfTheAgent: the service was away for longer than the deadlines of what
 // it had asked for. Nobody was there to hear the agent, so that nobody is refused for it;
 // what is asked from then on, and not begun either, counts.
-func TestOutageIsNoFailureOfTheAgent_M28(t *testing.T) {
+func TestOutageIsNoFailureOfTheAgent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) { profile.Retry.Attempts = 2 })

@@ -44,7 +44,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 	o.send(ctx, subject, &event, bus.After(c.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
-			o.heed(c, &b.record)
+			o.stored(c, &b.record)
 			c.adopt(b, ack.Sequence)
 			o.track(c)
 			o.recognize(c, c.sequence)
@@ -158,7 +158,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 			case err != nil:
 				o.doubt(ctx, c, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
 			case found.chain == hash(b.body):
-				o.heed(c, &b.record)
+				o.stored(c, &b.record)
 				c.take(found)
 				o.track(c)
 				o.recognize(c, c.sequence)
@@ -344,4 +344,13 @@ func (o *Owner) hint(agent, request string) {
 	if err := o.Core.Signal(bus.ServiceSubject(agent, bus.SignalCancel), []byte(request)); err != nil {
 		o.Log.Debug().Err(err).Msg("cancel hint not sent")
 	}
+}
+
+// stored tells those who follow what happens of a record that is on the ledger, given the
+// conversation before it.
+func (o *Owner) stored(c *conversation, record *schemas.Record) {
+	if o.Observe != nil {
+		o.Observe(&c.state, record)
+	}
+	o.heed(c, record)
 }

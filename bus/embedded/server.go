@@ -130,13 +130,13 @@ func (s *Server) start(ctx context.Context, store string) error {
 	if err != nil {
 		return err
 	}
-	promised, err := promised(store)
+	reserved, err := reservedIn(store)
 	if err != nil {
 		return err
 	}
 	text, err := Settings{
 		Listen: listen, StoreDir: store, Durability: s.config.Durability,
-		MaxBytes: max(s.storeBytes, promised), Accounts: s.keys.Accounts(s.config.External...),
+		MaxBytes: max(s.storeBytes, reserved), Accounts: s.keys.Accounts(s.config.External...),
 	}.Config()
 	if err != nil {
 		return err
@@ -172,9 +172,9 @@ func (s *Server) start(ctx context.Context, store string) error {
 	return nil
 }
 
-// promised is what the streams of a store may hold together, in bytes. A server that may hold
-// less than that changes no stream, not even to a smaller one.
-func promised(store string) (bytes int64, err error) {
+// reservedIn is what the streams of a store reserve together, in bytes. A server that may
+// hold less than that changes no stream, not even to a smaller one.
+func reservedIn(store string) (bytes int64, err error) {
 	streams, err := filestore.ReadMeta(store)
 	for i := range streams {
 		bytes += max(streams[i].MaxBytes, 0)

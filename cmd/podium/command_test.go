@@ -152,9 +152,9 @@ func TestCheckNamesPlaces_G34(t *testing.T) {
 	}
 }
 
-// TestCheckCautions_X06: what may not be meant is said and no fault: a mailbox about whose
+// TestCheckCautions: what may not be meant is said and no fault: a mailbox about whose
 // mail nobody is believed.
-func TestCheckCautions_X06(t *testing.T) {
+func TestCheckCautions(t *testing.T) {
 	t.Parallel()
 	const mailbox = `
 mail: {accounts: [{name: support, profile: desk, imap: {host: imap.example.org, username: u, password: p%s}, smtp: {host: smtp.example.org, from: a@example.org}}]}

@@ -22,9 +22,9 @@ const madeUp = `{
 const madeUpMail = "From: Erika <erika@example.org>\r\nSubject: Re: Frage\r\nMessage-ID: <7@example.org>\r\nIn-Reply-To: <6@example.org>\r\n\r\n" +
 	"Gern.\r\n\r\nGezwirbelt auf meinem Zwirbler\r\n\r\nZu 5. Mai 2026 hat Ana gezwirbelt:\r\n\r\nWollen Sie?\r\n"
 
-// TestMailLanguageOfADeployment_I19_X01: a file in a folder that the configuration
+// TestMailLanguageOfADeployment_I19: a file in a folder that the configuration
 // names is all that the door and `podium mail parse` need to read one more language.
-func TestMailLanguageOfADeployment_I19_X01(t *testing.T) {
+func TestMailLanguageOfADeployment_I19(t *testing.T) {
 	t.Parallel()
 	i, server := mailInstallation(t)
 	folder := filepath.Join(filepath.Dir(i.config), "languages")

@@ -153,7 +153,7 @@ func (c *upCommand) start(env *environment, settings *config.Config, log zerolog
 		if !damaged {
 			return running, err
 		}
-		if err = env.says(fmt.Sprintf("podium does nothing: %s\nIt goes on by itself after that. Until then, http://%s/healthz says so", lost, settings.HTTP.Listen)); err == nil {
+		if err = env.says(fmt.Sprintf("podium does nothing: %s\nAfter a repair it goes on by itself; stop it before you restore a backup. Until then, http://%s/healthz says so", lost, settings.HTTP.Listen)); err == nil {
 			err = service.ServeLoss(env.ctx, settings, lost, log)
 		}
 		if !errors.Is(err, service.ErrLedgerChanged) {

@@ -1,6 +1,7 @@
 // Package filestore reads, checks, mends and copies the files in which a NATS server keeps
-// streams, while no server runs on them; Flusher flushes them while one does. A server that finds something damaged cuts what
-// stands behind it, and says so in its log at most: here it is seen before.
+// streams, while no server runs on them; Flusher flushes them while one does. A server
+// that finds something damaged cuts what stands behind it, and says so in its log at most:
+// here it is seen before.
 //
 // The layout is the server's own (server/filestore.go of the version that go.mod
 // pins), and TestLayout fails when another version keeps its streams otherwise:

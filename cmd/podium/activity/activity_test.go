@@ -93,9 +93,9 @@ func observeAll(feed *activity.Feed) {
 	feed.Say("podium stops")
 }
 
-// TestLinesHoldNothingPersonal_G37: each thing is a line, in words of the ledger and of the
+// TestLinesHoldNothingPersonal: each thing is a line, in words of the ledger and of the
 // configuration; nothing that anybody has written is in it.
-func TestLinesHoldNothingPersonal_G37(t *testing.T) {
+func TestLinesHoldNothingPersonal(t *testing.T) {
 	t.Parallel()
 	got := strings.Split(told(t, activity.Output{}, observeAll), "\n")
 	run := "run " + sessionID + "-1"

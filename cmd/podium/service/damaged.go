@@ -32,6 +32,7 @@ var ErrLedgerChanged = errors.New("the ledger was changed")
 // returns when ctx ends, and with ErrLedgerChanged once the ledger's files are others and
 // nobody is at work on them.
 func ServeLoss(ctx context.Context, settings *config.Config, lost *recovery.LossError, log zerolog.Logger) error {
+	mended := embedded.WatchFiles(settings.Ledger.Data) // from here on a repair is noticed
 	server, err := lossServer(lost)
 	if err != nil {
 		return err
@@ -52,7 +53,6 @@ func ServeLoss(ctx context.Context, settings *config.Config, lost *recovery.Loss
 		log.Error().Int("losses", len(lost.Losses)).Str("first", lost.Losses[0].String()).Msg("the ledger has lost something, so that nothing is done; podium ledger check says all of it")
 	}
 	say()
-	mended := embedded.WatchFiles(settings.Ledger.Data)
 	for {
 		select {
 		case <-said.C:

@@ -74,9 +74,9 @@ func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 	}
 }
 
-// TestDoubtIsTold_X06: whoever looks at a run reads why nobody was answered, and where to
+// TestDoubtIsTold: whoever looks at a run reads why nobody was answered, and where to
 // change that; no moment is named at which it would be otherwise.
-func TestDoubtIsTold_X06(t *testing.T) {
+func TestDoubtIsTold(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[schemas.WithheldReason]string{
 		schemas.WithheldUnproven: "withheld  sender unproven; ", schemas.WithheldRefuted: "withheld  sender refuted; ",

@@ -149,9 +149,9 @@ func TestMailWithoutHeader_I20(t *testing.T) {
 	}
 }
 
-// TestAttachmentNamesAreKept_G42: the name is no path, and what its author wrote
+// TestAttachmentNamesAreKept: the name is no path, and what its author wrote
 // is there beside it.
-func TestAttachmentNamesAreKept_G42(t *testing.T) {
+func TestAttachmentNamesAreKept(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 300) + ".txt"
 	for written, want := range map[string]string{
