@@ -75,7 +75,7 @@ func TestStatuses(t *testing.T) {
 		"bad webhook id":      {call: post("web", hello, "Webhook-Id", strings.Repeat("x", 300)), status: 400, kind: "invalid-id"},
 		"exactly 1 MiB":       {call: post("web", padded(chat.MaxBody)), status: 202},
 		"one byte more":       {call: post("web", padded(chat.MaxBody+1)), status: 413, kind: "too-large"},
-		"too large, a guest":  {call: post("web", padded(chat.MaxBody+1), "Authorization", ""), status: 413, kind: "too-large"},
+		"too large, a guest":  {call: post("web", padded(chat.MaxBody+1), "Authorization", ""), status: 401, kind: "unauthentic"},
 		"no content type":     {call: post("web", hello, "Content-Type", ""), status: 415, kind: "media-type"},
 		"a form":              {call: post("web", hello, "Content-Type", "application/x-www-form-urlencoded"), status: 415, kind: "media-type"},
 		"Latin-1":             {call: post("web", hello, "Content-Type", "application/json; charset=iso-8859-1"), status: 415, kind: "media-type"},

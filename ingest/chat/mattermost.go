@@ -61,6 +61,9 @@ func readMattermostPost(body []byte, header http.Header) (mattermostPost, error)
 	}, nil
 }
 
+// Claims implements Provider: an outgoing webhook has its token in the body.
+func (*mattermost) Claims(http.Header, time.Time) bool { return true }
+
 // Verify implements Provider: the token that Mattermost has made for the
 // integration, in the header of a slash command or in the body.
 func (m *mattermost) Verify(body []byte, header http.Header, _ time.Time) error {

@@ -16,7 +16,7 @@ import (
 
 // receive is the one way of a request: raw body, verification, handshake, the
 // messages in it, the ledger's acknowledgment, the answer. Nothing of a body is read
-// for a channel that does not exist.
+// for a channel that does not exist, or from a sender who shows no proof.
 func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("channel")
 	from, known := d.channels[name]
@@ -24,7 +24,7 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 		from = d.stranger
 	}
 	e := &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}
-	if !known {
+	if !known || !from.provider.Claims(r.Header, d.config.Now()) {
 		e.dismiss()
 		return
 	}

@@ -35,6 +35,9 @@ const (
 // one request and touch nothing, but for Acknowledge, which writes the answer.
 // They may be called by several goroutines at once.
 type Provider interface {
+	// Claims reports whether the header alone shows what may prove the sender: the token,
+	// or a fresh signature over a body yet to be read. Where it does not, nobody reads one.
+	Claims(header http.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret of
 	// the channel. It takes the raw body, compares in constant time, and its error
 	// is the same whatever is wrong.

@@ -42,17 +42,28 @@ func newSlack(secrets []string) (*slack, error) {
 	return made, nil
 }
 
+// Claims implements Provider.
+func (*slack) Claims(header http.Header, now time.Time) bool {
+	_, shown := slackProof(header, now)
+	return shown
+}
+
+// slackProof returns the signature that a fresh request shows.
+func slackProof(header http.Header, now time.Time) (signature []byte, shown bool) {
+	encoded, isV0 := strings.CutPrefix(header.Get(headerSlackSignature), slackVersion+"=")
+	signature, err := hex.DecodeString(encoded)
+	return signature, err == nil && isV0 && fresh(header.Get(headerSlackTimestamp), now)
+}
+
 // Verify implements Provider: HMAC-SHA256 over "v0:timestamp:body".
 func (s *slack) Verify(body []byte, header http.Header, now time.Time) error {
-	timestamp := header.Get(headerSlackTimestamp)
-	encoded, isV0 := strings.CutPrefix(header.Get(headerSlackSignature), slackVersion+"=")
-	shown, err := hex.DecodeString(encoded)
-	if err != nil || !isV0 || !fresh(timestamp, now) {
+	signature, shown := slackProof(header, now)
+	if !shown {
 		return errUnauthentic
 	}
 	valid := false
 	for _, key := range s.keys {
-		if hmac.Equal(shown, signSlack(key, timestamp, body)) {
+		if hmac.Equal(signature, signSlack(key, header.Get(headerSlackTimestamp), body)) {
 			valid = true
 		}
 	}

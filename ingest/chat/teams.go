@@ -43,17 +43,29 @@ func newTeams(secrets []string) (*teams, error) {
 	return made, nil
 }
 
+// Claims implements Provider.
+func (*teams) Claims(header http.Header, _ time.Time) bool {
+	_, shown := teamsProof(header)
+	return shown
+}
+
+// teamsProof returns the signature that a request shows.
+func teamsProof(header http.Header) (signature []byte, shown bool) {
+	scheme, encoded, _ := strings.Cut(header.Get("Authorization"), " ")
+	signature, err := base64.StdEncoding.DecodeString(encoded)
+	return signature, err == nil && strings.EqualFold(scheme, "HMAC")
+}
+
 // Verify implements Provider: HMAC-SHA256 over the body, and the time that the
 // body names.
 func (t *teams) Verify(body []byte, header http.Header, now time.Time) error {
-	scheme, encoded, _ := strings.Cut(header.Get("Authorization"), " ")
-	shown, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || !strings.EqualFold(scheme, "HMAC") {
+	signature, shown := teamsProof(header)
+	if !shown {
 		return errUnauthentic
 	}
 	valid := false
 	for _, key := range t.keys {
-		if hmac.Equal(shown, signTeams(key, body)) {
+		if hmac.Equal(signature, signTeams(key, body)) {
 			valid = true
 		}
 	}

@@ -33,9 +33,14 @@ func newTelegram(secrets []string) (*telegram, error) {
 	return &telegram{secrets: shared}, err
 }
 
+// Claims implements Provider.
+func (t *telegram) Claims(header http.Header, _ time.Time) bool {
+	return t.secrets.known(header.Get(headerTelegramSecret))
+}
+
 // Verify implements Provider: the secret token stands in a header.
-func (t *telegram) Verify(_ []byte, header http.Header, _ time.Time) error {
-	if !t.secrets.known(header.Get(headerTelegramSecret)) {
+func (t *telegram) Verify(_ []byte, header http.Header, now time.Time) error {
+	if !t.Claims(header, now) {
 		return errUnauthentic
 	}
 	return nil

@@ -106,6 +106,13 @@ func decoy() *webhook {
 	return made
 }
 
+// Claims implements Provider.
+func (v *webhook) Claims(header http.Header, now time.Time) bool {
+	macs, signatures := parseSignatures(header.Get(headerWebhookSignature))
+	signed := header.Get(headerWebhookID) != "" && len(macs)+len(signatures) > 0 && fresh(header.Get(headerWebhookTimestamp), now)
+	return v.Reads(header) || signed
+}
+
 // Verify implements Provider.
 func (v *webhook) Verify(body []byte, header http.Header, now time.Time) error {
 	signed := v.signed(header, body, now)

@@ -211,7 +211,7 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	safe := []string{"hmac.Equal", "subtle.ConstantTimeCompare", "provider.Reads", "tokens.known", "secrets.known"}
 	guarded := map[string]bool{
 		"webhook.go Reads": false, "webhook.go signed": false, "reference.go access": false, "provider.go known": false,
-		"slack.go Verify": false, "mattermost.go Verify": false, "telegram.go Verify": false, "teams.go Verify": false,
+		"slack.go Verify": false, "mattermost.go Verify": false, "telegram.go Claims": false, "teams.go Verify": false,
 	}
 	for _, file := range []string{"webhook.go", "reference.go", "provider.go", "slack.go", "mattermost.go", "telegram.go", "teams.go"} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

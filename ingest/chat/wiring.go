@@ -11,6 +11,9 @@ import (
 // A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It is
 // safe for use by several goroutines at once.
 type Verifier interface {
+	// Claims reports whether the header alone shows what may prove the sender: the token,
+	// or a fresh signature over a body yet to be read. Where it does not, nobody reads one.
+	Claims(header http.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret: by a
 	// signature over the raw body, or by the token. It compares in constant time, and
 	// its error is the same whatever is wrong.

@@ -41,6 +41,9 @@ type Config struct {
 
 // A Verifier knows the sender of a source. It is safe for use by several goroutines.
 type Verifier interface {
+	// Claims reports whether the header alone shows what may prove the sender: the token,
+	// or a fresh signature over a body yet to be read. Where it does not, nobody reads one.
+	Claims(header nethttp.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret of the
 	// source: by a signature over the raw body, or by a bearer token. It compares in
 	// constant time, and its error is the same whatever is wrong.

@@ -38,14 +38,14 @@ type decoded struct {
 
 // receive is the one way of a request: raw body, verification, the events in it,
 // the ledger's acknowledgments, the answer. Nothing of a body is read for a source
-// that does not exist, and whoever is not known takes no place from those who are.
+// that does not exist or from a sender who shows no proof, and whoever is not known takes no place from those who are.
 func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 	from := d.source(r)
 	if r.URL.Query().Has("access_token") {
 		from.dismiss(w, r, problemQueryToken())
 		return
 	}
-	if from == d.stranger {
+	if from == d.stranger || !from.Verifier.Claims(r.Header, d.config.Now()) {
 		from.dismiss(w, r, problemUnauthentic())
 		return
 	}

@@ -84,7 +84,7 @@ func TestSlowSenderFailsNoStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = slow.Close() }()
-	_, _ = fmt.Fprint(slow, "POST /v1/chat/web HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+	_, _ = fmt.Fprint(slow, "POST /v1/chat/web HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
 	if line, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 		t.Fatalf("%q, %v", line, err)
 	}

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -103,9 +104,10 @@ func TestStrangersAtOneAddressHinderNobody(t *testing.T) {
 	t.Parallel()
 	address := startDoors(t)
 	for name, hinder := range map[string]string{
-		"half a request to a source":   "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
+		"half a request to a source":   "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n" + forged() + "\r\n{",
+		"half of one without a proof":  "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
 		"half a request to no source":  "POST /v1/events/x HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
-		"half a request to a channel":  "POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+		"half a request to a channel":  "POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n" + forged() + "\r\n5\r\n{",
 		"half a header":                "POST /v1/chat/web HTTP/1.1\r\nHost: h\r\nX-Long: ",
 		"a connection without a word":  "",
 		"half a body for a page":       "GET /chat/web HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
@@ -125,17 +127,26 @@ func TestStrangersAtOneAddressHinderNobody(t *testing.T) {
 	}
 }
 
-// Many bodies of 1 MB from one address: of those for nobody nothing is read, and
-// those for somebody are few at a time.
+// forged is the header of a signature that only the body can refute.
+func forged() string {
+	return fmt.Sprintf("Webhook-Id: m1\r\nWebhook-Timestamp: %d\r\nWebhook-Signature: v1,%s\r\n", time.Now().Unix(), base64.StdEncoding.EncodeToString(make([]byte, 32)))
+}
+
+// Many bodies of 1 MB from one address: of those for nobody, or without a proof in the
+// header, nothing is read, and the others are few at a time.
 func TestBodiesOfStrangersAreBounded(t *testing.T) {
 	t.Parallel()
 	address := startDoors(t)
 	const atOnce = 300
 	body := strings.Repeat("x", 1<<20-1)
-	for path, test := range map[string]struct {
-		rounds int
-		most   int64 // bytes held
-	}{"/v1/chat/nope": {5, 0}, "/v1/events/nope": {1, 0}, "/v1/chat/web": {1, 16 << 20}, "/v1/events/tickets": {1, 16 << 20}} {
+	for _, test := range []struct {
+		path, proof string
+		rounds      int
+		most        int64 // bytes held
+	}{
+		{"/v1/chat/nope", forged(), 5, 0}, {"/v1/events/nope", forged(), 1, 0}, {"/v1/chat/web", "", 1, 0}, {"/v1/events/tickets", "", 1, 0},
+		{"/v1/chat/web", forged(), 1, 16 << 20}, {"/v1/events/tickets", forged(), 1, 16 << 20},
+	} {
 		for range test.rounds {
 			var sending sync.WaitGroup
 			for range atOnce {
@@ -143,7 +154,7 @@ func TestBodiesOfStrangersAreBounded(t *testing.T) {
 				sending.Go(func() {
 					_ = connection.SetDeadline(time.Now().Add(time.Second))
 					// The last byte never comes.
-					_, _ = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", path, len(body)+1, body)
+					_, _ = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n%s\r\n%s", test.path, len(body)+1, test.proof, body)
 					status, _, _ := answered(connection)
 					if status != 0 && status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
 						t.Errorf("status %d", status)
@@ -153,10 +164,10 @@ func TestBodiesOfStrangersAreBounded(t *testing.T) {
 			}
 			for range 5 {
 				if held := bodyBytes(t, address); held > test.most {
-					t.Errorf("%s: %d bytes of bodies are held", path, held)
+					t.Errorf("%s: %d bytes of bodies are held", test.path, held)
 				}
 			}
-			mustServeElsewhere(t, address, path)
+			mustServeElsewhere(t, address, test.path)
 			sending.Wait()
 		}
 	}
