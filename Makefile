@@ -138,8 +138,8 @@ chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon m
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestMailboxMissesNothing' ./cmd/podium -mail.messages=$(MAILS) -mail.faults=$(FAULTS)
 
 .PHONY: soak
-soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (12 min)
-	@$(GO) test -count=1 -timeout 60m -v -run '^TestSoak$$' ./cmd/podium -soak.time=10m -soak.quiet=30s
+soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (15 min)
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestSoak$$' ./cmd/podium -soak.time=10m -soak.quiet=40s -soak.pairs=5
 
 .PHONY: powercut
 powercut: dovecot machine build ## Cut the power of a virtual machine in which the service works, in ROUNDS rounds (a minute or two each)

@@ -29,8 +29,9 @@ import (
 
 // The length of the soak; `make soak` asks for ten minutes.
 var (
-	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset")
-	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long it is measured before and after")
+	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset, in all")
+	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long each quiet window is")
+	soakPairs = flag.Int("soak.pairs", 2, "how often it is beset and left alone")
 	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 900 KB")
 	soakWith  = flag.String("soak.with", "readers flood slow garbage half", "what besets the service")
 )
@@ -61,30 +62,30 @@ profiles:
 
 // TestSoak: at half the rate that the machine can do, with readers that go away, a
 // flooding agent, a slow reader and garbage, what the service holds stays what it is,
-// and everybody is answered. It prints the latencies, beside the median of three quiet
-// windows, and asserts none.
+// and everybody is answered. It prints the latencies of all windows in which it was beset
+// and of the quiet ones between them, and asserts none.
 func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants the machine for itself
 	s := newSoak(t)
 	s.measure("young", *soakQuiet, 0) // until every conversation has begun, the ledger is faster than it will be
 	most := s.measure("as fast as it can", *soakQuiet, 0)
-	rate := most.perSecond / 2
-	warm := s.measure("warm", *soakQuiet, rate)
+	rate := most.perSecond() / 2
+	s.measure("warm", *soakQuiet, rate)
 	before := s.held()
-	quiet := s.measure("quiet", *soakQuiet, rate)
-
-	ctx, calm := context.WithCancel(t.Context())
-	relieve := s.besiege()
+	ctx, ended := context.WithCancel(t.Context())
 	var watched sync.WaitGroup
 	var samples []holding
 	watched.Go(func() { samples = s.watch(ctx) })
-	loud := s.measure("beset", *soakTime, rate)
-	calm()
-	relieve()
+	var quiet, beset []rating // side by side: the ledger grows, and one machine is not always as fast
+	for range *soakPairs {
+		relieve := s.besiege()
+		beset = append(beset, s.measure("beset", *soakTime/time.Duration(*soakPairs), rate))
+		relieve()
+		quiet = append(quiet, s.measure("quiet", *soakQuiet, rate))
+	}
+	ended()
 	watched.Wait()
-	calmed := s.measure("calm again", *soakQuiet, rate)
-	// The p99 of half a minute differs by a factor of two from one quiet half minute to the next.
-	usual := slices.Sorted(slices.Values([]time.Duration{warm.p99, quiet.p99, calmed.p99}))[1]
-	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99.Seconds()/usual.Seconds(), loud.p50.Seconds()/quiet.p50.Seconds())
+	loud, usual := s.whole("all beset", beset), s.whole("all quiet", quiet)
+	t.Logf("p99 beset to quiet: %.2f; p50: %.2f", loud.p99().Seconds()/usual.p99().Seconds(), loud.p50().Seconds()/usual.p50().Seconds())
 	s.flat(before, samples)
 	s.service.verify()
 	s.service.stop()
@@ -144,9 +145,29 @@ func (s *soak) work() {
 
 // A rating is what senders saw.
 type rating struct {
-	perSecond float64
-	p50, p99  time.Duration
-	cores     float64 // that the service has used
+	times  []time.Duration // until an answer, in order of length
+	length time.Duration
+	used   time.Duration // processor time of the service
+}
+
+func (r *rating) p50() time.Duration { return r.times[len(r.times)/2] }
+func (r *rating) p99() time.Duration { return r.times[len(r.times)*99/100] }
+func (r *rating) perSecond() float64 { return float64(len(r.times)) / r.length.Seconds() }
+func (r *rating) cores() float64     { return r.used.Seconds() / r.length.Seconds() }
+
+// whole is several ratings taken together.
+func (s *soak) whole(name string, parts []rating) (all rating) {
+	for _, part := range parts {
+		all.times = append(all.times, part.times...)
+		all.length, all.used = all.length+part.length, all.used+part.used
+	}
+	slices.Sort(all.times)
+	s.say(name, &all)
+	return all
+}
+
+func (s *soak) say(name string, r *rating) {
+	s.t.Logf("%-18s %7.1f answers/s, p50 %s, p99 %s, %.2f cores", name, r.perSecond(), r.p50().Round(100*time.Microsecond), r.p99().Round(100*time.Microsecond), r.cores())
 }
 
 // measure posts messages for a while, at a rate or as fast as they are answered, and
@@ -170,7 +191,7 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 				if time.Since(began) >= length {
 					return
 				}
-				if err := s.say(fmt.Sprintf("please do %s %d", name, number), strconv.FormatInt(number%soakThreads, 10)); err != nil {
+				if err := s.post(fmt.Sprintf("please do %s %d", name, number), strconv.FormatInt(number%soakThreads, 10)); err != nil {
 					s.t.Errorf("%s: %v", name, err)
 					return
 				}
@@ -185,11 +206,8 @@ func (s *soak) measure(name string, length time.Duration, rate float64) rating {
 		s.t.Fatalf("%s: nothing was answered", name)
 	}
 	slices.Sort(times)
-	r := rating{
-		perSecond: float64(len(times)) / time.Since(began).Seconds(), p50: times[len(times)/2], p99: times[len(times)*99/100],
-		cores: (s.used() - used).Seconds() / time.Since(began).Seconds(),
-	}
-	s.t.Logf("%-18s %7.1f answers/s, p50 %s, p99 %s, %.2f cores", name, r.perSecond, r.p50.Round(100*time.Microsecond), r.p99.Round(100*time.Microsecond), r.cores)
+	r := rating{times: times, length: time.Since(began), used: s.used() - used}
+	s.say(name, &r)
 	return r
 }
 
@@ -212,8 +230,8 @@ func (s *soak) used() time.Duration {
 	return time.Duration(ticks) * time.Second / 100
 }
 
-// say posts a message and waits until it is answered.
-func (s *soak) say(text, thread string) error {
+// post posts a message and waits until it is answered.
+func (s *soak) post(text, thread string) error {
 	body, err := json.Marshal(map[string]string{"text": text, "thread": thread})
 	if err != nil {
 		return err
