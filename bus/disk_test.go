@@ -63,7 +63,7 @@ func TestIntakeIsRefusedByTheDisk(t *testing.T) {
 			t.Errorf("%d bytes free: %v", free, err)
 		}
 	}
-	fill := bus.Fill{Shard: 1, Limit: 91, Disk: bus.Disk{Used: 1, Free: 1 << 40, Known: true}}
+	fill := bus.Fill{Stream: bus.ShardStream(1), Limit: 91, Disk: bus.Disk{Used: 1, Free: 1 << 40, Known: true}}
 	if said := fill.String(); !strings.Contains(said, "shard 1") || !strings.Contains(said, "ledger.max_bytes") {
 		t.Errorf("it says %q", said)
 	}

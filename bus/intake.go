@@ -156,7 +156,8 @@ func (p *publishing) wait(ctx context.Context) (Receipt, error) {
 	return p.receipt, nil
 }
 
-// admit refuses what would fill the last tenth of a shard's stream, or of its disk.
+// admit refuses what would fill the last tenth of a shard's stream, of the artifacts, or
+// of their disk.
 func (i *Intake) admit(ctx context.Context, shard int) error {
 	fill, err := i.used.Fill(ctx, shard)
 	if err != nil {

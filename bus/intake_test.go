@@ -1,7 +1,9 @@
 package bus_test
 
 import (
+	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -123,6 +125,41 @@ func TestIntakeRefuses(t *testing.T) {
 	if state, err := ledger.State(t.Context(), bus.ShardStream(0)); err != nil || state.Messages != 0 {
 		t.Errorf("something was stored: %+v, %v", state, err)
 	}
+}
+
+// TestIntakeLeavesRoomForArtifacts: what large messages need is kept for those under way,
+// too, and small ones are refused with them: their answers may be large.
+func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 100 * bus.ClaimLimit
+		ledger := memory.New(1, memory.WithMaxBytes(limit))
+		intake := bus.NewIntake(ledger)
+		large, taken := incoming("1", "k"), 0
+		for ; ; taken++ {
+			large.Data = append(make([]byte, bus.ClaimLimit), strconv.Itoa(taken)...)
+			_, err := intake.Submit(t.Context(), "chat", large)
+			if err != nil {
+				if !errors.Is(err, bus.ErrFull) || !strings.Contains(err.Error(), "large messages") {
+					t.Fatal(err)
+				}
+				break
+			}
+			time.Sleep(time.Second) // the size is looked at again
+		}
+		if taken != 90 {
+			t.Errorf("%d were taken of 100 that fill it", taken)
+		}
+		if _, err := intake.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
+			t.Errorf("a small one: %v", err)
+		}
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*bus.ClaimLimit)), ""); err != nil {
+			t.Errorf("an answer finds no room: %v", err)
+		}
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 2*bus.ClaimLimit)), ""); !errors.Is(err, bus.ErrFull) {
+			t.Errorf("more than fits: %v", err)
+		}
+	})
 }
 
 func TestIntakeLeavesRoomForWorkUnderWay(t *testing.T) {

@@ -15,6 +15,7 @@ const (
 	MailboxBucket   = "PODIUM_MAILBOXES"
 	LeaseBucket     = "PODIUM_LEASES"
 	ArtifactBucket  = "PODIUM_ARTIFACTS"
+	ArtifactStream  = "OBJ_" + ArtifactBucket // what holds the bytes of the artifacts
 	shardStreamName = "PODIUM_"
 )
 

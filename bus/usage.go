@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -10,13 +11,13 @@ import (
 // usageAge is how old the knowledge of a stream's size may be.
 const usageAge = time.Second
 
-// Usage knows how much of the shards' room is used. It is safe for use by several
+// Usage knows how much of the ledger's room is used. It is safe for use by several
 // goroutines at once.
 type Usage struct {
 	ledger Ledger
 
 	mu    sync.Mutex
-	known map[int]usedShare // by shard
+	known map[string]usedShare // by stream
 }
 
 type usedShare struct {
@@ -25,11 +26,11 @@ type usedShare struct {
 	at   time.Time
 }
 
-// A Fill is how full the place of a shard is. The zero value is empty.
+// A Fill is how full the place is that an event of a shard needs. The zero value is empty.
 type Fill struct {
-	Shard int
-	Limit float64 // percent of the shard's share of the ledger's limit
-	Disk  Disk    // under it
+	Stream string  // the shard's, or that of the artifacts when it is fuller
+	Limit  float64 // percent of the stream's share of the ledger's limit
+	Disk   Disk    // under it
 }
 
 // Share returns the larger of what is used of the limit and of the disk, in percent.
@@ -40,39 +41,55 @@ func (f Fill) String() string {
 	if f.Disk.Share() > f.Limit {
 		return fmt.Sprintf("%.0f %% of what its disk has for it is used, and %d MB are left: make room there", f.Disk.Share(), f.Disk.Free/1_000_000)
 	}
-	return fmt.Sprintf("%.0f %% of what shard %d may hold is used: set ledger.max_bytes higher and start again", f.Limit, f.Shard)
+	holder := "shard " + strings.TrimPrefix(f.Stream, shardStreamName)
+	if f.Stream == ArtifactStream {
+		holder = "the store of large messages and attachments"
+	}
+	return fmt.Sprintf("%.0f %% of what %s may hold is used: set ledger.max_bytes higher and start again", f.Limit, holder)
 }
 
 // NewUsage returns the usage of a ledger.
-func NewUsage(ledger Ledger) *Usage { return &Usage{ledger: ledger, known: make(map[int]usedShare)} }
+func NewUsage(ledger Ledger) *Usage { return &Usage{ledger: ledger, known: make(map[string]usedShare)} }
 
-// Share returns how much of a shard's limit or of its disk is used, whichever is
-// more, in percent: see Fill.
+// Share returns how much of a shard's limit, of that of the artifacts or of their disk is
+// used, whichever is more, in percent: see Fill.
 func (u *Usage) Share(ctx context.Context, shard int) (percent float64, err error) {
 	fill, err := u.Fill(ctx, shard)
 	return fill.Share(), err
 }
 
-// Fill returns how full the place of a shard is, as it was a second ago at most. Who was
-// not answered asks again as late: nobody waits for a ledger that is away message by
-// message.
+// Fill returns how full a shard is, or the artifacts when they are fuller, as it was a
+// second ago at most: an event that is taken may need both. Who was not answered asks
+// again as late: nobody waits for a ledger that is away message by message.
 func (u *Usage) Fill(ctx context.Context, shard int) (Fill, error) {
+	fill, err := u.of(ctx, ShardStream(shard))
+	if err != nil {
+		return fill, err
+	}
+	artifacts, err := u.of(ctx, ArtifactStream)
+	if err == nil && artifacts.Limit > fill.Limit {
+		return artifacts, nil
+	}
+	return fill, err
+}
+
+func (u *Usage) of(ctx context.Context, stream string) (Fill, error) {
 	u.mu.Lock()
-	known, ok := u.known[shard]
+	known, ok := u.known[stream]
 	u.mu.Unlock()
 	if ok && time.Since(known.at) < usageAge {
 		return known.fill, known.err
 	}
-	state, err := u.ledger.State(ctx, ShardStream(shard))
-	known = usedShare{at: time.Now(), fill: Fill{Shard: shard, Disk: state.Disk}}
+	state, err := u.ledger.State(ctx, stream)
+	known = usedShare{at: time.Now(), fill: Fill{Stream: stream, Disk: state.Disk}}
 	switch {
 	case err != nil:
-		known.err = fmt.Errorf("state of shard %d: %w", shard, err)
+		known.err = fmt.Errorf("state of %s: %w", stream, err)
 	case state.MaxBytes > 0:
 		known.fill.Limit = float64(state.Bytes) / float64(state.MaxBytes) * 100
 	}
 	u.mu.Lock()
-	u.known[shard] = known
+	u.known[stream] = known
 	u.mu.Unlock()
 	return known.fill, known.err
 }

@@ -187,7 +187,7 @@ func TestPermissionsMeetNoOtherSubject_G40(t *testing.T) {
 // those of its own consumer only.
 func TestConsumersAreApart_G40(t *testing.T) {
 	t.Parallel()
-	streams := []string{bus.WorkStream, bus.ShardStream(0), "KV_" + bus.AgentBucket, "OBJ_" + bus.ArtifactBucket, "1"}
+	streams := []string{bus.WorkStream, bus.ShardStream(0), "KV_" + bus.AgentBucket, bus.ArtifactStream, "1"}
 	for _, agent := range awkward() {
 		for _, consumer := range append(awkward(), "1", "*") {
 			for _, stream := range streams {

@@ -121,7 +121,7 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	consumers(t, js, "OBJ_"+bus.ArtifactBucket) // its connection listens for answers from now on
+	consumers(t, js, bus.ArtifactStream) // its connection listens for answers from now on
 	before := runtime.NumGoroutine()
 	var readers []io.ReadCloser
 	for i := range 1200 { // a server allows 1,000 consumers
@@ -143,7 +143,7 @@ func TestArtifactsAreReadWithoutConsumers(t *testing.T) {
 		}
 		defer cancel()
 	}
-	if have := consumers(t, js, "OBJ_"+bus.ArtifactBucket); have != 0 {
+	if have := consumers(t, js, bus.ArtifactStream); have != 0 {
 		t.Errorf("%d consumers", have)
 	}
 	waitForGoroutines(t, before)

@@ -134,7 +134,7 @@ func (a artifacts) putPieces(ctx context.Context, subject string, r io.Reader) (
 func (a artifacts) forget(ctx context.Context, subject string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetWait)
 	defer cancel()
-	if stream, err := a.core.js.Stream(ctx, objectStream); err == nil {
+	if stream, err := a.core.js.Stream(ctx, bus.ArtifactStream); err == nil {
 		_ = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 	}
 }

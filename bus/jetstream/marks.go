@@ -81,7 +81,7 @@ func (m *marks) settle() {
 
 // Streams are those that the ledger cannot do without, by the names of the server.
 func (c *Core) Streams() []string {
-	streams := []string{bus.WorkStream, "KV_" + bus.MailboxBucket, "OBJ_" + bus.ArtifactBucket}
+	streams := []string{bus.WorkStream, "KV_" + bus.MailboxBucket, bus.ArtifactStream}
 	for shard := range c.shards {
 		streams = append(streams, bus.ShardStream(shard))
 	}

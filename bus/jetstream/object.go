@@ -9,10 +9,7 @@ import (
 	"podium/bus"
 )
 
-const (
-	objectStream = "OBJ_" + bus.ArtifactBucket
-	objectChunks = "$O." + bus.ArtifactBucket + ".C." // followed by the object's NUID
-)
+const objectChunks = "$O." + bus.ArtifactBucket + ".C." // followed by the object's NUID
 
 // An object reads the pieces of an artifact, one at a time and when it is asked
 // for it: nothing at the server waits for a reader who is slow or has gone. The
@@ -46,7 +43,7 @@ func (o *object) fetch() error {
 	if o.core.replicas > 1 {
 		find = o.core.lookUp
 	}
-	found, err := find(o.ctx, objectStream, lookup{Sequence: o.last + 1, NextOf: o.subject})
+	found, err := find(o.ctx, bus.ArtifactStream, lookup{Sequence: o.last + 1, NextOf: o.subject})
 	if errors.Is(err, bus.ErrNotFound) {
 		return io.ErrUnexpectedEOF
 	}

@@ -47,7 +47,7 @@ func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) er
 		return nil
 	}
 	if err == nil {
-		info, err = c.streamInfo(ctx, "OBJ_"+bus.ArtifactBucket)
+		info, err = c.streamInfo(ctx, bus.ArtifactStream)
 	}
 	if err != nil {
 		return classify("open bucket "+bus.ArtifactBucket, err)

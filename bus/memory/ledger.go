@@ -40,7 +40,8 @@ type Option func(*Ledger)
 // WithClock makes now the ledger's only clock; without it that is time.Now.
 func WithClock(now func() time.Time) Option { return func(l *Ledger) { l.now = now } }
 
-// WithMaxBytes limits what each stream holds; without it there is no limit.
+// WithMaxBytes limits what each stream holds, and the artifacts; without it there is no
+// limit.
 func WithMaxBytes(bytes int64) Option { return func(l *Ledger) { l.maxBytes = bytes } }
 
 // WithMaxMessage limits one message in bytes; without it that is DefaultMaxMessage.
@@ -67,7 +68,7 @@ func New(shards int, options ...Option) *Ledger {
 	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
 		l.buckets[bucket] = &store{values: make(map[string]value)}
 	}
-	l.artifacts = &artifacts{contents: make(map[string][]byte)}
+	l.artifacts = &artifacts{maxBytes: l.maxBytes, contents: make(map[string][]byte)}
 	return l
 }
 

@@ -109,8 +109,11 @@ func (s *store) Keys(context.Context) ([]string, error) {
 }
 
 type artifacts struct {
+	maxBytes int64 // -1 is no limit
+
 	mu       sync.Mutex
 	contents map[string][]byte // by SHA-256 (hex)
+	bytes    int64
 }
 
 // Put implements bus.Artifacts.
@@ -127,7 +130,11 @@ func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sch
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, ok := a.contents[key]; !ok {
+		if a.maxBytes >= 0 && a.bytes+int64(len(content)) > a.maxBytes {
+			return schemas.Artifact{}, fmt.Errorf("put an artifact: %w", bus.ErrFull)
+		}
 		a.contents[key] = content
+		a.bytes += int64(len(content))
 	}
 	return schemas.Artifact{SHA256: key, Size: int64(len(content)), MediaType: mediaType}, nil
 }
@@ -147,6 +154,13 @@ func (a *artifacts) Part(_ context.Context, sha256 string, offset int64, limit i
 	size := int64(len(content))
 	from := min(max(offset, 0), size)
 	return bytes.Clone(content[from:min(from+int64(limit), size)]), size, err
+}
+
+// state is that of the stream that a server would keep them in, as far as it is asked for.
+func (a *artifacts) state() bus.StreamState {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return bus.StreamState{Messages: uint64(len(a.contents)), Bytes: uint64(a.bytes), MaxBytes: a.maxBytes} //nolint:gosec // not negative
 }
 
 func (a *artifacts) find(sha256 string) ([]byte, error) {

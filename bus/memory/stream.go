@@ -183,6 +183,9 @@ func (l *Ledger) LastOf(_ context.Context, shard int, subjects []string) ([]bus.
 
 // State implements bus.Ledger.
 func (l *Ledger) State(_ context.Context, stream string) (bus.StreamState, error) {
+	if stream == bus.ArtifactStream {
+		return l.artifacts.state(), nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, err := l.stream(stream)

@@ -24,16 +24,32 @@ profiles:
 const orderlyStop = 15 * time.Second
 
 // TestFullLedgerIsSaid: a ledger that has filled what it may hold says so before it refuses,
-// then truly, by every door.
+// then truly, by every door; be it the shards that are full, or the artifacts, where large
+// messages stand.
 func TestFullLedgerIsSaid(t *testing.T) {
 	t.Parallel()
+	for _, c := range []struct {
+		full  string
+		words int     // of a message
+		pause int     // messages between two looks
+		from  float64 // the share that is looked at first
+	}{{"shard 0", 20_000, 4, 0.6}, {"the store of large messages", 100_000, 1, 0}} {
+		t.Run(c.full, func(t *testing.T) {
+			t.Parallel()
+			saysThatItIsFull(t, c.full, c.words, c.pause, c.from)
+		})
+	}
+}
+
+func saysThatItIsFull(t *testing.T, full string, words, pause int, from float64) {
+	t.Helper()
 	i := install(t, fmt.Sprintf(diskConfig, webSecret), "ledger: {shards: 1, max_bytes: 64MiB}")
 	i.up()
 	nearly, used := false, 0.0
 	ctx, stop := context.WithTimeout(t.Context(), 2*patience)
 	defer stop()
 	for n := 0; ; n++ {
-		status, body, err := webhook{id: strconv.Itoa(n), text: "What is 6 * 7? " + strings.Repeat("word ", 20_000), prefer: "wait=20"}.post(ctx, i.listen)
+		status, body, err := webhook{id: strconv.Itoa(n), text: "What is 6 * 7? " + strings.Repeat("word ", words), prefer: "wait=20"}.post(ctx, i.listen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,21 +59,21 @@ func TestFullLedgerIsSaid(t *testing.T) {
 		if status != http.StatusAccepted && status != http.StatusOK {
 			t.Fatalf("answered %d: %s", status, body)
 		}
-		if n%4 == 3 && used > 0.6 { // what is known is a second old
+		if n%pause == pause-1 && used >= from { // what is known is a second old
 			before := used
 			eventually(t, "it is known", func() bool { used = i.metric("podium_ledger_used_ratio"); return used != before })
 		}
 		used = i.metric("podium_ledger_used_ratio")
-		if code, said := i.ledger(); code == http.StatusOK && strings.HasPrefix(said, "nearly full: ") && strings.Contains(said, "ledger.max_bytes") {
+		if code, said := i.ledger(); code == http.StatusOK && strings.HasPrefix(said, "nearly full: ") && strings.Contains(said, full) && strings.Contains(said, "ledger.max_bytes") {
 			nearly = true
 		}
 	}
 	if !nearly {
 		t.Error("it was not said before")
 	}
-	i.saysOfLedger(http.StatusServiceUnavailable, "full: ", "ledger.max_bytes")
+	i.saysOfLedger(http.StatusServiceUnavailable, "full: ", full, "ledger.max_bytes")
 	i.says("nothing new is taken")
-	if sent := i.podium("send", "What is 6 * 7?"); sent.code != exitFailed || !strings.Contains(sent.stderr, "ledger.max_bytes") {
+	if sent := i.podium("send", "What is 6 * 7?"); sent.code != exitFailed || !strings.Contains(sent.stderr, full) || !strings.Contains(sent.stderr, "ledger.max_bytes") {
 		t.Errorf("send ended with %d: %s%s", sent.code, sent.stdout, sent.stderr)
 	}
 	if limit := i.metric("podium_ledger_limit_bytes"); limit != 64<<20 || i.metric("podium_ledger_used_ratio") < 0.9 {

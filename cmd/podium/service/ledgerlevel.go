@@ -24,7 +24,7 @@ type roomHealth struct {
 	Used     float64 `json:"ledger_used"`            // percent of what is nearest to its end
 }
 
-// fill returns the place of the shard that is fullest.
+// fill returns the place that is fullest.
 func (r *room) fill(ctx context.Context) (fullest bus.Fill, err error) {
 	for shard := range r.ledger.Core.Shards() {
 		fill, err := r.used.Fill(ctx, shard)
@@ -112,7 +112,7 @@ func (roomMetrics) descriptions() roomDescriptions {
 		bytes: prometheus.NewDesc("podium_ledger_bytes", "Bytes that the ledger holds.", nil, nil),
 		limit: prometheus.NewDesc("podium_ledger_limit_bytes", "Bytes that the ledger may hold: ledger.max_bytes.", nil, nil),
 		free:  prometheus.NewDesc("podium_ledger_disk_free_bytes", "Bytes that the ledger's disk has left.", nil, nil),
-		used: prometheus.NewDesc("podium_ledger_used_ratio", "What is used of the fullest shard's limit or of the disk, whichever is more; "+
+		used: prometheus.NewDesc("podium_ledger_used_ratio", "What is used of the limit of the fullest shard, of that of the artifacts, or of the disk, whichever is most; "+
 			"new messages are refused from 0.9 on.", nil, nil),
 		takes: prometheus.NewDesc("podium_ledger_healthy", "1 while the ledger takes new messages.", nil, nil),
 	}
