@@ -22,6 +22,7 @@ import (
 
 const (
 	bootLimit    = 2 * time.Minute // of an emulated machine
+	boots        = 3               // tries: an emulated kernel may hang before it has begun anything
 	commandLimit = 5 * time.Minute // of one command in it
 	diskBytes    = 4 << 30         // sparse
 	// hostAddress is where the machine finds what listens on loopback out here.
@@ -69,8 +70,26 @@ func newMachine(t *testing.T, folder, disk, filesystem string) *machine {
 	return m
 }
 
-// boot switches the power on and waits until the machine can be spoken to.
+// boot switches the power on and waits until the machine can be spoken to. One that
+// hangs before its first process has begun is switched on again: nothing of it was ours.
 func (m *machine) boot(t *testing.T) {
+	t.Helper()
+	for range boots {
+		if m.booted(t) {
+			return
+		}
+		said := m.console.String()
+		if strings.Contains(said, "machine: begins") {
+			t.Fatalf("the machine is not ready after %s:\n%s", bootLimit, tail(said))
+		}
+		t.Logf("the machine's kernel hangs, and is switched on again; it has said:\n%s", tail(said))
+		m.cut()
+	}
+	t.Fatal("the machine's kernel hangs whenever it is switched on")
+}
+
+// booted switches the power on, and reports whether the machine is ready in time.
+func (m *machine) booted(t *testing.T) bool {
 	t.Helper()
 	m.console, m.exited = &transcript{}, make(chan struct{})
 	forward := func(address, port string) string { return ",hostfwd=tcp:" + address + "-:" + port }
@@ -97,16 +116,18 @@ func (m *machine) boot(t *testing.T) {
 		_ = m.process.Wait() // it is killed
 		_ = log.Close()
 	}()
-	within(t, bootLimit, "the machine is ready", func() bool {
+	for deadline := time.Now().Add(bootLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if !m.running() {
 			t.Fatalf("the machine has ended:\n%s", tail(m.console.String()))
 		}
 		if !strings.Contains(m.console.String(), "machine: ready") {
-			return false
+			continue
 		}
-		_, code, err := m.run(t.Context(), "true")
-		return err == nil && code == 0
-	})
+		if _, code, err := m.run(t.Context(), "true"); err == nil && code == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *machine) running() bool {
