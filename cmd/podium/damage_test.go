@@ -138,13 +138,61 @@ func TestDamageIsSaid(t *testing.T) {
 	}
 }
 
-// flip changes one bit of a message in the midst of a shard.
-func (i *installation) flip() {
+// TestAcceptedLossIsSaid: what a repair has left out is named ever after, as what it is: no
+// loss on which somebody has to decide, and no riddle of the verification.
+func TestAcceptedLossIsSaid(t *testing.T) {
+	t.Parallel()
+	i := install(t, damageConfig)
+	i.up()
+	for n := range 8 {
+		i.asks(strconv.Itoa(n)+" + 1", strconv.Itoa(n+1))
+	}
+	i.stop()
+	i.flip(0x40, 0x20)
+	const accepted = "this was accepted"
+	if o := i.podium("ledger", "check"); o.code != exitDiffers || strings.Contains(o.stdout, accepted) {
+		t.Fatalf("before the repair: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := i.podium("runs"); !strings.Contains(o.stderr, "podium ledger check") {
+		t.Errorf("runs of a damaged ledger says no word of it: exit code %d\n%s", o.code, o.stderr)
+	}
+	if o := i.podium("ledger", "repair").succeeds(t); !strings.Contains(o.stdout, "stream PODIUM_0 has lost message") || !strings.Contains(o.stdout, accepted) {
+		t.Errorf("repair: %s", o.stdout)
+	}
+	said := func() {
+		t.Helper()
+		if o := i.podium("ledger", "check").succeeds(t); !strings.Contains(o.stdout, accepted) || !strings.Contains(o.stdout, "nothing else is lost") {
+			t.Errorf("check: %s", o.stdout)
+		}
+		if o := i.podium("replay", "--verify"); !strings.Contains(o.stdout, accepted) || o.code != exitOK && !strings.Contains(o.stderr, "lost and accepted") {
+			t.Errorf("verify: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+		}
+	}
+	said()
+	if o := i.podium("ledger", "repair").succeeds(t); strings.Contains(o.stdout, "has lost") {
+		t.Errorf("a second repair: %s", o.stdout)
+	}
+	i.up()
+	i.asks("6 * 7", "42")
+	if o := i.podium("replay", "--verify"); !strings.Contains(o.stdout, accepted) {
+		t.Errorf("verify while it runs: %s%s", o.stdout, o.stderr)
+	}
+	i.stop()
+	said()
+}
+
+// flip changes bits of one byte of a message in the midst of a shard; one bit when none is named.
+func (i *installation) flip(bits ...byte) {
 	i.t.Helper()
+	if len(bits) == 0 {
+		bits = []byte{0x40}
+	}
 	file := filepath.Join(i.data, "ledger", "jetstream", "CORE", "streams", "PODIUM_0", "msgs", "1.blk")
 	content, err := os.ReadFile(file)
 	if err == nil {
-		content[len(content)/2] ^= 0x40
+		for _, bit := range bits {
+			content[len(content)/2] ^= bit
+		}
 		err = os.WriteFile(file, content, 0o600)
 	}
 	if err != nil {

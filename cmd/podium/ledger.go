@@ -38,7 +38,7 @@ is changed, and nothing more is lost by looking.
   podium ledger check -o json     # one loss a line
 
 Exit codes:
-  0  nothing is lost
+  0  nothing is lost, or nothing but what was accepted by a repair or left to a loss of power; that is said
   3  there is no ledger
   4  something is lost; each is said with where and since when`
 }
@@ -51,6 +51,9 @@ func (c *ledgerCheckCommand) Run(env *environment) error {
 	}
 	if err = env.tellLosses(lost); err != nil {
 		return err
+	}
+	if len(lost.Accepted) > 0 {
+		return env.tell("nothing else is lost: every other message of the ledger in %s is as it was written\n", env.data)
 	}
 	return env.tell("nothing is lost: every message of the ledger in %s is as it was written\n", env.data)
 }
@@ -79,8 +82,10 @@ func (c *ledgerRepairCommand) Run(env *environment) error {
 	if len(lost) == 0 {
 		return env.tell("nothing is lost, and nothing was changed\n")
 	}
-	if err = env.tellLosses(lost); err != nil && !errors.As(err, new(*exitError)) {
-		return err
+	for i := range lost {
+		if err = env.tellLoss(&lost[i]); err != nil {
+			return err
+		}
 	}
 	return env.tell("the ledger in %s can be used again\n", env.data)
 }
@@ -120,23 +125,27 @@ func (c *ledgerRenewCommand) Run(env *environment) error {
 	return env.tell("%s is given up: the next start makes another, or takes the file that stands in its place by then\n", c.Name)
 }
 
-// tellLosses says what is lost. It is an exitError when something is.
-func (e *environment) tellLosses(lost []recovery.Loss) error {
-	for i := range lost {
-		var err error
-		if e.json {
-			err = json.NewEncoder(e.stdout).Encode(lost[i])
-		} else {
-			_, err = fmt.Fprintln(e.stdout, lost[i].String())
-		}
-		if err != nil {
-			return err
+// tellLosses says what is lost. It is an exitError when nobody has decided on something.
+func (e *environment) tellLosses(lost service.Losses) error {
+	for _, losses := range [...][]recovery.Loss{lost.Accepted, lost.Open} {
+		for i := range losses {
+			if err := e.tellLoss(&losses[i]); err != nil {
+				return err
+			}
 		}
 	}
-	if len(lost) == 0 {
+	if len(lost.Open) == 0 {
 		return nil
 	}
-	return &exitError{code: exitDiffers, err: fmt.Errorf("the ledger has lost something in %d places; restore it from a backup, or go on without: podium ledger repair --data %s", len(lost), e.data)}
+	return &exitError{code: exitDiffers, err: fmt.Errorf("the ledger has lost something in %d places; restore it from a backup, or go on without: podium ledger repair --data %s", len(lost.Open), e.data)}
+}
+
+func (e *environment) tellLoss(loss *recovery.Loss) error {
+	if e.json {
+		return json.NewEncoder(e.stdout).Encode(loss)
+	}
+	_, err := fmt.Fprintln(e.stdout, loss)
+	return err
 }
 
 // tell says something to people.

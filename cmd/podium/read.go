@@ -39,6 +39,9 @@ func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) 
 	if err != nil {
 		return err
 	}
+	if lost := len(ledger.Losses.Open); lost > 0 {
+		_, _ = fmt.Fprintf(e.stderr, "podium: the ledger has lost something in %d places, and what follows is what is left: podium ledger check --data %s\n", lost, e.data)
+	}
 	return errors.Join(do(ledger), ledger.Close())
 }
 

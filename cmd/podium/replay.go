@@ -81,10 +81,12 @@ func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
 			return err
 		}
 	}
-	lost := env.tellLosses(ledger.Lost)
+	lost := env.tellLosses(ledger.Losses)
 	switch {
 	case lost != nil:
 		return lost
+	case faults > 0 && len(ledger.Losses.Accepted) > 0:
+		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ; messages that were lost and accepted, as said above, leave such places", faults)}
 	case faults > 0:
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ", faults)}
 	default:

@@ -47,7 +47,7 @@ func TestLostKeyStopsTheStart(t *testing.T) {
 			t.Errorf("%s is as before, %v", name, err)
 		}
 	}
-	if o := i.podium("ledger", "renew", "agent-nobody.nk"); o.code != exitNotFound {
+	if o := i.podium("ledger", "renew", "agent-nobody.nk"); o.code != exitNotFound || !strings.Contains(o.stderr, "core.nk") {
 		t.Errorf("of an agent that never was: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }

@@ -81,8 +81,13 @@ func (l *Loss) String() string {
 		}
 		text.WriteString(")")
 	}
-	if l.Restored {
+	switch {
+	case l.Restored:
 		text.WriteString("; it was one flipped bit, and is restored")
+	case l.Accepted:
+		text.WriteString("; this was accepted, and the ledger goes on without")
+	case l.Promised:
+		text.WriteString("; durability: interval leaves that to a loss of power, and the ledger goes on without")
 	}
 	return text.String()
 }

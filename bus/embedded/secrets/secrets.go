@@ -20,6 +20,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,10 +69,10 @@ func (e *LostError) Error() string {
 }
 
 // ErrSound reports that there is nothing to give up.
-var ErrSound = errors.New("the secret is there and is the one that was made")
+var ErrSound = errors.New("the key is there and is the one that was made")
 
 // ErrNone reports a name that no secret has.
-var ErrNone = errors.New("there was no such secret")
+var ErrNone = errors.New("there was no such key")
 
 // Open reads the list that stands beside a folder of credentials, if there is one.
 func Open(folder string) (*List, error) {
@@ -192,7 +193,7 @@ func (l *List) GiveUp(name string) (aside string, err error) {
 	case err != nil && !missing:
 		return "", err
 	case filepath.Base(name) != name, missing && !l.was(name):
-		return "", fmt.Errorf("%w: %s", ErrNone, name)
+		return "", fmt.Errorf("%w: %s; there are %s", ErrNone, name, strings.Join(slices.Sorted(maps.Keys(l.made)), ", "))
 	case !missing && check(name, content) == nil && (l.made[name] == "" || l.made[name] == digest(content)):
 		return "", fmt.Errorf("%s: %w", file, ErrSound)
 	case !missing && check(name, content) != nil:

@@ -59,7 +59,7 @@ func TestDamageFoundByARestartIsSaid(t *testing.T) {
 	if err := ledger.Close(); err == nil {
 		t.Error("the stop says nothing")
 	}
-	if found, err := CheckLedger(t.Context(), dir, zerolog.Nop()); err != nil || len(found) == 0 {
+	if found, err := CheckLedger(t.Context(), dir, zerolog.Nop()); err != nil || len(found.Open) == 0 {
 		t.Errorf("the check says %v, %v", found, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,7 +56,7 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	var takes bool
 	report.Ledger, report.roomHealth, takes = s.room.health(ctx)
 	report.OK = takes
-	if open := unaccepted(slices.Clone(report.Losses)); len(open) > 0 && report.Ledger == ledgerWell {
+	if open := sortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerWell {
 		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {

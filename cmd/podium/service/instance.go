@@ -158,7 +158,7 @@ func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
 	}
-	return &Ledger{Core: core, Data: data, url: instance.NATS, Lost: unaccepted(lost), log: log}, nil
+	return &Ledger{Core: core, Data: data, url: instance.NATS, Losses: sortLosses(lost, nil), log: log}, nil
 }
 
 // ErrNotExternal reports an agent that no other process may serve.

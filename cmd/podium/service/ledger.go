@@ -32,8 +32,7 @@ type Ledger struct {
 	// configuration and its streams say.
 	maxBytes int64
 	log      zerolog.Logger
-	// Lost is what it has lost and nobody has decided on, where somebody looked for that.
-	Lost []recovery.Loss
+	Losses   Losses // where somebody looked for them
 }
 
 // ErrNoLedger reports a directory that holds no ledger.
@@ -118,7 +117,7 @@ func LookAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	}
 	ledger, err := connectEmbedded(ctx, server, settings, log)
 	if err == nil {
-		ledger.Lost = append(unaccepted(server.Losses()), lost...)
+		ledger.Losses = sortLosses(server.Losses(), lost)
 	}
 	return ledger, err
 }
@@ -135,10 +134,28 @@ func isLedger(data string) error {
 	return nil
 }
 
-// unaccepted leaves out what somebody has decided to go on without, and what the
-// ledger's durability leaves to a loss of power.
-func unaccepted(losses []recovery.Loss) []recovery.Loss {
-	return slices.DeleteFunc(losses, func(loss recovery.Loss) bool { return loss.Accepted || loss.Promised || loss.Restored })
+// Losses are what a ledger has lost.
+type Losses struct {
+	Open []recovery.Loss // nobody has decided on it
+	// Accepted is what somebody has decided to go on without, or the ledger's durability
+	// leaves to a loss of power.
+	Accepted []recovery.Loss
+}
+
+// sortLosses tells the losses that were found from those that were known, of which nothing
+// is lost any more where a bit was flipped back.
+func sortLosses(known, found []recovery.Loss) (losses Losses) {
+	for i := range known {
+		switch loss := &known[i]; {
+		case loss.Restored:
+		case loss.Accepted, loss.Promised:
+			losses.Accepted = append(losses.Accepted, *loss)
+		default:
+			losses.Open = append(losses.Open, *loss)
+		}
+	}
+	losses.Open = append(losses.Open, found...)
+	return losses
 }
 
 // losses returns what the ledger has lost over its life; nil where only its server knows.
@@ -179,12 +196,12 @@ func (l *Ledger) Close() error {
 func CredentialsDir(data string) string { return filepath.Join(data, "credentials") }
 
 // CheckLedger says what the ledger in a directory has lost, and changes nothing.
-func CheckLedger(ctx context.Context, data string, log zerolog.Logger) ([]recovery.Loss, error) {
+func CheckLedger(ctx context.Context, data string, log zerolog.Logger) (Losses, error) {
 	if err := isLedger(data); err != nil {
-		return nil, err
+		return Losses{}, err
 	}
 	found, known, err := embedded.Check(ctx, embedded.Config{Dir: data, Logger: log})
-	return append(unaccepted(known), found...), err
+	return sortLosses(known, found), err
 }
 
 // RepairLedger makes the ledger in a directory go on without what it has lost, and

@@ -144,8 +144,12 @@ func TestBodiesOfStrangersAreBounded(t *testing.T) {
 		rounds      int
 		most        int64 // bytes held
 	}{
-		{"/v1/chat/nope", forged(), 5, 0}, {"/v1/events/nope", forged(), 1, 0}, {"/v1/chat/web", "", 1, 0}, {"/v1/events/tickets", "", 1, 0},
-		{"/v1/chat/web", forged(), 1, 16 << 20}, {"/v1/events/tickets", forged(), 1, 16 << 20},
+		{"/v1/chat/nope", forged(), 5, 0},
+		{"/v1/events/nope", forged(), 1, 0},
+		{"/v1/chat/web", "", 1, 0},
+		{"/v1/events/tickets", "", 1, 0},
+		{"/v1/chat/web", forged(), 1, 16 << 20},
+		{"/v1/events/tickets", forged(), 1, 16 << 20},
 	} {
 		for range test.rounds {
 			var sending sync.WaitGroup
