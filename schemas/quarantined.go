@@ -25,4 +25,5 @@ const (
 	QuarantineUnknownRun QuarantineReason = "unknown_run" // answers a request that nobody made
 	QuarantineUnroutable QuarantineReason = "unroutable"  // belongs to no profile or conversation
 	QuarantineUnproven   QuarantineReason = "unproven"    // refers to a body that its agent has not shown to be its own
+	QuarantineDamaged    QuarantineReason = "damaged"     // is for a conversation of which the ledger has lost something
 )

@@ -20,7 +20,7 @@ func (o *Owner) answerAgain(ctx context.Context, c *conversation, in *input, run
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		o.deliver(ctx, outputs, func(time.Time) { o.settle(c, []*input{in}) }, now)

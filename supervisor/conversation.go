@@ -37,6 +37,7 @@ type conversation struct {
 	queued   bool // in Owner.ready
 	inputs   []*input
 	alone    bool  // the next input gets a record of its own: with others it could not be stored
+	damaged  bool  // the ledger has lost something that it stands on
 	tries    int32 // with four bytes more, a session would take the next larger piece of the heap
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
@@ -266,7 +267,7 @@ func (o *Owner) fetchProfile(ctx context.Context, c *conversation, hash string) 
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		o.end(c)
@@ -278,7 +279,7 @@ func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) 
 	o.begin(c)
 	o.collect(ctx, c, sequences, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		o.end(c)

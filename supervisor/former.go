@@ -58,7 +58,7 @@ func (o *Owner) fetchFormer(ctx context.Context, c *conversation, run int) {
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		if c.formers == nil {

@@ -128,7 +128,7 @@ func (o *Owner) load(ctx context.Context, c *conversation) {
 			if c.unread = !bus.Temporary(err); c.unread {
 				o.learn(c) // nobody waits to hear of a session that nobody can read
 			}
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		if o.deposed(found) {
@@ -166,7 +166,7 @@ func (c *conversation) take(found *loaded) {
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
 	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
 	c.newest = max(c.newest, found.sequence)
-	c.loaded, c.unread = c.sequence == c.newest, false
+	c.loaded, c.unread, c.damaged = c.sequence == c.newest, false, false
 	c.inherited = ""
 	if run := c.state.Active; run != nil {
 		for task := range run.All {

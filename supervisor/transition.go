@@ -155,6 +155,8 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 			return err
 		}, func(now time.Time, err error) {
 			switch {
+			case err != nil && !bus.Temporary(err) && c.misjudged():
+				o.end(c) // it is there, and is loaded first
 			case err != nil:
 				o.doubt(ctx, c, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
 			case found.chain == hash(b.body):

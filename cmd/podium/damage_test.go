@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"podium/bus/embedded/recovery"
@@ -179,6 +182,66 @@ func TestAcceptedLossIsSaid(t *testing.T) {
 	}
 	i.stop()
 	said()
+}
+
+// TestLostRecordHoldsUpNobody: the records of a conversation build on each other, and one in
+// their midst is lost for good. What comes for that conversation goes into quarantine and can
+// be sent again; everybody else is answered, lists show the rest, and a stop is in order.
+func TestLostRecordHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(diskConfig, webSecret), "ledger: {shards: 1}")
+	i.up()
+	say := func(id, text, thread string) (status int, answer string) {
+		t.Helper()
+		status, body, err := webhook{id: id, text: text, thread: thread, prefer: "wait=20"}.post(t.Context(), i.listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, string(body)
+	}
+	if status, answer := say("first", "1 + 1", "torn"); status != http.StatusOK {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	i.stop()
+	i.loseRecord()
+	i.podium("ledger", "repair").succeeds(t)
+	i.up()
+	var waits sync.WaitGroup
+	waits.Go(func() { // it holds up nobody
+		status, answer, err := webhook{id: "late", text: "6 * 7", thread: "torn", prefer: "wait=1"}.post(t.Context(), i.listen)
+		if err != nil || status != http.StatusAccepted {
+			t.Errorf("in the torn conversation: %d %s, %v", status, answer, err)
+		}
+	})
+	if status, answer := say("other", "6 * 7", "whole"); status != http.StatusOK || !strings.Contains(answer, "42") {
+		t.Errorf("in another conversation: %d %s", status, answer)
+	}
+	waits.Wait()
+	eventually(t, "it is in quarantine", func() bool { return strings.Contains(i.podium("quarantine").stdout, "damaged") })
+	if logged := i.process.stderr.String(); !strings.Contains(logged, "a conversation stands on something that the ledger has lost") {
+		t.Error("the log says nothing of it")
+	}
+	if listed := i.podium("runs").succeeds(t); !strings.Contains(listed.stdout, "completed") || !strings.Contains(listed.stderr, "cannot be read behind record") {
+		t.Errorf("runs: %s%s", listed.stdout, listed.stderr)
+	}
+	i.stop()
+}
+
+// loseRecord makes a record of a session unreadable, with others before and behind it and no
+// snapshot.
+func (i *installation) loseRecord() {
+	i.t.Helper()
+	file := filepath.Join(i.data, "ledger", "jetstream", "CORE", "streams", "PODIUM_0", "msgs", "1.blk")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	last := bytes.LastIndex(content, []byte("podium.session.0."))
+	before := bytes.LastIndex(content[:last], []byte("podium.session.0."))
+	content[before+60] ^= 0x60
+	if err = os.WriteFile(file, content, 0o600); err != nil {
+		i.t.Fatal(err)
+	}
 }
 
 // flip changes bits of one byte of a message in the midst of a shard; one bit when none is named.

@@ -31,7 +31,7 @@ func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 	}
 	var history []string
 	err := env.withLedger(func(ledger *service.Ledger) (err error) {
-		history, err = requests(env.ctx, ledger.Core, profile.Name, c.Last)
+		history, err = requests(env, ledger.Core, profile.Name, c.Last)
 		return err
 	})
 	if errors.Is(err, service.ErrNoLedger) && !env.dataGiven() {
@@ -75,8 +75,8 @@ func (l *linted) print(env *environment) error {
 
 // requests returns what the newest runs of a profile were asked, the newest
 // first.
-func requests(ctx context.Context, core bus.Core, profile string, most int) ([]string, error) {
-	runs, err := allRuns(ctx, core)
+func requests(env *environment, core bus.Core, profile string, most int) ([]string, error) {
+	runs, err := allRuns(env, core)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func requests(ctx context.Context, core bus.Core, profile string, most int) ([]s
 		if run.Profile != profile || len(words) >= most {
 			continue
 		}
-		text, err := requestOf(ctx, core, run)
+		text, err := requestOf(env.ctx, core, run)
 		if err != nil {
 			return nil, fmt.Errorf("the words of run %s: %w", run.ID, err)
 		}

@@ -45,16 +45,18 @@ func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) 
 	return errors.Join(do(ledger), ledger.Close())
 }
 
-// conversations folds every session of the ledger, in the order in which they began.
-func conversations(ctx context.Context, core bus.Core) ([]*schemas.Conversation, error) {
+// conversations folds every session of the ledger, in the order in which they began. Of
+// one that the ledger has lost a part of it takes what stands before that, and says so.
+func conversations(env *environment, core bus.Core) ([]*schemas.Conversation, error) {
 	var all []*schemas.Conversation
 	known := map[string]*schemas.Conversation{}
+	torn := map[string]bool{}
 	for shard := range core.Shards() {
-		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
+		for message, err := range core.Scan(env.ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
 			if err != nil {
 				return nil, err
 			}
-			record, err := bus.ReadRecord(ctx, core, message)
+			record, err := bus.ReadRecord(env.ctx, core, message)
 			if err != nil {
 				return nil, err
 			}
@@ -64,7 +66,13 @@ func conversations(ctx context.Context, core bus.Core) ([]*schemas.Conversation,
 				known[record.Session] = conversation
 				all = append(all, conversation)
 			}
-			if err = conversation.Apply(record.Record); err != nil {
+			err = conversation.Apply(record.Record)
+			if errors.Is(err, schemas.ErrGrammar) && !torn[record.Session] {
+				torn[record.Session] = true
+				_, _ = fmt.Fprintf(env.stderr, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
+					record.Session, conversation.Records, err)
+			}
+			if err != nil && !torn[record.Session] {
 				return nil, err
 			}
 		}
@@ -92,18 +100,18 @@ func readRun(ctx context.Context, core bus.Core, session string, number int) (*s
 
 // findRun reads the run that a person names: by its id, or by the beginning of
 // one that no other run has.
-func findRun(ctx context.Context, core bus.Core, name string) (*schemas.Run, error) {
+func findRun(env *environment, core bus.Core, name string) (*schemas.Run, error) {
 	if name == "" {
 		return nil, &exitError{code: exitUsage, err: errors.New("the run's id is empty; `podium runs` lists the ids")}
 	}
 	if session, number, err := schemas.ParseRunID(name); err == nil {
-		run, err := readRun(ctx, core, session, number)
+		run, err := readRun(env.ctx, core, session, number)
 		if err == nil && run == nil {
 			err = notFound("there is no run %s; `podium runs` lists those that there are", name)
 		}
 		return run, err
 	}
-	all, err := conversations(ctx, core)
+	all, err := conversations(env, core)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +133,8 @@ func findRun(ctx context.Context, core bus.Core, name string) (*schemas.Run, err
 }
 
 // allRuns lists every run, the newest first.
-func allRuns(ctx context.Context, core bus.Core) ([]*schemas.Run, error) {
-	all, err := conversations(ctx, core)
+func allRuns(env *environment, core bus.Core) ([]*schemas.Run, error) {
+	all, err := conversations(env, core)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	core.Reset()
 	for _, number := range []int{1, runs / 2, runs} {
 		name := schemas.RunID(session, number)
-		run, err := findRun(t.Context(), core, name)
+		run, err := findRun(&environment{ctx: t.Context()}, core, name)
 		if err != nil || run.ID != name || run.State != schemas.RunStateEnded {
 			t.Errorf("run %d is %+v (%v)", number, run, err)
 		}
@@ -70,7 +70,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		}
 		read("watch " + name)
 	}
-	if _, err := findRun(t.Context(), core, schemas.RunID(session, runs+1)); err == nil {
+	if _, err := findRun(&environment{ctx: t.Context()}, core, schemas.RunID(session, runs+1)); err == nil {
 		t.Error("a run is found that never was")
 	}
 	read("show what is not there")

@@ -153,7 +153,7 @@ func (c *replayCommand) session(env *environment, core bus.Core) (string, error)
 	if c.ID == "" {
 		return "", nil
 	}
-	run, err := findRun(env.ctx, core, c.ID)
+	run, err := findRun(env, core, c.ID)
 	if err != nil {
 		return "", err
 	}

@@ -55,7 +55,7 @@ func (runsListCommand) Help() string {
 // Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		runs, err := allRuns(env.ctx, ledger.Core)
+		runs, err := allRuns(env, ledger.Core)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		run, err := findRun(env, ledger.Core, c.ID)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ Ctrl-C ends the watching, not the run.
 // Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		run, err := findRun(env, ledger.Core, c.ID)
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env.ctx, ledger.Core, c.ID)
+		run, err := findRun(env, ledger.Core, c.ID)
 		if err != nil {
 			return err
 		}
