@@ -392,7 +392,7 @@
     if (!token) { enter(say('token_missing')); return; }
     button.disabled = true;
     find('entrance-problem').textContent = '';
-    speaker.tell(say('checking'));
+    const slow = setTimeout(() => speaker.tell(say('checking')), 1000);
     let status = 401; // what no header can carry is no token
     if (/^[\x20-\x7e]+$/.test(token)) {
       try {
@@ -403,6 +403,7 @@
         status = 0;
       }
     }
+    clearTimeout(slow);
     button.disabled = false;
     if (status !== 204) {
       enter(say(status === 401 ? 'wrong_token' : 'not_reached'));
