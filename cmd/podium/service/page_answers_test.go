@@ -90,8 +90,10 @@ func TestChatPageMarkdown(t *testing.T) {
 		{text: "[https://bank.example](https://evil.example/)", shape: "p, a https://evil.example/, span", shown: "https://bank.example (evil.example)"},
 		{text: "[bank.example](https://bank.example.evil.example/)", shape: "p, a https://bank.example.evil.example/, span", shown: "bank.example (bank.example.evil.example)"},
 		{text: "[write](mailto:ada@example.org) to ben@example.org.", shape: "p, a mailto:ada@example.org, span, a mailto:ben@example.org", shown: "write (ada@example.org) to ben@example.org."},
-		{text: "see https://example.org/a_b_(c), (www.example.org/d). And <https://example.org/e>!",
-			shape: "p, a https://example.org/a_b_(c), a http://www.example.org/d, a https://example.org/e", shown: "see https://example.org/a_b_(c), (www.example.org/d). And https://example.org/e!"},
+		{
+			text:  "see https://example.org/a_b_(c), (www.example.org/d). And <https://example.org/e>!",
+			shape: "p, a https://example.org/a_b_(c), a http://www.example.org/d, a https://example.org/e", shown: "see https://example.org/a_b_(c), (www.example.org/d). And https://example.org/e!",
+		},
 		{text: "[https://\u0430pple.example](https://\u0430pple.example/)", shape: "p, a https://xn--pple-43d.example/, span", shown: "https://\u0430pple.example (xn--pple-43d.example)"},
 		{text: "![a picture](https://evil.example/pixel.png)", shape: "p, a https://evil.example/pixel.png, span", shown: "a picture (evil.example)"},
 		{text: "![](data:image/svg+xml,<svg/onload=globalThis.pwned=1>)"},
@@ -100,14 +102,18 @@ func TestChatPageMarkdown(t *testing.T) {
 		{text: "[a]: https://example.org/\n\n[b][a]", shape: "p, a https://example.org/, p"},
 
 		{text: "[a](javascript:globalThis.pwned=1) [b](JaVaScRiPt:globalThis.pwned=1) <javascript:globalThis.pwned=1>"},
-		{text: "[a](javascript&#58;globalThis.pwned=1) [b](java&#10;script:globalThis.pwned=1) [c](&#1;javascript:globalThis.pwned=1)",
-			shown: "[a](javascript:globalThis.pwned=1) [b](java\nscript:globalThis.pwned=1) [c](\x01javascript:globalThis.pwned=1)"},
+		{
+			text:  "[a](javascript&#58;globalThis.pwned=1) [b](java&#10;script:globalThis.pwned=1) [c](&#1;javascript:globalThis.pwned=1)",
+			shown: "[a](javascript:globalThis.pwned=1) [b](java\nscript:globalThis.pwned=1) [c](\x01javascript:globalThis.pwned=1)",
+		},
 		{text: "[a](data:text/html,<script>globalThis.pwned=1</script>) [b](vbscript:x) [c](file:///etc/passwd) [d](ftp://example.org/) [e](blob:https://example.org/1)"},
 		{text: "[a](/v1/runs/x) [b](//evil.example/) [c](../x) [d](#words) [e](?token=x)"},
 		{text: "[a](https://bank.example@evil.example/) https://user:word@evil.example/"},
 		{text: "[a](https://evil.example/" + override + "gpj.exe) https://evil.example/" + override + "gpj.exe"},
-		{text: "a" + override + "b [c](https://example.org/)\n\nd [e](https://example.org/f)", shape: "p, a https://example.org/, span, p, a https://example.org/f, span",
-			shown: "a" + override + "b c (example.org)d e (example.org)"},
+		{
+			text: "a" + override + "b [c](https://example.org/)\n\nd [e](https://example.org/f)", shape: "p, a https://example.org/, span, p, a https://example.org/f, span",
+			shown: "a" + override + "b c (example.org)d e (example.org)",
+		},
 
 		{text: strings.Repeat("word ", 20000)},
 		{text: strings.Repeat("*w* ", 2000) + "\n\n" + strings.Repeat("_a__b", 1600), shape: "p, p"},
