@@ -1,6 +1,7 @@
 // Package chat is the door that chat messages come in by: webhooks of several
 // providers, and the pages on which a sender reads what became of a message.
 //
+//	GET  /v1/chat/{channel}      204 for whoever shows the channel's token
 //	POST /v1/chat/{channel}      a message in; 202 with the run's URL, or the answer with "Prefer: wait=N"
 //	GET  /v1/runs/{ref}          the run, however far it is; 202 while nothing has looked at the message
 //	GET  /v1/runs/{ref}/events   the run's records as server-sent events, resumable

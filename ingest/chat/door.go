@@ -96,7 +96,8 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 func (d *Door) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/{channel}", d.receive)
-	mux.HandleFunc("/v1/chat/{channel}", refuseMethod(http.MethodPost))
+	mux.HandleFunc("GET /v1/chat/{channel}", d.recognize)
+	mux.HandleFunc("/v1/chat/{channel}", refuseMethod("GET, HEAD, POST"))
 	mux.HandleFunc("GET /v1/runs/{ref}", d.showRun)
 	mux.HandleFunc("/v1/runs/{ref}", refuseMethod("GET, HEAD"))
 	mux.HandleFunc("GET /v1/runs/{ref}/events", d.streamEvents)

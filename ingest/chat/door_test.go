@@ -80,7 +80,7 @@ func TestStatuses(t *testing.T) {
 		"a form":              {call: post("web", hello, "Content-Type", "application/x-www-form-urlencoded"), status: 415, kind: "media-type"},
 		"Latin-1":             {call: post("web", hello, "Content-Type", "application/json; charset=iso-8859-1"), status: 415, kind: "media-type"},
 		"compressed":          {call: post("web", hello, "Content-Encoding", "gzip"), status: 415, kind: "media-type"},
-		"GET on the webhook":  {call: get("/v1/chat/web"), status: 405, kind: "method", header: "Allow=POST"},
+		"PUT on the webhook":  {call: call{method: "PUT", path: "/v1/chat/web"}, status: 405, kind: "method", header: "Allow=GET, HEAD, POST"},
 		"POST on a run":       {call: call{method: "POST", path: "/v1/runs/x"}, status: 405, kind: "method", header: "Allow=GET, HEAD"},
 		"DELETE of events":    {call: call{method: "DELETE", path: "/v1/runs/x/events"}, status: 405, kind: "method"},
 		"elsewhere":           {call: get("/v1/elsewhere"), status: 404, kind: "no-such-page"},
@@ -133,6 +133,41 @@ func TestUnknownChannelLooksLikeAWrongSecret(t *testing.T) {
 	if wrong.Code != unknown.Code || !reflect.DeepEqual(wrong.Header(), unknown.Header()) || wrong.Body.String() != unknown.Body.String() {
 		t.Errorf("a wrong secret:\n%d %v %s\nan unknown channel:\n%d %v %s",
 			wrong.Code, wrong.Header(), wrong.Body, unknown.Code, unknown.Header(), unknown.Body)
+	}
+}
+
+// TestTokenIsRecognized: a GET says whether a token is that of the channel, takes nothing
+// in, and tells nobody else whether the channel exists.
+func TestTokenIsRecognized(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	door := newDoor(t, ledger, everyProvider)
+	bearer := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		known := call{method: method, path: "/v1/chat/web", header: http.Header{}}
+		if answer := known.with(bearer(token)...).do(t, door); answer.Code != http.StatusNoContent || answer.Body.Len() > 0 ||
+			answer.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s with the token: %d %v %s", method, answer.Code, answer.Header(), answer.Body)
+		}
+	}
+	posted := post("nowhere", "").do(t, door)
+	for name, refused := range map[string]call{
+		"wrong token":         get("/v1/chat/web", bearer("nonsense-nonsense")...),
+		"no token":            get("/v1/chat/web"),
+		"token of another":    get("/v1/chat/web", bearer(otherToken)...),
+		"another scheme":      get("/v1/chat/web", "Authorization", "Basic "+token),
+		"a part of the token": get("/v1/chat/web", bearer(token[:8])...),
+		"unknown channel":     get("/v1/chat/nowhere", bearer(token)...),
+		"a channel of Slack":  get("/v1/chat/slack", bearer(token)...),
+		"the query":           get("/v1/chat/web?token=" + token),
+	} {
+		answer := refused.do(t, door)
+		if answer.Code != http.StatusUnauthorized || !reflect.DeepEqual(answer.Header(), posted.Header()) || answer.Body.String() != posted.Body.String() {
+			t.Errorf("%s: %d %v %s", name, answer.Code, answer.Header(), answer.Body)
+		}
+	}
+	if events := inputs(t, ledger); len(events) != 0 {
+		t.Errorf("%d events", len(events))
 	}
 }
 

@@ -18,12 +18,8 @@ import (
 // messages in it, the ledger's acknowledgment, the answer. Nothing of a body is read
 // for a channel that does not exist, or from a sender who shows no proof.
 func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("channel")
-	from, known := d.channels[name]
-	if !known {
-		from = d.stranger
-	}
-	e := &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}
+	e, known := d.meet(w, r)
+	name, from := e.name, e.channel
 	if !known || !from.provider.Claims(r.Header, d.config.Now()) {
 		e.dismiss()
 		return
@@ -63,6 +59,29 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	}
 	admission.Taken(r) // the answer may be awaited
 	from.provider.Acknowledge(e, results)
+}
+
+// meet begins the answer to a request; known is whether its channel exists.
+func (d *Door) meet(w http.ResponseWriter, r *http.Request) (e *exchange, known bool) {
+	name := r.PathValue("channel")
+	from, known := d.channels[name]
+	if !known {
+		from = d.stranger
+	}
+	return &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}, known
+}
+
+// recognize answers 204 to whoever shows the token of a channel, and anybody else as
+// receive does. It reads no body and takes nothing in.
+func (d *Door) recognize(w http.ResponseWriter, r *http.Request) {
+	e, known := d.meet(w, r)
+	if !known || !e.channel.provider.Reads(r.Header) {
+		e.dismiss()
+		return
+	}
+	admission.Known(r)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // dismiss answers a sender whom nothing proves.

@@ -10,11 +10,13 @@
 // The page does what its script's author wrote and nothing else: the content security
 // policy names its script and its style by their hashes, forbids every connection but
 // to the service itself, every frame around it, and every way of making HTML of text.
-// Answers are text and are shown as text.
+// Answers are text: what they hold of Markdown becomes elements that are made one by
+// one of a fixed list, never HTML, and nothing of an answer is loaded. What a person
+// has written is shown as written.
 //
 // Whoever writes proves himself with the channel's token in a header, which no other
 // site can have a browser send: there are no cookies, so nothing can be forged across
-// sites. The token and the conversation stay in the tab (sessionStorage) until it is
+// sites. A wrong token is noticed at once. The token and the conversation stay in the tab (sessionStorage) until it is
 // closed. The page itself is the same for everybody and may be read by anybody.
 package page
 
@@ -28,6 +30,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/text/language"
 
@@ -42,7 +45,12 @@ var (
 	//go:embed page.css
 	styleFile string
 	//go:embed page.js
-	scriptFile string
+	pageScript string
+	//go:embed markdown.js
+	markdownScript string
+	// marked.js is that of the npm package marked 18.2.1, byte for byte.
+	//go:embed marked/marked.js
+	markedScript string
 	//go:embed words.json
 	wordsFile []byte
 )
@@ -52,6 +60,7 @@ type Door struct {
 	words    schemas.Sentences
 	tags     []string // of the languages, the fallback first
 	matcher  language.Matcher
+	script   string
 	policy   string
 	channels []string
 	pages    map[place][]byte
@@ -86,7 +95,9 @@ func New(channels []string) (*Door, error) {
 		known = append(known, parsed)
 	}
 	d.matcher = language.NewMatcher(known)
-	d.policy = "default-src 'none'; script-src " + hash(scriptFile) + "; style-src " + hash(styleFile) + "; connect-src 'self'; img-src data:; " +
+	library, _, _ := strings.Cut(markedScript, "//# sourceMappingURL=") // tools would ask for that file here
+	d.script = library + markdownScript + pageScript
+	d.policy = "default-src 'none'; script-src " + hash(d.script) + "; style-src " + hash(styleFile) + "; connect-src 'self'; img-src data:; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	return d, d.render()
 }
@@ -132,7 +143,7 @@ func (d *Door) add(at place, from *template.Template, channel, root string) erro
 	var made bytes.Buffer
 	err = from.Execute(&made, map[string]any{
 		"Language": at.language, "Words": d.words[at.language], "Messages": string(messages), "Channel": channel, "Channels": d.channels,
-		"Root": root, "Style": template.CSS(styleFile), "Script": template.JS(scriptFile),
+		"Root": root, "Style": template.CSS(styleFile), "Script": template.JS(d.script),
 	})
 	d.pages[at] = made.Bytes()
 	return err

@@ -1,5 +1,5 @@
-'use strict';
 (() => {
+  'use strict';
   const { channel, root, words: encoded } = document.body.dataset;
   const words = JSON.parse(encoded);
   const at = (path) => new URL(root + path, document.baseURI).href;
@@ -10,15 +10,16 @@
   // What stands here is forgotten with the tab, and with the page itself where the
   // browser keeps nothing.
   const memory = {
-    token: '', thread: '', entries: [],
+    token: '', thread: '', entries: [], open: null,
     load() { try { Object.assign(this, JSON.parse(sessionStorage.getItem(place) || '{}')); } catch { /* nothing is kept */ } },
     save() {
       try {
-        sessionStorage.setItem(place, JSON.stringify({ token: this.token, thread: this.thread, entries: this.entries }));
+        sessionStorage.setItem(place, JSON.stringify({ token: this.token, thread: this.thread, entries: this.entries, open: this.open }));
       } catch { /* nothing is kept */ }
     },
     forget() {
       this.token = '';
+      this.open = null;
       this.renew();
       try { sessionStorage.removeItem(place); } catch { /* nothing was kept */ }
     },
@@ -81,6 +82,12 @@
       this.details = element('details');
       this.details.hidden = true;
       this.summary = element('summary', '', say('steps'));
+      // The reader's word holds for these steps, and for those of later messages.
+      this.summary.addEventListener('click', () => {
+        memory.open = entry.open = !this.details.open;
+        memory.save();
+      });
+      entry.open ??= memory.open;
       this.list = element('ol', 'steps');
       this.details.append(this.summary, this.list);
       this.work.append(this.state, this.bar, this.details);
@@ -88,6 +95,9 @@
       log.append(this.article);
       find('welcome').hidden = true;
     }
+
+    // unfold shows the steps or not, unless the reader has chosen.
+    unfold(open) { this.details.open = this.entry.open ?? open; }
 
     tell(text, aloud = true) {
       this.state.textContent = text;
@@ -136,11 +146,11 @@
 
     step(task, description, agent) {
       const item = element('li');
-      const made = { item, agent, state: '', percentage: 0, message: '', mark: element('span', 'mark'), body: element('span') };
+      const made = { item, agent, description, state: '', percentage: 0, message: '', mark: element('span', 'mark'), body: element('span') };
       made.mark.setAttribute('aria-hidden', 'true');
-      made.by = element('span', 'agent');
+      made.by = element('bdi', 'agent');
       made.spoken = element('span', 'spoken');
-      made.body.append(element('span', 'step-words', description), ' ', made.by, made.spoken);
+      made.body.append(element('bdi', 'step-words', description), ' ', made.by, made.spoken);
       item.append(made.mark, made.body);
       this.list.append(item);
       this.steps.set(task, made);
@@ -163,7 +173,7 @@
       const over = steps.filter((step) => !['waiting', 'running'].includes(step.state)).length;
       const share = steps.reduce((sum, step) => sum + (['waiting', 'running'].includes(step.state) ? step.percentage : 100), 0) / steps.length;
       this.details.hidden = false;
-      this.details.open = steps.length > 1;
+      this.unfold(steps.length > 1);
       this.bar.hidden = steps.length === 1 && share === 0;
       this.bar.value = share;
       const busy = steps.find((step) => step.state === 'running');
@@ -177,27 +187,39 @@
       if (this.settled) return;
       this.settled = true;
       this.bar.hidden = true;
-      this.details.open = false;
+      this.unfold(false);
       const good = found.status === 'completed';
-      const kind = good ? 'done' : 'failed';
-      this.work.classList.add(kind);
-      const outcome = say(good ? 'done' : found.state === 'ignored' ? 'ignored' : found.status === 'cancelled' ? 'cancelled' : 'incomplete');
+      this.work.classList.add(good ? 'done' : 'failed');
+      const outcome = say('outcome_' + (found.status || found.state));
       this.tell(outcome, false);
       if (this.steps.size) {
         this.state.hidden = true;
         this.summary.textContent = outcome + ' · ' + (this.steps.size === 1 ? say('one_step') : say('many_steps', { total: this.steps.size }));
       }
       const follow = nearEnd();
-      const answer = element('p', 'answer-words');
+      const answer = element('div', 'answer-words');
       const prefix = element('span', 'spoken', say('answer'));
       prefix.lang = document.documentElement.lang;
-      answer.dir = 'auto';
       if (found.answer && found.language) answer.lang = found.language;
-      answer.append(prefix, found.answer || say(good ? 'no_words' : 'no_answer'));
+      answer.append(prefix, ...(found.answer ? written(found.answer, { table: say('table'), code: say('code') }) : [element('p', '', why(found))]));
       this.article.insertBefore(answer, this.work);
+      const missing = found.status === 'partial' ? this.missing(found.details) : [];
+      if (missing.length) {
+        const told = element('ul');
+        for (const description of missing) told.append(element('li', '', description));
+        const shown = element('div', 'missing');
+        shown.append(element('p', '', say('missing')), told);
+        this.article.insertBefore(shown, this.work);
+      }
       if (follow) toEnd();
       this.entry.settled = true;
       memory.save();
+    }
+
+    // missing returns what the steps were to do that nobody has done.
+    missing(details) {
+      return (details?.tasks || []).filter((task) => task.state !== 'completed')
+        .map((task) => task.description || this.steps.get(task.task)?.description).filter(Boolean);
     }
 
     // fail says what went wrong and offers what can be done about it.
@@ -216,6 +238,12 @@
       this.article.append(fault);
       toEnd();
     }
+  }
+
+  // why says in the page's own words what came of a message without an answer.
+  function why(found) {
+    if (found.status === 'completed') return say('no_words');
+    return say(words['reason_' + found.reason] ? 'reason_' + found.reason : 'no_answer');
   }
 
   // deliver sends a message until the service has it. To send it again is safe: its
@@ -267,7 +295,7 @@
     field.value = [exchange.entry.text, field.value].filter(Boolean).join('\n');
     memory.token = '';
     memory.save();
-    enter(say('wrong_token'));
+    enter(say('wrong_token') + ' ' + say('kept'));
   }
 
   // A browser opens few connections to one host: two runs are followed at a time.
@@ -355,6 +383,39 @@
     find('words').focus();
   }
 
+  // signIn opens the channel to whoever has its token; the service is asked, so that a
+  // wrong one is noticed before anything is written.
+  async function signIn(token) {
+    const field = find('token');
+    const button = find('entrance-form').querySelector('button');
+    if (button.disabled) return;
+    if (!token) { enter(say('token_missing')); return; }
+    button.disabled = true;
+    find('entrance-problem').textContent = '';
+    const slow = setTimeout(() => speaker.tell(say('checking')), 1000);
+    let status = 401; // what no header can carry is no token
+    if (/^[\x20-\x7e]+$/.test(token)) {
+      try {
+        status = (await fetch(at('v1/chat/' + encodeURIComponent(channel)), {
+          credentials: 'omit', cache: 'no-store', redirect: 'error', headers: { Authorization: 'Bearer ' + token },
+        })).status;
+      } catch {
+        status = 0;
+      }
+    }
+    clearTimeout(slow);
+    button.disabled = false;
+    if (status !== 204) {
+      enter(say(status === 401 ? 'wrong_token' : 'not_reached'));
+      if (status !== 401) field.value = token;
+      return;
+    }
+    field.value = '';
+    memory.token = token;
+    memory.save();
+    open();
+  }
+
   function clear() {
     waiting.length = 0;
     for (const exchange of [...following]) exchange.stop?.();
@@ -364,11 +425,7 @@
 
   find('entrance-form').addEventListener('submit', (event) => {
     event.preventDefault();
-    const token = find('token').value.trim();
-    if (!token) { enter(say('token_missing')); return; }
-    memory.token = token;
-    memory.save();
-    open();
+    signIn(find('token').value.trim());
   });
 
   find('composer').addEventListener('submit', (event) => {
@@ -411,14 +468,16 @@
   // A link may bring the token behind a "#", which no server ever sees.
   const brought = new URLSearchParams(location.hash.slice(1)).get('token');
   if (brought) {
-    memory.token = brought;
-    memory.save();
     history.replaceState(null, '', location.pathname + location.search);
+    memory.token = '';
+    memory.save();
   }
   if (memory.token) open(); else enter();
-  for (const entry of memory.entries) {
-    const exchange = new Exchange(entry);
-    if (entry.run) queue(exchange); else deliver(exchange);
-  }
-  toEnd();
+  (brought ? signIn(brought) : Promise.resolve()).then(() => {
+    for (const entry of memory.entries) {
+      const exchange = new Exchange(entry);
+      if (entry.run) queue(exchange); else deliver(exchange);
+    }
+    toEnd();
+  });
 })();

@@ -3,6 +3,7 @@ package page_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -109,10 +110,38 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// The library is that of its author, and nothing in the scripts ends their element or
+// asks for a file.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	library, err := os.ReadFile("marked/marked.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const released = "bb95d4c15f1289f78486eaacebf3bb18688475ed58a040ef762ed49337090542"
+	if got := fmt.Sprintf("%x", sha256.Sum256(library)); got != released {
+		t.Errorf("marked.js has the sum %s, and marked 18.2.1 has %s", got, released)
+	}
+	body := get(t, "/chat/web", "en", "web").Body.String()
+	_, script, _ := strings.Cut(body, "<script>")
+	script, _, _ = strings.Cut(script, "</script>")
+	for _, end := range []string{"const written = ", "toEnd();\n  });\n})();\n"} {
+		if !strings.Contains(script, end) {
+			t.Errorf("the script lacks %q", end)
+		}
+	}
+	for _, wrong := range []string{"<script", "sourceMappingURL", "innerHTML", "eval(", "new Function"} {
+		if strings.Contains(strings.ToLower(script), strings.ToLower(wrong)) {
+			t.Errorf("the script has %q", wrong)
+		}
+	}
+}
+
 // Every word that the page and its script say is there, and none is there in vain.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	spoken := map[string]bool{}
+	stems := []string{"step_", "outcome_", "reason_"}
 	for _, file := range []string{"page.js", "page.html", "index.html"} {
 		body, err := os.ReadFile(file)
 		if err != nil {
@@ -122,19 +151,32 @@ func TestWords(t *testing.T) {
 			spoken[found[1]+found[2]] = true
 		}
 		for _, found := range regexp.MustCompile(`(?:say\('|\.Words\.)([a-z_]+)['} ]`).FindAllStringSubmatch(string(body), -1) {
-			if _, known := words(t)["en"][found[1]]; !known && found[1] != "step_" {
+			if _, known := words(t)["en"][found[1]]; !known && !slices.Contains(stems, found[1]) {
 				t.Errorf("%s says %q, which has no words", file, found[1])
 			}
 		}
 	}
 	for key := range words(t)["en"] {
-		if !spoken[key] && !strings.HasPrefix(key, "step_") {
+		if !spoken[key] && !slices.ContainsFunc(stems, func(stem string) bool { return strings.HasPrefix(key, stem) }) {
 			t.Errorf("nobody says %q", key)
 		}
 	}
+	var wanted []string
 	for _, state := range []string{"waiting", "running", "completed", "broken", "skipped"} {
-		if words(t)["en"]["step_"+state] == "" {
-			t.Errorf("a step that is %s has no words", state)
+		wanted = append(wanted, "step_"+state)
+	}
+	for _, status := range []schemas.RunStatus{schemas.RunCompleted, schemas.RunPartial, schemas.RunFailed, schemas.RunBlocked, schemas.RunCancelled, "ignored", "refused"} {
+		wanted = append(wanted, "outcome_"+string(status))
+	}
+	for _, reason := range []schemas.StopReason{
+		schemas.StopTaskFailed, schemas.StopTimeout, schemas.StopNoRoute, schemas.StopCancelled, schemas.StopInvalidPlan, schemas.StopExpired,
+		schemas.StopSuperseded, schemas.StopBlocked, schemas.StopUnavailable, schemas.StopRefuted,
+	} {
+		wanted = append(wanted, "reason_"+string(reason))
+	}
+	for _, key := range wanted {
+		if words(t)["en"][key] == "" {
+			t.Errorf("there are no words for %s", key)
 		}
 	}
 	body := get(t, "/chat/web", "de", "web").Body.String()

@@ -118,7 +118,7 @@ func TestEventFromSenderToAnswer_X02_G34(t *testing.T) {
 		t.Errorf("a stranger: status %d: %s", status, answer)
 	}
 	binary.Del("Authorization")
-	binary.Set("Authorization", "Bearer "+accessWord)
+	binary.Set("Authorization", "Bearer "+accessCode)
 	if status, answer = offer(t, running, "{}", binary); status != http.StatusUnauthorized {
 		t.Errorf("the token of a chat channel: status %d: %s", status, answer)
 	}
