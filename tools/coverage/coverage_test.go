@@ -52,8 +52,8 @@ func TestOther_X01(t *testing.T)   {}
 func TestPart_X02(t *testing.T)    {}
 func TestPlain(t *testing.T)       {}
 func FuzzPart(f *testing.F)        {}
-func (s suite) TestOf_X99()        {}
-func helper_X99()                  {}
+func (s suite) TestOf_X08()        {}
+func helper_X08()                  {}
 `
 
 const plantedJudgements = `
@@ -131,7 +131,7 @@ func TestFaults(t *testing.T) {
 		"a name of no test":                  {judgementsFile, "a/p.TestPlain", "a/p.TestPlan", "O-02: there is no test a/p.TestPlan"},
 		"a name of no story":                 {judgementsFile, "a/p.TestPlain", "a.TestStories/words", "O-02: there is no test a.TestStories/words"},
 		"a name of another package's":        {judgementsFile, "a/p.TestPlain", "a.TestPlain", "O-02: there is no test a.TestPlain"},
-		"a method":                           {judgementsFile, "a/p.TestPlain", "a/p.TestOf_X99", "O-02: there is no test a/p.TestOf_X99"},
+		"a method":                           {judgementsFile, "a/p.TestPlain", "a/p.TestOf_X08", "O-02: there is no test a/p.TestOf_X08"},
 		"a name that the number gives":       {judgementsFile, "a/p.FuzzPart", "a/p.TestPart_X02", "X-02: a/p.TestPart_X02 need not be named: it bears the number, or is named twice"},
 		"a name twice":                       {judgementsFile, "[a/p.TestPlain]", "[a/p.TestPlain, a/p.TestPlain]", "O-02: a/p.TestPlain need not be named: it bears the number, or is named twice"},
 		"two states":                         {judgementsFile, "not yet: It", "partly: Half., not yet: It", "O-01: it is partly there, or not yet, but not both"},
@@ -183,7 +183,7 @@ func TestNumbersOfStories(t *testing.T) {
 	for base, want := range map[string][]string{
 		"O-04_O-08_stems.txt":      {"O-04", "O-08"},
 		"G-15_to_G-18_groups.txt":  {"G-15", "G-16", "G-17", "G-18"},
-		"G-15_to_X-18.txt":         {"G-15", "X-18"},
+		"G-15_to_X-08.txt":         {"G-15", "X-08"},
 		"to_G-15.txt":              nil,
 		"ready_queue.txt":          nil,
 		"about_O-04.txt":           nil,
