@@ -276,3 +276,47 @@ func TestNamedTests(t *testing.T) {
 		t.Errorf("%d names, and missing are %v", found, missing)
 	}
 }
+
+// TestInstalledPackagesAreNamed: README names what `make test` installs.
+func TestInstalledPackagesAreNamed(t *testing.T) {
+	t.Parallel()
+	packages := packagesOf(readDoc(t, "Makefile"), readDoc(t, "tools/debian"))
+	if len(packages) < 3 {
+		t.Fatalf("make test installs only %v", packages)
+	}
+	readme := readDoc(t, "README.md")
+	for _, name := range packages {
+		if !strings.Contains(readme, "`"+name+"`") {
+			t.Errorf("README does not name %s, which make test installs", name)
+		}
+	}
+}
+
+// packagesOf returns the packages that the prerequisites of the target test are installed by.
+func packagesOf(makefile, installer string) []string {
+	target := regexp.MustCompile(`(?m)^test:([^#\n]*)`).FindStringSubmatch(makefile)
+	if target == nil {
+		return nil
+	}
+	var packages []string
+	for _, program := range strings.Fields(target[1]) {
+		branch := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(program) + `\)(.*?);;`).FindStringSubmatch(installer)
+		if branch == nil {
+			packages = append(packages, program) // nothing says what it is
+			continue
+		}
+		for _, list := range regexp.MustCompile(`packages\+?=\(([^)]*)\)`).FindAllStringSubmatch(branch[1], -1) {
+			packages = append(packages, strings.Fields(list[1])...)
+		}
+	}
+	return packages
+}
+
+func TestPackagesOf(t *testing.T) {
+	t.Parallel()
+	const installer = "case $program in\none) purpose=\"x\" packages=(a b) ;;\ntwo)\n\tpackages=()\n\thas_c || packages+=(c d)\n\t;;\nthree) packages=(e) ;;\nesac\n"
+	got := packagesOf("up: three\n\ntest: one two four ## Run\n\t@run\n", installer)
+	if want := []string{"a", "b", "c", "d", "four"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
