@@ -299,7 +299,7 @@ func packagesOf(makefile, installer string) []string {
 		return nil
 	}
 	var packages []string
-	for _, program := range strings.Fields(target[1]) {
+	for program := range strings.FieldsSeq(target[1]) {
 		branch := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(program) + `\)(.*?);;`).FindStringSubmatch(installer)
 		if branch == nil {
 			packages = append(packages, program) // nothing says what it is
