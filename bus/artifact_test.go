@@ -70,7 +70,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-func TestArtifactServiceRefuses_G40(t *testing.T) {
+func TestArtifactServiceRefuses(t *testing.T) {
 	t.Parallel()
 	ledger, w, store := asking(t)
 	grants := openGrants(t, ledger, ledgerTime())

@@ -104,9 +104,9 @@ func (e *bottomless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestNoMoreIsReadThanIsSaid_G40: an agent says how large a body is, and by that room is
+// TestNoMoreIsReadThanIsSaid: an agent says how large a body is, and by that room is
 // made for it. No more is held of it, however large it is.
-func TestNoMoreIsReadThanIsSaid_G40(t *testing.T) {
+func TestNoMoreIsReadThanIsSaid(t *testing.T) {
 	t.Parallel()
 	store := &bottomless{}
 	e := schemas.Event{ID: "1", Source: "/s", Type: "t", Artifact: &schemas.Artifact{SHA256: hash, Size: 1000}}

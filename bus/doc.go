@@ -100,7 +100,7 @@
 //  18. Progress says that work has begun within 100 ms, never falls, never follows
 //     the response (TestServeProgress). While the work goes on it comes at least
 //     every ProgressEvery, also when nothing has changed, and not when nobody waits
-//     any more (TestServeGivesSignsOfLife_M36_M47, TestServeGivesNoSignOfADeadRequest_M47).
+//     any more (TestServeGivesSignsOfLife_M36_M47, TestServeGivesNoSignOfADeadRequest).
 //  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/GarbageStopsNobody).
 //
 // # What Receive promises

@@ -23,7 +23,7 @@ func openGrants(t *testing.T, core bus.Core, now time.Time) *bus.Grants {
 
 // A grant opens one artifact to one agent for one request until it expires, and
 // says nothing about anything else.
-func TestGrantOpensOneThing_G40(t *testing.T) {
+func TestGrantOpensOneThing(t *testing.T) {
 	t.Parallel()
 	grants := openGrants(t, memory.New(1), ledgerTime())
 	now, other := ledgerTime(), strings.Repeat("b", 64)
@@ -74,7 +74,7 @@ func TestGrantOpensOneThing_G40(t *testing.T) {
 }
 
 // Nobody has the keys read again by a grant that no key can prove.
-func TestForeignGrant_G40(t *testing.T) {
+func TestForeignGrant(t *testing.T) {
 	t.Parallel()
 	grants := openGrants(t, memory.New(1), ledgerTime())
 	put := grants.Put("alpha", hash)
@@ -99,7 +99,7 @@ func expiryOf(grant string) string { return strings.Split(grant, ".")[2] }
 
 // What an older key has signed counts until it is one of the oldest; whoever
 // opens the ledger has the same keys, and learns of one that another has made.
-func TestGrantKeysChange_G40(t *testing.T) {
+func TestGrantKeysChange(t *testing.T) {
 	t.Parallel()
 	ledger, now := memory.New(1), ledgerTime()
 	first := openGrants(t, ledger, now)
@@ -150,7 +150,7 @@ func TestGrantKeyIsMadeOnce(t *testing.T) {
 }
 
 // The reference to a body has what its reader demands.
-func TestBodiesAreVouchedFor_G40(t *testing.T) {
+func TestBodiesAreVouchedFor(t *testing.T) {
 	t.Parallel()
 	grants, now := openGrants(t, memory.New(1), ledgerTime()), ledgerTime()
 	for subject, proves := range map[string]func(string) bool{

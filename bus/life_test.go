@@ -73,7 +73,7 @@ func TestServeNewsAreSignsOfLife_M36(t *testing.T) {
 
 // TestServeGivesNoSignOfADeadRequest: a handler that goes on although nobody
 // waits any more is not taken for one that works on the request.
-func TestServeGivesNoSignOfADeadRequest_M47(t *testing.T) {
+func TestServeGivesNoSignOfADeadRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)

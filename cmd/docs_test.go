@@ -211,3 +211,112 @@ func TestQuotedRequirementsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestNamedTestsExist follows the name of every test that a document gives.
+func TestNamedTestsExist(t *testing.T) {
+	t.Parallel()
+	exist := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		body, err := os.ReadFile(file)
+		for _, match := range declared.FindAllStringSubmatch(string(body), -1) {
+			exist[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := filepath.Glob("../docs/adr/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, file := range slices.Concat(files, decisions, []string{"../README.md", "../CONTRIBUTING.md"}) {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, missing := namedTests(string(body), exist)
+		names += found
+		for _, name := range missing {
+			t.Errorf("%s names the test %s, which is not there", file, name)
+		}
+	}
+	if names < 100 {
+		t.Errorf("only %d names of tests were followed", names)
+	}
+}
+
+// namedTests counts the tests that a document names, and returns those that do not exist.
+func namedTests(text string, exist map[string]bool) (found int, missing []string) {
+	for _, match := range regexp.MustCompile("`(?:bustest\\.)?((?:Test|Fuzz|Benchmark)[^`/ ]*)(?:/[^`]*)?`").FindAllStringSubmatch(text, -1) {
+		found++
+		if !exist[match[1]] {
+			missing = append(missing, match[1])
+		}
+	}
+	return found, missing
+}
+
+// TestNamedTests plants names that are no test's.
+func TestNamedTests(t *testing.T) {
+	t.Parallel()
+	exist := map[string]bool{"TestOne": true, "FuzzTwo": true}
+	text := "`TestOne`, `TestOne/sub_*`, `bustest.TestOne`, `FuzzTwo` and TestNone; `TestOne_X01`, `TestOn…`, `Test*`, `BenchmarkOne`"
+	found, missing := namedTests(text, exist)
+	if want := []string{"TestOne_X01", "TestOn…", "Test*", "BenchmarkOne"}; found != 8 || !slices.Equal(missing, want) {
+		t.Errorf("%d names, and missing are %v", found, missing)
+	}
+}
+
+// TestInstalledPackagesAreNamed: README names what `make test` installs.
+func TestInstalledPackagesAreNamed(t *testing.T) {
+	t.Parallel()
+	packages := packagesOf(readDoc(t, "Makefile"), readDoc(t, "tools/debian"))
+	if len(packages) < 3 {
+		t.Fatalf("make test installs only %v", packages)
+	}
+	readme := readDoc(t, "README.md")
+	for _, name := range packages {
+		if !strings.Contains(readme, "`"+name+"`") {
+			t.Errorf("README does not name %s, which make test installs", name)
+		}
+	}
+}
+
+// packagesOf returns the packages that the prerequisites of the target test are installed by.
+func packagesOf(makefile, installer string) []string {
+	target := regexp.MustCompile(`(?m)^test:([^#\n]*)`).FindStringSubmatch(makefile)
+	if target == nil {
+		return nil
+	}
+	var packages []string
+	for program := range strings.FieldsSeq(target[1]) {
+		branch := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(program) + `\)(.*?);;`).FindStringSubmatch(installer)
+		if branch == nil {
+			packages = append(packages, program) // nothing says what it is
+			continue
+		}
+		for _, list := range regexp.MustCompile(`packages\+?=\(([^)]*)\)`).FindAllStringSubmatch(branch[1], -1) {
+			packages = append(packages, strings.Fields(list[1])...)
+		}
+	}
+	return packages
+}
+
+func TestPackagesOf(t *testing.T) {
+	t.Parallel()
+	const installer = "case $program in\none) purpose=\"x\" packages=(a b) ;;\ntwo)\n\tpackages=()\n\thas_c || packages+=(c d)\n\t;;\nthree) packages=(e) ;;\nesac\n"
+	got := packagesOf("up: three\n\ntest: one two four ## Run\n\t@run\n", installer)
+	if want := []string{"a", "b", "c", "d", "four"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -76,7 +76,7 @@ var rooms = []struct {
 	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
-	{"github.com/goccy/go-yaml", []string{"cmd/podium/config"}, []string{"schemas", "supervisor/session"}},
+	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
 	{"charm.land", []string{"cmd/podium"}, nil},
 }

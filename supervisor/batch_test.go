@@ -88,7 +88,7 @@ func (d *desk) joined(o *supervisor.Owner, id string, width int) {
 
 // TestAFanInSharesRecords: answers that wait together cost a few records and not
 // one each, and only the last transition of a record sends anything.
-func TestAFanInSharesRecords_X03(t *testing.T) {
+func TestAFanInSharesRecords(t *testing.T) {
 	t.Parallel()
 	const width = 100
 	d, id, o := newFan(t, width)

@@ -387,8 +387,8 @@ func TestBreakerProbeThatNeverGoes_M28(t *testing.T) {
 }
 
 // TestBreakerCountsWhatWasAsked: an answer that stands in for another one says
-// nothing about how the agent is now (M-29).
-func TestBreakerCountsWhatWasAsked_M28_M29(t *testing.T) {
+// nothing about how the agent is now.
+func TestBreakerCountsWhatWasAsked_M28(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) {
@@ -424,7 +424,7 @@ func TestBreakerCountsWhatWasAsked_M28_M29(t *testing.T) {
 
 // TestBreakerLeavesDeliveriesInLine: a delivery that no breaker refuses still waits
 // for its agent to have room.
-func TestBreakerLeavesDeliveriesInLine_M28_M31(t *testing.T) {
+func TestBreakerLeavesDeliveriesInLine_M28(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.openAs("one", d.ledger, 0, func(config *supervisor.Config) {
@@ -535,7 +535,7 @@ func TestBreakerWithoutTheLedger_M28(t *testing.T) {
 
 // TestBreakerRefusesWithRoomForTheAnswer: when an agent that delivers answers is
 // refused as one that works, what that leads to still waits for it to have room.
-func TestBreakerRefusesWithRoomForTheAnswer_M28_M31(t *testing.T) {
+func TestBreakerRefusesWithRoomForTheAnswer_M28(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) {

@@ -13,8 +13,8 @@ import (
 	"podium/supervisor"
 )
 
-// What one request brings is said once, however many tiers it passes (M-02).
-func TestTextIsNotRepeatedByTiers_M02(t *testing.T) {
+// What one request brings is said once, however many tiers it passes.
+func TestTextIsNotRepeatedByTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("outer", "middle"), tier("middle", "inner"), tier("inner", "worker"))
@@ -53,7 +53,7 @@ func (c *counted) Get(ctx context.Context, stream string, sequence uint64) (bus.
 
 // A plan that brings something to each of its tasks is read as often as a decision is made
 // anew for it, and not for each task.
-func TestWhatIsBroughtIsFetchedOnce_M29(t *testing.T) {
+func TestWhatIsBroughtIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	g := newGraphs(t)
 	profile := graphProfile()
@@ -72,7 +72,7 @@ func TestWhatIsBroughtIsFetchedOnce_M29(t *testing.T) {
 }
 
 // A task that brings nothing does not have the request read again for the sake of another that does.
-func TestWhoBringsNothingReadsNothing_M55(t *testing.T) {
+func TestWhoBringsNothingReadsNothing(t *testing.T) {
 	t.Parallel()
 	g := newGraphs(t)
 	core := &counted{Core: g.ledger}
@@ -93,7 +93,7 @@ func TestWhoBringsNothingReadsNothing_M55(t *testing.T) {
 }
 
 // What is too large to be told stands in no record, in words, as a plan, in a queue and over tiers.
-func TestWhatIsBroughtStandsInNoRecord_P11(t *testing.T) {
+func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("secret", 60<<10)
 	for _, to := range []string{"outer", "middle"} {

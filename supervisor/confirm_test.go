@@ -343,7 +343,7 @@ func TestUsualWayLooksAtNothing(t *testing.T) {
 
 // TestFloodOfRefusalsIsBounded: what an agent makes up about a session is refused by
 // one look at it for all that has been read, and not by one for each.
-func TestFloodOfRefusalsIsBounded_X06(t *testing.T) {
+func TestFloodOfRefusalsIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	core := &counting{Core: d.ledger}

@@ -147,7 +147,7 @@ func (d *desk) progress(agent string, request *schemas.Event) {
 // TestNobodyWorksForNobody: an agent that says that it works on what nobody waits
 // for any more is told so, because it may not have heard it the first time: the
 // bus hands the request of a process that died to the next one.
-func TestNobodyWorksForNobody_M47(t *testing.T) {
+func TestNobodyWorksForNobody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		then func(d *desk, o *supervisor.Owner, request *schemas.Event)

@@ -31,7 +31,7 @@ func (d *desk) deepPlan(name, key string, depth int) string {
 
 // A plan that waits for its turn and cannot be put on record then must cost neither
 // the answer that ends the run before it nor the shard.
-func TestADeepPlanInAQueueCostsNobodyElse_X06(t *testing.T) {
+func TestADeepPlanInAQueueCostsNobodyElse(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
@@ -56,7 +56,7 @@ func TestADeepPlanInAQueueCostsNobodyElse_X06(t *testing.T) {
 
 // A plan that is nested so deep that a later record could not hold it is refused at
 // once, and its shard goes on, as does whoever takes the shard over.
-func TestADeepPlanIsRefused_X06(t *testing.T) {
+func TestADeepPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, depth := range []int{schemas.MaxDepth + 1, 9985, 9994, 9995} {
 		t.Run(strconv.Itoa(depth), func(t *testing.T) {

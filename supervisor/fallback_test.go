@@ -59,7 +59,7 @@ func TestPermitOfAFallback(t *testing.T) {
 
 // TestGrantOfAnotherAgent: a task whose agent is not asked any more goes to the
 // fallback, and waits there like any other: for room, and for what it needs.
-func TestGrantOfAnotherAgent_M17_M19_M28(t *testing.T) {
+func TestGrantOfAnotherAgent_M19_M28(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) {
@@ -91,7 +91,7 @@ func TestGrantOfAnotherAgent_M17_M19_M28(t *testing.T) {
 
 // TestLeaseOfAFallback: what an agent has had is free when its fallback is to do
 // the work, which stands in line for it like any other.
-func TestLeaseOfAFallback_M17_M19(t *testing.T) {
+func TestLeaseOfAFallback_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) {

@@ -35,7 +35,7 @@ func (s *shelfStore) Get(ctx context.Context, artifact schemas.Artifact) (io.Rea
 // The owner fetches no body for an agent that has not put it: whatever hash an
 // answer refers to, it goes to quarantine with the reason, and the agent may
 // still answer.
-func TestUnprovenBodyIsQuarantined_G40(t *testing.T) {
+func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 	t.Parallel()
 	for name, grant := range map[string]func(grants *bus.Grants, hash string) string{
 		"none":            func(*bus.Grants, string) string { return "" },
@@ -114,7 +114,7 @@ func contentOf(ctx context.Context, request *bus.Request, file schemas.Artifact)
 // A file that an agent puts reaches whoever builds on it, through a supervisor in
 // between, down and up again. Nobody opens it by its hash. Deciding again needs no
 // grant, and no key.
-func TestFilesGoFromTaskToTask_G40(t *testing.T) {
+func TestFilesGoFromTaskToTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch", "maker", "reader"), tier("branch", "leaf"))
@@ -167,7 +167,7 @@ func TestFilesGoFromTaskToTask_G40(t *testing.T) {
 
 // What a message from outside says of grants counts for nothing, be they valid or
 // not: it is known from where they came.
-func TestGrantsFromADoorProveNothing_G40(t *testing.T) {
+func TestGrantsFromADoorProveNothing(t *testing.T) {
 	t.Parallel()
 	for door, passes := range map[string]bool{"http": false, "agent": true} {
 		t.Run(door, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestGrantsFromADoorProveNothing_G40(t *testing.T) {
 
 // An owner learns of a key that another process has made before it refuses what
 // that key has signed.
-func TestOwnerLearnsAnotherKey_G40(t *testing.T) {
+func TestOwnerLearnsAnotherKey(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
@@ -261,7 +261,7 @@ func (d *desk) provenIn(thread string) (completed bool, proven []string) {
 }
 
 // The requests that a successor publishes again open the same files.
-func TestGrantsOutliveATakeover_G40(t *testing.T) {
+func TestGrantsOutliveATakeover(t *testing.T) {
 	t.Parallel()
 	d := newSequenceDesk(t)
 	first := d.open("first", d.ledger, 0)

@@ -9,7 +9,7 @@ import (
 
 // TestForgottenSessionLeavesItsSuccessor: when a conversation has left memory, what
 // was still to ring for it does not take along the one that has its place by then.
-func TestForgottenSessionLeavesItsSuccessor_X03(t *testing.T) {
+func TestForgottenSessionLeavesItsSuccessor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	first := d.open("first", d.ledger, 0)

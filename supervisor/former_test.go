@@ -81,7 +81,7 @@ func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 
 // TestStrangersHoldNobodyUp: what was read behind an answer to nobody goes on, whether
 // that is in quarantine or not, and other strangers do not wait for it.
-func TestStrangersHoldNobodyUp_X06(t *testing.T) {
+func TestStrangersHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	view, heal := refusing(d.ledger, isNobodys)

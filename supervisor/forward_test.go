@@ -88,7 +88,7 @@ func TestForwarder_X06(t *testing.T) {
 
 // TestForwarderBehindAnother: of two that take turns, the one that is behind does
 // not make the next one start behind, too.
-func TestForwarderBehindAnother_X03(t *testing.T) {
+func TestForwarderBehindAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, 1)

@@ -12,7 +12,7 @@ import (
 
 // TestArgumentsGoDownTheTiers: a task that a plan gives to a supervisor, and that one
 // to another, arrives with its arguments at the agent that does it.
-func TestArgumentsGoDownTheTiers_M02_M54(t *testing.T) {
+func TestArgumentsGoDownTheTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "twig"), tier("twig", "leaf"))

@@ -214,7 +214,7 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 
 // TestAGivenUpSessionIsNoStranger: a session that was forgotten before the ledger
 // took anything of it does not make every later stray wait for the floor.
-func TestAGivenUpSessionIsNoStranger_X06(t *testing.T) {
+func TestAGivenUpSessionIsNoStranger(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	gone, _ := d.session("gone")

@@ -9,12 +9,12 @@ import (
 	"podium/supervisor"
 )
 
-// A request carries at most context_limit bytes of other tasks' results (P-11), and
+// A request carries at most context_limit bytes of other tasks' results, and
 // an owner keeps at most MaxBytes of bodies in memory: so a join of large results
 // must not hold all of them at once.
 //
 //nolint:paralleltest // it measures the heap
-func TestAJoinOfLargeResultsIsBounded_P11(t *testing.T) {
+func TestAJoinOfLargeResultsIsBounded(t *testing.T) {
 	const width, size = 32, 4 << 20
 	d, _, first := newFan(t, width)
 	for _, request := range d.requests("worker")[:width-1] {

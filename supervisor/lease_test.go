@@ -197,7 +197,7 @@ func TestLeaseGoesByPriority_M17_M19(t *testing.T) {
 
 // TestLeaseOfAFailedAttempt: what an attempt has had is free when it has ended, and
 // the next attempt stands in line again.
-func TestLeaseOfAFailedAttempt_M19_M25(t *testing.T) {
+func TestLeaseOfAFailedAttempt_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(sharing)
@@ -341,7 +341,7 @@ func TestLeaseOfACancelledTask_M19(t *testing.T) {
 }
 
 // TestLeaseTakesNoRoom: who waits for a resource takes nobody's place at the agent.
-func TestLeaseTakesNoRoom_M19_M31(t *testing.T) {
+func TestLeaseTakesNoRoom_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(sharing)
@@ -442,7 +442,7 @@ func TestLeaseIsNotGivenBackLate_M19(t *testing.T) {
 
 // TestLeaseInLineIsGivenBack: a task that has leases and cannot use them stands in
 // line again without them: whoever comes first there would wait for it.
-func TestLeaseInLineIsGivenBack_M17_M19(t *testing.T) {
+func TestLeaseInLineIsGivenBack_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(sharing)

@@ -11,7 +11,7 @@ import (
 
 // TestAnAgentWithoutRoomIsNotBarred: an agent that says it is well and has no room is
 // asked by whoever comes next; one that fails is not.
-func TestAnAgentWithoutRoomIsNotBarred_M28_M44(t *testing.T) {
+func TestAnAgentWithoutRoomIsNotBarred_M28(t *testing.T) {
 	t.Parallel()
 	const conversations = 6
 	for category, want := range map[schemas.FailureCategory]struct {

@@ -73,7 +73,7 @@ func (d *desk) raw(subject string, body []byte) {
 
 // TestStraysDoNotStopTheReading: answers and progress that belong to nobody do
 // not keep others from being read, whatever a session at the floor is stuck at.
-func TestStraysDoNotStopTheReading_X06(t *testing.T) {
+func TestStraysDoNotStopTheReading(t *testing.T) {
 	t.Parallel()
 	const strays, healthy = 50, 20
 	for name, test := range map[string]struct {

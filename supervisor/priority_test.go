@@ -188,7 +188,7 @@ func TestWhoWasToBeRefusedWaitsAgain_M17_M28(t *testing.T) {
 
 // TestRoomOfTheCancelledIsFree: room that was set aside for tasks which have been
 // cancelled since is there for others as soon as that is on record.
-func TestRoomOfTheCancelledIsFree_M17(t *testing.T) {
+func TestRoomOfTheCancelledIsFree(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(func(profile *schemas.Profile) {
@@ -224,7 +224,7 @@ func TestRoomOfTheCancelledIsFree_M17(t *testing.T) {
 
 // TestStuckSessionKeepsNoRoom: what a session has been admitted to is there for
 // others when its record is not taken, however often it is decided anew.
-func TestStuckSessionKeepsNoRoom_M17_M31(t *testing.T) {
+func TestStuckSessionKeepsNoRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	d.use(ranked)

@@ -62,7 +62,7 @@ func TestProfilesFetchFails(t *testing.T) {
 
 // TestAnotherProfileAfterARestart: a run under way goes on with the profile that
 // it began with; the next one begins with the new one.
-func TestAnotherProfileAfterARestart_X07(t *testing.T) {
+func TestAnotherProfileAfterARestart(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)

@@ -103,7 +103,7 @@ func TestAQueueCostsWhatItHolds_G33_X03(t *testing.T) {
 
 // TestALongQueueIsSmall: what waits is held in memory, and in a snapshot, by
 // reference.
-func TestALongQueueIsSmall_G33(t *testing.T) {
+func TestALongQueueIsSmall(t *testing.T) {
 	t.Parallel()
 	const messages = 5000
 	d := newDesk(t, 1)

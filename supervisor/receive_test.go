@@ -38,7 +38,7 @@ func TestSupervisorOfSupervisorsIsAHandler(t *testing.T) {
 
 // TestPlanOfSupervisors: a task of a plan is another supervisor's plan. What the
 // leaves make is handed on, and comes back as one answer.
-func TestPlanOfSupervisors_M08_M16(t *testing.T) {
+func TestPlanOfSupervisors_M08(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 3, tier("top", "branch", "leaf"), tier("branch", "leaf"))
@@ -205,7 +205,7 @@ func TestExpiryIsTheTruth(t *testing.T) {
 
 // TestSecondAttemptSupersedesTheFirst: two attempts are one piece of work in one
 // session. The first ends when the second comes, and only the second is answered.
-func TestSecondAttemptSupersedesTheFirst_M26(t *testing.T) {
+func TestSecondAttemptSupersedesTheFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
@@ -254,7 +254,7 @@ func TestSecondAttemptSupersedesTheFirst_M26(t *testing.T) {
 
 // TestSupersededWorkIsCalledOff: whoever works for a run that another has taken
 // the place of hears that nobody waits, whoever asked for it.
-func TestSupersededWorkIsCalledOff_G29(t *testing.T) {
+func TestSupersededWorkIsCalledOff(t *testing.T) {
 	t.Parallel()
 	profile := deskProfile()
 	profile.Conversation.WhileRunning = schemas.WhileRunningSupersede

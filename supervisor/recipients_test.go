@@ -80,8 +80,8 @@ func TestAStrangerEndsNobodysRun(t *testing.T) {
 }
 
 // What a conversation with one person is about is handed on to no work that somebody
-// else asks for in the same thread (G-30).
-func TestAStrangerDoesNotGetAnothersEntity_G30(t *testing.T) {
+// else asks for in the same thread.
+func TestAStrangerDoesNotGetAnothersEntity(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]string{"Ana@example.org": "4711", "mallory@example.net": ""} {
 		t.Run(from, func(t *testing.T) {

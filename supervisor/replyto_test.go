@@ -12,7 +12,7 @@ import (
 // TestAnswerIsWhereTheRuleSays: whoever asks a supervisor from outside gets one answer,
 // whatever it names for it: at a shard's subject that is the supervisor's own to write,
 // else on the work stream. Nothing that it names keeps the supervisor waiting.
-func TestAnswerIsWhereTheRuleSays_X06(t *testing.T) {
+func TestAnswerIsWhereTheRuleSays(t *testing.T) {
 	t.Parallel()
 	work, own := bus.ServiceSubject("top", string(bus.KindResponse)), bus.ResponseSubject("top", 1)
 	for name, test := range map[string]struct{ replyTo, answer string }{

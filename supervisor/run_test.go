@@ -83,7 +83,7 @@ func TestRunStopsInOrder_X03(t *testing.T) {
 }
 
 // TestRunWakesForDeadlines: nothing but time passes, and what is due is done.
-func TestRunWakesForDeadlines_M44(t *testing.T) {
+func TestRunWakesForDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, 1)

@@ -41,7 +41,7 @@ func (d *desk) spacingOf(records []schemas.Record) spacing {
 
 // TestSnapshotsFollowTheirWeight: in a conversation of any length snapshots weigh
 // little more than what happens, and a load reads little more than a snapshot.
-func TestSnapshotsFollowTheirWeight_X03(t *testing.T) {
+func TestSnapshotsFollowTheirWeight(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	id, _ := d.session("thread")

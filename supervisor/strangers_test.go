@@ -58,7 +58,7 @@ func TestLateStrangersAreOnRecord_X06(t *testing.T) {
 
 // TestFloodOfStrangersIsBounded: one look speaks for all strangers that have been read,
 // there is one at a time, and it rests for as long as it took. Nobody waits for it.
-func TestFloodOfStrangersIsBounded_X06(t *testing.T) {
+func TestFloodOfStrangersIsBounded(t *testing.T) {
 	t.Parallel()
 	const flood, threads = 300, 20
 	d := newDesk(t, 1)

@@ -126,7 +126,7 @@ func TestOwedByADeadlineTwice_X03(t *testing.T) {
 // TestAnswersBeforeDeadlines: what happened while nobody owned the shard counts
 // in the order in which it happened, even if the reader delivers late; but a
 // deadline does not wait for a reader that has nothing more.
-func TestAnswersBeforeDeadlines_M44(t *testing.T) {
+func TestAnswersBeforeDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, answered := range map[string]bool{"an answer": true, "no answer": false} {
 		t.Run(name, func(t *testing.T) {

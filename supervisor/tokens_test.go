@@ -9,7 +9,7 @@ import (
 )
 
 // What a supervisor answers keeps to its schema, whatever its agents have said within theirs.
-func TestAnswersKeepTheirSchema_M11(t *testing.T) {
+func TestAnswersKeepTheirSchema(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)

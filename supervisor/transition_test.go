@@ -13,7 +13,7 @@ import (
 
 // TestOneRun: a message becomes a request, its answer a delivery, and the floor
 // ends above all of it.
-func TestOneRun_X03(t *testing.T) {
+func TestOneRun(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
@@ -74,7 +74,7 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 }
 
 // TestDeadlineWakesTheOwner: Next says when, and Tick does it then.
-func TestDeadlineWakesTheOwner_M44(t *testing.T) {
+func TestDeadlineWakesTheOwner(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
@@ -131,7 +131,7 @@ func TestLargeRecord(t *testing.T) {
 
 // TestLargeBodiesTravelWhole: words and results over the limits reach the agent
 // and the person unchanged.
-func TestLargeBodiesTravelWhole_P11(t *testing.T) {
+func TestLargeBodiesTravelWhole(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)

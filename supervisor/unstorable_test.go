@@ -10,8 +10,8 @@ import (
 )
 
 // A message that ends in quarantine because what follows from it cannot be stored
-// gives back the room that its decision had been admitted to (M-17, M-31).
-func TestAnUnstorableMessageKeepsNoRoom_M31(t *testing.T) {
+// gives back the room that its decision had been admitted to (M-17).
+func TestAnUnstorableMessageKeepsNoRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	refused := map[string]bool{}

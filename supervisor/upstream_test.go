@@ -169,7 +169,7 @@ func TestProgressIsDeterministic(t *testing.T) {
 
 // TestProgressSaysNothingTwice: a record that changes nothing about the run, such
 // as one of a message that waits behind it, is no reason for a word.
-func TestProgressSaysNothingTwice_M36(t *testing.T) {
+func TestProgressSaysNothingTwice(t *testing.T) {
 	t.Parallel()
 	d := asked(t)
 	o := d.open("one", d.ledger, 0)
@@ -214,7 +214,7 @@ func TestProgressGoesOnAfterATakeover_M54(t *testing.T) {
 
 // TestForwarderLeavesSupervisorsAlone: what a supervisor says to somebody outside
 // stays on the work stream; what it says to the ledger's own requests does not.
-func TestForwarderLeavesSupervisorsAlone_X06(t *testing.T) {
+func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))

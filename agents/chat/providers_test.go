@@ -126,8 +126,8 @@ func deliver(t *testing.T, agent *chat.Agent, channel, ref, text string) (schema
 	return agent.Handle(t.Context(), requestWith(string(body), "en"), ignore)
 }
 
-// Every provider is asked in the form that it documents (X-02).
-func TestAnswersInTheThread_X02(t *testing.T) {
+// Every provider is asked in the form that it documents.
+func TestAnswersInTheThread(t *testing.T) {
 	t.Parallel()
 	const root = `{"id":"p2","root_id":""}`
 	for name, test := range map[string]struct {
@@ -198,8 +198,8 @@ func TestAnswersInTheThread_X02(t *testing.T) {
 }
 
 // What a provider says decides whether another attempt helps and whether anybody
-// knows what has happened (X-02).
-func TestProvidersRefusals_X02(t *testing.T) {
+// knows what has happened.
+func TestProvidersRefusals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		channel, ref       string
@@ -251,7 +251,7 @@ func TestProvidersRefusals_X02(t *testing.T) {
 
 // Mattermost knows a repeated post by its pending id: a call that broke is
 // repeated at once, and is no longer in doubt.
-func TestMattermostSettlesADoubt_X02(t *testing.T) {
+func TestMattermostSettlesADoubt(t *testing.T) {
 	t.Parallel()
 	d := newDouble(t, breaks, fails(201, `{"id":"p9"}`))
 	if _, err := deliver(t, providerAgent(t, d), "mattermost", "thread", "4"); err != nil {
@@ -263,7 +263,7 @@ func TestMattermostSettlesADoubt_X02(t *testing.T) {
 }
 
 // The next attempt goes on where the last one stopped.
-func TestPiecesAreNotSentTwice_X02(t *testing.T) {
+func TestPiecesAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	d := newDouble(t, says(`{"ok":true,"ts":"1"}`), says(`{"ok":false,"error":"service_unavailable"}`), says(`{"ok":true,"ts":"2"}`))
 	agent := providerAgent(t, d)
@@ -285,7 +285,7 @@ func TestPiecesAreNotSentTwice_X02(t *testing.T) {
 }
 
 // A very long answer ends in a sentence, not in a flood.
-func TestFloodIsCut_X02(t *testing.T) {
+func TestFloodIsCut(t *testing.T) {
 	t.Parallel()
 	d := newDouble(t, says(`{"ok":true,"result":{"message_id":8}}`))
 	if _, err := deliver(t, providerAgent(t, d), "telegram", "chat", strings.Repeat("x", 100_000)); err != nil {
@@ -299,7 +299,7 @@ func TestFloodIsCut_X02(t *testing.T) {
 
 // A provider that asks for a pause gets one: a short one within the attempt, a
 // long one by failing without a call.
-func TestRetryAfterIsHeeded_X02(t *testing.T) {
+func TestRetryAfterIsHeeded(t *testing.T) {
 	t.Parallel()
 	for wait, called := range map[string]int{"5": 2, "60": 1} {
 		t.Run(wait, func(t *testing.T) {
@@ -342,8 +342,8 @@ type transport func(*http.Request) (*http.Response, error)
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // A note is posted once, changes, and becomes the answer; after that there are no
-// more notes (X-02).
-func TestNoteBecomesTheAnswer_X02(t *testing.T) {
+// more notes.
+func TestNoteBecomesTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		channel, ref, answer string
@@ -389,7 +389,7 @@ func TestNoteBecomesTheAnswer_X02(t *testing.T) {
 
 // An answer whose note was deleted is posted; one whose edit broke may be edited
 // again, and nothing is in doubt.
-func TestNoteInTrouble_X02(t *testing.T) {
+func TestNoteInTrouble(t *testing.T) {
 	t.Parallel()
 	ok := says(`{"ok":true,"ts":"1.9"}`)
 	for name, test := range map[string]struct {
@@ -428,7 +428,7 @@ func TestNoteInTrouble_X02(t *testing.T) {
 }
 
 // Telegram refuses an edit that changes nothing: the attempt before has made it.
-func TestRepeatedEditIsDone_X02(t *testing.T) {
+func TestRepeatedEditIsDone(t *testing.T) {
 	t.Parallel()
 	ok := says(`{"ok":true,"result":{"message_id":8}}`)
 	same := fails(400, `{"ok":false,"error_code":400,"description":"Bad Request: message is not modified: specified new message content is the same"}`)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Words from an agent ping nobody and fetch nothing.
-func TestRender_X02(t *testing.T) {
+// Words from an agent ping nobody and fetch nothing.
+func TestRender(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ provider, given, want string }{
 		{ProviderSlack, "<!channel> <@U1> a & b <https://x|y>", "&lt;!channel&gt; &lt;@U1&gt; a &amp; b &lt;https://x|y&gt;"},

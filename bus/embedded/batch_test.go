@@ -143,9 +143,9 @@ func TestAgentBatchIsItsOwnOnly_G40(t *testing.T) {
 	mustHold(t, c, before, "batches with foreign messages")
 }
 
-// TestBatchesWithoutEndHinderNobody_G40: an agent can begin only so many batches
+// TestBatchesWithoutEndHinderNobody: an agent can begin only so many batches
 // and not end them, and whoever appends meanwhile does without.
-func TestBatchesWithoutEndHinderNobody_G40(t *testing.T) {
+func TestBatchesWithoutEndHinderNobody(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
 	alpha := intrude(t, server)

@@ -56,9 +56,9 @@ func ask(tb testing.TB, c *jetstream.Core, agent string) string {
 	return message.Header["ce-id"][0]
 }
 
-// TestFloodIsNotStored_G40: what an agent was not asked for does not fill the ledger,
+// TestFloodIsNotStored: what an agent was not asked for does not fill the ledger,
 // and nobody else waits for it: neither another agent nor what people send.
-func TestFloodIsNotStored_G40(t *testing.T) {
+func TestFloodIsNotStored(t *testing.T) {
 	t.Parallel()
 	server, c := strangers(t)
 	before, err := c.State(t.Context(), bus.ShardStream(0))

@@ -80,10 +80,10 @@ func following(ids []string, ahead int64) string {
 	return string(id)
 }
 
-// TestBatchCannotBeGuessed_G40: an agent that has seen the batches of its requests
+// TestBatchCannotBeGuessed: an agent that has seen the batches of its requests
 // cannot add an end to the next ones: the server would store one part and refuse
 // the other, and all of it would be stored once more.
-func TestBatchCannotBeGuessed_G40(t *testing.T) {
+func TestBatchCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{Agents: []string{"alpha"}})
 	c := core(t, server)

@@ -10,10 +10,10 @@ import (
 	"podium/bus"
 )
 
-// TestQuestionsAboutAConsumerHoldUpNobody_G40: an agent may ask what its consumer is, and
+// TestQuestionsAboutAConsumerHoldUpNobody: an agent may ask what its consumer is, and
 // asks the gate: the server has one queue for such questions of everybody, and drops all
 // of them when it is full.
-func TestQuestionsAboutAConsumerHoldUpNobody_G40(t *testing.T) {
+func TestQuestionsAboutAConsumerHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	server, _ := strangers(t)
 	js, alpha := administrator(t, server), intrude(t, server)

@@ -121,7 +121,7 @@ func (m *mutes) press() (cut int) {
 
 // An agent that asks for artifacts in fifteen connections and reads nothing makes
 // the process hold no more than it may, and another agent gets its own meanwhile.
-func TestUnreadArtifactsAreBounded_G40(t *testing.T) {
+func TestUnreadArtifactsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := startLimited(t, "alpha", "beta")
 	core, err := s.Core(t.Context())
@@ -178,7 +178,7 @@ func TestUnreadArtifactsAreBounded_G40(t *testing.T) {
 }
 
 // An agent may have so many connections; the newest beyond are cut, and nobody else's.
-func TestConnectionsOfAnAgentAreBounded_G40(t *testing.T) {
+func TestConnectionsOfAnAgentAreBounded(t *testing.T) {
 	t.Parallel()
 	s := startLimited(t, "alpha", "beta")
 	mute(t, s, "beta")
@@ -227,7 +227,7 @@ func TestBeyond(t *testing.T) {
 // An agent that asks without end is cut before the server answers nobody else: the
 // questions of all accounts wait in one queue there, and each has a reply that the server
 // remembers for minutes.
-func TestQuestionsOfAnAgentAreBounded_G40(t *testing.T) {
+func TestQuestionsOfAnAgentAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]func(inbox string) string{
 		"what its consumer is": func(inbox string) string {
@@ -279,7 +279,7 @@ func TestQuestionsOfAnAgentAreBounded_G40(t *testing.T) {
 }
 
 // Heartbeats are asked for once and come as often as the server can send them.
-func TestMessagesToAnAgentAreBounded_G40(t *testing.T) {
+func TestMessagesToAnAgentAreBounded(t *testing.T) {
 	t.Parallel()
 	s := startLimited(t, "alpha")
 	core, err := s.Core(t.Context())

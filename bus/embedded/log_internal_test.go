@@ -61,9 +61,9 @@ func TestLogNamesAgentAndSubject_G37(t *testing.T) {
 	}
 }
 
-// TestLogIsNotFlooded_G40: a client that is refused without end fills no disk, hides nothing
+// TestLogIsNotFlooded: a client that is refused without end fills no disk, hides nothing
 // about another one, and what was left out is counted.
-func TestLogIsNotFlooded_G40(t *testing.T) {
+func TestLogIsNotFlooded(t *testing.T) {
 	t.Parallel()
 	const from = `127.0.0.1:44 - cid:7 - "v1.55.0:go:x" - "EXTERNAL_alpha/nkey:` + alphaKey + `" - Publish Violation - Subject %q`
 	const stranger = `127.0.0.1:44 - cid:8 - authentication error`

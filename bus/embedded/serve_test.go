@@ -12,9 +12,9 @@ import (
 	"podium/bus/embedded"
 )
 
-// TestAskersAreApart_G40: an agent that asks without end and whose questions take for
+// TestAskersAreApart: an agent that asks without end and whose questions take for
 // ever holds up nobody else, and is told that it asks too much.
-func TestAskersAreApart_G40(t *testing.T) {
+func TestAskersAreApart(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{External: []string{"alpha", "beta"}})
 	c := core(t, server)

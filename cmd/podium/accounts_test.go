@@ -31,7 +31,7 @@ func asTold(t *testing.T, printed, store string) string {
 // TestPrintedAccountsAreEnough: a separate server that is started with what nats
 // accounts prints, and with nothing else but an address, serves podium up, its agents,
 // and agents that come from elsewhere.
-func TestPrintedAccountsAreEnough_G40(t *testing.T) {
+func TestPrintedAccountsAreEnough(t *testing.T) {
 	t.Parallel()
 	i := install(t, fmt.Sprintf(ownServerConfig, webSecret))
 	printed := i.podium("nats", "accounts", "-c", i.config).succeeds(t).stdout

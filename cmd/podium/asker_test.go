@@ -22,7 +22,7 @@ profiles:
 // TestPlainNATSAsker: whoever holds the core's key gives a supervisor work with a NATS
 // client and the documented JSON. The answer is where the rule says, whatever is named
 // for it, and a request that cannot be done gets an answer that says so.
-func TestPlainNATSAsker_M02_X06(t *testing.T) {
+func TestPlainNATSAsker_M02(t *testing.T) {
 	t.Parallel()
 	i := install(t, askerConfig)
 	i.up()

@@ -127,9 +127,9 @@ const deskProfile = `  desk:
     execution: {mode: sequence}
 `
 
-// TestCheckNamesPlaces_G34: what is wrong is named with line, column and the nearest
+// TestCheckNamesPlaces: what is wrong is named with line, column and the nearest
 // valid key, for people and for programs.
-func TestCheckNamesPlaces_G34(t *testing.T) {
+func TestCheckNamesPlaces(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "agents:\n  calculator: {knd: calculator}\nprofils: {}\n")
 	plain := in(t, "", "check", "-c", file)

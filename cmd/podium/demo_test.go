@@ -9,9 +9,9 @@ import (
 	"podium/schemas"
 )
 
-// TestDemoOnce_X01: the demonstration prints one object that says what happened, and
+// TestDemoOnce_X08: the demonstration prints one object that says what happened, and
 // every reading verb works on the ledger that it leaves.
-func TestDemoOnce_X01(t *testing.T) {
+func TestDemoOnce_X08(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "demo")
 	printed := podium(t, "demo", "--once", "-o", "json", "--data", data).succeeds(t)

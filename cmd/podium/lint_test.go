@@ -27,9 +27,9 @@ profiles:
     routers: [{kind: default, agent: echo}]
 `
 
-// TestRouteLint_G24_G25: keywords are compared with each other and with what
+// TestRouteLint: keywords are compared with each other and with what
 // people have asked, on a ledger at rest and on a running instance.
-func TestRouteLint_G24_G25(t *testing.T) {
+func TestRouteLint(t *testing.T) {
 	t.Parallel()
 	i := install(t, lintedConfig)
 	i.up()
@@ -80,9 +80,9 @@ func TestRouteLintWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestRouteSaysWhoIsAsked_O10_P09: what a model or the agents would say is not
+// TestRouteSaysWhoIsAsked: what a model or the agents would say is not
 // known here, and that is said.
-func TestRouteSaysWhoIsAsked_O10_P09(t *testing.T) {
+func TestRouteSaysWhoIsAsked(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, `
 agents:

@@ -101,7 +101,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 
 // TestAMessageThatBecomesPartOfARun: who sends it is shown the run that it is part of,
 // from its beginning on.
-func TestAMessageThatBecomesPartOfARun_G33(t *testing.T) {
+func TestAMessageThatBecomesPartOfARun(t *testing.T) {
 	t.Parallel()
 	core := memory.New(1)
 	session := schemas.SessionID("p", "merged")

@@ -56,9 +56,9 @@ func (i *installation) arrivals() map[string]int {
 	return count
 }
 
-// TestSameWebhookFourTimes_X02: a provider that repeats itself, also to a process that
+// TestSameWebhookFourTimes_X02_X03: a provider that repeats itself, also to a process that
 // has forgotten everything, gets one run.
-func TestSameWebhookFourTimes_X02(t *testing.T) {
+func TestSameWebhookFourTimes_X02_X03(t *testing.T) {
 	t.Parallel()
 	var given answers
 	i := install(t, fmt.Sprintf(deskConfig, webSecret, callback(t, &given)), oneShard)
@@ -105,9 +105,9 @@ func sameID(given []answer) bool {
 	return len(given) > 0
 }
 
-// TestSameMailAgain_X02: a mail is seen again after a lost connection, a crash, a
+// TestSameMailAgain_X01_X03: a mail is seen again after a lost connection, a crash, a
 // cursor of the past and a renumbered mailbox, and stays one run.
-func TestSameMailAgain_X02(t *testing.T) {
+func TestSameMailAgain_X01_X03(t *testing.T) {
 	t.Parallel()
 	var given answers
 	mailbox := dovecot.Start(t, dovecot.Options{})

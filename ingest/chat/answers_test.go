@@ -17,8 +17,8 @@ import (
 )
 
 // Teams takes an answer in the response or never: what is ready in time stands
-// there, and what is not is where the URL leads, in the person's language.
-func TestTeamsAnswersInTime_X02(t *testing.T) {
+// there, and what is not is where the URL leads, in the person's language.
+func TestTeamsAnswersInTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		settled time.Duration
@@ -87,7 +87,7 @@ func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.D
 }
 
 // Without a bot, Mattermost's own request is held for the answer, as a comment.
-func TestMattermostAnswersInTheResponse_X02(t *testing.T) {
+func TestMattermostAnswersInTheResponse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
@@ -104,7 +104,7 @@ func TestMattermostAnswersInTheResponse_X02(t *testing.T) {
 }
 
 // Whoever gives a command reads at once that it has arrived.
-func TestCommandsAreAcknowledged_X02(t *testing.T) {
+func TestCommandsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t, memory.New(1), everyProvider)
 	const form = "channel_id=C1&user_id=U1&command=%2Fask&trigger_id=1.2&text="
@@ -126,8 +126,8 @@ func TestCommandsAreAcknowledged_X02(t *testing.T) {
 func slackForm(form string) call { return slackPost(form, "Content-Type", formType) }
 
 // Progress is one line that changes, at most every two seconds, and not at all
-// for a run that is quick.
-func TestProgressIsShown_X02(t *testing.T) {
+// for a run that is quick.
+func TestProgressIsShown(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		settled time.Duration

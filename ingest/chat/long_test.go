@@ -139,7 +139,7 @@ func TestAMessageThatCameBeforeIsWaitedFor(t *testing.T) {
 
 // TestAMessageThatJoinsAnother: who follows it sees the run that it is part of from its
 // beginning on, whether that is decided before or meanwhile.
-func TestAMessageThatJoinsAnother_G33(t *testing.T) {
+func TestAMessageThatJoinsAnother(t *testing.T) {
 	t.Parallel()
 	for _, meanwhile := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

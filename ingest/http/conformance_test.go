@@ -20,9 +20,9 @@ func event(more ...string) string {
 	return `{"specversion":"1.0","id":"1","source":"/tickets","type":"com.example.note"` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
-// TestConformanceTaken_X02 shows every form in which an event may come and the words
+// TestConformanceTaken shows every form in which an event may come and the words
 // that it is taken for (HTTP binding 1.0.2, JSON format 1.0.2).
-func TestConformanceTaken_X02(t *testing.T) {
+func TestConformanceTaken(t *testing.T) {
 	t.Parallel()
 	const jsonType, textType = "application/json", "text/plain"
 	for name, test := range map[string]struct {
@@ -90,8 +90,8 @@ func (c call) as(kind string) call {
 	return c
 }
 
-// TestConformanceRefused_X02 shows what is refused, and that the attribute is named.
-func TestConformanceRefused_X02(t *testing.T) {
+// TestConformanceRefused shows what is refused, and that the attribute is named.
+func TestConformanceRefused(t *testing.T) {
 	t.Parallel()
 	const jsonType = "application/json"
 	for name, test := range map[string]struct {

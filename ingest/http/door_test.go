@@ -93,7 +93,7 @@ func TestEventAttributes(t *testing.T) {
 	}
 }
 
-func TestWhoMaySend_G34(t *testing.T) {
+func TestWhoMaySend(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*call)

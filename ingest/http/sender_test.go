@@ -15,7 +15,7 @@ import (
 )
 
 // What the field's own library sends is taken in every mode, as one event.
-func TestEventsOfTheGoSDK_X02(t *testing.T) {
+func TestEventsOfTheGoSDK(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	server := httptest.NewServer(newDoor(t, ledger).Handler())

@@ -30,8 +30,8 @@ func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
 	return door
 }
 
-// TestSilenceRaisesTheAlarm_I13_G35: being connected or not has no part in it.
-func TestSilenceRaisesTheAlarm_I13_G35(t *testing.T) {
+// TestSilenceRaisesTheAlarm_I13: being connected or not has no part in it.
+func TestSilenceRaisesTheAlarm_I13(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

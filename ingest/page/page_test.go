@@ -31,8 +31,8 @@ func get(t *testing.T, path, language string, channels ...string) *httptest.Resp
 }
 
 // The policy names exactly what stands in the page, and nothing in the page comes
-// from elsewhere (G-34).
-func TestPolicy_G34(t *testing.T) {
+// from elsewhere.
+func TestPolicy(t *testing.T) {
 	t.Parallel()
 	answer := get(t, "/chat/web", "en", "web")
 	policy, body := answer.Header().Get("Content-Security-Policy"), answer.Body.String()

@@ -19,8 +19,8 @@ type extended struct {
 	Errors []string `json:"errors,omitzero"`
 }
 
-// TestDocuments_RFC9457 shows documents and headers byte for byte: programs branch on them.
-func TestDocuments_RFC9457(t *testing.T) {
+// TestDocuments shows documents and headers byte for byte: programs branch on them.
+func TestDocuments(t *testing.T) {
 	t.Parallel()
 	waiting := func(status int, wait time.Duration) *problem.Document {
 		made := problem.New(status, "full", "The ledger takes no more", "Send it again later.")

@@ -89,9 +89,9 @@ func answer(tb testing.TB, turn *plan.Turn, said plan.Answer) schemas.TaskComple
 	return *completed
 }
 
-// TestWhatMayBePassedOn_G40: what the agent has put, what it was granted and what the
+// TestWhatMayBePassedOn: what the agent has put, what it was granted and what the
 // person has sent; the rest is left out by its name.
-func TestWhatMayBePassedOn_G40(t *testing.T) {
+func TestWhatMayBePassedOn(t *testing.T) {
 	t.Parallel()
 	turn, _ := asked(t, 1)
 	completed := answer(t, turn, plan.Answer{

@@ -67,7 +67,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 
 // TestNoRoomToDeliver: an answer for which there is no room waits for longer and
 // longer and uses up no attempt, for a day; other work is tried as often as any.
-func TestNoRoomToDeliver_M28_M44(t *testing.T) {
+func TestNoRoomToDeliver(t *testing.T) {
 	t.Parallel()
 	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
 	turn := &Turn{Run: &Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}

@@ -95,9 +95,9 @@ func TestReadPlanKeepsEverything_M03(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreBounded_M16: the faults of a plan are told up to a number, each up
+// TestRefusalsAreBounded: the faults of a plan are told up to a number, each up
 // to a length, and the planner hears as many as fit.
-func TestRefusalsAreBounded_M16(t *testing.T) {
+func TestRefusalsAreBounded(t *testing.T) {
 	t.Parallel()
 	source := steps()
 	source.Complexity, source.Planner = nil, &schemas.Planner{Kind: schemas.PlannerAgent, Agent: "planner"}

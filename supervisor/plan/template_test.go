@@ -107,8 +107,8 @@ func TestTemplateTakesWordsAsTheyAre(t *testing.T) {
 	})
 }
 
-// TestTemplateIsHeldToThePlan_M16: a faulty template is refused with its profile.
-func TestTemplateIsHeldToThePlan_M16(t *testing.T) {
+// TestTemplateIsHeldToThePlan: a faulty template is refused with its profile.
+func TestTemplateIsHeldToThePlan(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*schemas.Template)

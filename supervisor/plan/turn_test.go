@@ -180,9 +180,9 @@ func TestSettle_M56(t *testing.T) {
 	}
 }
 
-// TestDeadlines_M44: each state waits for its own moment, with the agent's own
+// TestDeadlines: each state waits for its own moment, with the agent's own
 // work deadline where it has one.
-func TestDeadlines_M44(t *testing.T) {
+func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	source := steps()
 	source.Retry.Attempts = 2
@@ -218,8 +218,8 @@ func TestDeadlines_M44(t *testing.T) {
 	wait(schemas.DeadlineRetry, 1, 2*time.Hour+time.Second)
 }
 
-// TestCancel_O27: it works once, until the outcome is fixed, and ends every task.
-func TestCancel_O27(t *testing.T) {
+// TestCancel: it works once, until the outcome is fixed, and ends every task.
+func TestCancel(t *testing.T) {
 	t.Parallel()
 	turn, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
 	turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusCompleted})

@@ -45,7 +45,7 @@ func compiled(tb testing.TB, p *schemas.Profile) *route.Router {
 	return router
 }
 
-func TestCompileNamesEveryFault_O12(t *testing.T) {
+func TestCompileNamesEveryFault(t *testing.T) {
 	t.Parallel()
 	profile := profileWith(
 		schemas.Router{Kind: "oracle"},

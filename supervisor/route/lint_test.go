@@ -12,8 +12,8 @@ import (
 	"podium/supervisor/route"
 )
 
-// TestLint_G24_G25_O09 has one keyword for each thing that can be found.
-func TestLint_G24_G25_O09(t *testing.T) {
+// TestLint has one keyword for each thing that can be found.
+func TestLint(t *testing.T) {
 	t.Parallel()
 	shared := word("write")
 	shared.Shared = true

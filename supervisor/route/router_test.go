@@ -272,7 +272,7 @@ func essence(d schemas.RouteDecision, decided bool) string {
 }
 
 // TestUnrelatedKeywordsChangeNothing adds groups whose words do not occur.
-func TestUnrelatedKeywordsChangeNothing_O16(t *testing.T) {
+func TestUnrelatedKeywordsChangeNothing(t *testing.T) {
 	t.Parallel()
 	plain := compiled(t, propertyProfile())
 	rapid.Check(t, func(t *rapid.T) {

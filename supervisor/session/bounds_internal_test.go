@@ -23,8 +23,8 @@ func TestForeignTextIsBounded(t *testing.T) {
 	}
 }
 
-// TestCutInside_P11: with its mark a text is no longer than its limit, and still text.
-func TestCutInside_P11(t *testing.T) {
+// TestCutInside: with its mark a text is no longer than its limit, and still text.
+func TestCutInside(t *testing.T) {
 	t.Parallel()
 	const text = "grüßen" // 8 bytes
 	for limit, want := range []string{"", "", "", "…", "g…", "gr…", "gr…", "grü…", "grüßen", "grüßen"} {
@@ -34,8 +34,8 @@ func TestCutInside_P11(t *testing.T) {
 	}
 }
 
-// TestDeliverablesAreBounded_M09: an agent cannot fill a record with what it lists.
-func TestDeliverablesAreBounded_M09(t *testing.T) {
+// TestDeliverablesAreBounded: an agent cannot fill a record with what it lists.
+func TestDeliverablesAreBounded(t *testing.T) {
 	t.Parallel()
 	small := schemas.Deliverable{DeliverableID: "d", Type: "code"}
 	large := schemas.Deliverable{DeliverableID: "d", Type: "code", Description: strings.Repeat("x", maxDeliverableBytes/2)}

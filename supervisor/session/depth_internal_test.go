@@ -43,7 +43,7 @@ func TestDeep(t *testing.T) {
 
 // TestMailsAreBounded: what a mail contributes to records is no longer than a
 // line, and an id or an address is whole or not there.
-func TestMailsAreBounded_X01(t *testing.T) {
+func TestMailsAreBounded(t *testing.T) {
 	t.Parallel()
 	fits, long, line := strings.Repeat("i", maxLine), strings.Repeat("i", maxLine+1), strings.Repeat("i", 2*maxLine)
 	mail := &schemas.EmailReceived{

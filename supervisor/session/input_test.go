@@ -18,8 +18,8 @@ func read(tb testing.TB, eventType string, body any) (session.Input, error) {
 	return session.Read(schemas.Event{ID: "e", Source: "/test", Type: eventType, Data: data}, "worker", 7)
 }
 
-// TestReadMail_X01: what a mail says, and who gets the answer.
-func TestReadMail_X01(t *testing.T) {
+// TestReadMail_G02: what a mail says, and who gets the answer.
+func TestReadMail_G02(t *testing.T) {
 	t.Parallel()
 	ana, office := schemas.Address{Name: "Ana", Address: "ana@example.org"}, schemas.Address{Address: "office@example.org"}
 	for name, test := range map[string]struct {
@@ -90,8 +90,8 @@ func TestReadMail_X01(t *testing.T) {
 	}
 }
 
-// TestReadChat_X02: the answer goes to where the message came from.
-func TestReadChat_X02(t *testing.T) {
+// TestReadChat_G02: the answer goes to where the message came from.
+func TestReadChat_G02(t *testing.T) {
 	t.Parallel()
 	input, err := read(t, schemas.TypeChatReceived, schemas.ChatReceived{
 		Provider: "p", Tenant: "t", Channel: "c", Thread: "th", MessageID: "id", Text: "  hello \n", Language: "de",

@@ -19,7 +19,7 @@ import (
 )
 
 // TestStories plays every file of testdata/stories; each is named by what it
-// shows and says in its first line which requirements that is. `go test
+// shows and says in its first line what, with the requirements that it is about. `go test
 // -rewrite` writes down what happens now.
 func TestStories(t *testing.T) {
 	t.Parallel()

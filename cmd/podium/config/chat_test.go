@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestChatProblems shows what each mistake about a chat channel is answered with (G-34).
-func TestChatProblems_G34(t *testing.T) {
+// TestChatProblems shows what each mistake about a chat channel is answered with.
+func TestChatProblems(t *testing.T) {
 	t.Parallel()
 	datadriven.RunTest(t, "testdata/chat_problems", func(t *testing.T, d *datadriven.TestData) string {
 		t.Helper()
@@ -24,8 +24,8 @@ func TestChatProblems_G34(t *testing.T) {
 	})
 }
 
-// A channel says what it is when the file does not.
-func TestChatDefaults_X02(t *testing.T) {
+// A channel says what it is when the file does not.
+func TestChatDefaults(t *testing.T) {
 	t.Parallel()
 	channels := read(t, "full.yaml").Chat.Channels
 	for name, want := range map[string]Channel{

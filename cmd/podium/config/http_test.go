@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestSourceProblems shows what each mistake about an event source is answered with (G-34).
-func TestSourceProblems_G34(t *testing.T) {
+// TestSourceProblems shows what each mistake about an event source is answered with.
+func TestSourceProblems(t *testing.T) {
 	t.Parallel()
 	datadriven.RunTest(t, "testdata/http_problems", func(t *testing.T, d *datadriven.TestData) string {
 		t.Helper()

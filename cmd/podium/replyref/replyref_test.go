@@ -18,8 +18,8 @@ func seal(tb testing.TB, key byte) *Sealer {
 }
 
 // A reply_ref says nothing, opens for its own channel until it expires, and is
-// worth nothing once a bit of it is changed.
-func TestReplyRefIsACapability_X02(t *testing.T) {
+// worth nothing once a bit of it is changed.
+func TestReplyRefIsACapability(t *testing.T) {
 	t.Parallel()
 	ours, now := seal(t, 7), time.Unix(1_700_000_000, 0)
 	route := schemas.ChatRoute{

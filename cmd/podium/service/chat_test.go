@@ -197,8 +197,8 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// Teams has the answer in the response to its request (X-02).
-func TestTeamsFromMentionToAnswer_X02(t *testing.T) {
+// Teams has the answer in the response to its request.
+func TestTeamsFromMentionToAnswer(t *testing.T) {
 	t.Parallel()
 	running := startOffice(t, "https://mattermost.example.org", io.Discard)
 	const body = `{"type":"message","id":"1","from":{"id":"29:x"},"conversation":{"id":"19:c;messageid=1"},"text":"<at>Podium</at> 12 + 13"}`

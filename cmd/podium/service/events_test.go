@@ -74,8 +74,8 @@ func settled(t *testing.T, running *service.Service, run string) string {
 }
 
 // A signed event and four repeats of it, in both modes, make one run with one answer;
-// an event of another conversation makes another one (X-02, G-34).
-func TestEventFromSenderToAnswer_X02_G34(t *testing.T) {
+// an event of another conversation makes another one.
+func TestEventFromSenderToAnswer(t *testing.T) {
 	t.Parallel()
 	running, _ := startReception(t)
 	const body = `{"specversion":"1.0","id":"7","source":"https://tickets.example.com","type":"com.example.ticket.created","data":{"ticket":"T-1","words":"Calculate 12 + 13"}}`
@@ -136,8 +136,8 @@ profiles: {desk: {agents: [calculator], routers: [{kind: default, agent: calcula
 `
 
 // While the ledger is down an event is answered with 503, in time. What was offered
-// then and is offered again makes one run (X-02).
-func TestEventsWhileTheLedgerIsDown_X02(t *testing.T) {
+// then and is offered again makes one run.
+func TestEventsWhileTheLedgerIsDown(t *testing.T) {
 	t.Parallel()
 	server := serverprocess.Start(t, serverprocess.Config{Agents: []string{"calculator", "chat"}})
 	running := start(t, fmt.Sprintf(remote, t.TempDir(), server.URL(), server.Keys().Core.SeedFile))

@@ -39,7 +39,7 @@ type mailboxHealth struct {
 
 // health answers 200 when the ledger answers, every agent of this process is served
 // and every mailbox was read to its end lately, without gaps, else 503, with the
-// parts (G-35).
+// parts.
 func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
 		OK     bool   `json:"ok"`

@@ -31,9 +31,9 @@ agents: {echo: {kind: echo}}
 profiles: {desk: {language: en, agents: [echo], routers: [{kind: default, agent: echo}]}}
 `
 
-// TestStatusOfAMailboxIsHeard_G35_I13: a server that takes connections and says
+// TestStatusOfAMailboxIsHeard_I13: a server that takes connections and says
 // nothing is no healthy mailbox; whoever listens hears so, and nothing is stored.
-func TestStatusOfAMailboxIsHeard_G35_I13(t *testing.T) {
+func TestStatusOfAMailboxIsHeard_I13(t *testing.T) {
 	t.Parallel()
 	deaf, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -317,7 +317,7 @@ func attachedTo(t *testing.T, letter smtpsink.Message, name string) (string, boo
 // A file that an agent has put and that its result names is attached to the answer:
 // it comes from the object store, by the artifact service of the agent that sends.
 // Deciding all of it again comes to the same.
-func TestAnswersComeWithTheirFiles_X01(t *testing.T) {
+func TestAnswersComeWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("a;b;c\n", 200_000) // more than one piece of the service
 	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: external}")
@@ -348,7 +348,7 @@ func TestAnswersComeWithTheirFiles_X01(t *testing.T) {
 
 // A hash that an agent prints is no file: what somebody else has put is not mailed
 // out, whatever the agent calls it, and the run says what was left out.
-func TestAHashIsNoFile_G40(t *testing.T) {
+func TestAHashIsNoFile(t *testing.T) {
 	t.Parallel()
 	content := "somebody else's diagnosis"
 	sum := sha256.Sum256([]byte(content))

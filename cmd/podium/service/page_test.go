@@ -195,9 +195,9 @@ func (p *person) strangers(address string) []string {
 	return found
 }
 
-// TestChatPage_X02 goes the way of a person with a keyboard: signs in, asks, sees how
+// TestChatPage goes the way of a person with a keyboard: signs in, asks, sees how
 // far the work is, reads the answer, and finds it there again after a reload.
-func TestChatPage_X02(t *testing.T) {
+func TestChatPage(t *testing.T) {
 	t.Parallel()
 	running, openGate := startReception(t)
 	p := newPerson(t, "en")

@@ -40,7 +40,7 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 }
 
 // A file that an agent has named and may not pass on is told, on one line.
-func TestFilesThatAreLeftOutAreTold_G40(t *testing.T) {
+func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 	t.Parallel()
 	told := view.Run(&schemas.Run{ID: "run-1", State: schemas.RunStateEnded, Tasks: []schemas.RunTask{
 		{Task: "t1", Agent: "echo", State: schemas.TaskStateCompleted, Unproven: []string{"stolen\nfile.txt"}},

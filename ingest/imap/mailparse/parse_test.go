@@ -325,7 +325,7 @@ func TestClass_I20(t *testing.T) {
 	}
 }
 
-func TestAttachmentNameIsNoPath_G42(t *testing.T) {
+func TestAttachmentNameIsNoPath(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		`filename="../../etc/passwd"`:                            "passwd",
