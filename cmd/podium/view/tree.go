@@ -66,11 +66,11 @@ func (t *Tree) Put(place Place, run *schemas.Run) (changed []schemas.RunTask) {
 	return changed
 }
 
-// path names the tasks above a run, from the one that is watched on.
+// path names the tasks above a run, from the one that is watched on, in plain words.
 func (t *Tree) path(run string) string {
 	told := ""
 	for at := t.runs[run]; at != nil && at.above != nil; at = at.above {
-		told = at.place.Task + " › " + told
+		told = Line(at.place.Task, shortLength) + " › " + told
 	}
 	return told
 }

@@ -14,7 +14,7 @@ var everything []bool
 const (
 	rankFirstFailures = iota // a third of the window at most, with what they have failed of
 	rankAtWork
-	rankNotes // of what is at work
+	rankAskedFor
 	rankFailed
 	rankReady
 	rankPending
@@ -24,8 +24,10 @@ const (
 
 func rankOf(state schemas.RunTaskState) int {
 	switch state {
-	case schemas.TaskStateDispatched, schemas.TaskStateRunning:
+	case schemas.TaskStateRunning:
 		return rankAtWork
+	case schemas.TaskStateDispatched:
+		return rankAskedFor
 	case schemas.TaskStateFailed:
 		return rankFailed
 	case schemas.TaskStateReady:
@@ -48,12 +50,9 @@ func (d *drawing) window(room int) []bool {
 	for i := range d.rows {
 		r := &d.rows[i]
 		rank := rankOf(cmp.Or(r.state, r.of))
-		switch {
-		case rank == rankFailed && failures > 0:
+		if rank == rankFailed && failures > 0 {
 			rank = rankFirstFailures
 			failures--
-		case rank == rankAtWork && r.state == "":
-			rank = rankNotes
 		}
 		order[i] = ranked{i, rank}
 	}
