@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -30,38 +31,45 @@ type window struct {
 	broken error
 }
 
-// inWindow starts the program in a terminal of a size. It is killed when the test ends.
-func (i *installation) inWindow(columns, rows int, environment []string, arguments ...string) *window {
-	i.t.Helper()
+// openWindow makes a terminal of a size, which is read until nobody has the slave open.
+func openWindow(t *testing.T, columns, rows int) (w *window, slave *os.File, read chan struct{}) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		i.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w := &window{t: i.t, master: master, shows: emulate(i.t, columns, rows), background: &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}}
+	w = &window{t: t, master: master, shows: emulate(columns, rows), background: &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}}
 	err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
 	number, failed := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err != nil || failed != nil {
-		i.t.Fatal(err, failed)
+		t.Fatal(err, failed)
 	}
 	w.size(columns, rows)
-	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		i.t.Fatal(err)
+	if slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = master.Close() })
+	read = make(chan struct{})
+	go func() {
+		defer close(read)
+		w.read()
+	}()
+	return w, slave, read
+}
+
+// inWindow starts the program in a terminal of a size. It is killed when the test ends.
+func (i *installation) inWindow(columns, rows int, environment []string, arguments ...string) *window {
+	i.t.Helper()
+	w, slave, read := openWindow(i.t, columns, rows)
 	w.command = exec.CommandContext(context.WithoutCancel(i.t.Context()), binary(i.t), append([]string{"--data", i.data}, arguments...)...)
 	w.command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "NO_COLOR=") }), "TERM=xterm-256color")
 	w.command.Env = append(w.command.Env, environment...)
 	w.command.Stdin, w.command.Stdout, w.command.Stderr = slave, slave, slave
 	w.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err = w.command.Start(); err != nil {
+	if err := w.command.Start(); err != nil {
 		i.t.Fatal(err)
 	}
 	_ = slave.Close() // the process has its own
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		w.read()
-	}()
 	go func() {
 		defer close(w.exited)
 		_ = w.command.Wait() // its state says how it ended
@@ -69,7 +77,6 @@ func (i *installation) inWindow(columns, rows int, environment []string, argumen
 	}()
 	i.t.Cleanup(func() {
 		w.kill()
-		_ = master.Close()
 		if i.t.Failed() {
 			i.t.Logf("podium %s shows\n%s", strings.Join(arguments, " "), w.sees())
 		}
@@ -122,6 +129,12 @@ func (w *window) waitsFor(words ...string) {
 func (w *window) left(code int) (lines []string, raw string) {
 	w.t.Helper()
 	w.ends(w.t, code)
+	return w.restored()
+}
+
+// restored returns the same of a terminal that has to be as it was.
+func (w *window) restored() (lines []string, raw string) {
+	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken != nil || w.shows.alternate || w.shows.hidden || !w.shows.wraps {
@@ -227,6 +240,43 @@ func TestManyTasksLeaveNoGarbage(t *testing.T) {
 	}
 	i.stop()
 	i.verify()
+}
+
+// TestWatcherIsSafe: runs are shown by several goroutines at once, each of which changes its
+// own in place, while they are drawn.
+func TestWatcherIsSafe(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	w, slave, read := openWindow(t, 80, 24)
+	watcher := view.Watch(slave, view.Story)
+	plan := func(id, profile string) *schemas.Run {
+		return &schemas.Run{ID: id, Number: 1, Profile: profile, State: schemas.RunStateExecuting, Tasks: make([]schemas.RunTask, 40)}
+	}
+	root := plan("root", "desk")
+	watcher.Show(&schemas.Record{}, root)
+	var showing sync.WaitGroup
+	for n := range 4 {
+		nested := plan("nested"+strconv.Itoa(n), "inner")
+		showing.Go(func() {
+			for i := range nested.Tasks {
+				nested.Tasks[i] = schemas.RunTask{Task: strconv.Itoa(i), State: schemas.TaskStateFailed, Detail: "torn", Failure: schemas.FailurePermanent}
+				watcher.ShowNested(view.Place{Run: "root", Task: "7"}, &schemas.Record{Facts: []schemas.Fact{{TaskStarted: &schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}, nested)
+			}
+		})
+	}
+	for i := range root.Tasks {
+		root.Tasks[i] = schemas.RunTask{Task: strconv.Itoa(i), State: schemas.TaskStateRunning}
+		watcher.Show(&schemas.Record{}, root)
+	}
+	showing.Wait()
+	if err := watcher.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = slave.Close()
+	<-read
+	lines, _ := w.restored()
+	if told := strings.Join(lines, "\n"); strings.Count(told, "↳ inner ") != 4 || strings.Count(told, " failed") != 160 || strings.Count(told, "  7 › 39: the agent works on it") != 4 {
+		t.Errorf("it leaves\n%s", told)
+	}
 }
 
 // TestColorsMayBeRefused: without colors the same is said, and a terminal that only knows

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -16,7 +15,6 @@ import (
 // private modes). A sequence that it does not know, such as a question, is an error: nobody
 // would read the answer.
 type emulation struct {
-	t             *testing.T
 	columns, rows int
 	main, other   sheet
 	alternate     bool
@@ -33,8 +31,8 @@ type sheet struct {
 	row, col int
 }
 
-func emulate(t *testing.T, columns, rows int) *emulation {
-	e := &emulation{t: t, columns: columns, rows: rows, wraps: true}
+func emulate(columns, rows int) *emulation {
+	e := &emulation{columns: columns, rows: rows, wraps: true}
 	e.main.lines, e.other.lines = make([][]string, rows), make([][]string, rows)
 	return e
 }
