@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -21,6 +22,16 @@ type change struct {
 	Why        []string           `json:"why,omitzero"`   // what was wrong with the plan, and what has failed
 	Said       []string           `json:"said"`           // as in the lines for people
 	Tasks      []schemas.RunTask  `json:"tasks,omitzero"` // as they are now, those that have changed
+}
+
+// tasksIn names the tasks of a run that a record says something about.
+func tasksIn(record *schemas.Record, run int) (tasks []string) {
+	for fact := range record.AllFacts() {
+		if task := fact.Task(); task != "" && fact.Run() == run && !slices.Contains(tasks, task) {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
 }
 
 func (w *Watcher) change(place Place, record *schemas.Record, run *schemas.Run, tasks []schemas.RunTask) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// redrawEvery is how often the time that tasks take is drawn anew, and the size of the
-// window looked at.
-const redrawEvery = 200 * time.Millisecond
+// redrawEvery is how often is drawn what has changed: the run, the time that its tasks
+// take, and the size of the window.
+const redrawEvery = 100 * time.Millisecond
 
 // draw draws until Close, and leaves what came of the run.
 func (w *Watcher) draw() {
@@ -18,7 +18,6 @@ func (w *Watcher) draw() {
 	for {
 		w.frame(&drawn)
 		select {
-		case <-w.changed:
 		case <-clock.C:
 		case <-w.stop:
 			drawn.close()

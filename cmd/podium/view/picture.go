@@ -30,7 +30,7 @@ func (p Picture) Draw(tree *Tree, now time.Time) (lines []string, fits bool) {
 	for _, line := range above {
 		lines = append(lines, cut(line, p.Columns-1))
 	}
-	chosen := everything
+	var chosen []bool
 	if fits = len(above)+len(d.rows) <= room; !fits {
 		if len(above) >= room {
 			return lines[:room], false
@@ -52,7 +52,7 @@ func (p Picture) Outcome(tree *Tree, now time.Time) []string {
 	d := drawing{pen: pen{p.Colors}, now: now}
 	lines := d.above(&tree.root.run, 0)
 	d.run(tree.root, 0)
-	chosen := everything
+	var chosen []bool
 	if p.Rows > 0 && len(lines)+len(d.rows) >= p.Rows {
 		chosen = d.unlessCompleted()
 	}

@@ -241,8 +241,9 @@ func TestOutcomeTellsEveryFailure(t *testing.T) {
 	}
 }
 
-// TestChangedTasks: a tree says which tasks are otherwise than before, and keeps nothing
-// that the run it was given changes later.
+// TestChangedTasks: a tree says which tasks are in another state than before, and which
+// of those that something is said about are there, and keeps nothing that the run it was
+// given changes later.
 func TestChangedTasks(t *testing.T) {
 	t.Parallel()
 	run := &schemas.Run{ID: "run-1", Tasks: []schemas.RunTask{{Task: "t1"}, {Task: "t2"}}}
@@ -257,5 +258,13 @@ func TestChangedTasks(t *testing.T) {
 	}
 	if changed := tree.Put(view.Place{}, run); len(changed) != 0 {
 		t.Errorf("without a change %v", changed)
+	}
+	run.Tasks[0].Message = "reading on"
+	if changed := tree.Put(view.Place{}, run, "t1", "t9"); len(changed) != 1 || changed[0].Message != "reading on" {
+		t.Errorf("of what is said %v", changed)
+	}
+	run.Delivery.State = schemas.TaskStateReady
+	if changed := tree.Put(view.Place{}, run); len(changed) != 1 || changed[0].Task != schemas.DeliveryTask {
+		t.Errorf("of the delivery %v", changed)
 	}
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"reflect"
 	"slices"
 
 	"podium/schemas"
@@ -28,10 +27,10 @@ type Place struct {
 	Task string
 }
 
-// Put takes a run as it is now, and returns the tasks that have changed. It keeps
-// nothing that the fold of the records changes later. A run for a task of one that is
-// not in the tree has no place there.
-func (t *Tree) Put(place Place, run *schemas.Run) (changed []schemas.RunTask) {
+// Put takes a run as it is now, and returns the tasks that are in another state than
+// before or that something is said about. It keeps nothing that the fold of the records
+// changes later. A run for a task of one that is not in the tree has no place there.
+func (t *Tree) Put(place Place, run *schemas.Run, about ...string) (changed []schemas.RunTask) {
 	if t.runs == nil {
 		t.runs = make(map[string]*branch)
 	}
@@ -48,22 +47,31 @@ func (t *Tree) Put(place Place, run *schemas.Run) (changed []schemas.RunTask) {
 		}
 		t.runs[run.ID] = known
 	}
-	before := make(map[string]*schemas.RunTask)
-	for _, task := range tasksOf(&known.run) {
-		before[task.Task] = task
-	}
-	known.run = *run
-	known.run.Tasks, known.run.Support = slices.Clone(run.Tasks), slices.Clone(run.Support)
-	if run.Delivery != nil {
-		delivery := *run.Delivery
-		known.run.Delivery = &delivery
-	}
-	for _, task := range tasksOf(&known.run) {
-		if was, there := before[task.Task]; !there || !reflect.DeepEqual(*was, *task) {
-			changed = append(changed, *task)
+	before := known.run
+	for _, part := range [...]struct{ now, before []schemas.RunTask }{
+		{run.Support, before.Support}, {run.Tasks, before.Tasks}, {delivery(run), delivery(&before)},
+	} {
+		for i := range part.now {
+			task := &part.now[i]
+			if i >= len(part.before) || part.before[i].Task != task.Task || part.before[i].State != task.State || slices.Contains(about, task.Task) {
+				changed = append(changed, *task)
+			}
 		}
 	}
+	known.run = *run
+	known.run.Support, known.run.Tasks = append(before.Support[:0], run.Support...), append(before.Tasks[:0], run.Tasks...)
+	if delivered := delivery(run); len(delivered) > 0 {
+		known.run.Delivery = &delivered[0]
+	}
 	return changed
+}
+
+// delivery is a copy of the task that delivers the answer of a run, if there is one.
+func delivery(run *schemas.Run) []schemas.RunTask {
+	if run.Delivery == nil {
+		return nil
+	}
+	return []schemas.RunTask{*run.Delivery}
 }
 
 // path names the tasks above a run, from the one that is watched on, in plain words.
@@ -73,17 +81,4 @@ func (t *Tree) path(run string) string {
 		told = Line(at.place.Task, shortLength) + " › " + told
 	}
 	return told
-}
-
-// tasksOf are the tasks of a run with those beside its plan.
-func tasksOf(run *schemas.Run) (tasks []*schemas.RunTask) {
-	for _, some := range [...][]schemas.RunTask{run.Support, run.Tasks} {
-		for i := range some {
-			tasks = append(tasks, &some[i])
-		}
-	}
-	if run.Delivery != nil {
-		tasks = append(tasks, run.Delivery)
-	}
-	return tasks
 }

@@ -26,13 +26,12 @@ type Watcher struct {
 	detail   Detail
 	terminal *Terminal // nil: lines
 
-	mu      sync.Mutex
-	tree    Tree
-	failed  error         // what could not be written for a program
-	story   []string      // told when the picture is finished
-	changed chan struct{} // something is to be drawn
-	stop    chan struct{}
-	ended   chan struct{}
+	mu     sync.Mutex
+	tree   Tree
+	failed error    // what could not be written for a program
+	story  []string // told when the picture is finished
+	stop   chan struct{}
+	ended  chan struct{}
 }
 
 // Watch starts to show. Close it.
@@ -42,7 +41,7 @@ func Watch(out io.Writer, detail Detail) *Watcher {
 		w.terminal = TerminalOf(out)
 	}
 	if w.terminal != nil {
-		w.changed, w.stop, w.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+		w.stop, w.ended = make(chan struct{}), make(chan struct{})
 		go w.draw()
 	}
 	return w
@@ -66,11 +65,11 @@ func (w *Watcher) ShowNested(place Place, record *schemas.Record, run *schemas.R
 func (w *Watcher) show(place Place, record *schemas.Record, run *schemas.Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	changed := w.tree.Put(place, run)
 	if w.detail == Changes {
-		w.change(place, record, run, changed)
+		w.change(place, record, run, w.tree.Put(place, run, tasksIn(record, run.Number)...))
 		return
 	}
+	w.tree.Put(place, run)
 	if w.terminal == nil || w.detail == Story {
 		about := 0
 		if place != (Place{}) {
@@ -78,12 +77,6 @@ func (w *Watcher) show(place Place, record *schemas.Record, run *schemas.Run) {
 		}
 		for _, line := range linesAbout(record, about) {
 			w.say(record.Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
-		}
-	}
-	if w.terminal != nil {
-		select {
-		case w.changed <- struct{}{}:
-		default: // what is drawn next is drawn as it is then
 		}
 	}
 }

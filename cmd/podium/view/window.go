@@ -7,9 +7,6 @@ import (
 	"podium/schemas"
 )
 
-// everything chooses all rows.
-var everything []bool
-
 // The ranks of rows in a window that has no room for all.
 const (
 	rankFirstFailures = iota // a third of the window at most, with what they have failed of
@@ -89,8 +86,8 @@ func (d *drawing) unlessCompleted() []bool {
 	return chosen
 }
 
-// told returns the text of the rows that were chosen, and a line that counts the tasks
-// that were not.
+// told returns the text of the rows that were chosen, which are all if that is nil, and
+// a line that counts the tasks that were not.
 func (d *drawing) told(chosen []bool) (lines []string) {
 	left := make(counts)
 	for i := range d.rows {
