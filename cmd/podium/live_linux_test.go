@@ -279,6 +279,41 @@ func TestWatcherIsSafe(t *testing.T) {
 	}
 }
 
+// TestSmallPictureStandsAmongTheLines: what fits is drawn below what was there, until the
+// window changes its size; in the end what was there is above the outcome.
+func TestSmallPictureStandsAmongTheLines(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	for name, resized := range map[string]bool{"as it is": false, "resized": true} {
+		w, slave, read := openWindow(t, 80, 24)
+		for range 30 {
+			_, _ = slave.WriteString("before\n")
+		}
+		watcher := view.Watch(slave, view.Live)
+		run := &schemas.Run{ID: "run-1", State: schemas.RunStatePlanning}
+		watcher.Show(&schemas.Record{}, run)
+		w.waitsFor("before\nbefore\n░", "0 %  planning")
+		run.State, run.Tasks = schemas.RunStateExecuting, []schemas.RunTask{{Task: "t1", State: schemas.TaskStateRunning}, {Task: "t2"}}
+		watcher.Show(&schemas.Record{}, run)
+		w.waitsFor("before\nbefore\n░", "t1")
+		if resized {
+			w.size(60, 12)
+			eventually(t, "it is drawn aside", func() bool { return !strings.Contains(w.sees(), "before") && strings.Contains(w.sees(), "t1") })
+		}
+		if err := watcher.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = slave.Close()
+		<-read
+		lines, raw := w.restored()
+		if told := strings.Join(lines, "\n"); !strings.HasPrefix(told, strings.Repeat("before\n", 30)+"░") || strings.Count(told, "░\n") > 0 || strings.Count(told, "executing") != 1 || strings.Contains(told, "planning") {
+			t.Errorf("%s: it leaves\n%s", name, told)
+		}
+		if strings.Contains(raw, "1049") != resized {
+			t.Errorf("%s: it was drawn aside: %v", name, !resized)
+		}
+	}
+}
+
 // TestColorsMayBeRefused: without colors the same is said, and a terminal that only knows
 // lines gets lines.
 func TestColorsMayBeRefused(t *testing.T) {
