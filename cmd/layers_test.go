@@ -78,7 +78,7 @@ var rooms = []struct {
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
-	{"charm.land", []string{"cmd/podium"}, nil},
+	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
 }
 
 type listed struct {

@@ -108,13 +108,18 @@ func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*sender, er
 	return found, err
 }
 
-// childrenOf finds the runs that supervisors have begun for tasks of a run: each has a
-// session of its own for the effect that the attempts of a task have in common.
-func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRun, error) {
+// childSession is the session of the runs that a supervisor with a profile begins for a
+// task: the effect that the attempts of the task have in common has one of its own.
+func childSession(run *schemas.Run, task *schemas.RunTask, profile string) string {
 	work := run.ID
 	if run.Upstream != nil && run.Upstream.Effect != "" {
 		work = run.Upstream.Effect
 	}
+	return schemas.SessionID(profile, schemas.EffectID(work, task.Task))
+}
+
+// childrenOf finds the runs that supervisors have begun for tasks of a run.
+func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRun, error) {
 	var found []childRun
 	for i := range run.Tasks {
 		task := &run.Tasks[i]
@@ -128,7 +133,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRu
 			}
 			continue
 		}
-		child := schemas.Conversation{Session: schemas.SessionID(profile, schemas.EffectID(work, task.Task))}
+		child := schemas.Conversation{Session: childSession(run, task, profile)}
 		for record, err := range bus.LoadSession(ctx, core, child.Session) {
 			if err == nil {
 				err = child.Apply(record.Record)

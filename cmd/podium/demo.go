@@ -236,8 +236,8 @@ func (d *demonstration) follow(ctx context.Context, session string) (demoRun, er
 	if d.env.json {
 		detail = view.Nothing
 	}
-	watched := view.Watch(ctx, d.env.stdout, detail)
-	defer watched.Close()
+	watched := view.Watch(d.env.stdout, detail)
+	defer func() { _ = watched.Close() }()
 	var conversation schemas.Conversation
 	for record, err := range bus.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {

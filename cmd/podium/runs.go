@@ -218,11 +218,18 @@ type runsWatchCommand struct {
 
 // Help is shown by --help.
 func (runsWatchCommand) Help() string {
-	return `Shows a bar and the tasks in a terminal, plain lines elsewhere, and the answer at the end. Exit code 1
-means that the run did not complete, 3 that it has not ended and nobody is there to go on with it.
-Ctrl-C ends the watching, not the run.
+	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
+plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
+is counted: what is at work and what has failed comes first. Colors are left out where NO_COLOR is set.
+Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
+with it. Ctrl-C ends the watching, not the run.
 
-  podium runs watch 5f0c`
+With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
+of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
+is about a run that was begun for a task. The last one's is outcome, with the answer.
+
+  podium runs watch 5f0c
+  podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
 }
 
 // Run implements the verb.
@@ -237,7 +244,11 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		} else if !running && run.State != schemas.RunStateEnded {
 			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
 		}
-		return env.follow(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, sent{})
+		detail := view.Live
+		if env.json {
+			detail = view.Changes
+		}
+		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, sent{}, detail)
 	})
 }
 

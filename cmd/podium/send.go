@@ -155,13 +155,27 @@ type sent struct {
 // follow shows a run until it has ended, then its answer. Message is about the one
 // that the excerpt is about.
 func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message sent) error {
-	detail := view.Picture
 	if e.json {
-		detail = view.Nothing
+		return e.watch(core, excerpt, message, view.Nothing)
 	}
-	watched := view.Watch(e.ctx, e.stdout, detail)
-	run, err := e.awaitEnd(core, excerpt, message, watched.Show)
-	watched.Close()
+	return e.watch(core, excerpt, message, view.Live)
+}
+
+// watch is follow with so much detail.
+func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message sent, detail view.Detail) error {
+	watched := view.Watch(e.stdout, detail)
+	nested := newFamily(core, watched.ShowNested)
+	run, err := e.awaitEnd(core, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
+		watched.Show(record, run)
+		if run != nil && detail != view.Nothing {
+			nested.look(e.ctx, run)
+		}
+	})
+	unknown := nested.close()
+	err = errors.Join(err, watched.Close())
+	if unknown != nil {
+		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
+	}
 	if err == nil {
 		return e.ended(core, run)
 	}
@@ -246,7 +260,7 @@ func (e *environment) ended(core bus.Core, run *schemas.Run) error {
 	}
 	if e.json {
 		err = json.NewEncoder(e.stdout).Encode(map[string]any{
-			"run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
 			"why": view.Why(run), // null when all is well
 		})
 	} else {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/term"
 
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
@@ -132,12 +131,8 @@ func (e *environment) show(feed *activity.Feed) (ceased func()) {
 // output is where what happens is written, with colors in a terminal.
 func (e *environment) output() activity.Output {
 	to := activity.Output{Writer: e.stdout, JSON: e.json}
-	guard, ok := e.stdout.(*view.Guard)
-	if !ok || e.json || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return to
-	}
-	if file, ok := guard.Unwrap().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		to.Writer, to.Colors = file, true // every line is plain before it is colored
+	if terminal := view.TerminalOf(e.stdout); terminal != nil && terminal.Colors && !e.json {
+		to.Writer, to.Colors = terminal, true // every line is plain before it is colored
 	}
 	return to
 }

@@ -71,22 +71,14 @@ type writer struct {
 	to  Output
 }
 
-// The sequences that begin a color, and the one that ends it (ECMA-48, SGR).
-const (
-	green  = "\x1b[32m"
-	red    = "\x1b[31m"
-	yellow = "\x1b[33m"
-	ends   = "\x1b[0m"
-)
-
 func (m mood) begins() string {
 	switch m {
 	case good:
-		return green
+		return view.Green
 	case bad:
-		return red
+		return view.Red
 	case careful:
-		return yellow
+		return view.Yellow
 	case plain:
 	}
 	return ""
@@ -101,7 +93,7 @@ func (w *writer) write(told *line) {
 	}
 	begin, end := "", ""
 	if w.to.Colors && told.mood != plain {
-		begin, end = told.mood.begins(), ends
+		begin, end = told.mood.begins(), view.Reset
 	}
 	_, _ = w.out.WriteString(told.at.Local().Format("15:04:05.000") + "  " + begin + sentence + end + "\n")
 }

@@ -11,10 +11,16 @@ import (
 )
 
 // Lines tells a record in plain lines, one for each fact, without the time.
-func Lines(record *schemas.Record) []string {
-	var told []string
+func Lines(record *schemas.Record) []string { return linesAbout(record, 0) }
+
+// linesAbout tells what a record says of the run with that number; 0 is everything.
+func linesAbout(record *schemas.Record, run int) []string {
+	told := []string{}
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
+			if run > 0 && transition.Facts[i].Run() != run {
+				continue
+			}
 			if line := factLine(&transition.Facts[i], transition.Cause.Time); line != "" {
 				told = append(told, Line(line, 0))
 			}
@@ -42,7 +48,7 @@ func factLine(f *schemas.Fact, now time.Time) string {
 	case f.TaskRouted != nil:
 		return routeLine(f.TaskRouted)
 	case f.RunSettled != nil:
-		return "settled: " + because(f.RunSettled.Status, f.RunSettled.Reason)
+		return settledLine(f.RunSettled)
 	case f.ReplyWithheld != nil:
 		return "answer withheld: " + spoken(f.ReplyWithheld.Reason)
 	case f.DeliveryBounced != nil:
@@ -92,6 +98,14 @@ func taskLine(f *schemas.Fact, now time.Time) string {
 		return fmt.Sprintf("%s: may not act outside (%s)", f.PermitRefused.Task, f.PermitRefused.Reason)
 	}
 	return ""
+}
+
+func settledLine(f *schemas.RunSettled) string {
+	line := "settled: " + because(f.Status, f.Reason)
+	if f.Error != nil && f.Error.InternalDetails != "" {
+		line += ": " + Line(f.Error.InternalDetails, detailLength)
+	}
+	return line
 }
 
 func completionLine(f *schemas.TaskCompleted) string {

@@ -118,7 +118,7 @@ func TestWhyIsTold(t *testing.T) {
 		Tasks: []schemas.RunTask{{Task: "t1", Agent: "echo", State: schemas.TaskStateFailed, Failure: schemas.FailurePermanent, Detail: "no such formula", FailedAttempt: 1}},
 	}
 	for name, told := range map[string]string{
-		"the text": view.Run(run, ""), "the picture": view.Draw(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
+		"the text": view.Run(run, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
 	} {
 		for _, want := range []string{"task a depends on itself", "task t1 of agent echo: agent_refused"} {
 			if !strings.Contains(told, want) {
@@ -126,7 +126,7 @@ func TestWhyIsTold(t *testing.T) {
 			}
 		}
 	}
-	if drawn := view.Draw(run, time.Time{}); !strings.Contains(drawn, "attempt 1: agent_refused no such formula") {
+	if drawn := drawn(run, time.Time{}); !strings.Contains(drawn, "attempt 1: agent_refused no such formula") {
 		t.Errorf("the picture does not say why its task failed:\n%s", drawn)
 	}
 	run.State = schemas.RunStateExecuting // by the earlier attempt, which says nothing yet

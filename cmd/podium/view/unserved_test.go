@@ -24,10 +24,10 @@ func TestUnservedAgentsAreTold(t *testing.T) {
 			t.Errorf("%q is not in\n%s", line, told)
 		}
 	}
-	if drawn := view.Draw(&schemas.Run{Tasks: []schemas.RunTask{
+	if told := drawn(&schemas.Run{Tasks: []schemas.RunTask{
 		{Task: "t1", Agent: "shout", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: since}},
-	}}, since); !strings.Contains(drawn, "nobody serves shout since 2026-01-01 13:00:00") {
-		t.Errorf("it is not drawn:\n%s", drawn)
+	}}, since); !strings.Contains(told, "nobody serves shout since 2026-01-01 13:00:00") {
+		t.Errorf("it is not drawn:\n%s", told)
 	}
 	lines := view.Lines(&schemas.Record{Facts: []schemas.Fact{{TaskUnserved: &schemas.TaskUnserved{Run: 1, Task: "t1", Agent: "shout", Since: since}}}})
 	if len(lines) != 1 || lines[0] != "t1: nobody serves shout since 2026-01-01 13:00:00" {

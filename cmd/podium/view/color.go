@@ -1,0 +1,51 @@
+package view
+
+import "podium/schemas"
+
+// The sequences that begin a color, and the one that ends it (ECMA-48, SGR). They are
+// among the eight that every terminal with colors has, and that its owner has chosen.
+const (
+	Red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Yellow = "\x1b[33m"
+	Cyan   = "\x1b[36m"
+	Reset  = "\x1b[0m"
+)
+
+// A pen writes in colors, or without.
+type pen struct{ colors bool }
+
+func (p pen) in(color, text string) string {
+	if !p.colors || color == "" {
+		return text
+	}
+	return color + text + Reset
+}
+
+func taskColor(state schemas.RunTaskState) string {
+	switch state {
+	case schemas.TaskStateCompleted:
+		return Green
+	case schemas.TaskStateFailed:
+		return Red
+	case schemas.TaskStateSkipped, schemas.TaskStateCancelled:
+		return Yellow
+	case schemas.TaskStateDispatched, schemas.TaskStateRunning:
+		return Cyan
+	case schemas.TaskStatePending, schemas.TaskStateReady:
+	}
+	return ""
+}
+
+// runColor is that of what came of a run; of one that is under way it has none.
+func runColor(status schemas.RunStatus) string {
+	switch status {
+	case schemas.RunCompleted:
+		return Green
+	case schemas.RunFailed:
+		return Red
+	case schemas.RunPartial, schemas.RunBlocked, schemas.RunCancelled:
+		return Yellow
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package view
+
+import (
+	"fmt"
+	"time"
+)
+
+// redrawEvery is how often is drawn what has changed: the run, the time that its tasks
+// take, and the size of the window.
+const redrawEvery = 100 * time.Millisecond
+
+// draw draws until Close, and leaves what came of the run.
+func (w *Watcher) draw() {
+	defer close(w.ended)
+	drawn := screen{out: w.terminal}
+	clock := time.NewTicker(redrawEvery)
+	defer clock.Stop()
+	for {
+		w.frame(&drawn)
+		select {
+		case <-clock.C:
+		case <-w.stop:
+			drawn.close()
+			w.outcome()
+			return
+		}
+	}
+}
+
+func (w *Watcher) frame(drawn *screen) {
+	columns, rows := w.terminal.size()
+	w.mu.Lock()
+	lines, fits := Picture{columns, rows, w.terminal.Colors}.Draw(&w.tree, time.Now())
+	w.mu.Unlock()
+	drawn.draw(lines, fits, columns, rows)
+}
+
+func (w *Watcher) outcome() {
+	columns, rows := w.terminal.size()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, line := range (Picture{columns, rows, w.terminal.Colors}).Outcome(&w.tree, time.Now()) {
+		_, _ = fmt.Fprintln(w.terminal, line)
+	}
+}
+
+// Close stops showing, leaves what came of the run where the picture was, and tells
+// the story. It returns why a program did not get every change.
+func (w *Watcher) Close() error {
+	if w.terminal == nil {
+		return w.failed
+	}
+	close(w.stop)
+	<-w.ended
+	for _, line := range w.story {
+		_, _ = fmt.Fprintln(w.out, line)
+	}
+	w.story = nil
+	return nil
+}

@@ -1,0 +1,139 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// A Picture is what a run looks like in a terminal of a size.
+type Picture struct {
+	Columns, Rows int
+	Colors        bool
+}
+
+// Draw draws a run while it goes on: a bar, then its tasks, each on a line of its own
+// that is cut to the width, and below a task what there is to say of it and the runs
+// that are begun for it. They are at most one less than the rows, and fits says that
+// nothing was left out. Else the window follows what is at work and what has failed,
+// and a last line counts what is not in it.
+func (p Picture) Draw(tree *Tree, now time.Time) (lines []string, fits bool) {
+	if tree.root == nil {
+		return []string{"waiting for the supervisor …"}, true
+	}
+	d := drawing{pen: pen{p.Colors}, now: now}
+	room := max(p.Rows-1, 1)
+	above := d.above(&tree.root.run, mostFaults)
+	d.run(tree.root, 0)
+	for _, line := range above {
+		lines = append(lines, cut(line, p.Columns-1))
+	}
+	var chosen []bool
+	if fits = len(above)+len(d.rows) <= room; !fits {
+		if len(above) >= room {
+			return lines[:room], false
+		}
+		chosen = d.window(room - len(above) - 1)
+	}
+	for _, line := range d.told(chosen) {
+		lines = append(lines, cut(line, p.Columns-1))
+	}
+	return lines, fits
+}
+
+// Outcome draws what came of a run. All is told of what has failed, on lines as long
+// as they are. When not everything fits, completed tasks are counted instead.
+func (p Picture) Outcome(tree *Tree, now time.Time) []string {
+	if tree.root == nil {
+		return nil
+	}
+	d := drawing{pen: pen{p.Colors}, now: now}
+	lines := d.above(&tree.root.run, 0)
+	d.run(tree.root, 0)
+	var chosen []bool
+	if p.Rows > 0 && len(lines)+len(d.rows) >= p.Rows {
+		chosen = d.unlessCompleted()
+	}
+	for i := range d.rows {
+		if p.Columns > 0 && d.rows[i].state != "" {
+			d.rows[i].text = cut(d.rows[i].text, p.Columns-1)
+		}
+	}
+	lines = append(lines, d.told(chosen)...)
+	if chosen != nil {
+		lines = append(lines, "  podium runs show "+Line(tree.root.run.ID, 0)+" tells of every task")
+	}
+	return lines
+}
+
+// A drawing collects the rows of a picture.
+type drawing struct {
+	pen
+
+	now  time.Time
+	rows []row
+}
+
+// mostFaults is how many faults of a plan stand above the tasks while a run goes on.
+const mostFaults = 3
+
+// above is what stands above the tasks of a run; all faults if most is 0.
+func (d *drawing) above(run *schemas.Run, most int) []string {
+	lines := []string{fmt.Sprintf("%s %3d %%  %s", bar(run.Percentage), run.Percentage, d.in(runColor(run.Status), outcome(run)))}
+	if len(run.Tasks) > 1 {
+		lines = append(lines, fmt.Sprintf("%d tasks: %s", len(run.Tasks), d.counted(countOf(run.Tasks))))
+	}
+	return append(lines, d.whyOf(run, most)...)
+}
+
+// whyOf says why a plan was refused, and what a run has failed of.
+func (d *drawing) whyOf(run *schemas.Run, most int) (lines []string) {
+	for i, fault := range run.PlanFaults {
+		if most > 0 && i == most {
+			lines = append(lines, fmt.Sprintf("  and %d more faults of the plan", len(run.PlanFaults)-most))
+			break
+		}
+		lines = append(lines, "  "+d.in(Red, "plan refused")+": "+Line(fault, detailLength))
+	}
+	if why := why(run); why != "" {
+		lines = append(lines, "  "+d.in(runColor(run.Status), "why")+": "+why)
+	}
+	if run.Withheld != nil {
+		lines = append(lines, "  "+d.in(Yellow, "answer withheld")+": "+withheld(run.Withheld))
+	}
+	return lines
+}
+
+// counts are how many tasks are in each state.
+type counts map[schemas.RunTaskState]int
+
+func countOf(tasks []schemas.RunTask) counts {
+	count := make(counts)
+	for i := range tasks {
+		count[tasks[i].State]++
+	}
+	return count
+}
+
+// counted tells counts in words, what is at work first.
+func (d *drawing) counted(count counts) string {
+	var told []string
+	for _, state := range [...]schemas.RunTaskState{
+		schemas.TaskStateRunning, schemas.TaskStateDispatched, schemas.TaskStateFailed, schemas.TaskStateReady, schemas.TaskStatePending,
+		schemas.TaskStateCompleted, schemas.TaskStateSkipped, schemas.TaskStateCancelled,
+	} {
+		if count[state] > 0 {
+			told = append(told, d.in(taskColor(state), fmt.Sprintf("%d %s", count[state], state)))
+		}
+	}
+	return strings.Join(told, ", ")
+}
+
+const barWidth = 30
+
+func bar(percentage int) string {
+	full := min(max(percentage, 0), 100) * barWidth / 100
+	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
+}
