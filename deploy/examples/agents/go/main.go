@@ -358,12 +358,13 @@ func (h *held) progress(asked request) {
 	})) // the next one tells more
 }
 
-// giveBack leaves what is under way to another process, at once.
+// giveBack leaves what is under way to another process: in a second, because at once it
+// would come to this one, which still asks for requests.
 func (a *agent) giveBack() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, h := range a.working {
-		_ = h.delivery().Nak()
+		_ = h.delivery().NakWithDelay(time.Second)
 	}
 }
 

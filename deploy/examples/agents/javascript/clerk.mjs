@@ -138,10 +138,11 @@ async function handle(message) {
   await held.message.ackAck(); // it is dealt with. Should this be lost, it comes again, and the same is answered
 }
 
-// giveBack leaves what is under way to another process, at once.
+// giveBack leaves what is under way to another process: in a second, because at once it
+// would come to this one, which still asks for requests.
 async function giveBack() {
   stopping = true;
-  for (const { message } of working.values()) message.nak();
+  for (const { message } of working.values()) message.nak(1_000);
   await nats.drain();
   process.exit();
 }

@@ -413,7 +413,8 @@ def main():
         signal.signal(end, lambda *_: ended.set())
     ended.wait()
     for held in list(working.values()):
-        held.tell(b"-NAK")  # another process shall have it, at once
+        # Another process shall have it: in a second, because at once it would come to this one, which still asks for requests.
+        held.tell(b'-NAK {"delay": 1000000000}')
 
 
 working = {}  # what is under way, by message_id
