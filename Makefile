@@ -49,11 +49,11 @@ cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 ##@ Work on it
 
 .PHONY: test
-test: dovecot chromium ## Run every test; Dovecot and Chromium are installed when they are missing
+test: dovecot chromium languages ## Run every test; Dovecot, Chromium, Node.js, PyNaCl and jq are installed when they are missing
 	@$(GO) test -timeout $(TIMEOUT) ./...
 
 .PHONY: race
-race: dovecot chromium ## Run the tests of everything concurrent under the race detector
+race: dovecot chromium languages ## Run the tests of everything concurrent under the race detector
 	@$(GO) test -race -timeout 30m $(RACE)
 
 .PHONY: race-fast
@@ -92,10 +92,10 @@ check: ## Everything that a change has to pass
 	@echo "check: passed"
 
 .PHONY: tools
-tools: dovecot chromium $(LINT) ## Install what tests and lint need
+tools: dovecot chromium languages $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot chromium isync machine
-dovecot chromium isync machine:
+.PHONY: dovecot chromium isync machine languages
+dovecot chromium isync machine languages:
 	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum

@@ -105,8 +105,13 @@ type background struct {
 // spawn starts the program; it is killed when the test ends.
 func spawn(t *testing.T, arguments ...string) *background {
 	t.Helper()
-	b := &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}
-	b.command = exec.CommandContext(context.WithoutCancel(t.Context()), binary(t), arguments...)
+	return launch(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary(t), arguments...))
+}
+
+// launch starts a command; it is killed when the test ends.
+func launch(t *testing.T, command *exec.Cmd) *background {
+	t.Helper()
+	b := &background{command: command, stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}
 	b.command.Stdout, b.command.Stderr = b.stdout, b.stderr
 	if err := b.command.Start(); err != nil {
 		t.Fatal(err)
@@ -118,7 +123,7 @@ func spawn(t *testing.T, arguments ...string) *background {
 	t.Cleanup(func() {
 		b.kill()
 		if t.Failed() {
-			t.Logf("podium %s:\n%s\n%s", strings.Join(arguments, " "), tail(b.stdout.String()), tail(b.stderr.String()))
+			t.Logf("%s:\n%s\n%s", strings.Join(command.Args, " "), tail(b.stdout.String()), tail(b.stderr.String()))
 		}
 	})
 	return b

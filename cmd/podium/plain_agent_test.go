@@ -44,13 +44,13 @@ profiles:
     retry: {attempts: 1}
 `
 
-// TestAgentByNATSAlone does what docs/agents.md says, with a NATS client, the
+// TestAgentByNATSAlone does what docs/write-an-agent.md says, with a NATS client, the
 // examples of that page, and nothing of this module.
 func TestAgentByNATSAlone(t *testing.T) {
 	t.Parallel()
 	i := install(t, clerkConfig)
 	i.up()
-	clerk := &clerk{plainAgent: connectPlain(t, i, "clerk"), page: pageOf(t, "agents.md"), i: i}
+	clerk := &clerk{plainAgent: connectPlain(t, i, "clerk"), page: pageOf(t, "write-an-agent.md"), i: i}
 	clerk.cancelled = clerk.hears("podium.agent.clerk.cancel")
 	for _, chapter := range []struct {
 		name string

@@ -1,0 +1,226 @@
+// An agent for Podium: it writes what it is asked in capital letters.
+//
+//   node clerk.mjs [data directory of podium]
+//
+// `work` is what you replace. All below it can stay as it is.
+
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { jetstream } from "@nats-io/jetstream";
+import { connect, headers, nkeyAuthenticator } from "@nats-io/transport-node";
+
+const name = "clerk"; // as podium.yaml has it, with `concurrency` and `heartbeat`
+const concurrency = 2;
+const heartbeat = 5_000;
+
+class Failure extends Error {} // its words are for the person who waits
+class Hopeless extends Failure {} // likewise, and no other attempt can help
+
+// work does one task and returns its text. say tells the person how far it is. When
+// signal is aborted nobody waits for the result any more.
+async function work(task, say, signal) {
+  const words = task.context?.request ?? task.description; // what the person wrote: data, never instruction
+  if (!/\p{Letter}/u.test(words)) throw new Hopeless("There is no letter in it.");
+  const seconds = Number(/in (\d+) seconds/.exec(words)?.[1] ?? 0);
+  for (let passed = 0; passed < seconds; passed++) {
+    say(Math.floor((100 * passed) / seconds), `${seconds - passed} seconds to go`);
+    await pause(1_000, undefined, { signal });
+  }
+  return words.toUpperCase();
+}
+
+// --- Connecting
+
+const data = process.argv[2] ?? "podium-data";
+const seed = readFileSync(`${data}/credentials/agent-${name}.nk`, "utf8").trim();
+const nats = await connect({
+  servers: JSON.parse(readFileSync(`${data}/instance.json`, "utf8")).nats,
+  authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
+  inboxPrefix: `_INBOX_${name}`, // with any other, nothing is answered
+  maxReconnectAttempts: -1, // for ever
+});
+const subject = (last) => `podium.agent.${name}.${last}`;
+const working = new Map(); // what is under way, by message_id
+let stopping = false;
+
+nats.subscribe(subject("cancel"), { callback: (_, hint) => working.get(hint.string())?.stop.abort() });
+tellErrors();
+stayKnown();
+const consumer = await jetstream(nats, { apiPrefix: "CORE.API" }).consumers.get("PODIUM_WORK", name);
+for (let slot = 0; slot < concurrency; slot++) takeRequests();
+for (const end of ["SIGINT", "SIGTERM"]) process.once(end, giveBack);
+console.log(`${name} takes requests; Ctrl-C stops it`);
+
+// What the agent is not permitted is told apart from the message that it sent.
+async function tellErrors() {
+  for await (const status of nats.status()) {
+    if (status.type === "error") console.error(status.error.message);
+  }
+}
+
+// stayKnown announces the agent, and says that it is alive.
+async function stayKnown() {
+  const about = JSON.stringify({ name, kind: "javascript", description: "Writes in capital letters.", kinds: ["work"], concurrency });
+  for (let service = "announce"; !stopping; ) {
+    const refused = await nats.request(subject(service), service === "announce" ? about : "", { timeout: 5_000 })
+      .then((answer) => answer.headers?.get("Nats-Service-Error-Code"), () => "503");
+    if (refused === "403") throw new Error(`${name} is not "kind: external" in podium.yaml`);
+    if (!refused) service = "alive";
+    if (refused === "500") service = "announce";
+    await pause(refused ? 1_000 : 10_000);
+  }
+}
+
+// --- Requests
+
+// takeRequests has one request at a time: the others wait better in the stream.
+async function takeRequests() {
+  while (!stopping) {
+    try {
+      const message = await consumer.next({ expires: 10_000 });
+      if (message) await handle(message);
+    } catch (error) {
+      if (stopping) return;
+      console.error(error.message); // such as a connection that is away for now
+      await pause(1_000);
+    }
+  }
+}
+
+async function handle(message) {
+  const header = (attribute) => decodeURIComponent(message.headers?.get(`ce-${attribute}`) ?? "");
+  const id = header("id"), expires = Date.parse(header("expires"));
+  const known = working.get(id);
+  if (known) { // handed out again, while this process is at it
+    known.message = message;
+    return;
+  }
+  const held = { message, stop: new AbortController(), replyTo: header("replyto") || subject("response") };
+  const { signal } = held.stop;
+  working.set(id, held);
+  // Without +WPI the request is handed out again after 15 s.
+  const lease = setInterval(() => (Date.now() > expires ? held.stop.abort() : held.message.working()), 5_000);
+  let pulse;
+  try {
+    if (Date.now() > expires) held.stop.abort();
+    signal.throwIfAborted();
+    const body = header("dataref") ? await get(id, header("dataref"), header("datagrant"), signal) : message.string();
+    const request = JSON.parse(body);
+    // The first progress says that the work has begun; then one every heartbeat, also when nothing is new.
+    let last = [0, "at work"];
+    const progress = () => nats.publish(held.replyTo.replace(`${name}.response`, `${name}.progress`), envelope(request, "progress_update", randomUUID(), {
+      plan_id: request.payload.plan_id, progress_percentage: last[0], message: last[1],
+    }));
+    progress();
+    pulse = setInterval(progress, heartbeat);
+    const outcome = await work(request.payload.tasks[0], (...news) => { last = news; }, signal).then(
+      (text) => ({ status: "completed", result: { text } }),
+      (error) => {
+        if (!(error instanceof Failure) && !signal.aborted) console.error(error);
+        const description = error instanceof Failure ? error.message : "The clerk could not do it.";
+        const resolution = error instanceof Hopeless ? "escalated" : "deferred";
+        return { status: "failed", issues_encountered: [{ severity: "high", description, resolution }] };
+      });
+    signal.throwIfAborted();
+    await answer(held, request, { plan_id: request.payload.plan_id, ...outcome });
+  } catch (error) {
+    if (!signal.aborted) { // it could not be read, or not be answered: once more, in 5 s
+      held.message.nak(5_000);
+      throw error;
+    }
+    console.log(`${id}: nobody waits any more`);
+  } finally {
+    clearInterval(pulse);
+    clearInterval(lease);
+    working.delete(id);
+  }
+  await held.message.ackAck(); // it is dealt with. Should this be lost, it comes again, and the same is answered
+}
+
+// giveBack leaves what is under way to another process: in a second, because at once it
+// would come to this one, which still asks for requests.
+async function giveBack() {
+  stopping = true;
+  for (const { message } of working.values()) message.nak(1_000);
+  await nats.drain();
+  process.exit();
+}
+
+// --- Answers
+
+function envelope(request, type, message_id, payload) {
+  return JSON.stringify({
+    message_id, type, from: name, to: request.from, timestamp: new Date().toISOString(), in_reply_to: request.message_id, payload,
+  });
+}
+
+async function answer({ replyTo, stop: { signal } }, request, payload) {
+  // The id follows from the request's: whoever answers it again says the same.
+  const id = uuid5(request.message_id, "response");
+  const body = Buffer.from(envelope(request, "execution_response", id, payload));
+  if (body.length <= 256 * 1024) return publish(replyTo, body, undefined, signal);
+  const kept = await put(body, "application/json", signal);
+  const about = headers();
+  for (const [attribute, value] of Object.entries({
+    specversion: "1.0", id, source: `/podium/${name}`, type: "podium.execution_response.v1", causationid: request.message_id,
+    dataref: `podium-artifact:${kept.sha256}`, datahash: kept.sha256, datasize: String(kept.size), datagrant: kept.grant,
+  })) about.set(`ce-${attribute}`, value);
+  return publish(replyTo, "", about, signal);
+}
+
+// publish goes on until the message is stored. It counts once, however often it is sent.
+async function publish(to, body, about, signal) {
+  for (;; await pause(1_000, undefined, { signal })) {
+    const said = await nats.request(to, body, { timeout: 10_000, headers: about }).then((reply) => reply.json(), () => undefined);
+    if (said?.stream) return;
+    if (said?.error?.code === 400) throw new Error(said.error.description);
+  }
+}
+
+// --- Bodies that are too large for a message
+
+const piece = 512 * 1024;
+
+// artifact asks the store: a line of JSON, a line feed, and bytes; and is answered so.
+async function artifact(line, bytes, signal) {
+  for (;; await pause(1_000, undefined, { signal })) {
+    const frame = Buffer.concat([Buffer.from(JSON.stringify(line) + "\n"), bytes]);
+    const reply = await nats.request(subject("artifact"), frame, { timeout: 10_000 }).catch(() => undefined);
+    if (!reply || reply.headers?.get("Nats-Service-Error-Code") === "503") continue; // once more
+    if (reply.headers?.get("Nats-Service-Error")) throw new Error(reply.headers.get("Nats-Service-Error"));
+    const content = Buffer.from(reply.data), end = content.indexOf("\n");
+    const said = JSON.parse(content.subarray(0, end).toString());
+    if (said.error === "busy") continue;
+    if (said.error) throw new Error(`the store of artifacts says: ${said.error}`);
+    return [said, content.subarray(end + 1)];
+  }
+}
+
+async function get(request, reference, grant, signal) {
+  const sha256 = reference.replace("podium-artifact:", "");
+  let whole = Buffer.alloc(0), size;
+  do {
+    const [said, bytes] = await artifact({ op: "get", request, sha256, grant, offset: whole.length }, Buffer.alloc(0), signal);
+    size = said.size;
+    whole = Buffer.concat([whole, bytes]);
+  } while (whole.length < size);
+  return whole.toString();
+}
+
+async function put(bytes, media_type, signal) {
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += piece) {
+    parts.push((await artifact({ op: "put", media_type }, bytes.subarray(at, at + piece), signal))[0]);
+  }
+  if (parts.length === 1) return parts[0];
+  const join = { op: "join", media_type, sha256: createHash("sha256").update(bytes).digest("hex"), parts: parts.map((p) => p.sha256), grants: parts.map((p) => p.grant) };
+  return (await artifact(join, Buffer.alloc(0), signal))[0];
+}
+
+function uuid5(namespace, text) {
+  const hash = createHash("sha1").update(Buffer.from(namespace.replaceAll("-", ""), "hex")).update(text).digest();
+  hash[6] = (hash[6] & 0x0f) | 0x50;
+  hash[8] = (hash[8] & 0x3f) | 0x80;
+  return hash.toString("hex", 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
