@@ -29,7 +29,7 @@ func decode(body []byte, name string, lookup lookupFunc) (*Config, error) {
 	if root := d.parse(body); root != nil {
 		d.value(root, reflect.ValueOf(&config).Elem(), "", "")
 	}
-	if err := d.problems.sorted(); err != nil {
+	if err := d.problems.Sorted(); err != nil {
 		return nil, err
 	}
 	config.places, config.file = d.places, name
@@ -212,7 +212,7 @@ func (d *decoder) unknown(at place, path, key string, into reflect.Value, fields
 	for i, f := range fields {
 		keys[i] = f.key
 	}
-	d.problem(at, path, "%s", suggest(fmt.Sprintf("unknown key %q", key), key, keys))
+	d.problem(at, path, "%s", Suggest(fmt.Sprintf("unknown key %q", key), key, keys))
 }
 
 // table reads a mapping whose keys are names.
@@ -348,5 +348,5 @@ func checkWord(text string, tag reflect.StructTag) error {
 	if len(words) == 0 || slices.Contains(words, text) {
 		return nil
 	}
-	return errors.New(suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
+	return errors.New(Suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
 }
