@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"podium/cmd/podium/config"
@@ -108,7 +110,7 @@ func (r *reader) value(value *node, of *shape, path string) {
 
 // wanted says what a value has to be, to a person and to the reader; nothing when it
 // may be anything.
-func (r *reader) wanted(of *shape) (words string, kind byte) {
+func (*reader) wanted(of *shape) (words string, kind jsontext.Kind) {
 	switch {
 	case of.Type == "object":
 		return "an object", '{'
@@ -220,9 +222,16 @@ func (r *reader) text(value *node, of *shape, path string) {
 
 func (r *reader) number(value *node, of *shape, path string) {
 	number, err := strconv.ParseInt(value.literal, 10, 64)
+	low, high := int64(math.MinInt64), int64(math.MaxInt64)
+	if of.Minimum != nil {
+		low = *of.Minimum
+	}
+	if of.Maximum != nil {
+		high = *of.Maximum
+	}
 	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && of.Maximum != nil && number > *of.Maximum, err == nil && of.Minimum != nil && number < *of.Minimum:
-		r.problem(value.at, path, "%s is not between %d and %d", value.literal, *of.Minimum, *of.Maximum)
+	case errors.Is(err, strconv.ErrRange), err == nil && (number < low || number > high):
+		r.problem(value.at, path, "%s is not between %d and %d", value.literal, low, high)
 	case err != nil:
 		r.problem(value.at, path, "a whole number is expected, and this is %s%s", value.literal, purpose(of))
 	}
