@@ -48,6 +48,9 @@ func dial(ctx context.Context, config Config) (MailSource, error) {
 			Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 		},
 	}
+	if config.Security == SecurityNone {
+		dialer.Control = ControlPlaintext(config.Plaintext)
+	}
 	conn, err := dialer.DialContext(ctx, "tcp", config.address())
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)

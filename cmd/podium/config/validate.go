@@ -198,5 +198,5 @@ func isLoopback(host string) bool {
 		return true
 	}
 	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback()
+	return err == nil && address.Unmap().IsLoopback()
 }
