@@ -140,7 +140,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(err.Error()), verbOf(err))
+		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(plainUsage(err.Error())), verbOf(err))
 		return exitUsage
 	}
 	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"

@@ -142,7 +142,7 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 	case c.conn.wentSilent():
 		return fmt.Errorf("%s: %w", command, ErrSilent)
 	case errors.As(err, &answer):
-		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code)}
+		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code), Said: answer.Text}
 	}
 	return fmt.Errorf("%s: %w", command, err)
 }

@@ -60,9 +60,9 @@ func (d *decoder) parse(body []byte) ast.Node {
 	file, err := parser.ParseBytes([]byte(markVariables(text)), 0)
 	if err != nil {
 		if syntax, ok := errors.AsType[yaml.Error](err); ok {
-			d.problem(placeOf(syntax.GetToken()), "", "%s", syntax.GetMessage())
+			d.problem(placeOf(syntax.GetToken()), "", "%s", yamlFault(unmark(syntax.GetMessage())))
 		} else {
-			d.problem(place{}, "", "%v", err)
+			d.problem(place{}, "", fallbackFault)
 		}
 		return nil
 	}
@@ -337,8 +337,13 @@ func (d *decoder) mismatch(node ast.Node, path, wanted string) {
 	case *ast.BoolNode:
 		found = "true or false"
 	}
-	if wanted == "text" && isScalar(node) {
+	switch text := node.GetToken().Value; {
+	case wanted == "text" && isScalar(node):
 		found += " without quotes"
+	case wanted == "a whole number" && node.Type() == ast.FloatType:
+		found = "a number with a fraction"
+	case found == "text" && strings.Contains(wanted, "number") && strings.Trim(text, "+-0123456789.eE") == "" && text != "":
+		found = "a number that is too large, or in quotes"
 	}
 	d.problem(start(node), path, "expected %s, found %s", wanted, found)
 }

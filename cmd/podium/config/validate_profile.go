@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -116,9 +115,7 @@ func (v *validator) keywords(path string, keywords []Keyword) {
 			v.problem(fmt.Sprintf("%s[%d]", path, i), "the keyword is empty")
 		}
 		if keyword.Mode == schemas.ModeRegex {
-			if _, err := regexp.Compile(keyword.Word); err != nil {
-				v.problem(fmt.Sprintf("%s[%d]", path, i), "%v", err)
-			}
+			v.expression(fmt.Sprintf("%s[%d]", path, i), keyword.Word)
 		} else if strings.Contains(keyword.Word, "*") {
 			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix, suffix or substring instead of "*"`)
 		}
@@ -131,8 +128,6 @@ func (v *validator) complexity(path string, complexity *Complexity) {
 	}
 	v.keywords(path+".verbs", complexity.Verbs)
 	for i, pattern := range complexity.Patterns {
-		if _, err := regexp.Compile(pattern); err != nil {
-			v.problem(fmt.Sprintf("%s.patterns[%d]", path, i), "%v", err)
-		}
+		v.expression(fmt.Sprintf("%s.patterns[%d]", path, i), pattern)
 	}
 }
