@@ -144,6 +144,15 @@ func (p *Plan) sound() error {
 	if err != nil {
 		return err
 	}
+	for i := range p.request.Payload.Tasks {
+		if kind := p.request.Payload.Tasks[i].Context.Kind; !kind.IsWork() {
+			at := p.tasks.elements[i].member("context").member("kind").at
+			p.reader.problem(at, entry(p.path, i)+".context.kind", "%q is a question; a supervisor is asked for work alone", kind)
+		}
+	}
+	if p.words() {
+		return p.reader.problems.Sorted()
+	}
 	anybody := plan.Profile{Profile: schemas.Profile{Planner: &schemas.Planner{MaxTasks: len(request.Payload.Tasks)}}}
 	for i := range request.Payload.Tasks {
 		anybody.Agents = append(anybody.Agents, schemas.AgentUse{Name: request.Payload.Tasks[i].AssignedTo})
@@ -152,9 +161,19 @@ func (p *Plan) sound() error {
 	return p.reader.problems.Sorted()
 }
 
+// words reports whether the plan is none: one task for the supervisor itself is a piece of
+// work in words, of which it makes the tasks.
+func (p *Plan) words() bool {
+	tasks := p.request.Payload.Tasks
+	return len(tasks) == 1 && tasks[0].AssignedTo == session.Supervisor
+}
+
 // Check names what keeps a plan from being carried out by a profile: the error is
 // config.Problems.
 func (p *Plan) Check(profile *plan.Profile) error {
+	if p.words() {
+		return nil
+	}
 	names := make([]string, len(profile.Agents))
 	for i := range profile.Agents {
 		names[i] = profile.Agents[i].Name

@@ -81,6 +81,7 @@ func TestFaults(t *testing.T) {
 		"depends on itself":      {two(`"a"`, ""), []string{`tasks[0].dependencies: tasks depend on each other in a circle, so that none of them could begin: "a" → "a"`}},
 		"circle":                 {two(`"b"`, `"a"`), []string{`in a circle, so that none of them could begin: "a" → "b" → "a"`}},
 		"assignments":            {strings.Replace(task(""), "{", `{"agent_assignments": {"echo": ["z"]}, `, 1), []string{"agent_assignments.echo[0]: it"}},
+		"a question":             {task(`, "context": {"kind": "assess"}`), []string{`plan.json:1:92: tasks[0].context.kind: "assess" is a question; a supervisor is asked for work alone`}},
 		"estimate of a year":     {task(`, "estimated_time_seconds": 31536000`), []string{"tasks[0]: an estimate of 31536000 seconds is not between 0 and 864000"}},
 		"whole, type":            {`{"type": "execution_requst", "payload": ` + task("") + `}`, []string{`type: "execution_requst" is not a value that it can have; did you mean "execution_request"?`}},
 		"whole, id and time":     {`{"message_id": "7", "timestamp": "today", "payload": ` + task("") + `}`, []string{"message_id: it is not a UUID such as", "timestamp: it is not a time such as 2026-01-31T12:00:00Z"}},
@@ -164,7 +165,8 @@ func TestProfile(t *testing.T) {
 	}}
 	for text, want := range map[string]string{
 		task(""): "",
-		strings.Replace(task(""), "echo", "calculater", 1): `plan.json:1:64: tasks[0].assigned_to: "calculater" is not one of the agents of profile "desk"; did you mean "calculator"?`,
+		strings.Replace(task(`, "estimated_tokens": 1000`), "echo", "supervisor", 1): "", // words, of which it makes the tasks
+		strings.Replace(task(""), "echo", "calculater", 1):                           `plan.json:1:64: tasks[0].assigned_to: "calculater" is not one of the agents of profile "desk"; did you mean "calculator"?`,
 		two("", ""):                        "plan.json:1:11: tasks: the plan has 2 tasks, more than the 1 that are allowed",
 		task(`, "estimated_tokens": 1000`): "tasks: the tasks need an estimated 1000 tokens, more than the 10 that are allowed",
 	} {
