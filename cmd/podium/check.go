@@ -94,7 +94,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 		return nil, err
 	}
 	if found.fault(err); err != nil {
-		return nil, nil //nolint:nilnil // what is wrong has been noted
+		return nil, nil //nolint:nilnil,nilerr // what is wrong has been noted
 	}
 	for _, name := range sortedKeys(settings.Profiles) {
 		_, compiled := plan.Compile(settings.Profile(name))

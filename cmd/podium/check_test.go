@@ -21,8 +21,8 @@ func TestCheckPlan(t *testing.T) {
 		}
 		return path
 	}
-	unknown := write("unknown.json", `{"tasks": [{"task_id": "a", "description": "d", "assigned_to": "calculater"}]}`)
-	typed := write("typed.json", "{\"tasks\": [\n  {\"task_id\": \"a\", \"descripton\": \"d\", \"assigned_to\": \"echo\", \"dependencies\": \"b\"}]}")
+	unknown := write("unknown.json", `{"tasks": [{"task_id": "a", "description": "d", "assigned_to": "calculatr"}]}`)
+	typed := write("typed.json", "{\"tasks\": [\n  {\"task_id\": \"a\", \"descriptiom\": \"d\", \"assigned_to\": \"echo\", \"dependencies\": \"b\"}]}")
 	broken := write("broken.yaml", "agents: {echo: {kind: eccho}}\nprofiles: {p: {agents: [echo], routers: [{kind: default, agent: echo}]}}\n")
 	for _, c := range []struct {
 		name      string
@@ -32,17 +32,29 @@ func TestCheckPlan(t *testing.T) {
 		says      []string
 	}{
 		{"alone", []string{"--plan", right}, "", exitOK, []string{"plan.json is right: tasks 4", "with -c FILE"}},
-		{"for a profile", []string{"--plan", right, "-c", graphExample + "podium.yaml", "--profile", "graph"}, "", exitOK,
-			[]string{"podium.yaml is right", "plan.json is right for profile graph: tasks 4"}},
+		{
+			"for a profile",
+			[]string{"--plan", right, "-c", graphExample + "podium.yaml", "--profile", "graph"},
+			"", exitOK,
+			[]string{"podium.yaml is right", "plan.json is right for profile graph: tasks 4"},
+		},
 		{"standard input", []string{"--plan", "-"}, `{"tasks": []}`, exitUsage, []string{"-:1:11: tasks: the list is empty"}},
 		{"an agent that only the configuration knows", []string{"--plan", unknown}, "", exitOK, []string{"is right"}},
-		{"an agent that it knows not", []string{"--plan", unknown, "-c", graphExample + "podium.yaml", "--profile", "graph"}, "", exitUsage,
-			[]string{`:1:64: tasks[0].assigned_to: "calculater" is not one of the agents of profile "graph"; did you mean "calculator"?`}},
-		{"every fault at once", []string{"--plan", typed}, "", exitUsage,
+		{
+			"an agent that it knows not",
+			[]string{"--plan", unknown, "-c", graphExample + "podium.yaml", "--profile", "graph"},
+			"", exitUsage,
+			[]string{`:1:64: tasks[0].assigned_to: "calculatr" is not one of the agents of profile "graph"; did you mean "calculator"?`},
+		},
+		{
+			"every fault at once",
+			[]string{"--plan", typed},
+			"", exitUsage,
 			[]string{
-				`typed.json:2:3: tasks[0]: "description" is missing`, `unknown key "descripton"; did you mean "description"?`,
+				`typed.json:2:3: tasks[0]: "description" is missing`, `unknown key "descriptiom"; did you mean "description"?`,
 				"tasks[0].dependencies: a list of texts is expected, and this is a text (task_ids whose results this task needs)",
-			}},
+			},
+		},
 		{"both are wrong", []string{"--plan", typed, "-c", broken}, "", exitUsage, []string{`broken.yaml:1:23: agents.echo.kind`, `typed.json:2:20: tasks[0]: unknown key`}},
 		{"which profile", []string{"--plan", right, "-c", graphExample + "podium.yaml"}, "", exitUsage, []string{"--profile desk, or --profile graph"}},
 		{"a profile for nothing", []string{"--plan", right, "--profile", "graph"}, "", exitUsage, []string{"--profile goes with --plan and -c"}},

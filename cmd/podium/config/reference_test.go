@@ -129,12 +129,11 @@ func reference(t *testing.T) []byte {
 		"`*termin` its end, `*lager*` any part of it, and `/rechnung \\d+/` a regular expression (RE2). The long form says more:\n" +
 		"`{word: termin, mode: suffix, except: [untermin]}`.\n")
 	w.table("", reflect.TypeFor[Keyword]())
-	top := "\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n"
+	w.WriteString("\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
 	for _, f := range sections {
 		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.key })
-		top += fmt.Sprintf("| `%s` | [section](#%s) | – | %s |\n", f.key, anchor(all[at].title), plainCell(f.tag.Get("doc")))
+		fmt.Fprintf(w, "| `%s` | [section](#%s) | – | %s |\n", f.key, anchor(all[at].title), plainCell(f.tag.Get("doc")))
 	}
-	w.WriteString(top)
 	return w.Bytes()
 }
 

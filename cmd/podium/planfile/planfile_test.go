@@ -66,8 +66,8 @@ func TestFaults(t *testing.T) {
 		"priority":           {task(`, "priority": "hihg"`), []string{`tasks[0].priority: "hihg" is not a value that it can have; did you mean "high"?`}},
 		"agent":              {strings.Replace(task(""), "echo", "Echo!", 1), []string{`tasks[0].assigned_to: "Echo!" is not the name of an agent`}},
 		"missing keys":       {`{"tasks": [{}]}`, []string{`tasks[0]: "task_id" is missing (Unique in the request)`, `tasks[0]: "description" is missing`, `tasks[0]: "assigned_to" is missing`}},
-		"unknown keys": {task(`, "dependancies": [], "context": {"argumnets": {}}`), []string{
-			`plan.json:1:72: tasks[0]: unknown key "dependancies"; did you mean "dependencies"?`,
+		"unknown keys": {task(`, "dependenciez": [], "context": {"argumnets": {}}`), []string{
+			`plan.json:1:72: tasks[0]: unknown key "dependenciez"; did you mean "dependencies"?`,
 			`tasks[0].context: unknown key "argumnets"; did you mean "arguments"?`,
 		}},
 		"depends_on":             {task(`, "depends_on": ["b"]`), []string{`tasks[0]: unknown key "depends_on"; it can be: assigned_to, context,`}},
@@ -166,7 +166,7 @@ func TestProfile(t *testing.T) {
 	for text, want := range map[string]string{
 		task(""): "",
 		strings.Replace(task(`, "estimated_tokens": 1000`), "echo", "supervisor", 1): "", // words, of which it makes the tasks
-		strings.Replace(task(""), "echo", "calculater", 1):                           `plan.json:1:64: tasks[0].assigned_to: "calculater" is not one of the agents of profile "desk"; did you mean "calculator"?`,
+		strings.Replace(task(""), "echo", "calculatr", 1):                            `plan.json:1:64: tasks[0].assigned_to: "calculatr" is not one of the agents of profile "desk"; did you mean "calculator"?`,
 		two("", ""):                        "plan.json:1:11: tasks: the plan has 2 tasks, more than the 1 that are allowed",
 		task(`, "estimated_tokens": 1000`): "tasks: the tasks need an estimated 1000 tokens, more than the 10 that are allowed",
 	} {
