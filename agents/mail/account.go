@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/netip"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -21,16 +23,20 @@ type TLSMode string
 const (
 	TLSStart    TLSMode = "starttls" // STARTTLS before anything is said, or nothing is sent (RFC 3207); the default
 	TLSImplicit TLSMode = "implicit" // TLS from the first byte (RFC 8314)
-	TLSNone     TLSMode = "none"     // no encryption; a password goes to this machine only
+	TLSNone     TLSMode = "none"     // no encryption; only to where Account.Plaintext allows it
 )
 
 // An Account is one way to send.
 type Account struct {
-	Host     string
-	Port     int // 0 means 587 for starttls, 465 for implicit and 25 for none
-	TLS      TLSMode
-	Username string // empty: no authentication
-	Password string // for SCRAM-SHA-256, PLAIN or LOGIN
+	Host string
+	Port int // 0 means 587 for starttls, 465 for implicit and 25 for none
+	TLS  TLSMode
+	// Plaintext reports to which addresses TLSNone may go, password included. It is asked
+	// for the one that is connected to, whatever its name was resolved to before. Nil
+	// means those of this machine.
+	Plaintext func(netip.Addr) bool
+	Username  string // empty: no authentication
+	Password  string // for SCRAM-SHA-256, PLAIN or LOGIN
 	// Token, unless nil, returns the token for XOAUTH2 instead of a password. It is
 	// called once for each connection. When the server refuses what it gave, Discard,
 	// unless nil, is told so, and it is called once more.
@@ -131,14 +137,35 @@ func (a *Account) complete() error {
 	if a.Timeout == 0 {
 		a.Timeout = DefaultTimeout
 	}
-	local := a.Host == "localhost" || a.Host == "127.0.0.1" || a.Host == "::1"
-	if a.TLS == TLSNone && a.Username != "" && !local {
+	if a.TLS == TLSNone && a.Plaintext == nil && a.Username != "" && !isLocal(a.Host) {
 		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
+	}
+	if a.Plaintext == nil {
+		a.Plaintext = netip.Addr.IsLoopback
 	}
 	if a.Token != nil && a.Username == "" {
 		return errors.New("a token needs a username")
 	}
 	return a.completeDelivery()
+}
+
+func isLocal(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
+}
+
+// errPlaintext reports a server to which nothing was said, since nothing may go there
+// without TLS.
+var errPlaintext = errors.New("the mail server's address is none to which anything may go without TLS: " +
+	"tls none is for this machine, and with cleartext: private for private networks")
+
+// control is asked before a connection without TLS is made: it is the address itself that
+// is judged, and not what its name was resolved to at another time.
+func (a *Account) control(_, address string, _ syscall.RawConn) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !a.Plaintext(at.Addr().Unmap()) {
+		return errPlaintext
+	}
+	return nil
 }
 
 // completeDelivery fills in and checks what is no matter of the connection.

@@ -180,6 +180,9 @@ func (s *sender) dial(ctx context.Context, network string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
 	}
 	var dialer net.Dialer
+	if s.account.TLS == TLSNone {
+		dialer.Control = s.account.control
+	}
 	return dialer.DialContext(ctx, network, address)
 }
 
@@ -213,7 +216,7 @@ func (s *sender) options(ctx context.Context, letter *letter) ([]gomail.Option, 
 			gomail.WithUsername(s.account.Username), gomail.WithPassword(token))
 	case s.account.Username != "":
 		options = append(options,
-			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin),
+			gomail.WithOpportunisticSMTPAuth(s.account.TLS.mechanisms()...),
 			gomail.WithUsername(s.account.Username),
 			gomail.WithPassword(s.account.Password))
 	}
@@ -221,6 +224,15 @@ func (s *sender) options(ctx context.Context, letter *letter) ([]gomail.Option, 
 		options = append(options, gomail.WithoutSMTPUTF8())
 	}
 	return options, nil
+}
+
+// mechanisms are those by which a password is said, the best first. Without TLS the library
+// says it in clear to localhost alone; here it was asked for the address before.
+func (m TLSMode) mechanisms() []gomail.SMTPAuthType {
+	if m == TLSNone {
+		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
+	}
+	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
 }
 
 // classify tells a refusal from everything else, and keeps addresses and the

@@ -20,9 +20,11 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// checkCommand reads a configuration without starting anything.
+// checkCommand reads a configuration, or a plan, without starting anything.
 type checkCommand struct {
-	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
+	Config  string `help:"The configuration; podium.yaml when neither it nor a plan is named." short:"c" placeholder:"FILE"`
+	Plan    string `help:"A plan as \"podium send --plan\" takes it; - is standard input. With -c, also whether the profile has its agents and allows it." placeholder:"FILE"`
+	Profile string `help:"With --plan and -c: the profile that it is for; not needed when there is only one." placeholder:"NAME"`
 }
 
 // Help is shown by --help.
@@ -30,53 +32,122 @@ func (checkCommand) Help() string {
 	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
 when there is one. The environment variables that the configuration names have to be set, and the
 programs of its agents have to be there. What may not be meant is a caution and no fault. Nothing is
-started, so it does not see whether servers answer.
+started, so it does not see whether servers answer. docs/configuration.md lists every key.
 
-  podium check -c podium.yaml`
+  podium check -c podium.yaml
+
+A plan is held to the same: unknown keys, tasks that depend on nothing or in a circle and, with -c,
+agents that the profile has not. No instance is needed.
+
+  podium check --plan plan.json
+  podium check --plan plan.json -c podium.yaml --profile graph -o json`
+}
+
+// checked is what a check has found, and what it says when that is nothing.
+type checked struct {
+	faults   []string
+	cautions []string
+	err      error
+	right    []string
+}
+
+func (c *checked) fault(err error) {
+	if err == nil {
+		return
+	}
+	problems := config.ProblemsOf(err)
+	for _, problem := range problems {
+		c.faults = append(c.faults, problem.Error())
+	}
+	if len(problems) == 0 {
+		c.faults = append(c.faults, err.Error())
+	}
+	c.err = errors.Join(c.err, err)
 }
 
 // Run implements the verb.
 func (c *checkCommand) Run(env *environment) error {
-	settings, err := loadConfig(c.Config)
-	faults := []string{} // a list in JSON too
-	for _, problem := range config.ProblemsOf(err) {
-		faults = append(faults, problem.Error())
+	if c.Profile != "" && (c.Plan == "" || c.Config == "") {
+		return usage(errors.New("--profile goes with --plan and -c: it is the one that the plan is for"))
 	}
-	if err != nil && len(faults) == 0 {
+	found := checked{faults: []string{}, cautions: []string{}} // lists in JSON too
+	var settings *config.Config
+	if c.Plan == "" || c.Config != "" {
+		var err error
+		if settings, err = c.configuration(&found); err != nil {
+			return err
+		}
+	}
+	if c.Plan != "" {
+		if err := c.plan(env, settings, &found); err != nil {
+			return err
+		}
+	}
+	return found.print(env)
+}
+
+// configuration checks a configuration. It is nil when it holds a problem.
+func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
+	file := cmp.Or(c.Config, "podium.yaml")
+	settings, err := loadConfig(file)
+	if err != nil && config.ProblemsOf(err) == nil {
+		return nil, err
+	}
+	if found.fault(err); err != nil {
+		return nil, nil //nolint:nilnil,nilerr // what is wrong has been noted
+	}
+	for _, name := range sortedKeys(settings.Profiles) {
+		_, compiled := plan.Compile(settings.Profile(name))
+		found.fault(compiled)
+	}
+	found.fault(service.CheckAgents(settings))
+	found.fault(service.CheckCredentials(settings.Ledger))
+	if found.err == nil {
+		found.cautions = settings.Cautions()
+	}
+	found.right = append(found.right, fmt.Sprintf("%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d, event sources %d", file,
+		len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels), len(settings.HTTP.Sources)))
+	return settings, nil
+}
+
+// plan checks a plan, with a configuration also for one of its profiles.
+func (c *checkCommand) plan(env *environment, settings *config.Config, found *checked) error {
+	read, err := readPlan(env.stdin, c.Plan)
+	if err != nil && config.ProblemsOf(err) == nil {
 		return err
 	}
-	if err == nil {
-		for _, name := range sortedKeys(settings.Profiles) {
-			if _, compiled := plan.Compile(settings.Profile(name)); compiled != nil {
-				faults = append(faults, compiled.Error())
-				err = errors.Join(err, compiled)
-			}
-		}
-		for _, found := range []error{service.CheckAgents(settings), service.CheckCredentials(settings.Ledger)} {
-			if found != nil {
-				faults = append(faults, found.Error())
-				err = errors.Join(err, found)
-			}
-		}
+	if found.fault(err); err != nil {
+		return nil //nolint:nilerr // it has been noted
 	}
-	cautions := []string{}
-	if err == nil {
-		cautions = settings.Cautions()
+	says := fmt.Sprintf("%s is right: tasks %d; with -c FILE it is also seen whether its agents are there", c.Plan, len(read.Tasks()))
+	if settings != nil {
+		name, err := onlyProfile(settings, c.Profile)
+		if err != nil {
+			return err
+		}
+		if profile, err := plan.Compile(settings.Profile(name)); err == nil { // else that is a fault already
+			found.fault(read.Check(profile))
+		}
+		says = fmt.Sprintf("%s is right for profile %s: tasks %d", c.Plan, name, len(read.Tasks()))
 	}
+	found.right = append(found.right, says)
+	return nil
+}
+
+func (c *checked) print(env *environment) error {
 	if env.json {
-		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": err == nil, "problems": faults, "cautions": cautions}), usage(err))
+		return errors.Join(json.NewEncoder(env.stdout).Encode(map[string]any{"ok": c.err == nil, "problems": c.faults, "cautions": c.cautions}), usage(c.err))
 	}
-	if err == nil {
-		for _, caution := range cautions {
-			if _, err = fmt.Fprintln(env.stdout, "caution: "+caution); err != nil {
-				return err
-			}
+	if c.err != nil {
+		return usage(c.err)
+	}
+	for _, caution := range c.cautions {
+		if _, err := fmt.Fprintln(env.stdout, "caution: "+caution); err != nil {
+			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d, event sources %d\n", c.Config,
-			len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels), len(settings.HTTP.Sources))
-		return err
 	}
-	return usage(err)
+	_, err := fmt.Fprintln(env.stdout, strings.Join(c.right, "\n"))
+	return err
 }
 
 func usage(err error) error {

@@ -47,7 +47,7 @@ type command struct {
 	NATS       natsCommand       `cmd:"" name:"nats" help:"Prepare a NATS server of your own."`
 	Mail       mailCommand       `cmd:"" help:"Prove that no mail is missing, and show what mail becomes."`
 	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`
-	Check      checkCommand      `cmd:"" help:"Check a configuration."`
+	Check      checkCommand      `cmd:"" help:"Check a configuration, or a plan."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
@@ -140,7 +140,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(err.Error()), verbOf(err))
+		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(plainUsage(err.Error())), verbOf(err))
 		return exitUsage
 	}
 	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"

@@ -282,25 +282,3 @@ func TestVersion(t *testing.T) {
 		t.Errorf("--version says %q, and version %q", flag.stdout, verb.stdout)
 	}
 }
-
-// TestPlanFaultsInPlainWords: what is wrong with a plan is told by its place and in words,
-// not in those of a parser or of Go.
-func TestPlanFaultsInPlainWords(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"":           "it is empty",
-		"echo hello": "line 1, column 1: it is not JSON from here on",
-		"{\"tasks\": [\n  {\"task_id\": \"ä\" x}]}": "line 2, column 19: it is not JSON from here on",
-		"{\"tasks\": [":                   "it ends too early",
-		"{\"tasks\": [], \"tasks\": []}":  `the name "tasks" is there twice`,
-		"{\"tasks\": {}}":                 "/tasks is an object, and has to be a list",
-		"{\"tasks\": [{\"task_id\": 7}]}": "/tasks/0/task_id is a number, and has to be a text",
-		"[]":                              "the whole is a list, and has to be an object",
-		"{}":                              `it has neither "payload" nor "tasks"`,
-	} {
-		_, err := planRequest([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "schemas.") || strings.Contains(err.Error(), "jsontext") {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}

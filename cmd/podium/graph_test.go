@@ -67,7 +67,7 @@ func TestGraphExample_M16(t *testing.T) {
 	if len(run.Tasks) != 1 || run.Tasks[0].Agent != "reports" || !strings.HasPrefix(answer, "Write about herons") {
 		t.Errorf("%d tasks, answer %q", len(run.Tasks), answer)
 	}
-	i.refusesCircle()
+	i.refusesUnknown()
 	if quarantined := i.podium("quarantine", "-o", "json"); strings.TrimSpace(quarantined.stdout) != "" {
 		t.Errorf("in quarantine: %s", quarantined.stdout)
 	}
@@ -75,24 +75,32 @@ func TestGraphExample_M16(t *testing.T) {
 	i.verify()
 }
 
-// refusesCircle sends a plan whose tasks depend on each other in a circle.
-func (i *installation) refusesCircle() {
+// refusesUnknown sends a plan for an agent that the profile has not, which only the run
+// can know, and one whose tasks depend on each other in a circle, which is not sent.
+func (i *installation) refusesUnknown() {
 	i.t.Helper()
-	plan := filepath.Join(i.folder, "circle.json")
-	body := `{"tasks":[{"task_id":"a","description":"a","assigned_to":"note","dependencies":["b"]},` +
-		`{"task_id":"b","description":"b","assigned_to":"nobody","dependencies":["a"]}]}`
-	if err := os.WriteFile(plan, []byte(body), 0o600); err != nil {
-		i.t.Fatal(err)
+	plan := filepath.Join(i.folder, "plan.json")
+	write := func(dependencies string) {
+		body := `{"tasks":[{"task_id":"a","description":"a","assigned_to":"note"` + dependencies + `},` +
+			`{"task_id":"b","description":"b","assigned_to":"nobody","dependencies":["a"]}]}`
+		if err := os.WriteFile(plan, []byte(body), 0o600); err != nil {
+			i.t.Fatal(err)
+		}
 	}
+	write("")
 	sent := i.podium("send", "--profile", "graph", "--plan", plan, "--wait", "-o", "json")
 	var said struct{ Run, Reason string }
 	if err := json.Unmarshal([]byte(sent.stdout), &said); err != nil || sent.code == exitOK || said.Reason != string(schemas.StopInvalidPlan) {
 		i.t.Fatalf("exit code %d, %v\n%s%s", sent.code, err, sent.stdout, sent.stderr)
 	}
 	shown := i.podium("runs", "show", said.Run).stdout
-	for _, fault := range []string{`in a circle: "a", "b"`, `"nobody" is not one of the agents`} {
-		if !strings.Contains(shown, fault) {
-			i.t.Errorf("%q is not told:\n%s", fault, shown)
-		}
+	if fault := `"nobody" is not one of the agents`; !strings.Contains(shown, fault) {
+		i.t.Errorf("%q is not told:\n%s", fault, shown)
+	}
+	before := len(i.runs())
+	write(`,"dependencies":["b"]`)
+	sent = i.podium("send", "--profile", "graph", "--plan", plan, "--wait")
+	if sent.code != exitUsage || !strings.Contains(sent.stderr, `in a circle, so that none of them could begin: "a" → "b" → "a"`) || len(i.runs()) != before {
+		i.t.Errorf("a circle: exit code %d, %d runs\n%s%s", sent.code, len(i.runs())-before, sent.stdout, sent.stderr)
 	}
 }

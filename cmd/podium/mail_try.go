@@ -102,6 +102,9 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 	}
 	about.ReadOnly = true
 	source, err := imap.Connect(env.ctx, about)
+	if refusal, ok := errors.AsType[*imap.RefusedError](err); ok {
+		return fmt.Errorf("account %q: %s", account.Name, refusal.Sentence())
+	}
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 		return env.printTried(tryMail(profile, &preview))
 	})
 	if refusal, ok := errors.AsType[*imap.RefusedError](err); ok && seen == 0 {
-		err = fmt.Errorf("account %q: %w; is %q the name of a mailbox there?", account.Name, refusal, mailbox)
+		err = fmt.Errorf("account %q: %s; is %q the name of a mailbox there?", account.Name, refusal.Sentence(), mailbox)
 	}
 	if err == nil && seen == 0 && !env.json {
 		_, err = fmt.Fprintf(env.stdout, "%s is empty\n", mailbox)

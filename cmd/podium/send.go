@@ -31,7 +31,7 @@ type sendCommand struct {
 // Help is shown by --help.
 func (sendCommand) Help() string {
 	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
-to a profile. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
+to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
 
   podium send "What is 6 * 7?" --wait
   podium send --thread budget "What is 42 / 5?" --wait --timeout 30s -o json

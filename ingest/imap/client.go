@@ -48,6 +48,9 @@ func dial(ctx context.Context, config Config) (MailSource, error) {
 			Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 		},
 	}
+	if config.Security == SecurityNone {
+		dialer.Control = ControlPlaintext(config.Plaintext)
+	}
 	conn, err := dialer.DialContext(ctx, "tcp", config.address())
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)
@@ -139,7 +142,7 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 	case c.conn.wentSilent():
 		return fmt.Errorf("%s: %w", command, ErrSilent)
 	case errors.As(err, &answer):
-		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code)}
+		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code), Said: answer.Text}
 	}
 	return fmt.Errorf("%s: %w", command, err)
 }

@@ -194,6 +194,8 @@ func problem(err error) string {
 		return errToken.Error()
 	case errors.Is(err, ErrSilent):
 		return ErrSilent.Error()
+	case errors.Is(err, ErrPlaintext):
+		return ErrPlaintext.Error()
 	case errors.Is(err, ErrTruncated):
 		return ErrTruncated.Error()
 	case errors.As(err, &answer):

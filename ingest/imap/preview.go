@@ -77,7 +77,7 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 	var refusal *RefusedError
 	switch {
 	case errors.As(err, &refusal):
-		preview.Problem = refusal.Error()
+		preview.Problem = refusal.Sentence()
 		return preview, content.close()
 	case err != nil:
 		return preview, errors.Join(err, content.close())

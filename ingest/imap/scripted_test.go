@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -540,7 +541,7 @@ func TestConfigIsCheckedAsAWhole(t *testing.T) {
 		}
 	}
 	settings := config("mail.example.org", 143)
-	settings.AllowPlaintext = true
+	settings.Plaintext = netip.Addr.IsPrivate
 	if _, err := imap.New(settings, dependencies); err != nil {
 		t.Errorf("allowed explicitly: %v", err)
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // A MailSource is one connection to one mailbox. It is for one goroutine. Every
@@ -74,21 +76,58 @@ var (
 	ErrTruncated = errors.New("the message ended before its announced size")
 )
 
-// A RefusedError is a command that the server answered with NO or BAD. The
-// server's sentence is left out, since it may name people.
+// A RefusedError is a command that the server answered with NO or BAD.
 type RefusedError struct {
 	Command string
 	Type    string // NO or BAD
 	Code    string // response code (RFC 5530); may be empty
+	// Said is the server's sentence. It may name people: it is for whoever has asked, and
+	// no part of the error, which is logged.
+	Said string
 }
 
-// Error implements error.
-func (e *RefusedError) Error() string {
-	if e.Code == "" {
-		return fmt.Sprintf("the mail server refused %s: %s", e.Command, e.Type)
-	}
-	return fmt.Sprintf("the mail server refused %s: %s [%s]", e.Command, e.Type, e.Code)
+// meanings are those of the response codes (RFC 5530, RFC 9051).
+var meanings = map[string]string{ //nolint:gochecknoglobals // never written
+	"UNAVAILABLE": "a part of it is out of service", "AUTHENTICATIONFAILED": "name or password are wrong",
+	"AUTHORIZATIONFAILED": "this name may not open that mailbox", "EXPIRED": "the password has expired",
+	"PRIVACYREQUIRED": "it wants TLS first", "CONTACTADMIN": "whoever runs it has to be asked",
+	"NOPERM": "the account has no right to do that", "INUSE": "the mailbox is in use elsewhere",
+	"EXPUNGEISSUED": "the mail is gone", "CORRUPTION": "it has found damage in the mailbox", "SERVERBUG": "it reports a fault of its own",
+	"CLIENTBUG": "it takes the command for a mistake", "CANNOT": "it can never do that", "LIMIT": "a limit of it is reached",
+	"OVERQUOTA": "the mailbox is full", "ALREADYEXISTS": "that is there already", "NONEXISTENT": "there is no such mailbox",
+	"TRYCREATE": "there is no such mailbox yet",
 }
+
+// Error implements error: what the answer means, and the answer itself.
+func (e *RefusedError) Error() string {
+	means, answer := meanings[strings.ToUpper(e.Code)], e.Type
+	if e.Code != "" {
+		answer += " [" + e.Code + "]"
+	}
+	if means == "" && e.Type == "BAD" {
+		means = "it does not know the command, or not at this moment"
+	}
+	if means != "" {
+		means = ": " + means
+	}
+	return fmt.Sprintf("the mail server refused the command %s%s (its answer: %s)", e.Command, means, answer)
+}
+
+// Sentence is the error with the server's own words behind it, on one line, for whoever
+// has asked; it may name people.
+func (e *RefusedError) Sentence() string {
+	said := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(e.Said, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if said == "" {
+		return e.Error()
+	}
+	if runes := []rune(said); len(runes) > maxSentence {
+		said = string(runes[:maxSentence-1]) + "…"
+	}
+	return e.Error() + fmt.Sprintf("; it says: %q", said)
+}
+
+// maxSentence bounds what is shown of a server's words, in characters.
+const maxSentence = 512
 
 func refused(err error) bool {
 	var answer *RefusedError

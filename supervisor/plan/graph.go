@@ -92,6 +92,10 @@ func (p *Profile) check(tasks []schemas.PlannedTask) []string {
 	return faults
 }
 
+// Faults names everything that would keep a run from carrying out the tasks of a
+// request, in the words of PlanRefused; none is nil.
+func (p *Profile) Faults(tasks []schemas.Task) []string { return p.check(planned(tasks)) }
+
 func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i int) []string {
 	task := &tasks[i]
 	var faults []string

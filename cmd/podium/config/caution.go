@@ -15,6 +15,15 @@ func (c *Config) Cautions() []string {
 			cautions = append(cautions, fmt.Sprintf("mail account %q answers whoever a mail says it is from, forged or not, and an answer may carry words of that mail: "+
 				"name the mail server in imap.authserv_ids, or set dkim: true; profiles.%s.conversation.answer: everybody says that it is meant", account.Name, account.Profile))
 		}
+		for _, server := range [...]struct {
+			name, host string
+			cleartext  Cleartext
+		}{{"imap", account.IMAP.Host, account.IMAP.Cleartext}, {"smtp", account.SMTP.Host, account.SMTP.Cleartext}} {
+			if server.cleartext != "" && !isLoopback(server.host) {
+				cautions = append(cautions, fmt.Sprintf("mail account %q sends mail and password readable over the network (%s.tls: none, cleartext: %s): that is for a test server; "+
+					"nothing goes to an address that is not private", account.Name, server.name, server.cleartext))
+			}
+		}
 	}
 	return cautions
 }

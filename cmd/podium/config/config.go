@@ -90,7 +90,7 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. external: it runs elsewhere and joins by NATS. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec and external: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`

@@ -29,7 +29,7 @@ func decode(body []byte, name string, lookup lookupFunc) (*Config, error) {
 	if root := d.parse(body); root != nil {
 		d.value(root, reflect.ValueOf(&config).Elem(), "", "")
 	}
-	if err := d.problems.sorted(); err != nil {
+	if err := d.problems.Sorted(); err != nil {
 		return nil, err
 	}
 	config.places, config.file = d.places, name
@@ -60,9 +60,9 @@ func (d *decoder) parse(body []byte) ast.Node {
 	file, err := parser.ParseBytes([]byte(markVariables(text)), 0)
 	if err != nil {
 		if syntax, ok := errors.AsType[yaml.Error](err); ok {
-			d.problem(placeOf(syntax.GetToken()), "", "%s", syntax.GetMessage())
+			d.problem(placeOf(syntax.GetToken()), "", "%s", yamlFault(unmark(syntax.GetMessage())))
 		} else {
-			d.problem(place{}, "", "%v", err)
+			d.problem(place{}, "", fallbackFault)
 		}
 		return nil
 	}
@@ -212,7 +212,7 @@ func (d *decoder) unknown(at place, path, key string, into reflect.Value, fields
 	for i, f := range fields {
 		keys[i] = f.key
 	}
-	d.problem(at, path, "%s", suggest(fmt.Sprintf("unknown key %q", key), key, keys))
+	d.problem(at, path, "%s", Suggest(fmt.Sprintf("unknown key %q", key), key, keys))
 }
 
 // table reads a mapping whose keys are names.
@@ -337,8 +337,13 @@ func (d *decoder) mismatch(node ast.Node, path, wanted string) {
 	case *ast.BoolNode:
 		found = "true or false"
 	}
-	if wanted == "text" && isScalar(node) {
+	switch text := node.GetToken().Value; {
+	case wanted == "text" && isScalar(node):
 		found += " without quotes"
+	case wanted == "a whole number" && node.Type() == ast.FloatType:
+		found = "a number with a fraction"
+	case found == "text" && strings.Contains(wanted, "number") && strings.Trim(text, "+-0123456789.eE") == "" && text != "":
+		found = "a number that is too large, or in quotes"
 	}
 	d.problem(start(node), path, "expected %s, found %s", wanted, found)
 }
@@ -348,5 +353,5 @@ func checkWord(text string, tag reflect.StructTag) error {
 	if len(words) == 0 || slices.Contains(words, text) {
 		return nil
 	}
-	return errors.New(suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
+	return errors.New(Suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
 }

@@ -12,6 +12,8 @@
 //	default:"8080"       what WithDefaults sets, for the reader of the schema
 //	doc:"…"              one sentence for the reader of the schema
 //
+// docs/configuration.md, the reference for people, is made of the same tags.
+//
 // Reading is strict. Every problem of a file is found in one go and named with
 // its line and column. "${NAME}" in a value stands for an environment variable;
 // its content is never parsed as YAML. "$${" is a literal "${".

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -42,8 +44,10 @@ var eventType = regexp.MustCompile(`^[!-~]{1,255}$`)
 
 func (v *validator) listen() {
 	if listen := v.config.HTTP.Listen; listen != "" {
-		if _, port, err := net.SplitHostPort(listen); err != nil || port == "" {
-			v.problem("http.listen", "%q is not an address with a port, such as 127.0.0.1:8080", listen)
+		_, port, err := net.SplitHostPort(listen)
+		_, bound := strconv.ParseUint(port, 10, 16)
+		if err != nil || port == "" || errors.Is(bound, strconv.ErrRange) {
+			v.problem("http.listen", "%q is not an address with a port of at most 65535, such as 127.0.0.1:8080", listen)
 		}
 	}
 }

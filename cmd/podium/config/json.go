@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -32,8 +31,6 @@ func (d *decoder) json(node ast.Node, into *JSON, path string) {
 	*into = body
 }
 
-var errNotFinite = errors.New("a number is finite")
-
 func (d *decoder) free(node ast.Node, path string) (any, bool) {
 	node = d.resolve(node, path)
 	switch n := node.(type) {
@@ -45,13 +42,14 @@ func (d *decoder) free(node ast.Node, path string) (any, bool) {
 		return n.Value, true
 	case *ast.IntegerNode, *ast.FloatNode:
 		number, err := strconv.ParseFloat(n.GetToken().Value, 64)
-		if err == nil && (math.IsInf(number, 0) || math.IsNaN(number)) {
-			err = errNotFinite
+		if err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
+			d.problem(start(node), path, "%s is not a number such as 10 or 2.5", n.GetToken().Value)
+			return nil, false
 		}
-		if err != nil {
-			d.problem(start(node), path, "%v", err)
-		}
-		return number, err == nil
+		return number, true
+	case *ast.InfinityNode, *ast.NanNode:
+		d.problem(start(node), path, "a number has to be finite")
+		return nil, false
 	case *ast.SequenceNode:
 		list := make([]any, len(n.Values))
 		for i, entry := range n.Values {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -29,18 +30,31 @@ type Encryption string
 const (
 	EncryptionImplicit Encryption = "implicit" // TLS from the first byte
 	EncryptionStartTLS Encryption = "starttls" // TLS after a greeting; refused when the server does not offer it
-	EncryptionNone     Encryption = "none"     // only to this machine
+	EncryptionNone     Encryption = "none"     // only to this machine, or to where Cleartext allows it
 )
+
+// Cleartext says how far mail and password may go without TLS. The zero value is this machine.
+type Cleartext string
+
+// CleartextPrivate is this machine and private networks: RFC 1918, RFC 4193, and link-local.
+const CleartextPrivate Cleartext = "private"
+
+// Allows reports whether they may go to an address.
+func (c Cleartext) Allows(address netip.Addr) bool {
+	address = address.Unmap()
+	return address.IsLoopback() || c == CleartextPrivate && (address.IsPrivate() || address.IsLinkLocalUnicast())
+}
 
 // IMAP is where mail comes in.
 type IMAP struct {
-	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
-	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 993 with implicit TLS, else 143."`
-	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
-	Username string     `yaml:"username" required:"true"`
-	Password Secret     `yaml:"password" doc:"Either this or oauth."`
-	OAuth    *OAuth     `yaml:"oauth" doc:"OAuth 2 instead of a password. Answers are sent with it too, unless smtp has a password."`
-	Mailbox  string     `yaml:"mailbox" default:"INBOX"`
+	Host      string     `yaml:"host" required:"true" doc:"Name or address of the server."`
+	Port      int        `yaml:"port" min:"1" max:"65535" doc:"The port of the server. Default: 993 with implicit TLS, else 143."`
+	TLS       Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"implicit: TLS from the first byte. starttls: TLS after the greeting, and nothing when the server does not offer it. none: no TLS, for a server on this machine, or with cleartext: private for a test server at a private address."`
+	Cleartext Cleartext  `yaml:"cleartext" enum:"private" doc:"With tls: none. private: mail and password may go readable over a private network (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16, fe80::/10) to a test server. The address is checked at each connection, so that nothing goes to a public one. Absent: they stay on this machine."`
+	Username  string     `yaml:"username" required:"true" doc:"The name by which the mailbox is opened, often its address."`
+	Password  Secret     `yaml:"password" doc:"Either this or oauth."`
+	OAuth     *OAuth     `yaml:"oauth" doc:"OAuth 2 instead of a password. Answers are sent with it too, unless smtp has a password."`
+	Mailbox   string     `yaml:"mailbox" default:"INBOX" doc:"The mailbox that is read first, and the only one unless there are mailboxes."`
 	// Mailboxes are read besides Mailbox; after WithDefaults they are all that are read.
 	Mailboxes []string         `yaml:"mailboxes" min:"1" doc:"The mailboxes that are read, such as [INBOX, Orders]; mailbox is one more."`
 	Poll      schemas.Duration `yaml:"poll" default:"1m" doc:"Between looks at the mailbox, as long as its announcements of new mail have not proved trustworthy."`
@@ -89,25 +103,26 @@ const (
 // OAuth says where access tokens come from. With a refresh token they are those
 // of a person who has agreed; without one, of the application itself.
 type OAuth struct {
-	Provider     OAuthProvider `yaml:"provider" required:"true" enum:"microsoft google custom"`
+	Provider     OAuthProvider `yaml:"provider" required:"true" enum:"microsoft google custom" doc:"Who gives access tokens. microsoft: Microsoft 365. google: Gmail and Google Workspace. custom: whoever answers at token_url."`
 	Tenant       string        `yaml:"tenant" doc:"microsoft: the directory, by its id or domain."`
-	ClientID     string        `yaml:"client_id" required:"true"`
-	ClientSecret Secret        `yaml:"client_secret"`
+	ClientID     string        `yaml:"client_id" required:"true" doc:"The application's id, as the provider shows it where it was registered."`
+	ClientSecret Secret        `yaml:"client_secret" doc:"The application's secret, where the provider has given one."`
 	RefreshToken Secret        `yaml:"refresh_token" doc:"The first one. Those that the provider gives in its place are kept in the directory of the ledger. Absent: the application's own access (client_credentials)."`
 	TokenURL     string        `yaml:"token_url" doc:"custom: where tokens are asked for."`
-	Scopes       []string      `yaml:"scopes" min:"1" doc:"Default: what mail needs with this provider."`
+	Scopes       []string      `yaml:"scopes" min:"1" doc:"What access is asked for. Default: what mail needs with this provider."`
 }
 
 // SMTP is where answers go out.
 type SMTP struct {
-	Host     string     `yaml:"host" required:"true" doc:"Name or address of the server."`
-	Port     int        `yaml:"port" min:"1" max:"65535" doc:"Default: 465 with implicit TLS, 587 with starttls, else 25."`
-	TLS      Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"none is for a server on this machine only."`
-	Username string     `yaml:"username" doc:"Absent: the server asks for none."`
-	Password Secret     `yaml:"password"`
-	From     string     `yaml:"from" required:"true" doc:"The address that answers come from, such as: Support <support@example.org>."`
-	Copies   []string   `yaml:"copies" min:"1" doc:"Who may get a copy of an answer when the mail that is answered named them too: addresses, or domains such as @example.org. Absent: nobody but its sender."`
-	HTML     *bool      `yaml:"html" default:"true" doc:"Whether answers have an HTML form beside the plain text. It loads nothing."`
+	Host      string     `yaml:"host" required:"true" doc:"Name or address of the server."`
+	Port      int        `yaml:"port" min:"1" max:"65535" doc:"The port of the server. Default: 465 with implicit TLS, 587 with starttls, else 25."`
+	TLS       Encryption `yaml:"tls" enum:"implicit starttls none" default:"implicit" doc:"implicit: TLS from the first byte. starttls: TLS after the greeting, and nothing when the server does not offer it. none: no TLS, for a server on this machine, or with cleartext: private for a test server at a private address."`
+	Cleartext Cleartext  `yaml:"cleartext" enum:"private" doc:"With tls: none: as imap.cleartext."`
+	Username  string     `yaml:"username" doc:"Absent: the server asks for none."`
+	Password  Secret     `yaml:"password" doc:"Goes with username. Absent with imap.oauth: its token is used."`
+	From      string     `yaml:"from" required:"true" doc:"The address that answers come from, such as: Support <support@example.org>."`
+	Copies    []string   `yaml:"copies" min:"1" doc:"Who may get a copy of an answer when the mail that is answered named them too: addresses, or domains such as @example.org. Absent: nobody but its sender."`
+	HTML      *bool      `yaml:"html" default:"true" doc:"Whether answers have an HTML form beside the plain text. It loads nothing."`
 	// Templates stand around answers.
 	Templates       map[string]MailTemplate `yaml:"templates" doc:"What stands around an answer, by its language, such as de; default is for all others."`
 	AttachmentLimit int                     `yaml:"attachment_limit" min:"1" max:"104857600" default:"10485760" doc:"Bytes that are attached to one answer at most; what is beyond is named in it."`

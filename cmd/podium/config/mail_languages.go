@@ -47,7 +47,7 @@ func ReadMailLanguages(folder string) (*mailparse.Languages, error) {
 	for i, fault := range faults {
 		problems[i] = &Problem{File: fault.File, Line: fault.Line, Column: fault.Column, Path: fault.Path, Message: fault.Message}
 		if fault.Unknown != "" {
-			problems[i].Message = suggest(fault.Message, fault.Unknown, fault.Known)
+			problems[i].Message = Suggest(fault.Message, fault.Unknown, fault.Known)
 		}
 	}
 	return nil, problems

@@ -17,10 +17,10 @@ type Planner struct {
 
 // A Template is a named graph of tasks.
 type Template struct {
-	Name       string         `yaml:"name" required:"true"`
+	Name       string         `yaml:"name" required:"true" doc:"Its name in runs, so that one sees which was taken."`
 	Keywords   []Keyword      `yaml:"keywords" min:"1" doc:"Words that pick it. Without any it fits every message."`
-	Parameters []Parameter    `yaml:"parameters" min:"1" doc:"What it takes from the message."`
-	Tasks      []TemplateTask `yaml:"tasks" required:"true" min:"1"`
+	Parameters []Parameter    `yaml:"parameters" min:"1" doc:"What it takes from the message, to be written as {name}."`
+	Tasks      []TemplateTask `yaml:"tasks" required:"true" min:"1" doc:"The graph: what is done, and what depends on what."`
 }
 
 // A Parameter is a value that a template takes from the message.
@@ -40,7 +40,7 @@ type TemplateTask struct {
 	Priority     schemas.Priority `yaml:"priority" enum:"critical high medium low nice_to_have" doc:"Among tasks that may begin, critical goes first. Default: medium."`
 	Optional     bool             `yaml:"optional" doc:"The run can do without it."`
 	Seconds      int              `yaml:"seconds" min:"1" doc:"Estimated time; the work deadline is at least three times that."`
-	Tokens       int              `yaml:"tokens" min:"1" doc:"Estimated tokens."`
+	Tokens       int              `yaml:"tokens" min:"1" doc:"Estimated tokens, whose sum max_tokens bounds."`
 	Resources    []string         `yaml:"resources" min:"1" doc:"Names of what no other task may use meanwhile."`
 	Arguments    JSON             `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
 }

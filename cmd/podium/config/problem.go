@@ -56,8 +56,8 @@ func (p Problems) Unwrap() []error {
 	return errs
 }
 
-// sorted returns them in the order of the file, or nil when there are none.
-func (p Problems) sorted() error {
+// Sorted returns them in the order of the file, or nil when there are none.
+func (p Problems) Sorted() error {
 	if len(p) == 0 {
 		return nil
 	}
@@ -78,8 +78,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// suggest completes a message about a word that is not one of the candidates.
-func suggest(message, word string, candidates []string) string {
+// Suggest completes a message about a word that is not one of the candidates.
+func Suggest(message, word string, candidates []string) string {
 	if near := nearest(word, candidates); near != "" {
 		return fmt.Sprintf("%s; did you mean %q?", message, near)
 	}

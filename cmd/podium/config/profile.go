@@ -65,10 +65,10 @@ type Router struct {
 // A Group sends messages with certain words to an agent.
 type Group struct {
 	Name     string              `yaml:"name" doc:"Name in explanations. Default: the agent's."`
-	Agent    string              `yaml:"agent" required:"true"`
+	Agent    string              `yaml:"agent" required:"true" doc:"The agent of the profile that these words lead to."`
 	Priority int                 `yaml:"priority" min:"1" max:"1000" doc:"1 wins over 2. Needed with mode: priority."`
 	Match    schemas.KeywordMode `yaml:"match" enum:"word prefix suffix compound substring" doc:"The mode of keywords that say none. Default: the router's."`
-	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1"`
+	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1" doc:"The words; one of them in a message is enough."`
 }
 
 // A Keyword is words to look for: "cation*" is the beginning of a word, "*termin"
@@ -76,7 +76,7 @@ type Group struct {
 // expression; "dft" is what the group or router says, else a whole word. The long
 // form says more.
 type Keyword struct {
-	Word   string              `yaml:"word" required:"true"`
+	Word   string              `yaml:"word" required:"true" doc:"What is looked for, in any case of letters; with mode: regex an expression."`
 	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix suffix compound substring regex" doc:"word: a whole word. prefix: its beginning. suffix: its end. compound: its end behind another word, its beginning before one, or all of it. substring: any part of it. regex: a regular expression (RE2) on the text in lower case. Default: the match of its group or router, else word."`
 	Except []string            `yaml:"except" min:"1" doc:"Words in which it does not count."`
 	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
@@ -115,7 +115,7 @@ type Complexity struct {
 
 // Execution says how the tasks of a run are done.
 type Execution struct {
-	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag" doc:"Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
+	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag" doc:"single: one task. sequence: one after the other. dag: as they depend on each other. Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
 	MaxSteps      int                   `yaml:"max_steps" min:"1" max:"64" default:"8" doc:"Steps of a plan; the rest of the text stays with the last."`
 	Schedule      schemas.Schedule      `yaml:"schedule" enum:"ready levels" default:"ready" doc:"ready: a task begins when all that it depends on has ended. levels: when all of the level before has."`
 	OnFailure     schemas.OnFailure     `yaml:"on_failure" enum:"skip continue abort" default:"skip" doc:"What becomes of the tasks behind one that failed for good. continue: they work with what is there. abort: the run ends."`
@@ -126,7 +126,7 @@ type Execution struct {
 
 // Retry says what happens when an attempt fails (G-32).
 type Retry struct {
-	Attempts      int               `yaml:"attempts" min:"1" max:"20" doc:"1 means no retry."`
+	Attempts      int               `yaml:"attempts" min:"1" max:"20" doc:"How often it is tried at most; 1 means no retry."`
 	Wait          schemas.Duration  `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
 	TimeoutGrowth float64           `yaml:"timeout_growth" doc:"Multiplies the work deadline with each attempt. Default: 1.5."`
 	OnUnknown     schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"delivery: when nobody knows whether an answer was delivered. resend (default): again, under the same id. ask: the run ends and tells a person."`

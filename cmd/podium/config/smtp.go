@@ -55,7 +55,7 @@ func (s *SMTP) usualSent() SentMail {
 }
 
 func (v *validator) smtp(path string, smtp *SMTP) {
-	v.encryption(path+".tls", smtp.TLS, smtp.Host)
+	v.encryption(path, smtp.TLS, smtp.Cleartext, smtp.Host)
 	if _, err := mail.ParseAddress(smtp.From); err != nil {
 		v.problem(path+".from", "it is not an address such as Support <support@example.org>")
 	}

@@ -26,7 +26,7 @@ func (c *Config) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		v.profile(name)
 	}
-	return v.problems.sorted()
+	return v.problems.Sorted()
 }
 
 type validator struct {
@@ -184,7 +184,7 @@ func (v *validator) profileExists(path, name string) {
 			v.problem(path, "there is no profile %q: the section profiles is missing", name)
 			return
 		}
-		v.problem(path, "%s", suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
+		v.problem(path, "%s", Suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
 	}
 }
 
@@ -198,5 +198,5 @@ func isLoopback(host string) bool {
 		return true
 	}
 	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback()
+	return err == nil && address.Unmap().IsLoopback()
 }

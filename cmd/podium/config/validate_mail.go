@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func (v *validator) mail() {
 		}
 		seen[account.Name] = true
 		v.profileExists(path+".profile", account.Profile)
-		v.encryption(path+".imap.tls", account.IMAP.TLS, account.IMAP.Host)
+		v.encryption(path+".imap", account.IMAP.TLS, account.IMAP.Cleartext, account.IMAP.Host)
 		v.imap(path+".imap", &account.IMAP)
 		token := account.IMAP.OAuth != nil && account.SMTP.Password == ""
 		if !token && (account.SMTP.Username == "") != (account.SMTP.Password == "") {
@@ -52,9 +53,19 @@ func sameHost(a, b string) bool {
 	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
 
-func (v *validator) encryption(path string, encryption Encryption, host string) {
-	if encryption == EncryptionNone && !isLoopback(host) {
-		v.problem(path, "none would send mail and password readable over the network; it is for a server on this machine only")
+// encryption refuses what would send mail and password readable to where the file does not
+// say so. A name is not resolved here: the address is judged at each connection.
+func (v *validator) encryption(path string, encryption Encryption, cleartext Cleartext, host string) {
+	address, err := netip.ParseAddr(host)
+	literal := err == nil
+	switch {
+	case encryption != EncryptionNone && cleartext != "":
+		v.problem(path+".cleartext", "it goes with tls: none; without that everything is encrypted")
+	case encryption != EncryptionNone || isLoopback(host):
+	case cleartext == "":
+		v.problem(path+".tls", "none would send mail and password readable over the network; it is for a server on this machine only, and with cleartext: private for a test server at a private address")
+	case literal && !cleartext.Allows(address):
+		v.problem(path+".host", "it is no private address: nothing goes there without TLS, whatever cleartext says; write tls: implicit or tls: starttls")
 	}
 }
 

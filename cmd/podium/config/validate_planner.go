@@ -58,7 +58,7 @@ func (v *validator) template(path string, template *Template, agents []string) {
 
 func (v *validator) expression(path, pattern string) {
 	if _, err := regexp.Compile(pattern); err != nil {
-		v.problem(path, "%v", err)
+		v.problem(path, "%s", expressionFault(err))
 	}
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func (v *validator) language(path, language string) {
 		known = append(known, resource.Tag)
 	}
 	if !slices.Contains(known, language) {
-		v.problem(path, "%s", suggest(fmt.Sprintf("there are no words for people in %q", language), "", known))
+		v.problem(path, "%s", Suggest(fmt.Sprintf("there are no words for people in %q", language), "", known))
 	}
 }
 
@@ -63,14 +62,14 @@ func (v *validator) agentExists(path, name string) {
 				names = append(names, known)
 			}
 		}
-		v.problem(path, "%s", suggest(fmt.Sprintf("there is no agent %q", name), name, names))
+		v.problem(path, "%s", Suggest(fmt.Sprintf("there is no agent %q", name), name, names))
 	}
 }
 
 // granted checks that a router leads to an agent of the profile's closed set.
 func (v *validator) granted(path, agent string, agents []string) {
 	if !slices.Contains(agents, agent) {
-		v.problem(path, "%s", suggest(fmt.Sprintf("%q is not one of this profile's agents", agent), agent, agents))
+		v.problem(path, "%s", Suggest(fmt.Sprintf("%q is not one of this profile's agents", agent), agent, agents))
 	}
 }
 
@@ -116,9 +115,7 @@ func (v *validator) keywords(path string, keywords []Keyword) {
 			v.problem(fmt.Sprintf("%s[%d]", path, i), "the keyword is empty")
 		}
 		if keyword.Mode == schemas.ModeRegex {
-			if _, err := regexp.Compile(keyword.Word); err != nil {
-				v.problem(fmt.Sprintf("%s[%d]", path, i), "%v", err)
-			}
+			v.expression(fmt.Sprintf("%s[%d]", path, i), keyword.Word)
 		} else if strings.Contains(keyword.Word, "*") {
 			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix, suffix or substring instead of "*"`)
 		}
@@ -131,8 +128,6 @@ func (v *validator) complexity(path string, complexity *Complexity) {
 	}
 	v.keywords(path+".verbs", complexity.Verbs)
 	for i, pattern := range complexity.Patterns {
-		if _, err := regexp.Compile(pattern); err != nil {
-			v.problem(fmt.Sprintf("%s.patterns[%d]", path, i), "%v", err)
-		}
+		v.expression(fmt.Sprintf("%s.patterns[%d]", path, i), pattern)
 	}
 }

@@ -1,0 +1,227 @@
+// Package planfile reads the file of a plan as strictly as podium.yaml is read: every
+// fault is found in one go and named with its line, its column and its place, in words
+// that need no knowledge of a parser or of Go.
+//
+// A plan is JSON: an execution_request, of which the envelope may be left out in part,
+// or its payload alone, of which the tasks are enough. What may stand there follows
+// from the schema of the message. On the bus a message may hold names that nobody
+// knows; in a file that a person has written they are mistakes.
+package planfile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"podium/cmd/podium/config"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A Plan is a file that was read.
+type Plan struct {
+	request schemas.ExecutionRequest
+	whole   bool // it has an envelope of its own
+	reader  *reader
+	root    *node
+	tasks   *node
+	path    string // of the tasks
+}
+
+// envelope are the keys by which a file shows that it is a whole message.
+var envelope = [...]string{"message_id", "from", "to", "type", "timestamp", "in_reply_to", payloadKey} //nolint:gochecknoglobals // never written
+
+const (
+	payloadKey = "payload"
+	tasksKey   = "tasks"
+)
+
+// Read reads a plan. The name stands for the file in errors, which are config.Problems.
+func Read(body []byte, name string) (*Plan, error) {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	r := &reader{file: name, body: body}
+	root, err := parse(body)
+	if err != nil {
+		r.problem(root.at, "", "%v", err)
+		return nil, r.problems
+	}
+	of, err := requestShape()
+	if err != nil {
+		return nil, err
+	}
+	r.shapes = of.Definitions
+	made := &Plan{reader: r, root: root, path: tasksKey}
+	if root.kind == '{' {
+		made.whole = slices.ContainsFunc(root.members, func(m member) bool { return slices.Contains(envelope[:], m.name) })
+	}
+	made.shape(of)
+	if err = r.problems.Sorted(); err != nil {
+		return nil, err
+	}
+	if err = made.decode(); err != nil {
+		return nil, err
+	}
+	r.graph(made.tasks, made.request.Payload.Tasks, made.path)
+	if err = r.problems.Sorted(); err != nil {
+		return nil, err
+	}
+	return made, made.sound()
+}
+
+// shape holds the file to what may stand in it. Ids and the sender may be left out:
+// they are made when it is sent.
+func (p *Plan) shape(of *shape) {
+	root := p.root
+	payload := of.Properties[payloadKey]
+	payload.Required = []string{tasksKey}
+	if p.whole {
+		of.Required = []string{payloadKey}
+		p.path = join(payloadKey, tasksKey)
+		if stray := root.member(tasksKey); stray != nil && root.member(payloadKey) == nil {
+			p.reader.problem(stray.at, "", `"tasks" stands in "payload" when there is an envelope: {"payload": {"tasks": […]}}`)
+			return
+		}
+		p.reader.value(root, of, "")
+		return
+	}
+	payload.Description = `a plan: {"tasks": […]}, or an execution_request with such a payload`
+	p.reader.value(root, payload, "")
+}
+
+func (p *Plan) decode() error {
+	into, payload := any(&p.request.Payload), p.root
+	if p.whole {
+		into, payload = &p.request, p.root.member(payloadKey)
+	}
+	p.tasks = payload.member(tasksKey)
+	if schemas.Unmarshal(p.reader.body, into) != nil { // its words are those of a parser
+		p.reader.problem(p.root.at, "", "it cannot be read as a plan")
+		return p.reader.problems
+	}
+	return nil
+}
+
+// Tasks are the tasks of the plan.
+func (p *Plan) Tasks() []schemas.Task { return p.request.Payload.Tasks }
+
+// Request is the message that the plan is sent as. What its envelope leaves out is made
+// here: the ids by newID.
+func (p *Plan) Request(from string, now time.Time, newID func() string) schemas.ExecutionRequest {
+	request := p.request
+	request.MessageID = cmp.Or(request.MessageID, newID())
+	request.From = cmp.Or(request.From, from)
+	request.To = session.Supervisor // the answer is looked for there
+	request.Type = schemas.ExecutionRequestType
+	if request.Timestamp.IsZero() {
+		request.Timestamp = now
+	}
+	request.Payload.PlanID = cmp.Or(request.Payload.PlanID, newID())
+	request.Payload.RequestID = cmp.Or(request.Payload.RequestID, request.MessageID)
+	return request
+}
+
+// sound holds the message to its schema, and the tasks to what every profile asks of them.
+func (p *Plan) sound() error {
+	request := p.Request("anybody", time.Unix(0, 0).UTC(), func() string { return uuid.Nil.String() })
+	body, err := schemas.Marshal(request)
+	if err != nil {
+		return err
+	}
+	err = schemas.Validate(schemas.ExecutionRequestType, body)
+	if invalid, ok := errors.AsType[*schemas.InvalidMessageError](err); ok {
+		p.invalid(invalid)
+		return p.reader.problems
+	}
+	if err != nil {
+		return err
+	}
+	for i := range p.request.Payload.Tasks {
+		if kind := p.request.Payload.Tasks[i].Context.Kind; !kind.IsWork() {
+			at := p.tasks.elements[i].member("context").member("kind").at
+			p.reader.problem(at, entry(p.path, i)+".context.kind", "%q is a question; a supervisor is asked for work alone", kind)
+		}
+	}
+	if p.words() {
+		return p.reader.problems.Sorted()
+	}
+	anybody := plan.Profile{Profile: schemas.Profile{Planner: &schemas.Planner{MaxTasks: len(request.Payload.Tasks)}}}
+	for i := range request.Payload.Tasks {
+		anybody.Agents = append(anybody.Agents, schemas.AgentUse{Name: request.Payload.Tasks[i].AssignedTo})
+	}
+	p.faults(&anybody)
+	return p.reader.problems.Sorted()
+}
+
+// words reports whether the plan is none: one task for the supervisor itself is a piece of
+// work in words, of which it makes the tasks.
+func (p *Plan) words() bool {
+	tasks := p.request.Payload.Tasks
+	return len(tasks) == 1 && tasks[0].AssignedTo == session.Supervisor
+}
+
+// Check names what keeps a plan from being carried out by a profile: the error is
+// config.Problems.
+func (p *Plan) Check(profile *plan.Profile) error {
+	if p.words() {
+		return nil
+	}
+	names := make([]string, len(profile.Agents))
+	for i := range profile.Agents {
+		names[i] = profile.Agents[i].Name
+	}
+	for i := range p.request.Payload.Tasks {
+		if agent := p.request.Payload.Tasks[i].AssignedTo; !slices.Contains(names, agent) {
+			p.reader.problem(p.tasks.elements[i].member("assigned_to").at, entry(p.path, i)+".assigned_to", "%s",
+				config.Suggest(fmt.Sprintf("%q is not one of the agents of profile %q", agent, profile.Name), agent, names))
+		}
+	}
+	if len(p.reader.problems) == 0 {
+		p.faults(profile)
+	}
+	return p.reader.problems.Sorted()
+}
+
+// faults adds those that a run would name, which hold the name of their task.
+func (p *Plan) faults(profile *plan.Profile) {
+	for _, fault := range profile.Faults(p.request.Payload.Tasks) {
+		at, path := p.tasks.at, p.path
+		for i := range p.request.Payload.Tasks {
+			if rest, of := strings.CutPrefix(fault, fmt.Sprintf("task %q: ", p.request.Payload.Tasks[i].TaskID)); of {
+				at, path, fault = p.tasks.elements[i].at, entry(p.path, i), rest
+				break
+			}
+		}
+		p.reader.problem(at, path, "%s", fault)
+	}
+}
+
+// invalid adds what the schema says of a place, or of the nearest one around it that is
+// in the file.
+func (p *Plan) invalid(fault *schemas.InvalidMessageError) {
+	at, path := p.root, ""
+	for token := range jsontext.Pointer(fault.Pointer).Tokens() {
+		if path == "" && !p.whole && token == payloadKey {
+			continue
+		}
+		next := at.member(token)
+		if i, err := strconv.Atoi(token); err == nil && at.kind == '[' && i < len(at.elements) {
+			next, path = at.elements[i], entry(path, i)
+		} else {
+			path = join(path, token)
+		}
+		if next == nil {
+			break
+		}
+		at = next
+	}
+	p.reader.problem(at.at, path, "it %s", fault.Reason)
+}
