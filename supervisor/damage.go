@@ -15,8 +15,8 @@ import (
 const damageTries = 7
 
 // missing goes on after an error about what a session stands on. A temporary one is waited
-// out. What the ledger has lost comes back with a restored disk at the most: what waits for
-// the session goes into quarantine, from where it can be sent again, and nobody waits for it.
+// out. What the ledger has lost comes back only if the disk is restored: what waits for the
+// session goes into quarantine, from where it can be sent again.
 func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err error) {
 	switch {
 	case bus.Temporary(err), !c.damaged && c.tries < damageTries:

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 )
@@ -75,6 +77,9 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 		return named.ReplaceAllString(fmt.Sprintf(format, args...), "…"), "", "", false
 	}
 	text, agent = format[len(prefix[0]):], l.agent(prefix[1])
+	if cause, ok := first(args).(error); ok && text == "%v - %s" && errors.Is(cause, server.ErrAuthentication) {
+		return "a client has shown a key that this ledger does not know, or none", agent, "", true
+	}
 	if about := violated.FindStringSubmatchIndex(text); about != nil {
 		if about[2] >= 0 {
 			subject, _ = strconv.Unquote(text[about[2]:about[3]])
@@ -84,6 +89,13 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 		text, subject = text[:about[0]], l.subject(subject)
 	}
 	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject, true
+}
+
+func first(args []any) any {
+	if len(args) == 0 {
+		return nil
+	}
+	return args[0]
 }
 
 // admit reports whether there is room for a line about a client of an agent, and how many

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 )
 
@@ -38,6 +39,7 @@ func TestLogNamesAgentAndSubject_G37(t *testing.T) {
 		"a key nobody knows":      {strings.Replace(from, alphaKey, nobody, 1) + "Publish Violation - Subject %q", []any{"podium.control.0"}, "", "podium.control.0"},
 		"a name that looks right": {`127.0.0.1:44 - cid:7 - "v1.55.0:go:frieda\" - \"AGENTS/nkey:` + alphaKey + `\" - x" - "AGENTS/nkey:` + nobody + `" - Publish Violation - Subject %q`, []any{"podium.control.0"}, "", "podium.control.0"},
 		"endless":                 {from + "Publish Violation - Subject %q", []any{strings.Repeat("podium.", 1000)}, "alpha", strings.Repeat("podium.", 16) + "…"},
+		"refused":                 {`127.0.0.1:44 - cid:7 - %v - %s`, []any{server.ErrAuthentication, `User "frieda"`}, "", ""},
 		"often":                   {"%s - %s%s", []any{"127.0.0.1:44 - cid:7", "frieda is slow", " - nkey:" + alphaKey}, "alpha", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,6 +53,9 @@ func TestLogNamesAgentAndSubject_G37(t *testing.T) {
 			}
 			if line.Agent != test.agent || line.Subject != test.subject {
 				t.Errorf("agent %q, subject %q in %s", line.Agent, line.Subject, written.String())
+			}
+			if strings.Contains(line.Message, "%") {
+				t.Errorf("it is no sentence: %s", line.Message)
 			}
 			for _, personal := range []string{"frieda", "mustermann", "example", "127.0.0.1"} {
 				if strings.Contains(written.String(), personal) {

@@ -18,7 +18,7 @@ const (
 type verdict struct {
 	state state
 	why   string // what is missing, or why there is nothing
-	tests []test // in the order of their names
+	tests []test // by file, then by name
 }
 
 // judge holds names and judgements against each other and against the items. A test whose

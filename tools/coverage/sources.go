@@ -139,7 +139,7 @@ func readTests(root string) ([]test, error) {
 	return tests, err
 }
 
-// testsIn returns the functions of a file that `go test` runs as tests.
+// testsIn returns the functions of a file that `go test` runs, benchmarks too.
 func testsIn(file string, body []byte) ([]test, error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, body, parser.SkipObjectResolution)
 	if err != nil {

@@ -101,7 +101,7 @@ func TestDefaults(t *testing.T) {
 		"language":   {profile.Language, schemas.LanguageOfWriter},
 		"execution":  {profile.Execution.Mode, schemas.ExecutionSingle},
 		"retry":      {profile.Retry, Retry{Attempts: 2, Wait: schemas.Duration(time.Second), TimeoutGrowth: 1.5}},
-		"delivery":   {profile.Delivery, Retry{Attempts: 10, Wait: schemas.Duration(2 * time.Second)}},
+		"delivery":   {profile.Delivery, Delivery{Attempts: 10, Wait: schemas.Duration(2 * time.Second)}},
 		"deadlines":  {profile.Deadlines, Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(30 * time.Second)}},
 	} {
 		if pair[0] != pair[1] {

@@ -149,8 +149,8 @@ func (p Profile) withDefaults() Profile {
 	p.Execution.Mode = or(p.Execution.Mode, mode)
 	p.Execution.MaxSteps = or(p.Execution.MaxSteps, defaultMaxSteps)
 	p.Retry.TimeoutGrowth = or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)
-	p.Retry = p.Retry.or(defaultAttempts, defaultRetryWait)
-	p.Delivery = p.Delivery.or(defaultDeliveries, defaultDeliveryWait)
+	p.Retry.Attempts, p.Retry.Wait = or(p.Retry.Attempts, defaultAttempts), or(p.Retry.Wait, defaultRetryWait)
+	p.Delivery.Attempts, p.Delivery.Wait = or(p.Delivery.Attempts, defaultDeliveries), or(p.Delivery.Wait, defaultDeliveryWait)
 	p.Deadlines.Queue = or(p.Deadlines.Queue, defaultQueue)
 	p.Deadlines.Work = or(p.Deadlines.Work, defaultWork)
 	return p
@@ -183,10 +183,6 @@ func (r Router) keywordsWithDefaults() Router {
 		r.Groups[i].Keywords = matchByDefault(r.Groups[i].Keywords, r.Groups[i].Match)
 	}
 	return r
-}
-
-func (r Retry) or(attempts int, wait schemas.Duration) Retry {
-	return Retry{Attempts: or(r.Attempts, attempts), Wait: or(r.Wait, wait), TimeoutGrowth: r.TimeoutGrowth, OnUnknown: r.OnUnknown}
 }
 
 func (p Planner) withDefaults() Planner {

@@ -16,7 +16,7 @@ type Profile struct {
 	Planner      *Planner     `yaml:"planner" doc:"Where plans come from. Default: rules when there is a complexity check, else every message is one task."`
 	Execution    Execution    `yaml:"execution" doc:"How the tasks of a run are done."`
 	Retry        Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
-	Delivery     Retry        `yaml:"delivery" doc:"What happens when an answer cannot be delivered. Default: 10 attempts, 2s before the second."`
+	Delivery     Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
 	Deadlines    Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 }
@@ -126,10 +126,16 @@ type Execution struct {
 
 // Retry says what happens when an attempt fails (G-32).
 type Retry struct {
-	Attempts      int               `yaml:"attempts" min:"1" max:"20" doc:"How often it is tried at most; 1 means no retry."`
-	Wait          schemas.Duration  `yaml:"wait" doc:"Before the second attempt; it doubles each time."`
-	TimeoutGrowth float64           `yaml:"timeout_growth" doc:"Multiplies the work deadline with each attempt. Default: 1.5."`
-	OnUnknown     schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"delivery: when nobody knows whether an answer was delivered. resend (default): again, under the same id. ask: the run ends and tells a person."`
+	Attempts      int              `yaml:"attempts" min:"1" max:"20" default:"2" doc:"How often it is tried at most; 1 means no retry."`
+	Wait          schemas.Duration `yaml:"wait" default:"1s" doc:"Before the second attempt; it doubles each time, up to 5m."`
+	TimeoutGrowth float64          `yaml:"timeout_growth" default:"1.5" doc:"Multiplies the work deadline with each attempt."`
+}
+
+// Delivery says what happens when an answer cannot be delivered.
+type Delivery struct {
+	Attempts  int               `yaml:"attempts" min:"1" max:"20" default:"10" doc:"How often it is tried at most; 1 means no retry."`
+	Wait      schemas.Duration  `yaml:"wait" default:"2s" doc:"Before the second attempt; it doubles each time, up to 5m."`
+	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" default:"resend" doc:"When nobody knows whether an answer was delivered. resend: again, under the same id. ask: the run ends and tells a person."`
 }
 
 // Deadlines bounds the waits of a task.

@@ -26,9 +26,6 @@ func (v *validator) profile(name string) {
 	agents = slices.Compact(agents)
 	v.planner(path+".planner", &profile, agents)
 	v.uses(path, &profile, agents)
-	if profile.Retry.OnUnknown != "" {
-		v.problem(path+".retry.on_unknown", "it is for delivery; an agent has its own: {name: …, on_unknown: …}")
-	}
 	for i := range profile.Routers {
 		v.router(fmt.Sprintf("%s.routers[%d]", path, i), &profile.Routers[i], agents)
 	}

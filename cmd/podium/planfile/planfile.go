@@ -1,6 +1,7 @@
 // Package planfile reads the file of a plan as strictly as podium.yaml is read: every
-// fault is found in one go and named with its line, its column and its place, in words
-// that need no knowledge of a parser or of Go.
+// fault is named with its line, its column and its place, in words that need no knowledge
+// of a parser or of Go. All of one kind are named at once: of keys and values first, then of
+// what depends on what, then of what the profile asks.
 //
 // A plan is JSON: an execution_request, of which the envelope may be left out in part,
 // or its payload alone, of which the tasks are enough. What may stand there follows

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// redrawEvery is how often is drawn what has changed: the run, the time that its tasks
-// take, and the size of the window.
+// redrawEvery is how often the picture is redrawn: the run, the time that its tasks take
+// and the size of the window may have changed.
 const redrawEvery = 100 * time.Millisecond
 
 // draw draws until Close, and leaves what came of the run.

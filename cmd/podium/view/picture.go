@@ -16,7 +16,7 @@ type Picture struct {
 
 // Draw draws a run while it goes on: a bar, then its tasks, each on a line of its own
 // that is cut to the width, and below a task what there is to say of it and the runs
-// that are begun for it. They are at most one less than the rows, and fits says that
+// that are begun for it. There are at most Rows-1 lines, and fits says that
 // nothing was left out. Else the window follows what is at work and what has failed,
 // and a last line counts what is not in it.
 func (p Picture) Draw(tree *Tree, now time.Time) (lines []string, fits bool) {

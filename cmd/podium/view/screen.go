@@ -11,7 +11,7 @@ import (
 // A screen draws one picture over the other. A picture that fits stands among the
 // other lines of the terminal. As soon as one does not fit, or the window changes its
 // size, it goes to the alternate screen: of what is drawn there nothing is left to
-// scroll back to. It asks the terminal nothing, whose answer nobody would read.
+// scroll back to. It sends no queries: nobody would read the replies.
 type screen struct {
 	out           io.Writer
 	drawn         []string

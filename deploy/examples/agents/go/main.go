@@ -2,7 +2,7 @@
 //
 //	go run . [data directory of podium]
 //
-// work is what you replace. All below it can stay as it is.
+// work is what you replace. All below it can stay, but for the description in the announcement.
 package main
 
 import (
@@ -133,8 +133,13 @@ func (a *agent) connect(ctx context.Context, data string) error {
 	}
 	a.conn, err = nats.Connect(instance.NATS, key, nats.Name(name),
 		nats.CustomInboxPrefix("_INBOX_"+name), // with any other, nothing is answered
-		nats.MaxReconnects(-1),                 // for ever
-		// What the agent is not permitted is told apart from the message that it sent.
+		nats.MaxReconnects(-1),                 // for ever, but not when the key is refused
+		nats.ClosedHandler(func(conn *nats.Conn) {
+			if ctx.Err() == nil { // whoever watches the process starts it again
+				log.Fatalf("%v: is the key still that of agent %s?", conn.LastError(), name)
+			}
+		}),
+		// What the agent may not publish or hear is an error of the connection, not of the message.
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Print(err) }))
 	if err != nil {
 		return err
@@ -199,13 +204,13 @@ type held struct {
 	*agent
 
 	id, replyTo string
-	expires     time.Time
 	stop        context.CancelFunc // nobody waits any more
 
 	mu         sync.Mutex
 	message    jetstream.Msg
 	percentage int
 	words      string
+	told       time.Time // when words went out at once
 }
 
 func (h *held) delivery() jetstream.Msg {
@@ -247,7 +252,6 @@ func (a *agent) find(id string) *held {
 // hold returns the request of a message, unless this process is at it: then it was handed out again.
 func (a *agent) hold(message jetstream.Msg, stop context.CancelFunc) *held {
 	h := &held{agent: a, id: header(message, "id"), replyTo: header(message, "replyto"), stop: stop, message: message, words: "at work"}
-	h.expires, _ = time.Parse(time.RFC3339, header(message, "expires"))
 	if h.replyTo == "" {
 		h.replyTo = subject("response")
 	}
@@ -325,8 +329,15 @@ func (h *held) deal(ctx context.Context, done <-chan struct{}) error {
 	payload := map[string]any{"plan_id": asked.Payload.PlanID, "status": "completed"}
 	text, err := work(ctx, asked.Payload.Tasks[0], func(percentage int, words string) {
 		h.mu.Lock()
-		defer h.mu.Unlock()
 		h.percentage, h.words = percentage, words
+		due := time.Since(h.told) >= time.Second // at once, but once a second at most
+		if due {
+			h.told = time.Now()
+		}
+		h.mu.Unlock()
+		if due {
+			h.progress(asked)
+		}
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

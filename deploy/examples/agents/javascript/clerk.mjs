@@ -2,7 +2,7 @@
 //
 //   node clerk.mjs [data directory of podium]
 //
-// `work` is what you replace. All below it can stay as it is.
+// `work` is what you replace. All below it can stay, but for the description in the announcement.
 
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -33,26 +33,37 @@ async function work(task, say, signal) {
 // --- Connecting
 
 const data = process.argv[2] ?? "podium-data";
-const seed = readFileSync(`${data}/credentials/agent-${name}.nk`, "utf8").trim();
-const nats = await connect({
-  servers: JSON.parse(readFileSync(`${data}/instance.json`, "utf8")).nats,
-  authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
-  inboxPrefix: `_INBOX_${name}`, // with any other, nothing is answered
-  maxReconnectAttempts: -1, // for ever
-});
+const key = `${data}/credentials/agent-${name}.nk`;
+const nats = await login().catch((error) => end(`${error.message}; does \`podium up\` run on ${data}, with an agent ${name}, whose key is ${key}?`));
 const subject = (last) => `podium.agent.${name}.${last}`;
 const working = new Map(); // what is under way, by message_id
 let stopping = false;
 
-nats.subscribe(subject("cancel"), { callback: (_, hint) => working.get(hint.string())?.stop.abort() });
+nats.subscribe(subject("cancel"), { callback: (refused, hint) => refused || working.get(hint.string())?.stop.abort() });
+nats.closed().then((error) => stopping || end(`${error?.message ?? "the connection is closed"}: is ${key} still the agent's?`));
 tellErrors();
 stayKnown();
 const consumer = await jetstream(nats, { apiPrefix: "CORE.API" }).consumers.get("PODIUM_WORK", name);
 for (let slot = 0; slot < concurrency; slot++) takeRequests();
-for (const end of ["SIGINT", "SIGTERM"]) process.once(end, giveBack);
+for (const told of ["SIGINT", "SIGTERM"]) process.once(told, giveBack);
 console.log(`${name} takes requests; Ctrl-C stops it`);
 
-// What the agent is not permitted is told apart from the message that it sent.
+async function login() {
+  return connect({
+    servers: JSON.parse(readFileSync(`${data}/instance.json`, "utf8")).nats,
+    authenticator: nkeyAuthenticator(new TextEncoder().encode(readFileSync(key, "utf8").trim())),
+    inboxPrefix: `_INBOX_${name}`, // with any other, nothing is answered
+    maxReconnectAttempts: -1, // for ever, but not when the key is refused
+  });
+}
+
+// end has whoever watches the process start it again, when that can help.
+function end(why) {
+  console.error(why);
+  process.exit(1);
+}
+
+// What the agent may not publish or hear is an error of the connection, not of the message.
 async function tellErrors() {
   for await (const status of nats.status()) {
     if (status.type === "error") console.error(status.error.message);
@@ -65,7 +76,7 @@ async function stayKnown() {
   for (let service = "announce"; !stopping; ) {
     const refused = await nats.request(subject(service), service === "announce" ? about : "", { timeout: 5_000 })
       .then((answer) => answer.headers?.get("Nats-Service-Error-Code"), () => "503");
-    if (refused === "403") throw new Error(`${name} is not "kind: external" in podium.yaml`);
+    if (refused === "403") end(`${name} is not "kind: external" in podium.yaml`);
     if (!refused) service = "alive";
     if (refused === "500") service = "announce";
     await pause(refused ? 1_000 : 10_000);
@@ -108,13 +119,19 @@ async function handle(message) {
     const body = header("dataref") ? await get(id, header("dataref"), header("datagrant"), signal) : message.string();
     const request = JSON.parse(body);
     // The first progress says that the work has begun; then one every heartbeat, also when nothing is new.
-    let last = [0, "at work"];
+    let last = [0, "at work"], told = 0;
     const progress = () => nats.publish(held.replyTo.replace(`${name}.response`, `${name}.progress`), envelope(request, "progress_update", randomUUID(), {
       plan_id: request.payload.plan_id, progress_percentage: last[0], message: last[1],
     }));
     progress();
     pulse = setInterval(progress, heartbeat);
-    const outcome = await work(request.payload.tasks[0], (...news) => { last = news; }, signal).then(
+    const say = (...news) => { // at once, but once a second at most
+      last = news;
+      if (Date.now() - told < 1_000) return;
+      told = Date.now();
+      progress();
+    };
+    const outcome = await work(request.payload.tasks[0], say, signal).then(
       (text) => ({ status: "completed", result: { text } }),
       (error) => {
         if (!(error instanceof Failure) && !signal.aborted) console.error(error);

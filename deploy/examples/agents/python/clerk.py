@@ -7,7 +7,7 @@ It needs no NATS client: the protocol of NATS is lines of text over a socket
 (https://docs.nats.io/reference/reference-protocols/nats-protocol). Keys are made
 use of by PyNaCl, in Debian python3-nacl.
 
-`work` is what you replace. All below it can stay as it is.
+`work` is what you replace. All below it can stay, but for the description in the announcement.
 """
 
 import base64
@@ -15,6 +15,7 @@ import binascii
 import hashlib
 import itertools
 import json
+import os
 import queue
 import re
 import signal
@@ -203,7 +204,7 @@ class Held:
         self.id, self.reply_to = self.header("id"), self.header("replyto") or subject("response")
         self.expires = datetime.strptime(self.header("expires")[:19] + "Z", "%Y-%m-%dT%H:%M:%S%z")
         self.stopped, self.done = threading.Event(), threading.Event()
-        self.last = (0, "at work")  # what was said of it
+        self.last, self.told = (0, "at work"), 0.0  # what was said of it, and when that went out
 
     def header(self, attribute):
         return urllib.parse.unquote(self.message.headers.get(f"ce-{attribute}", ""))
@@ -244,6 +245,7 @@ def stay_known():
         refused = "503" if answer is None or answer.status else answer.headers.get("Nats-Service-Error-Code")
         if refused == "403":
             print(f'{NAME} is not "kind: external" in podium.yaml', file=sys.stderr)
+            os._exit(1)
         if not refused:
             service = "alive"
         if refused == "500":
@@ -278,8 +280,11 @@ def handle(held):
         plan = request["payload"]["plan_id"]
         threading.Thread(target=pulse, args=(held, request), daemon=True).start()
 
-        def say(percentage, words):
+        def say(percentage, words):  # at once, but once a second at most
             held.last = (percentage, words)
+            if time.monotonic() - held.told >= 1:
+                held.told = time.monotonic()
+                progress(held, request)
 
         outcome = {"plan_id": plan, "status": "completed"}
         try:
@@ -316,16 +321,20 @@ def keep(held):
 
 def pulse(held, request):
     """Say that work has begun, then one more every heartbeat, also when nothing is new."""
-    to = held.reply_to.replace(f"{NAME}.response", f"{NAME}.progress")
     while not held.done.is_set() and not held.stopped.is_set():
-        percentage, words = held.last
-        try:
-            nats.publish(to, envelope(request, "progress_update", str(uuid.uuid4()), {
-                "plan_id": request["payload"]["plan_id"], "progress_percentage": percentage, "message": words,
-            }))
-        except OSError:
-            pass  # the next one tells more
+        progress(held, request)
         held.done.wait(HEARTBEAT)
+
+
+def progress(held, request):
+    to = held.reply_to.replace(f"{NAME}.response", f"{NAME}.progress")
+    percentage, words = held.last
+    try:
+        nats.publish(to, envelope(request, "progress_update", str(uuid.uuid4()), {
+            "plan_id": request["payload"]["plan_id"], "progress_percentage": percentage, "message": words,
+        }))
+    except OSError:
+        pass  # the next one tells more
 
 
 def envelope(request, kind, message_id, payload):
