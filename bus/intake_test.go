@@ -150,6 +150,9 @@ func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 		if taken != 90 {
 			t.Errorf("%d were taken of 100 that fill it", taken)
 		}
+		if fill, err := bus.NewUsage(ledger).Shard(t.Context(), 0); err != nil || fill.Share() > 1 {
+			t.Errorf("the shard, which agents need to end their work, is full to %s (%v)", fill, err)
+		}
 		if _, err := intake.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("a small one: %v", err)
 		}

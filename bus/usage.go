@@ -51,13 +51,6 @@ func (f Fill) String() string {
 // NewUsage returns the usage of a ledger.
 func NewUsage(ledger Ledger) *Usage { return &Usage{ledger: ledger, known: make(map[string]usedShare)} }
 
-// Share returns how much of a shard's limit, of that of the artifacts or of their disk is
-// used, whichever is more, in percent: see Fill.
-func (u *Usage) Share(ctx context.Context, shard int) (percent float64, err error) {
-	fill, err := u.Fill(ctx, shard)
-	return fill.Share(), err
-}
-
 // Fill returns how full a shard is, or the artifacts when they are fuller, as it was a
 // second ago at most: an event that is taken may need both. Who was not answered asks
 // again as late: nobody waits for a ledger that is away message by message.
@@ -70,7 +63,12 @@ func (u *Usage) Fill(ctx context.Context, shard int) (Fill, error) {
 	if err == nil && artifacts.Limit > fill.Limit {
 		return artifacts, nil
 	}
-	return fill, err
+	return fill, nil // an event that needs the artifacts finds out by itself
+}
+
+// Shard is Fill of the shard alone, for messages that need no artifact.
+func (u *Usage) Shard(ctx context.Context, shard int) (Fill, error) {
+	return u.of(ctx, ShardStream(shard))
 }
 
 func (u *Usage) of(ctx context.Context, stream string) (Fill, error) {

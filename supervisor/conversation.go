@@ -38,6 +38,7 @@ type conversation struct {
 	inputs   []*input
 	alone    bool  // the next input gets a record of its own: with others it could not be stored
 	damaged  bool  // the ledger has lost something that it stands on
+	misses   uint8 // reads in a row that found nothing where something was
 	tries    int32 // with four bytes more, a session would take the next larger piece of the heap
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.

@@ -14,12 +14,16 @@ import (
 // backoff: by then it is known whether the whole ledger is lost, and nothing is stored.
 const damageTries = 7
 
+// damagePause is how long a conversation that stands on something lost is left alone before
+// it is read once more: the disk may have come back.
+const damagePause = time.Minute
+
 // missing goes on after an error about what a session stands on. A temporary one is waited
 // out. What the ledger has lost comes back only if the disk is restored: what waits for the
 // session goes into quarantine, from where it can be sent again.
 func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err error) {
 	switch {
-	case bus.Temporary(err), !c.damaged && c.tries < damageTries:
+	case !c.lacks(err):
 		o.retry(c, now, err)
 		return
 	case !c.damaged:
@@ -28,11 +32,26 @@ func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err
 			Msg("a conversation stands on something that the ledger has lost; what comes for it goes into quarantine")
 	}
 	if len(c.inputs) == 0 {
-		c.busy = false // until something comes for it
+		c.busy = false
 		o.busy--
+		o.alarms.cancel(c.alarm)
+		c.alarm = o.alarms.add(now.Add(damagePause), func(time.Time) { o.push(c) })
 		return
 	}
 	o.putAside(ctx, c, c.inputs[0], err)
+}
+
+// lacks reports whether what was not found is lost: it was looked for often enough, and
+// nothing else was wrong with the ledger meanwhile.
+func (c *conversation) lacks(err error) bool {
+	if bus.Temporary(err) {
+		c.misses = 0
+		return false
+	}
+	if c.misses <= damageTries {
+		c.misses++
+	}
+	return c.damaged || c.misses > damageTries
 }
 
 // putAside puts an input into quarantine, or has its session read once more.

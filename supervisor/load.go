@@ -166,7 +166,7 @@ func (c *conversation) take(found *loaded) {
 	c.state, c.sequence, c.chain = found.state, found.sequence, found.chain
 	c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false
 	c.newest = max(c.newest, found.sequence)
-	c.loaded, c.unread, c.damaged = c.sequence == c.newest, false, false
+	c.loaded, c.unread, c.damaged, c.misses = c.sequence == c.newest, false, false, 0
 	c.inherited = ""
 	if run := c.state.Active; run != nil {
 		for task := range run.All {

@@ -33,7 +33,7 @@ func (o *Owner) seekRecord(ctx context.Context, c *conversation, in *input) {
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.missing(ctx, c, now, err)
 			return
 		}
 		if in.sought = true; !taken {

@@ -155,8 +155,10 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 			return err
 		}, func(now time.Time, err error) {
 			switch {
-			case err != nil && !bus.Temporary(err) && c.misjudged():
-				o.end(c) // it is there, and is loaded first
+			case err != nil && !bus.Temporary(err):
+				c.outdate() // it is loaded first, which decides what becomes of it
+				o.release(c)
+				o.end(c)
 			case err != nil:
 				o.doubt(ctx, c, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
 			case found.chain == hash(b.body):
@@ -207,7 +209,7 @@ func (o *Owner) leave(c *conversation, inputs []*input) {
 	if c.inputs = c.inputs[len(inputs):]; len(c.inputs) == 0 {
 		c.inputs = nil
 	}
-	c.alone, c.tries = false, 0
+	c.alone, c.tries, c.misses = false, 0, 0
 }
 
 // track keeps the index of requests that wait for an answer, once a
@@ -238,6 +240,12 @@ func (c *conversation) awaits(w *waiter) bool { return c.waits[w.grant] == w }
 func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transition, done func(now time.Time), now time.Time) {
 	env, missing, ready := o.envAfter(c)
 	again := func(now time.Time, err error) {
+		if err != nil && c.lacks(err) {
+			// The request is never sent; its queue deadline fails the attempt.
+			o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes stands on something that the ledger has lost")
+			done(now)
+			return
+		}
 		if err != nil {
 			o.Log.Warn().Err(err).Str("session", c.id).Msg("outputs wait for the ledger")
 			c.tries++

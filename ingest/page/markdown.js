@@ -50,7 +50,7 @@ const written = (() => {
     const point = decimal ? Number(decimal) : parseInt(hexadecimal, 16);
     return point && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff) ? String.fromCodePoint(point) : '\ufffd';
   });
-  const letters = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');
+  const content = (text) => text.replace(/[\s|:\\-]/gu, ''); // without what a table is drawn with
 
   // address returns where a link may lead, or nothing: a whole address of a page or a
   // mailbox, without a name before the host and without what nobody sees.
@@ -70,7 +70,7 @@ const written = (() => {
     made.target = '_blank';
     made.rel = 'noopener noreferrer nofollow';
     if (token.title) made.title = decoded(token.title);
-    const place = url.host || url.pathname;
+    const place = url.host || url.pathname + url.search + url.hash; // a mailbox, and what else a letter to it would get
     const said = made.textContent.trim().toLowerCase().replace(/^(https?:\/\/|mailto:)/, '');
     if (said.startsWith(place.toLowerCase()) && /^($|[/?#])/.test(said.slice(place.length))) return [made];
     const host = make('span', '(' + place + ')');
@@ -108,7 +108,7 @@ const written = (() => {
 
   function table(token, depth, names) {
     const cells = [token.header, ...token.rows].flat();
-    if (letters(cells.map((cell) => cell.text).join('')) !== letters(token.raw)) return asWritten(token.raw); // a row is longer than the head
+    if (content(cells.map((cell) => cell.text).join('')) !== content(token.raw)) return asWritten(token.raw); // a row is longer than the head
     const row = (name, cellsOfRow) => make('tr', ...cellsOfRow.map((cell) => {
       const made = block(name, ...inline(cell.tokens, depth + 1));
       if (cell.align) made.className = cell.align;

@@ -43,8 +43,8 @@ func (s *Service) newGate() *gate.Gate {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), usageWait)
 		defer cancel()
-		share, err := used.Share(ctx, shard)
-		return err == nil && share >= gateShare // who cannot be heard is not full
+		fill, err := used.Shard(ctx, shard)
+		return err == nil && fill.Share() >= gateShare // who cannot be heard is not full
 	}
 	return gate.New(time.Now, full, s.log)
 }

@@ -74,6 +74,8 @@ func TestChatPageMarkdown(t *testing.T) {
 		{text: "> quoted\n> > twice", shape: "blockquote, p, blockquote, p"},
 		{text: "| a | b |\n|---|--:|\n| c | **d** |", shape: "div, table, thead, tr, th, th, tbody, tr, td, td, strong"},
 		{text: "| a | b |\n|---|---|\n| c | d | too much |"},
+		{text: "| Task |\n|---|\n| Paid | ❌ |", shown: "| Task |\n|---|\n| Paid | ❌ |"},
+		{text: "| a | b |\n|:--|--:|\n| c \\| d | € |", shape: "div, table, thead, tr, th, th, tbody, tr, td, td", shown: "abc | d€"},
 		{text: "```js\nlet <b>x</b> = 1; // &amp;\n```", shape: "p, div, pre, code", shown: "jslet <b>x</b> = 1; // &amp;"},
 		{text: "```\nnever *closed*", shape: "div, pre, code", shown: "never *closed*"},
 		{text: "6*7 = 42 and 5*3 = 15, 2**3**2, (1)*2*(3), ~5 to ~7, a_b_c", shown: "6*7 = 42 and 5*3 = 15, 2**3**2, (1)*2*(3), ~5 to ~7, a_b_c"},
@@ -89,6 +91,10 @@ func TestChatPageMarkdown(t *testing.T) {
 		{text: "[example.org/b](http://example.org/b)", shape: "p, a http://example.org/b", shown: "example.org/b"},
 		{text: "[https://bank.example](https://evil.example/)", shape: "p, a https://evil.example/, span", shown: "https://bank.example (evil.example)"},
 		{text: "[bank.example](https://bank.example.evil.example/)", shape: "p, a https://bank.example.evil.example/, span", shown: "bank.example (bank.example.evil.example)"},
+		{
+			text:  "[me@x.com](mailto:me@x.com?bcc=evil@e.com)",
+			shape: "p, a mailto:me@x.com?bcc=evil@e.com, span", shown: "me@x.com (me@x.com?bcc=evil@e.com)",
+		},
 		{text: "[write](mailto:ada@example.org) to ben@example.org.", shape: "p, a mailto:ada@example.org, span, a mailto:ben@example.org", shown: "write (ada@example.org) to ben@example.org."},
 		{
 			text:  "see https://example.org/a_b_(c), (www.example.org/d). And <https://example.org/e>!",

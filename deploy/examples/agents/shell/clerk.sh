@@ -10,15 +10,12 @@ set -eu
 
 words=$(jq -r '.payload.tasks[0] | .context.request // .description') # what the person wrote: data, never instruction
 
-case $words in
-*[[:alpha:]]*) ;;
-*)
+if ! printf '%s' "$words" | jq -Rse 'test("\\p{L}")' >/dev/null; then
 	echo "There is no letter in it." >&2 # the last line says why
 	exit 65                              # EX_DATAERR of sysexits(3): no other attempt can help
-	;;
-esac
+fi
 
-seconds=$(printf '%s' "$words" | sed -n 's/.*in \([0-9]\{1,\}\) seconds.*/\1/p' | head -n 1)
+seconds=$(printf '%s' "$words" | sed -n 's/.*in 0*\([0-9]\{1,\}\) seconds.*/\1/p' | head -n 1)
 passed=0
 while [ "$passed" -lt "${seconds:-0}" ]; do
 	echo "$((100 * passed / seconds))% $((seconds - passed)) seconds to go" >&2
