@@ -109,13 +109,18 @@ func (o *Owner) begin(c *conversation) {
 
 // end lets a conversation go on with its next input.
 func (o *Owner) end(c *conversation) {
+	o.rest(c)
+	o.push(c)
+}
+
+// rest ends the operation of a conversation, which does nothing until it is pushed.
+func (o *Owner) rest(c *conversation) {
 	c.busy = false
 	o.busy--
 	if c.hold != nil {
 		o.floor.leave(c.hold)
 		c.hold = nil
 	}
-	o.push(c)
 }
 
 // retry lets a conversation go on after a wait, because of a temporary error.

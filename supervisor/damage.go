@@ -32,8 +32,7 @@ func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err
 			Msg("a conversation stands on something that the ledger has lost; what comes for it goes into quarantine")
 	}
 	if len(c.inputs) == 0 {
-		c.busy = false
-		o.busy--
+		o.rest(c)
 		o.alarms.cancel(c.alarm)
 		c.alarm = o.alarms.add(now.Add(damagePause), func(time.Time) { o.push(c) })
 		return

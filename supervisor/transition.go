@@ -243,6 +243,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 		if err != nil && c.lacks(err) {
 			// The request is never sent; its queue deadline fails the attempt.
 			o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes stands on something that the ledger has lost")
+			c.misses = 0 // of what comes next nothing has been looked for
 			done(now)
 			return
 		}

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -77,7 +76,7 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 		return named.ReplaceAllString(fmt.Sprintf(format, args...), "…"), "", "", false
 	}
 	text, agent = format[len(prefix[0]):], l.agent(prefix[1])
-	if cause, ok := first(args).(error); ok && text == "%v - %s" && errors.Is(cause, server.ErrAuthentication) {
+	if text == "%v - %s" && len(args) > 0 && fmt.Sprint(args[0]) == server.ErrAuthentication.Error() {
 		return "a client has shown a key that this ledger does not know, or none", agent, "", true
 	}
 	if about := violated.FindStringSubmatchIndex(text); about != nil {
@@ -89,13 +88,6 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 		text, subject = text[:about[0]], l.subject(subject)
 	}
 	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject, true
-}
-
-func first(args []any) any {
-	if len(args) == 0 {
-		return nil
-	}
-	return args[0]
 }
 
 // admit reports whether there is room for a line about a client of an agent, and how many

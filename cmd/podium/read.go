@@ -50,7 +50,7 @@ func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) 
 func conversations(env *environment, core bus.Core) ([]*schemas.Conversation, error) {
 	var all []*schemas.Conversation
 	known := map[string]*schemas.Conversation{}
-	torn := map[string]bool{}
+	damaged := map[string]bool{}
 	for shard := range core.Shards() {
 		for message, err := range core.Scan(env.ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
 			if err != nil {
@@ -67,12 +67,12 @@ func conversations(env *environment, core bus.Core) ([]*schemas.Conversation, er
 				all = append(all, conversation)
 			}
 			err = conversation.Apply(record.Record)
-			if errors.Is(err, schemas.ErrGrammar) && !torn[record.Session] {
-				torn[record.Session] = true
+			if errors.Is(err, schemas.ErrGrammar) && !damaged[record.Session] {
+				damaged[record.Session] = true
 				_, _ = fmt.Fprintf(env.stderr, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
 					record.Session, conversation.Records, err)
 			}
-			if err != nil && !torn[record.Session] {
+			if err != nil && !damaged[record.Session] {
 				return nil, err
 			}
 		}
