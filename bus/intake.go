@@ -132,6 +132,9 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if err := i.admit(ctx, shard); err != nil {
 		return submission{}, err
 	}
+	if len(e.Data) > ClaimLimit {
+		i.used.Add(ArtifactStream, len(e.Data))
+	}
 	if err := Offload(ctx, i.core.Artifacts(), &e); err != nil {
 		return submission{}, err
 	}
@@ -139,6 +142,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if err != nil {
 		return submission{}, err
 	}
+	i.used.Add(ShardStream(shard), len(message.Body))
 	return submission{kind: e.Type, message: message, receipt: Receipt{Session: session, Shard: shard}}, nil
 }
 

@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// usageAge is how old the knowledge of a stream's size may be.
-const usageAge = time.Second
+// usageAge is how old the knowledge of a stream's size may be, up to usageNear percent.
+// From there on it is asked for anew: a few large messages fill the rest in a second.
+const (
+	usageAge  = time.Second
+	usageNear = IntakeShare - 10
+)
 
 // Usage knows how much of the ledger's room is used. It is safe for use by several
 // goroutines at once.
@@ -21,9 +25,10 @@ type Usage struct {
 }
 
 type usedShare struct {
-	fill Fill
-	err  error // why it is not known
-	at   time.Time
+	fill  Fill
+	limit int64 // of the stream, in bytes; 0 is none
+	err   error // why it is not known
+	at    time.Time
 }
 
 // A Fill is how full the place is that an event of a shard needs. The zero value is empty.
@@ -51,9 +56,9 @@ func (f Fill) String() string {
 // NewUsage returns the usage of a ledger.
 func NewUsage(ledger Ledger) *Usage { return &Usage{ledger: ledger, known: make(map[string]usedShare)} }
 
-// Fill returns how full a shard is, or the artifacts when they are fuller, as it was a
-// second ago at most: an event that is taken may need both. Who was not answered asks
-// again as late: nobody waits for a ledger that is away message by message.
+// Fill returns how full a shard is, or the artifacts when they are fuller: an event that is
+// taken may need both. Below usageNear percent it may be a second old. Who was not answered
+// asks again as late: nobody waits for a ledger that is away message by message.
 func (u *Usage) Fill(ctx context.Context, shard int) (Fill, error) {
 	fill, err := u.of(ctx, ShardStream(shard))
 	if err != nil {
@@ -75,7 +80,7 @@ func (u *Usage) of(ctx context.Context, stream string) (Fill, error) {
 	u.mu.Lock()
 	known, ok := u.known[stream]
 	u.mu.Unlock()
-	if ok && time.Since(known.at) < usageAge {
+	if ok && time.Since(known.at) < usageAge && known.fill.Share() < usageNear {
 		return known.fill, known.err
 	}
 	state, err := u.ledger.State(ctx, stream)
@@ -84,10 +89,24 @@ func (u *Usage) of(ctx context.Context, stream string) (Fill, error) {
 	case err != nil:
 		known.err = fmt.Errorf("state of %s: %w", stream, err)
 	case state.MaxBytes > 0:
-		known.fill.Limit = float64(state.Bytes) / float64(state.MaxBytes) * 100
+		known.limit, known.fill.Limit = state.MaxBytes, percent(state.Bytes, state.MaxBytes)
 	}
 	u.mu.Lock()
 	u.known[stream] = known
 	u.mu.Unlock()
 	return known.fill, known.err
+}
+
+// Add counts bytes that are about to be stored, until the stream is looked at again.
+func (u *Usage) Add(stream string, bytes int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known := u.known[stream]; known.limit > 0 {
+		known.fill.Limit += percent(bytes, known.limit)
+		u.known[stream] = known
+	}
+}
+
+func percent[Part int | uint64](part Part, whole int64) float64 {
+	return float64(part) / float64(whole) * 100
 }

@@ -61,3 +61,48 @@ func TestIntakeWithoutTheStoreOfArtifacts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A filling ledger is full to some percent, and counts who asks.
+type filling struct {
+	bus.Ledger
+
+	percent uint64
+	asked   int
+}
+
+func (f *filling) State(_ context.Context, stream string) (bus.StreamState, error) {
+	if stream == bus.ArtifactStream {
+		return bus.StreamState{}, nil
+	}
+	f.asked++
+	return bus.StreamState{Bytes: f.percent, MaxBytes: 100}, nil
+}
+
+// A shard that is nearly full is looked at for each message: what others have stored since
+// the last one may be all that was left. Far from it, what is stored meanwhile is counted.
+func TestUsageOfAShardThatIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &filling{percent: 10}
+		usage := bus.NewUsage(ledger)
+		shares := func(percent, asked int) {
+			t.Helper()
+			fill, err := usage.Fill(t.Context(), 0)
+			if err != nil || int(fill.Share()) != percent || ledger.asked != asked {
+				t.Errorf("it is full to %s, and was asked %d times (%v); want %d and %d", fill, ledger.asked, err, percent, asked)
+			}
+		}
+		shares(10, 1)
+		ledger.percent = 40
+		shares(10, 1)
+		usage.Add(bus.ShardStream(0), 65)
+		shares(75, 1)
+		usage.Add(bus.ShardStream(0), 10)
+		shares(40, 2)
+		ledger.percent = 80
+		time.Sleep(time.Second)
+		shares(80, 3)
+		ledger.percent = 95
+		shares(95, 4)
+	})
+}
