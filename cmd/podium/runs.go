@@ -220,7 +220,8 @@ type runsWatchCommand struct {
 func (runsWatchCommand) Help() string {
 	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
 plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
-is counted: what is at work and what has failed comes first. Colors are left out where NO_COLOR is set.
+is counted: what is at work and what has failed comes first; Space and b (or PageDown, PageUp) turn pages
+through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
 Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
 with it. Ctrl-C ends the watching, not the run.
 

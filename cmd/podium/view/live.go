@@ -9,17 +9,27 @@ import (
 // and the size of the window may have changed.
 const redrawEvery = 100 * time.Millisecond
 
-// draw draws until Close, and leaves what came of the run.
+// draw draws until Close, and leaves what came of the run. Keys are read from when the
+// first picture does not fit: until then what is typed is meant for the shell.
 func (w *Watcher) draw() {
 	defer close(w.ended)
 	drawn := screen{out: w.terminal}
 	clock := time.NewTicker(redrawEvery)
 	defer clock.Stop()
+	var keys *keyboard
+	page := 0
 	for {
-		w.frame(&drawn)
+		pages := w.frame(&drawn, page, keys != nil)
+		page = min(page, pages)
+		if pages > 0 && keys == nil {
+			keys = w.terminal.keys()
+		}
 		select {
 		case <-clock.C:
+		case to := <-keys.pressed():
+			page = turned(page, pages, to)
 		case <-w.stop:
+			keys.close()
 			drawn.close()
 			w.outcome()
 			return
@@ -27,19 +37,20 @@ func (w *Watcher) draw() {
 	}
 }
 
-func (w *Watcher) frame(drawn *screen) {
+func (w *Watcher) frame(drawn *screen, page int, keys bool) (pages int) {
 	columns, rows := w.terminal.size()
 	w.mu.Lock()
-	lines, fits := Picture{columns, rows, w.terminal.Colors}.Draw(&w.tree, time.Now())
+	lines, pages := Picture{columns, rows, w.terminal.Colors, keys, page}.Draw(&w.tree, time.Now())
 	w.mu.Unlock()
-	drawn.draw(lines, fits, columns, rows)
+	drawn.draw(lines, pages == 0, columns, rows)
+	return pages
 }
 
 func (w *Watcher) outcome() {
 	columns, rows := w.terminal.size()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, line := range (Picture{columns, rows, w.terminal.Colors}).Outcome(&w.tree, time.Now()) {
+	for _, line := range (Picture{Columns: columns, Rows: rows, Colors: w.terminal.Colors}).Outcome(&w.tree, time.Now()) {
 		_, _ = fmt.Fprintln(w.terminal, line)
 	}
 }

@@ -12,35 +12,45 @@ import (
 type Picture struct {
 	Columns, Rows int
 	Colors        bool
+	Keys          bool // pages can be turned
+	Page          int  // 1 is the first; 0 follows what is at work
 }
 
 // Draw draws a run while it goes on: a bar, then its tasks, each on a line of its own
 // that is cut to the width, and below a task what there is to say of it and the runs
-// that are begun for it. There are at most Rows-1 lines, and fits says that
-// nothing was left out. Else the window follows what is at work and what has failed,
-// and a last line counts what is not in it.
-func (p Picture) Draw(tree *Tree, now time.Time) (lines []string, fits bool) {
+// that are begun for it. There are at most Rows-1 lines. When nothing had to be left
+// out, pages is 0. Else it is how many there are; Page, or the last one, is drawn, or a window
+// that follows what is at work and what has failed, and counts what is not in it.
+func (p Picture) Draw(tree *Tree, now time.Time) (lines []string, pages int) {
 	if tree.root == nil {
-		return []string{"waiting for the supervisor …"}, true
+		return []string{"waiting for the supervisor …"}, 0
 	}
 	d := drawing{pen: pen{p.Colors}, now: now}
 	room := max(p.Rows-1, 1)
-	above := d.above(&tree.root.run, mostFaults)
+	for _, line := range d.above(&tree.root.run, mostFaults) {
+		lines = append(lines, cut(line, p.Columns-1))
+	}
 	d.run(tree.root, 0)
-	for _, line := range above {
-		lines = append(lines, cut(line, p.Columns-1))
-	}
 	var chosen []bool
-	if fits = len(above)+len(d.rows) <= room; !fits {
-		if len(above) >= room {
-			return lines[:room], false
+	if len(lines)+len(d.rows) > room {
+		if room -= len(lines) + 1; room < 1 {
+			return lines[:min(max(p.Rows-1, 1), len(lines))], 1
 		}
-		chosen = d.window(room - len(above) - 1)
+		pages = d.pagesOf(room)
+		if p.Page = min(p.Page, pages); p.Page > 0 {
+			chosen = d.page(p.Page, room)
+		} else {
+			chosen = d.window(room)
+		}
 	}
-	for _, line := range d.told(chosen) {
+	shown, left := d.told(chosen)
+	if footer := p.footer(left, pages); pages > 0 && footer != "" {
+		shown = append(shown, footer)
+	}
+	for _, line := range shown {
 		lines = append(lines, cut(line, p.Columns-1))
 	}
-	return lines, fits
+	return lines, pages
 }
 
 // Outcome draws what came of a run. All is told of what has failed, on lines as long
@@ -61,7 +71,11 @@ func (p Picture) Outcome(tree *Tree, now time.Time) []string {
 			d.rows[i].text = cut(d.rows[i].text, p.Columns-1)
 		}
 	}
-	lines = append(lines, d.told(chosen)...)
+	shown, left := d.told(chosen)
+	lines = append(lines, shown...)
+	if left != "" {
+		lines = append(lines, "  … not shown: "+left)
+	}
 	if chosen != nil {
 		lines = append(lines, "  podium runs show "+Line(tree.root.run.ID, 0)+" tells of every task")
 	}

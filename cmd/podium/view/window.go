@@ -87,19 +87,16 @@ func (d *drawing) unlessCompleted() []bool {
 }
 
 // told returns the text of the rows that were chosen, which are all if that is nil, and
-// a line that counts the tasks that were not.
-func (d *drawing) told(chosen []bool) (lines []string) {
-	left := make(counts)
+// counts the tasks that were not; left is empty without any.
+func (d *drawing) told(chosen []bool) (lines []string, left string) {
+	count := make(counts)
 	for i := range d.rows {
 		switch {
 		case chosen == nil || chosen[i]:
 			lines = append(lines, d.rows[i].text)
 		case d.rows[i].state != "":
-			left[d.rows[i].state]++
+			count[d.rows[i].state]++
 		}
 	}
-	if len(left) > 0 {
-		lines = append(lines, "  … not shown: "+d.counted(left))
-	}
-	return lines
+	return lines, d.counted(count)
 }
