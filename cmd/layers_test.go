@@ -36,8 +36,24 @@ var layers = []struct {
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
-	{"supervisor", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/route"}},
-	{"supervisor/sim", []string{"schemas", "bus", "bus/memory", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/eventloop", nil},
+	{"supervisor/quarantine", []string{"schemas", "bus"}},
+	{"supervisor/gateway", []string{"schemas", "bus", "supervisor/quarantine"}},
+	{"supervisor/history", []string{"schemas", "bus", "supervisor/session", "supervisor/plan"}},
+	{"supervisor/publisher", []string{"schemas", "bus", "supervisor/eventloop"}},
+	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/history", "supervisor/publisher"}},
+	{"supervisor/checkpoint", []string{"schemas", "bus", "supervisor/eventloop", "supervisor/publisher"}},
+	{"supervisor/admission", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/history"}},
+	{"supervisor/verify", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/history"}},
+	// The loop of a shard's owner; only its tests use verify.
+	{"supervisor", []string{
+		"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway",
+		"supervisor/history", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
+	}},
+	{"supervisor/sim", []string{
+		"schemas", "bus", "bus/memory", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route",
+		"supervisor/admission", "supervisor/history", "supervisor/verify",
+	}},
 	{"agents/*", []string{"schemas", "bus"}},
 	{"agents/*/*", []string{"schemas", "bus"}},
 	// What the doors that speak HTTP say to programs is one thing, below both of them:

@@ -6,6 +6,7 @@ import (
 
 	"podium/bus"
 	"podium/supervisor"
+	"podium/supervisor/admission"
 )
 
 // A cut is a loss of power: all owners are gone, and the bucket of leases is what it was.
@@ -47,9 +48,9 @@ func (c *cut) power() (zero, one *supervisor.Owner) {
 		_, err = store.Put(c.tb.Context(), key, value)
 		c.must(err)
 	}
-	neighbors := &supervisor.Neighbors{}
-	neighbors.AwaitAdoption(2)
-	together := func(config *supervisor.Config) { config.Neighbors = neighbors }
+	local := &admission.LocalOwners{}
+	local.AwaitAdoption(2)
+	together := func(config *supervisor.Config) { config.LocalOwners = local }
 	return c.openAs("zero again", c.ledger, 0, together), c.openAs("one again", c.ledger, 1, together)
 }
 

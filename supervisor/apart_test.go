@@ -16,7 +16,10 @@ import (
 	"podium/bus/embedded"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/admission"
+	"podium/supervisor/history"
 	"podium/supervisor/plan"
+	"podium/supervisor/verify"
 )
 
 // An installation is a ledger on a server, with one owner for each of two shards,
@@ -68,7 +71,7 @@ func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Conf
 	}
 	for shard := range 2 {
 		core := connect()
-		profiles, err := supervisor.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
+		profiles, err := history.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,12 +141,12 @@ func (i *installation) ends(session string) *schemas.Run {
 // clean decides both shards again.
 func (i *installation) clean() {
 	i.t.Helper()
-	known, err := supervisor.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
+	known, err := history.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
 	if err != nil {
 		i.t.Fatal(err)
 	}
 	for shard := range 2 {
-		result, err := supervisor.Verify(i.t.Context(), i.core, known, shard)
+		result, err := verify.Shard(i.t.Context(), i.core, known, shard)
 		if err != nil {
 			i.t.Fatal(err)
 		}
@@ -242,9 +245,9 @@ func TestLeaseOverAServer_M19(t *testing.T) {
 	}
 	profile := deskProfile()
 	sharing(&profile)
-	neighbors := &supervisor.Neighbors{}
+	local := &admission.LocalOwners{}
 	i := install(t, profile, func(config *supervisor.Config) {
-		config.Neighbors = neighbors
+		config.LocalOwners = local
 	}, map[string]bus.HandlerFunc{"chat": delivered, "worker": func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
 		words := strings.TrimSpace(request.Task().Description)
 		use(words, 1)

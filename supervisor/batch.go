@@ -44,7 +44,7 @@ func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 |
 // the one after a transition that is not stored yet.
 func (o *Owner) judge(c *conversation, state session.State, read session.Input) (j judgement) {
 	env := o.env(c, &j.inputs)
-	env.Bus, env.Former = o.admissions(c, &read), o.former(c, &j.formers)
+	env.Bus, env.Former = o.admission.Decision(&c.admission, &read), o.former(c, &j.formers)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -82,10 +82,10 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 		last.Doubtful = last.Doubtful && !last.lacks() && !c.confirmed(in.message.Sequence)
 		b.doubtful = b.doubtful || last.Doubtful
 		if !b.add(in, &last) {
-			o.release(c) // what it was admitted to; those before it have sent nothing
+			o.admission.Release(&c.admission) // what it was admitted to; those before it have sent nothing
 			break
 		}
-		o.answers.learn(&last.Outcome, now)
+		o.admission.Learn(&last.Outcome, now)
 		o.reportUnproven(c, in, last.Facts)
 		if last.Permitted != nil {
 			o.tell(in.agent, last.Permitted)
@@ -101,11 +101,11 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 	case len(b.transitions) > 0:
 		o.append(ctx, c, b)
 	case b.doubtful:
-		o.release(c)
+		o.admission.Release(&c.admission)
 		o.begin(c)
 		o.confirm(ctx, c)
 	case len(b.inputs) > 0:
-		o.release(c)
+		o.admission.Release(&c.admission)
 		o.leave(c, b.inputs)
 		o.push(c)
 	case last.lacks():
@@ -121,17 +121,17 @@ func (o *Owner) decide(ctx context.Context, c *conversation, now time.Time) {
 func (o *Owner) prompt(ctx context.Context, c *conversation, read session.Input) {
 	decided := o.judge(c, c.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
-		o.answers.learn(&decided.Outcome, read.Now)
+		o.admission.Learn(&decided.Outcome, read.Now)
 		o.append(ctx, c, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}
-	o.release(c)
+	o.admission.Release(&c.admission)
 	if decided.lacks() {
 		o.supply(ctx, c, &decided)
 		return
 	}
 	if read.Grant != nil {
-		o.granted(c)
+		o.admission.EndGrant(&c.admission)
 	}
 	o.push(c)
 }

@@ -9,6 +9,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
 	"podium/supervisor/plan"
 )
 
@@ -34,7 +35,7 @@ func (d *desk) use(change func(*schemas.Profile)) {
 	profile := deskProfile()
 	change(&profile)
 	var err error
-	d.profiles, err = supervisor.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = history.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 }
 

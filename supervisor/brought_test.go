@@ -10,7 +10,8 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/history"
+	"podium/supervisor/verify"
 )
 
 // What one request brings is said once, however many tiers it passes.
@@ -59,7 +60,7 @@ func TestWhatIsBroughtIsFetchedOnce(t *testing.T) {
 	profile := graphProfile()
 	profile.Agents = []schemas.AgentUse{{Name: "worker", Reuse: schemas.Duration(time.Hour)}}
 	var err error
-	g.profiles, err = supervisor.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
+	g.profiles, err = history.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
 	g.must(err)
 	core := &counted{Core: g.ledger}
 	g.owner = g.open("counted", core, 0)
@@ -126,7 +127,7 @@ func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 					t.Errorf("a record has %d bytes", len(message.Body))
 				}
 			}
-			verification, err := supervisor.Verify(t.Context(), n.ledger, n.profiles, 0)
+			verification, err := verify.Shard(t.Context(), n.ledger, n.profiles, 0)
 			if err != nil || len(verification.Faults) > 0 {
 				t.Errorf("%v: %+v", err, verification.Faults)
 			}

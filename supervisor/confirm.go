@@ -25,10 +25,10 @@ func (c *conversation) confirmed(sequence uint64) bool {
 // loaded. It speaks for everything that has been read by now, so that any number of
 // inputs that wait take one look, which costs less than to store one of them.
 func (o *Owner) confirm(ctx context.Context, c *conversation) {
-	read := o.floor.read
+	read := o.watermark.Read
 	var newest bus.Message
-	o.operate(func() (err error) {
-		newest, err = o.Core.Last(ctx, bus.SessionSubject(c.id, o.shards))
+	o.loop.Await(func() (err error) {
+		newest, err = o.Core.Last(ctx, bus.SessionSubject(c.id(), o.shards))
 		if errors.Is(err, bus.ErrNotFound) {
 			err = nil
 		}

@@ -2,26 +2,31 @@ package supervisor
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
-	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/admission"
+	"podium/supervisor/checkpoint"
+	"podium/supervisor/eventloop"
+	"podium/supervisor/history"
+	"podium/supervisor/progress"
 	"podium/supervisor/session"
 )
 
 // A conversation is one session in the owner's memory. While an operation is
 // under way it is busy, and only that operation's completion touches it.
 type conversation struct {
-	id       string
 	state    session.State
 	sequence uint64 // of the newest record; 0 when there is none
 	snap     uint64 // of the newest record with a snapshot
-	behind   behind
+	behind   history.SinceSnapshot
 	tip      schemas.Tip
-	chain    digest // of the newest record
+	chain    history.Digest // of the newest record
 	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
 	// everything up to there had been stored.
 	confirmedTo uint64
@@ -42,30 +47,64 @@ type conversation struct {
 	tries    int32 // with four bytes more, a session would take the next larger piece of the heap
 	// hold keeps the floor below a record that no input has caused until its
 	// outputs are acknowledged.
-	hold *entry
+	hold *checkpoint.Entry
 
-	requests []string // its keys in Owner.waiting
-	asked    []string // the agents of its requests under way
-	// inherited are those of its requests under way that a former owner has made, one behind
-	// the other.
-	inherited string
-	reserved  []string                      // the agents that the decision at hand has been admitted to
-	waits     map[schemas.Grant]*waiter     // its ready tasks
-	grants    []*waiter                     // that may be dispatched
-	usages    []*usage                      // what its tasks have to do with shared resources
-	alarm     *alarm                        // for its earliest deadline
-	telling   *telling                      // what somebody upstream has been told
-	recalled  map[uint64]recalled           // inputs that were fetched for the decision at hand
+	requests  []string // its keys in Owner.waiting
+	admission admission.Session
+	alarm     *eventloop.Timer              // for its earliest deadline
+	report    *progress.Report              // what somebody upstream has been told
+	recalled  map[uint64]history.Input      // inputs that were fetched for the decision at hand
 	formers   map[formerRun]*session.Former // runs that are over, which were
+}
+
+func (c *conversation) id() string { return c.state.Session }
+
+// sessions are those in memory.
+type sessions map[string]*conversation
+
+// Len implements checkpoint.Sessions.
+func (s sessions) Len() int { return len(s) }
+
+// Has implements checkpoint.Sessions.
+func (s sessions) Has(id string) bool { return s[id] != nil }
+
+// IDs implements checkpoint.Sessions.
+func (s sessions) IDs() iter.Seq[string] { return maps.Keys(s) }
+
+// Live implements admission.Sessions.
+func (s sessions) Live(a *admission.Session) bool {
+	c := s[a.State.Session]
+	return c != nil && &c.admission == a
+}
+
+// InOrder implements admission.Sessions.
+func (s sessions) InOrder() iter.Seq[*admission.Session] {
+	return func(yield func(*admission.Session) bool) {
+		for _, id := range slices.Sorted(maps.Keys(s)) {
+			if !yield(&s[id].admission) {
+				return
+			}
+		}
+	}
+}
+
+// pushWoken lets those go on of which the admission says that they may.
+func (o *Owner) pushWoken() {
+	for _, woken := range o.admission.Woken() {
+		if c := o.sessions[woken.State.Session]; c != nil {
+			o.push(c)
+		}
+	}
 }
 
 func (o *Owner) conversation(id string) *conversation {
 	c := o.sessions[id]
 	if c == nil {
-		c = &conversation{id: id, state: session.New(id)}
+		c = &conversation{state: session.New(id)}
+		c.admission.State = &c.state
 		o.sessions[id] = c
-		o.checkpoint.move(id)
-		if o.tail != 0 && o.floor.read <= o.tail {
+		o.checkpoint.Move(id)
+		if o.tail != 0 && o.watermark.Read <= o.tail {
 			c.early = true
 			o.early++
 		}
@@ -85,8 +124,8 @@ func (o *Owner) learn(c *conversation) {
 // forget drops a conversation that nothing is left to do for.
 func (o *Owner) forget(c *conversation) {
 	o.learn(c)
-	delete(o.sessions, c.id)
-	o.checkpoint.move(c.id)
+	delete(o.sessions, c.id())
+	o.checkpoint.Move(c.id())
 }
 
 func (o *Owner) enqueue(id string, in *input) {
@@ -118,22 +157,22 @@ func (o *Owner) rest(c *conversation) {
 	c.busy = false
 	o.busy--
 	if c.hold != nil {
-		o.floor.leave(c.hold)
+		o.watermark.Leave(c.hold)
 		c.hold = nil
 	}
 }
 
 // retry lets a conversation go on after a wait, because of a temporary error.
 func (o *Owner) retry(c *conversation, now time.Time, err error) {
-	o.complain(zerolog.WarnLevel, err).Str("session", c.id).Int("shard", o.Shard).Msg("session waits for the ledger")
-	wait := o.backoff(int(c.tries))
+	o.publisher.Complain(zerolog.WarnLevel, err).Str("session", c.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
+	wait := o.backoff.After(int(c.tries))
 	c.tries++
-	o.alarms.add(now.Add(wait), func(time.Time) { o.end(c) })
+	o.loop.At(now.Add(wait), func(time.Time) { o.end(c) })
 }
 
 // work does the next thing for a conversation that is not busy.
 func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
-	o.inform(ctx, c, now)
+	c.report = o.progress.Follow(ctx, c.report, &c.state, now)
 	switch {
 	case c.busy:
 	case !c.loaded && !c.presume():
@@ -148,22 +187,31 @@ func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
 		o.isolateFirst(ctx, c, c.inputs[0])
 	case len(c.inputs) > 0:
 		o.decide(ctx, c, now)
-	case len(c.grants) > 0 && !o.usable(c.grants[0]):
-		o.granted(c)
+	default:
+		o.workAlone(ctx, c, now)
+	}
+}
+
+// workAlone does what no input has caused.
+func (o *Owner) workAlone(ctx context.Context, c *conversation, now time.Time) {
+	grant, granted := c.admission.Granted()
+	switch {
+	case granted && !o.admission.Usable(&c.admission):
+		o.admission.EndGrant(&c.admission)
 		o.push(c)
-	case len(c.grants) > 0:
-		o.prompt(ctx, c, session.Input{Now: now, Grant: &c.grants[0].grant})
+	case granted:
+		o.prompt(ctx, c, session.Input{Now: now, Grant: &grant})
 	default:
 		deadline, due := c.due(now)
 		if due && !o.caughtUp(now) {
-			o.alarms.add(now.Add(o.CatchUp/4), func(time.Time) { o.push(c) })
+			o.loop.At(now.Add(o.CatchUp/4), func(time.Time) { o.push(c) })
 			return
 		}
 		if due {
 			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
-		if absence := o.absence(c, now); absence != nil {
+		if absence := o.admission.Absence(&c.admission, now); absence != nil {
 			o.prompt(ctx, c, session.Input{Now: now, Absence: absence})
 			return
 		}
@@ -211,13 +259,13 @@ func (o *Owner) watch(c *conversation) {
 			earliest = deadline.At
 		}
 	}
-	if c.alarm != nil && c.alarm.index >= 0 && c.alarm.at.Equal(earliest) {
+	if at, set := c.alarm.Due(); set && at.Equal(earliest) {
 		return
 	}
-	o.alarms.cancel(c.alarm)
+	o.loop.Stop(c.alarm)
 	c.alarm = nil
 	if !earliest.IsZero() {
-		c.alarm = o.alarms.add(earliest, func(time.Time) { o.push(c) })
+		c.alarm = o.loop.At(earliest, func(time.Time) { o.push(c) })
 	}
 }
 
@@ -225,8 +273,8 @@ func (o *Owner) watch(c *conversation) {
 // the floor: whoever loads it then knows that it owes nothing.
 func (o *Owner) evict(c *conversation) {
 	switch {
-	case !c.state.Idle() || o.sessions[c.id] != c:
-	case c.sequence <= o.floor.value:
+	case !c.state.Idle() || o.sessions[c.id()] != c:
+	case c.sequence <= o.watermark.Value:
 		o.forget(c)
 	default:
 		o.closing = append(o.closing, c)
@@ -238,8 +286,8 @@ func (o *Owner) sweep() {
 	kept := o.closing[:0]
 	for _, c := range o.closing {
 		switch {
-		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id] != c:
-		case c.sequence <= o.floor.value:
+		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id()] != c:
+		case c.sequence <= o.watermark.Value:
 			o.forget(c)
 		default:
 			kept = append(kept, c)
@@ -249,15 +297,9 @@ func (o *Owner) sweep() {
 	o.closing = kept
 }
 
-// recalled is an input that was fetched, and its content.
-type recalled struct {
-	input   session.Input
-	content schemas.Result
-}
-
 // recall returns what has been fetched for the conversation and notes what has not.
-func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) recalled {
-	return func(sequence uint64) recalled {
+func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) history.Input {
+	return func(sequence uint64) history.Input {
 		known, fetched := c.recalled[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)
@@ -268,7 +310,7 @@ func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) recalled
 
 func (o *Owner) fetchProfile(ctx context.Context, c *conversation, hash string) {
 	o.begin(c)
-	o.operate(func() error {
+	o.loop.Await(func() error {
 		_, err := o.Profiles.Fetch(ctx, hash)
 		return err
 	}, func(now time.Time, err error) {
@@ -290,19 +332,4 @@ func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) 
 		}
 		o.end(c)
 	})
-}
-
-// Recall reads an input of a shard again, and what a Body that points at it stands
-// for, whole.
-func Recall(ctx context.Context, core bus.Core, shard int, sequence uint64) (session.Input, schemas.Result, error) {
-	message, err := core.Get(ctx, bus.ShardStream(shard), sequence)
-	if err != nil {
-		return session.Input{}, schemas.Result{}, err
-	}
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
-	if err != nil {
-		return session.Input{}, schemas.Result{}, err
-	}
-	input, err := session.Read(event, "", sequence)
-	return input, input.Content(), err
 }

@@ -7,6 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/quarantine"
 )
 
 // damageTries is how often something that a session stands on, and that the ledger does not
@@ -28,13 +29,13 @@ func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err
 		return
 	case !c.damaged:
 		c.damaged = true
-		o.Log.Error().Err(err).Str("session", c.id).Int("shard", o.Shard).
+		o.Log.Error().Err(err).Str("session", c.id()).Int("shard", o.Shard).
 			Msg("a conversation stands on something that the ledger has lost; what comes for it goes into quarantine")
 	}
 	if len(c.inputs) == 0 {
 		o.rest(c)
-		o.alarms.cancel(c.alarm)
-		c.alarm = o.alarms.add(now.Add(damagePause), func(time.Time) { o.push(c) })
+		o.loop.Stop(c.alarm)
+		c.alarm = o.loop.At(now.Add(damagePause), func(time.Time) { o.push(c) })
 		return
 	}
 	o.putAside(ctx, c, c.inputs[0], err)
@@ -56,12 +57,12 @@ func (c *conversation) lacks(err error) bool {
 // putAside puts an input into quarantine, or has its session read once more.
 func (o *Owner) putAside(ctx context.Context, c *conversation, in *input, cause error) {
 	detail := fmt.Sprintf("the ledger has lost something that its conversation stands on: %s", cause)
-	event, err := quarantined(in.message, schemas.QuarantineDamaged, detail)
+	event, err := quarantine.Event(in.message, schemas.QuarantineDamaged, detail)
 	if err != nil {
 		o.fail(err)
 		return
 	}
-	o.send(ctx, bus.DeadSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
+	o.publisher.Publish(ctx, bus.DeadSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
 		if err != nil {
 			o.retry(c, now, err)
 			return

@@ -14,6 +14,8 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
+	"podium/supervisor/verify"
 )
 
 func midnight() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -37,7 +39,7 @@ func deskProfile() schemas.Profile {
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger
-	profiles *supervisor.Profiles
+	profiles *history.Profiles
 	now      time.Time
 }
 
@@ -45,7 +47,7 @@ func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(shards, options...), now: midnight()}
 	var err error
-	if d.profiles, err = supervisor.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
+	if d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
 		tb.Fatal(err)
 	}
 	return d
@@ -213,10 +215,10 @@ func (d *desk) quarantined(shard int) (found []schemas.Quarantined) {
 // verify decides every shard again, with nothing but what is in the ledger.
 func (d *desk) verify(core bus.Core) (faults []string) {
 	d.tb.Helper()
-	known, err := supervisor.NewProfiles(context.Background(), core.Artifacts(), nil)
+	known, err := history.NewProfiles(context.Background(), core.Artifacts(), nil)
 	d.must(err)
 	for shard := range core.Shards() {
-		result, err := supervisor.Verify(context.Background(), core, known, shard)
+		result, err := verify.Shard(context.Background(), core, known, shard)
 		d.must(err)
 		for _, fault := range result.Faults {
 			faults = append(faults, fmt.Sprintf("record %d at %d: %s", fault.Record, fault.Sequence, fault.What))

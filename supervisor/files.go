@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/gateway"
 )
 
 // prove notes which of the artifacts that an input names its sender may pass on: an
@@ -28,7 +29,7 @@ func (o *Owner) prove(in *input) {
 		switch {
 		case in.read.Response != nil:
 			proven = o.Grants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
-		case in.read.Message != nil && in.door == door && in.read.Message.Upstream != nil:
+		case in.read.Message != nil && in.door == gateway.Door && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
 			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
 		}
@@ -44,7 +45,7 @@ func (o *Owner) prove(in *input) {
 // made one.
 func (o *Owner) refresh(ctx context.Context, c *conversation, in *input) {
 	o.begin(c)
-	o.operate(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
+	o.loop.Await(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
 		if err != nil {
 			o.retry(c, now, err)
 			return
@@ -78,7 +79,7 @@ func (o *Owner) vouched(ctx context.Context, in *input) error {
 func (o *Owner) reportUnproven(c *conversation, in *input, facts []schemas.Fact) {
 	for i := range facts {
 		if f := facts[i].TaskCompleted; f != nil && len(f.Unproven) > 0 {
-			o.Log.Warn().Str("agent", in.agent).Str("session", c.id).Int("files", len(f.Unproven)).Msg("an agent names files that it may not pass on; they are left out")
+			o.Log.Warn().Str("agent", in.agent).Str("session", c.id()).Int("files", len(f.Unproven)).Msg("an agent names files that it may not pass on; they are left out")
 		}
 	}
 }

@@ -4,31 +4,9 @@ import (
 	"context"
 	"time"
 
-	"podium/bus"
+	"podium/supervisor/history"
 	"podium/supervisor/session"
 )
-
-// readFormer reads a run that is over, as it stood before a record of its session.
-func readFormer(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
-	opened, err := bus.OpenSession(ctx, core, id)
-	if err != nil {
-		return nil, err
-	}
-	former := &session.Former{Number: run}
-	for stored, err := range opened.Run(ctx, run) {
-		if err != nil {
-			return nil, err
-		}
-		if stored.Number >= record {
-			break
-		}
-		former.Apply(&stored.Record)
-	}
-	if hash := former.ProfileHash(); hash != "" {
-		former.Profile, err = profiles.Fetch(ctx, hash)
-	}
-	return former, err
-}
 
 // A formerRun is a run before the record that follows the one at a sequence.
 type formerRun struct {
@@ -53,8 +31,8 @@ func (o *Owner) fetchFormer(ctx context.Context, c *conversation, run int) {
 	o.begin(c)
 	at, record := formerRun{run, c.sequence}, c.state.Records+1
 	var found *session.Former
-	o.operate(func() (err error) {
-		found, err = readFormer(ctx, o.Core, o.Profiles, c.id, run, record)
+	o.loop.Await(func() (err error) {
+		found, err = history.FormerRun(ctx, o.Core, o.Profiles, c.id(), run, record)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/supervisor"
+	"podium/supervisor/gateway"
 )
 
 // "An answer moved twice changes nothing, so a lost cursor costs only repeats."
@@ -21,7 +21,7 @@ func TestAnAnswerMovedTwiceChangesNothing_X03(t *testing.T) {
 		forward := func() {
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error)
-			go func() { ended <- (&supervisor.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
+			go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
 			synctest.Wait()
 			stop()
 			d.must(<-ended)

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/gateway"
 )
 
 // bare publishes a documented message as an agent does that knows nothing of
@@ -63,7 +63,7 @@ func TestForwarder_X06(t *testing.T) {
 
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- (&supervisor.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
+		go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
 		synctest.Wait()
 		stop()
 		if err := <-ended; err != nil {
@@ -95,7 +95,7 @@ func TestForwarderBehindAnother(t *testing.T) {
 		d.bare("podium.agent.worker.response", []byte("garbage"))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- (&supervisor.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
+		go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
 		synctest.Wait()
 		const key, ahead = "cursor.forwarder", "100"
 		store := d.ledger.Store(bus.AgentBucket)
@@ -123,7 +123,7 @@ func TestForwarderGoesOn_X03(t *testing.T) {
 		for range 3 {
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error)
-			go func() { ended <- (&supervisor.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
+			go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
 			synctest.Wait()
 			stop()
 			d.must(<-ended)

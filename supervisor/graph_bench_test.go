@@ -10,6 +10,8 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
+	"podium/supervisor/verify"
 )
 
 // graphProfile carries out plans that come with a request.
@@ -54,7 +56,7 @@ func newGraphs(tb testing.TB) *graphs {
 	tb.Helper()
 	d := newDesk(tb, 1)
 	var err error
-	d.profiles, err = supervisor.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
+	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
 	d.must(err)
 	d.must(d.ledger.Declare(tb.Context(), "worker", bus.Pool{Size: 1000, AckWait: time.Hour}))
 	return &graphs{desk: d, owner: d.open("graphs", d.ledger, 0), worker: d.ledger.Worker("worker")}
@@ -152,7 +154,7 @@ func TestGraphRuns_M55(t *testing.T) {
 			if err != nil || response.Payload.Status != schemas.StatusCompleted || response.Payload.ExecutionSummary.TasksCompleted != len(tasks) {
 				t.Errorf("%v: %s", err, answers[0].Data)
 			}
-			verification, err := supervisor.Verify(t.Context(), g.ledger, g.profiles, 0)
+			verification, err := verify.Shard(t.Context(), g.ledger, g.profiles, 0)
 			if err != nil || len(verification.Faults) > 0 {
 				t.Errorf("%v: %+v", err, verification.Faults)
 			}

@@ -9,12 +9,13 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/checkpoint"
 	"podium/supervisor/session"
 )
 
 // An input is one message of the shard on its way through the owner.
 type input struct {
-	entry   *entry
+	entry   *checkpoint.Entry
 	message bus.Message
 	event   schemas.Event
 	kind    bus.Kind
@@ -34,7 +35,7 @@ func (in *input) broken() bool { return in.read.Malformed != nil && !in.isolated
 // read takes new messages from the stream and hands each to its conversation. It
 // reports whether there was any, and whether the reader has no more for now.
 func (o *Owner) read(ctx context.Context) (worked, drained bool) {
-	for o.floor.room(o.MaxPending, o.MaxBytes) {
+	for o.watermark.HasRoom(o.MaxPending, o.MaxBytes) {
 		message, ok, err := o.reader.Next()
 		if err != nil {
 			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
@@ -43,8 +44,8 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 			return worked, true
 		}
 		worked = true
-		in := &input{message: message, entry: o.floor.enter(message.Sequence)}
-		o.floor.weigh(in.entry, int64(len(message.Body)))
+		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
+		o.watermark.Weigh(in.entry, int64(len(message.Body)))
 		o.admit(ctx, in)
 	}
 	return worked, false
@@ -59,7 +60,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.floor.weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
+		o.watermark.Weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
@@ -67,7 +68,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	if err == nil {
 		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
-		o.hear(in)
+		o.admission.Heard(in.agent, in.message.Recorded)
 		err = o.open(in)
 	}
 	if err != nil {
@@ -75,7 +76,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		return
 	}
 	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {
-		o.floor.leave(in.entry) // about a quarantined message: a note for its readers
+		o.watermark.Leave(in.entry) // about a quarantined message: a note for its readers
 		return
 	}
 	o.place(ctx, in)
@@ -92,7 +93,7 @@ func (o *Owner) place(ctx context.Context, in *input) {
 	case in.namesPlan() && o.early == 0:
 		// All shards are told of it, and of a run of this one the plan is known once its session
 		// is: the message that began it was read before.
-		o.floor.leave(in.entry)
+		o.watermark.Leave(in.entry)
 	default:
 		o.meet(in)
 	}
@@ -115,7 +116,7 @@ func (o *Owner) open(in *input) (err error) {
 func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 	o.begin(c)
 	resolved := in.event
-	o.operate(func() error {
+	o.loop.Await(func() error {
 		if err := o.vouched(ctx, in); err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (o *Owner) conversationOf(in *input) (string, bool) {
 	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
 	if c := o.waiting[in.answers()]; c != nil {
-		return c.id, true
+		return c.id(), true
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	return o.sessionOfRun(run)

@@ -8,6 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/admission"
 )
 
 // needs is what the words of sharing stand for.
@@ -21,23 +22,23 @@ func needs(words string) []string {
 // stall and lose what the ledger says.
 type crowd struct {
 	*desk
-	seed      uint64
-	random    *rand.Rand
-	neighbors *supervisor.Neighbors
-	owners    []*supervisor.Owner
-	ear       deafness
-	late      []func()          // operations of owners, dead ones too, that have not run yet
-	words     map[string]string // by session
-	finished  map[string]bool   // by request
-	done      map[string]bool   // by session
-	names     int
+	seed     uint64
+	random   *rand.Rand
+	local    *admission.LocalOwners
+	owners   []*supervisor.Owner
+	ear      deafness
+	late     []func()          // operations of owners, dead ones too, that have not run yet
+	words    map[string]string // by session
+	finished map[string]bool   // by request
+	done     map[string]bool   // by session
+	names    int
 }
 
 func newCrowd(t *testing.T, seed uint64) *crowd {
 	t.Helper()
 	c := &crowd{
 		desk: newDesk(t, 3), seed: seed, random: rand.New(rand.NewPCG(seed, 19)), //nolint:gosec // a test repeats
-		neighbors: &supervisor.Neighbors{}, words: map[string]string{}, finished: map[string]bool{},
+		local: &admission.LocalOwners{}, words: map[string]string{}, finished: map[string]bool{},
 		done: map[string]bool{},
 	}
 	c.use(func(profile *schemas.Profile) {
@@ -59,7 +60,7 @@ func (c *crowd) reopen(shard int) {
 	c.names++
 	c.owners[shard] = c.openAs(fmt.Sprint("owner-", c.names), deafStore{c.ledger, &c.ear}, shard, func(config *supervisor.Config) {
 		if c.random.IntN(2) == 0 {
-			config.Neighbors = c.neighbors
+			config.LocalOwners = c.local
 		}
 		config.PoolSize = func(string) int { return 2 }
 		config.Go = func(operation func()) {

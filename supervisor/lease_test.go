@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/admission"
 )
 
 // sharing is a profile whose texts name what their one task needs for itself.
@@ -108,8 +109,8 @@ func TestLeaseOneAtATime_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 2)
 	d.use(sharing)
-	neighbors := &supervisor.Neighbors{}
-	together := func(config *supervisor.Config) { config.Neighbors = neighbors }
+	local := &admission.LocalOwners{}
+	together := func(config *supervisor.Config) { config.LocalOwners = local }
 	zero, one := d.openAs("zero", d.ledger, 0, together), d.openAs("one", d.ledger, 1, together)
 	first := d.ask(zero, 0, 1, "print")
 	second := d.ask(one, 1, 2, "print")
@@ -128,7 +129,7 @@ func TestLeaseOneAtATime_M19(t *testing.T) {
 	d.clean()
 }
 
-// TestLeaseBetweenProcesses: without neighbors who waits tries again soon.
+// TestLeaseBetweenProcesses: without local owners, who waits tries again soon.
 func TestLeaseBetweenProcesses_M19(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 2)

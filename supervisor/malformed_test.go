@@ -13,6 +13,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/gateway"
 )
 
 // asks opens an owner and has it ask the worker.
@@ -141,7 +142,7 @@ func TestMalformedBareAnswersReachTheirShard_X06(t *testing.T) {
 		d := newDesk(t, 3)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- (&supervisor.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
+		go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
 		for shard := range 3 {
 			o := d.open("one", d.ledger, shard)
 			thread := d.threadIn(shard)

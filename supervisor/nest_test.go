@@ -12,6 +12,8 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/gateway"
+	"podium/supervisor/history"
 )
 
 // A nest is a ledger on which supervisors, agents and owners are at work.
@@ -41,7 +43,7 @@ func newNest(t *testing.T, shards int, profiles ...schemas.Profile) *nest {
 	t.Helper()
 	n := &nest{desk: &desk{tb: t, ledger: memory.New(shards), now: midnight()}, t: t}
 	var err error
-	n.profiles, err = supervisor.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
+	n.profiles, err = history.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
 	n.must(err)
 	stop, err := bus.ServeAgents(t.Context(), n.ledger, bus.AgentServices{Clock: time.Now})
 	n.must(err)
@@ -91,7 +93,7 @@ func (n *nest) appoint(name, profile string) {
 }
 
 func (n *nest) receive(core bus.Core, worker bus.Worker, profile string) {
-	receiver := supervisor.Receiver{
+	receiver := gateway.Receiver{
 		Core: core, Worker: worker, Profile: profile,
 		Serve: bus.ServeConfig{Concurrency: 4, AckWait: leaseTime, DrainTimeout: time.Second, Log: zerolog.Nop()},
 	}

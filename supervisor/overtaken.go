@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/history"
 )
 
 // overtaken reports whether a session that an input was given to, by the request that it
@@ -28,8 +29,8 @@ func (o *Owner) overtaken(c *conversation, in *input) bool {
 func (o *Owner) seekRecord(ctx context.Context, c *conversation, in *input) {
 	o.begin(c)
 	var taken bool
-	o.operate(func() (err error) {
-		taken, err = took(ctx, o.Core, bus.SessionSubject(c.id, o.shards), in.message.Sequence)
+	o.loop.Await(func() (err error) {
+		taken, err = history.Took(ctx, o.Core, c.id(), in.message.Sequence)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
@@ -42,29 +43,4 @@ func (o *Owner) seekRecord(ctx context.Context, c *conversation, in *input) {
 		}
 		o.end(c)
 	})
-}
-
-// took reports whether a record of a session has an input of that sequence as its cause.
-// It reads from the newest record back to those that have taken earlier inputs.
-func took(ctx context.Context, core bus.Core, subject string, sequence uint64) (bool, error) {
-	message, err := core.Last(ctx, subject)
-	for err == nil {
-		var stored storedRecord
-		if stored, _, err = readRecord(ctx, core.Artifacts(), message); err != nil {
-			break
-		}
-		earlier := stored.previous == 0
-		for transition := range stored.record.Transitions() {
-			cause := transition.Cause.Sequence
-			if cause == sequence {
-				return true, nil
-			}
-			earlier = earlier || cause > 0 && cause < sequence
-		}
-		if earlier {
-			return false, nil
-		}
-		message, err = core.Get(ctx, message.Stream, stored.previous)
-	}
-	return false, err
 }

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/publisher"
 	"podium/supervisor/session"
 )
 
@@ -20,14 +21,11 @@ func (o *Owner) once(c *conversation, outputs []session.Output) []session.Output
 			output.Event.First = server
 		}
 		if server == "" {
-			repeated(&outputs[i].Event)
+			publisher.NotFirst(&outputs[i].Event)
 		}
 	}
 	return outputs
 }
-
-// repeated takes from a request what only its first copy has.
-func repeated(request *schemas.Event) { request.First, request.Permit = "", "" }
 
 // tell answers a question for a permit. An answer that is missed is given again
 // when the question is asked again.

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/supervisor"
+	"podium/supervisor/gateway"
 )
 
 // A queue is a ledger whose streams have all the readers that they may, but for
@@ -58,7 +58,7 @@ func TestOwnersReadWithPrecedence(t *testing.T) {
 		crowded := &queue{Core: d.ledger}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := d.run(ctx, "one", crowded)
-		go func() { ended <- (&supervisor.Forwarder{Core: crowded, Log: zerolog.Nop()}).Run(ctx) }()
+		go func() { ended <- (&gateway.Forwarder{Core: crowded, Log: zerolog.Nop()}).Run(ctx) }()
 		d.say("thread", "m1", "do it")
 		synctest.Wait()
 		if d.answerNewest("worker", "done"); crowded.opened != 2 {

@@ -16,7 +16,7 @@ import (
 	"podium/bus"
 	"podium/bus/bustest"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/history"
 )
 
 // TestSupervisorOfSupervisorsIsAHandler: from outside, a supervisor under a
@@ -260,7 +260,7 @@ func TestSupersededWorkIsCalledOff(t *testing.T) {
 	profile.Conversation.WhileRunning = schemas.WhileRunningSupersede
 	d := newDesk(t, 1)
 	var err error
-	d.profiles, err = supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = history.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	worker := d.ledger.Worker("worker")
 	o := d.open("one", d.ledger, 0)

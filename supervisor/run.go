@@ -16,13 +16,13 @@ import (
 func (o *Owner) Run(ctx context.Context) error {
 	ctx = bus.WithPrecedence(ctx)
 	operating, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer o.operations.Wait()
+	defer o.loop.Wait()
 	defer stop()
 	if err := o.Open(ctx, time.Now()); err != nil {
 		return err
 	}
 	defer o.reader.Close()
-	defer o.Neighbors.leave(o)
+	defer o.admission.Leave()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -47,7 +47,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	bounded, stop := context.WithTimeout(operating, finishWithin)
 	defer stop()
 	o.MaxPending = 0 // no new inputs
-	for o.Busy() && o.closed == nil && bounded.Err() == nil {
+	for o.Busy() && o.publisher.Refused() == nil && bounded.Err() == nil {
 		worked, err := o.Tick(operating, time.Now())
 		if err != nil {
 			return err
@@ -56,8 +56,8 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 			o.wait(bounded, timer)
 		}
 	}
-	if o.closed != nil {
-		return fmt.Errorf("stopped before everything under way was finished; the next start goes on with it: %w", o.closed)
+	if o.publisher.Refused() != nil {
+		return fmt.Errorf("stopped before everything under way was finished; the next start goes on with it: %w", o.publisher.Refused())
 	}
 	if o.Busy() {
 		return errors.New("stopped before everything under way was finished; the next start goes on with it")
@@ -67,16 +67,16 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 
 // writeLast writes the checkpoint that ends a stop in order.
 func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer) error {
-	for tries := 0; !o.checkpoint.clean && o.closed == nil && tries < finishTries && bounded.Err() == nil; tries++ {
+	for tries := 0; !o.checkpoint.Clean && o.publisher.Refused() == nil && tries < finishTries && bounded.Err() == nil; tries++ {
 		if tries > 0 {
-			timer.Reset(o.backoff(tries))
+			timer.Reset(o.backoff.After(tries))
 			select {
 			case <-timer.C:
 			case <-bounded.Done():
 			}
 		}
-		o.writeCheckpoint(operating, time.Now().UTC(), true)
-		for o.checkpoint.writing && bounded.Err() == nil {
+		o.checkpoint.Write(operating, time.Now().UTC(), o.watermark.Value, true)
+		for o.checkpoint.Writing() && bounded.Err() == nil {
 			worked, err := o.Tick(operating, time.Now())
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer)
 			}
 		}
 	}
-	if !o.checkpoint.clean {
+	if !o.checkpoint.Clean {
 		return errors.New("stopped without a last checkpoint; the next start goes on from the one before it")
 	}
 	return nil
@@ -99,7 +99,7 @@ func (o *Owner) wait(ctx context.Context, timer *time.Timer) {
 	}
 	timer.Reset(pause)
 	select {
-	case <-o.wake:
+	case <-o.loop.Wake():
 	case <-o.reader.Wake():
 	case <-timer.C:
 	case <-ctx.Done():

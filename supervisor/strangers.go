@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/history"
 )
 
 // strangers are what agents say that names neither a session nor a request which a
@@ -30,9 +31,6 @@ type strangers struct {
 	rested    time.Time       // when the next look may begin
 	tries     int             // that have failed in a row
 }
-
-// lookChunk is how many sessions are looked up at once.
-const lookChunk = 512
 
 // meet has a stranger wait.
 func (o *Owner) meet(in *input) {
@@ -82,7 +80,7 @@ func (s *strangers) leave(request string, gone func(*input) bool) {
 // sift dismisses the strangers that belong to nobody, and looks for the others.
 func (o *Owner) sift(ctx context.Context) bool {
 	s := &o.strangers
-	s.behind = slices.DeleteFunc(s.behind, func(c *conversation) bool { return c.known || o.sessions[c.id] != c })
+	s.behind = slices.DeleteFunc(s.behind, func(c *conversation) bool { return c.known || o.sessions[c.id()] != c })
 	if len(s.waiting) == 0 || s.looking || len(s.behind) > 0 {
 		return false
 	}
@@ -116,7 +114,7 @@ func (o *Owner) dismiss(ctx context.Context, in *input) {
 		o.quarantine(ctx, in, schemas.QuarantineUnknownRun, "in_reply_to names no request that waits for an answer")
 		return
 	}
-	o.floor.leave(in.entry)
+	o.watermark.Leave(in.entry)
 }
 
 // identify asks the ledger for the newest record of every session that may have asked
@@ -127,7 +125,7 @@ func (o *Owner) dismiss(ctx context.Context, in *input) {
 func (o *Owner) identify(ctx context.Context) {
 	s := &o.strangers
 	newest := s.waiting[len(s.waiting)-1].message.Sequence
-	read, begun := o.floor.read, o.now
+	read, begun := o.watermark.Read, o.now
 	var asked []string
 	for id, c := range o.sessions {
 		if !c.confirmed(newest) && !c.asksNobody() {
@@ -136,22 +134,22 @@ func (o *Owner) identify(ctx context.Context) {
 	}
 	var records map[string]uint64
 	s.looking = true
-	o.operate(func() (err error) {
-		records, err = o.newestRecords(ctx, asked)
+	o.loop.Await(func() (err error) {
+		records, err = history.Newest(ctx, o.Core, o.Shard, asked)
 		return err
 	}, func(now time.Time, err error) {
 		s.looking = false
 		rest := now.Sub(begun)
 		if err != nil {
 			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("answers to nobody wait for the ledger")
-			rest += o.backoff(s.tries)
+			rest += o.backoff.After(s.tries)
 			s.tries++
 		} else {
 			s.tries, s.confirmed = 0, read
 			o.compare(asked, records, read)
 		}
 		s.rested = now.Add(rest)
-		o.alarms.add(s.rested, func(time.Time) {})
+		o.loop.At(s.rested, func(time.Time) {})
 	})
 }
 
@@ -159,29 +157,6 @@ func (o *Owner) identify(ctx context.Context) {
 // a message and has none, or it cannot be read.
 func (c *conversation) asksNobody() bool {
 	return c.unread || c.loaded && c.state.Idle() && len(c.inputs) == 0 && !c.busy
-}
-
-// newestRecords returns the sequence of the newest record of each session that has one.
-func (o *Owner) newestRecords(ctx context.Context, ids []string) (map[string]uint64, error) {
-	records := make(map[string]uint64, len(ids))
-	for chunk := range slices.Chunk(ids, lookChunk) {
-		subjects := make([]string, len(chunk))
-		for i, id := range chunk {
-			subjects[i] = bus.SessionSubject(id, o.shards)
-		}
-		found, err := o.Core.LastOf(ctx, o.Shard, subjects)
-		if err != nil {
-			return nil, err
-		}
-		for i := range found {
-			subject, err := bus.ParseSubject(found[i].Subject)
-			if err != nil {
-				return nil, err
-			}
-			records[subject.Session] = found[i].Sequence
-		}
-	}
-	return records, nil
 }
 
 // compare holds the sessions in memory against the newest records, as they were when
@@ -200,7 +175,7 @@ func (o *Owner) compare(asked []string, records map[string]uint64, read uint64) 
 			c.confirmedTo = max(c.confirmedTo, read)
 		}
 	}
-	slices.SortFunc(s.behind, func(a, b *conversation) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(s.behind, func(a, b *conversation) int { return strings.Compare(a.id(), b.id()) })
 	for _, c := range s.behind {
 		o.push(c)
 	}

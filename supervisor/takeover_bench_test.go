@@ -15,6 +15,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
 )
 
 // ledgers are those that a benchmark runs on.
@@ -46,9 +47,9 @@ func ledgers() map[string]func(testing.TB) bus.Core {
 
 // openMany leaves a ledger with so many sessions whose tasks are under way, by
 // as many records each, as an owner leaves it that has stopped in order.
-func openMany(tb testing.TB, core bus.Core, sessions, records int) *supervisor.Profiles {
+func openMany(tb testing.TB, core bus.Core, sessions, records int) *history.Profiles {
 	tb.Helper()
-	profiles, err := supervisor.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
+	profiles, err := history.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
 	if err != nil {
 		tb.Fatal(err)
 	}

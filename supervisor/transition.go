@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/history"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -19,20 +18,20 @@ import (
 // append stores the record of a batch: step 2 of a transition.
 func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 	b.record = schemas.Record{
-		Session: c.id, Number: b.state.Records, Epoch: o.checkpoint.epoch, Chain: c.chain.String(),
+		Session: c.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: c.chain.String(),
 		Cause: b.transitions[0].Cause, Facts: b.transitions[0].Facts,
 	}
 	if len(b.transitions) > 1 {
 		b.record.Then = b.transitions[1:]
 	}
 	if len(b.inputs) == 0 {
-		c.hold = o.floor.enter(o.floor.read)
+		c.hold = o.watermark.Pin()
 	}
 	o.begin(c)
-	event, err := recordEvent(c, &b.record, &b.state, c.behind.due())
+	event, err := recordEvent(c, &b.record, &b.state, c.behind.Due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
-		o.release(c) // it holds this session back, and no other
+		o.admission.Release(&c.admission) // it holds this session back, and no other
 		o.retry(c, o.now, err)
 		return
 	case err != nil:
@@ -40,8 +39,8 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		return
 	}
 	b.body, b.trail = event.Data, event.Trail
-	subject := bus.SessionSubject(c.id, o.shards)
-	o.send(ctx, subject, &event, bus.After(c.sequence), func(now time.Time, ack bus.Ack, err error) {
+	subject := bus.SessionSubject(c.id(), o.shards)
+	o.publisher.Publish(ctx, subject, &event, bus.After(c.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
 			o.stored(c, &b.record)
@@ -56,7 +55,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.doubt(ctx, c, b, now, err)
 		default:
-			o.release(c) // others need not wait for this one
+			o.admission.Release(&c.admission) // others need not wait for this one
 			o.retry(c, now, err)
 		}
 	})
@@ -66,7 +65,7 @@ func (o *Owner) append(ctx context.Context, c *conversation, b *batch) {
 // quarantine. Of several it is not known which one it is: the first is decided
 // anew, alone. Nothing is sent, so that whoever it was admitted to has its room back.
 func (o *Owner) unstorable(ctx context.Context, c *conversation, b *batch, err error) {
-	o.release(c)
+	o.admission.Release(&c.admission)
 	if len(b.inputs) > 1 {
 		c.alone = true
 		o.end(c)
@@ -117,26 +116,13 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the conversation's newest.
 func (c *conversation) adopt(b *batch, sequence uint64) {
-	c.state, c.sequence, c.chain, c.fresh = b.state, sequence, hash(b.body), true
+	c.state, c.sequence, c.chain, c.fresh = b.state, sequence, history.Hash(b.body), true
 	c.loaded = sequence >= c.newest // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
 		c.snap = sequence
 	}
-	c.behind = c.behind.with(len(b.body), len(b.record.Snapshot))
+	c.behind = c.behind.With(len(b.body), len(b.record.Snapshot))
 	c.tip = c.tip.After(&b.record, b.trail, sequence)
-}
-
-// A digest is the SHA-256 of a record's body; zero before the first record.
-type digest [sha256.Size]byte
-
-func hash(body []byte) digest { return sha256.Sum256(body) }
-
-// String returns it in hexadecimal, as records have it; zero is empty.
-func (d digest) String() string {
-	if d == (digest{}) {
-		return ""
-	}
-	return hex.EncodeToString(d[:])
 }
 
 // doubt resolves an append whose outcome is unknown or a conflict: read again
@@ -148,29 +134,29 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 	if !conflict {
 		c.tries++
 	}
-	var found *loaded
-	o.alarms.add(now.Add(o.pause(c, conflict)), func(time.Time) {
-		o.operate(func() (err error) {
-			found, err = loadSession(ctx, o.Core, o.shards, c.id)
+	var found *history.Session
+	o.loop.At(now.Add(o.pause(c, conflict)), func(time.Time) {
+		o.loop.Await(func() (err error) {
+			found, err = history.Load(ctx, o.Core, c.id())
 			return err
 		}, func(now time.Time, err error) {
 			switch {
 			case err != nil && !bus.Temporary(err):
 				c.outdate() // it is loaded first, which decides what becomes of it
-				o.release(c)
+				o.admission.Release(&c.admission)
 				o.end(c)
 			case err != nil:
 				o.doubt(ctx, c, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
-			case found.chain == hash(b.body):
+			case found.Chain == history.Hash(b.body):
 				o.stored(c, &b.record)
 				c.take(found)
 				o.track(c)
 				o.recognize(c, c.sequence)
 				o.emit(ctx, c, b.record.Last(), func(time.Time) { o.settle(c, b.inputs) }, now)
-			case found.sequence == c.sequence:
+			case found.Sequence == c.sequence:
 				o.learn(c)
-				o.release(c) // who waits comes first
-				o.end(c)     // it never arrived: decide anew
+				o.admission.Release(&c.admission) // who waits comes first
+				o.end(c)                          // it never arrived: decide anew
 			case c.misjudged():
 				o.end(c)
 			case o.deposed(found):
@@ -180,7 +166,7 @@ func (o *Owner) doubt(ctx context.Context, c *conversation, b *batch, now time.T
 				c.take(found)
 				o.track(c)
 				o.recognize(c, 0)
-				o.emit(ctx, c, found.last.Last(), func(time.Time) { o.end(c) }, now)
+				o.emit(ctx, c, found.Last.Last(), func(time.Time) { o.end(c) }, now)
 			}
 		})
 	})
@@ -190,7 +176,7 @@ func (o *Owner) pause(c *conversation, conflict bool) time.Duration {
 	if conflict {
 		return 0
 	}
-	return o.backoff(int(c.tries))
+	return o.backoff.After(int(c.tries))
 }
 
 // settle ends a record: its outputs are acknowledged.
@@ -203,7 +189,7 @@ func (o *Owner) settle(c *conversation, inputs []*input) {
 // dealt with.
 func (o *Owner) leave(c *conversation, inputs []*input) {
 	for i, in := range inputs {
-		o.floor.leave(in.entry)
+		o.watermark.Leave(in.entry)
 		c.inputs[i] = nil
 	}
 	if c.inputs = c.inputs[len(inputs):]; len(c.inputs) == 0 {
@@ -218,10 +204,7 @@ func (o *Owner) track(c *conversation) {
 	if c.sequence >= c.newest {
 		o.learn(c)
 	}
-	o.credit(c)
-	for len(c.grants) > 0 && !c.awaits(c.grants[0]) {
-		o.granted(c) // so that others have its room at once
-	}
+	o.admission.Track(&c.admission)
 	for _, request := range c.requests {
 		delete(o.waiting, request)
 	}
@@ -231,10 +214,6 @@ func (o *Owner) track(c *conversation) {
 	}
 }
 
-// awaits reports whether a grant still has something to be used for: its task may
-// wait for another agent by now, whose grant it is not.
-func (c *conversation) awaits(w *waiter) bool { return c.waits[w.grant] == w }
-
 // emit publishes what the last transition of a record owes and calls done when
 // all of it is acknowledged.
 func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transition, done func(now time.Time), now time.Time) {
@@ -242,21 +221,21 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 	again := func(now time.Time, err error) {
 		if err != nil && c.lacks(err) {
 			// The request is never sent; its queue deadline fails the attempt.
-			o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes stands on something that the ledger has lost")
+			o.Log.Error().Err(err).Str("session", c.id()).Msg("what a record owes stands on something that the ledger has lost")
 			c.misses = 0 // of what comes next nothing has been looked for
 			done(now)
 			return
 		}
 		if err != nil {
-			o.Log.Warn().Err(err).Str("session", c.id).Msg("outputs wait for the ledger")
+			o.Log.Warn().Err(err).Str("session", c.id()).Msg("outputs wait for the ledger")
 			c.tries++
-			o.alarms.add(now.Add(o.backoff(int(c.tries))), func(now time.Time) { o.emit(ctx, c, last, done, now) })
+			o.loop.At(now.Add(o.backoff.After(int(c.tries))), func(now time.Time) { o.emit(ctx, c, last, done, now) })
 			return
 		}
 		o.emit(ctx, c, last, done, now)
 	}
 	if !ready {
-		o.operate(func() error {
+		o.loop.Await(func() error {
 			_, err := o.Profiles.Fetch(ctx, c.state.Active.ProfileHash)
 			return err
 		}, again)
@@ -266,7 +245,7 @@ func (o *Owner) emit(ctx context.Context, c *conversation, last *schemas.Transit
 	switch {
 	case err != nil:
 		// The request is never sent; its queue deadline fails the attempt.
-		o.Log.Error().Err(err).Str("session", c.id).Msg("what a record owes cannot be written")
+		o.Log.Error().Err(err).Str("session", c.id()).Msg("what a record owes cannot be written")
 		done(now)
 	case len(*missing) > 0:
 		o.collect(ctx, c, (*missing)[:1], again) // with it the others may not be needed
@@ -292,27 +271,27 @@ func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
 	return session.Env{
 		Shard:  o.Shard,
 		Grants: o.Grants,
-		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).content },
-		Recall: func(sequence uint64) session.Input { return recall(sequence).input },
+		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
+		Recall: func(sequence uint64) session.Input { return recall(sequence).Read },
 	}
 }
 
 // collect fetches inputs for a conversation that is already busy.
 func (o *Owner) collect(ctx context.Context, c *conversation, sequences []uint64, done func(now time.Time, err error)) {
-	fetched := map[uint64]recalled{}
-	o.operate(func() error {
+	fetched := map[uint64]history.Input{}
+	o.loop.Await(func() error {
 		for _, sequence := range sequences {
-			input, content, err := Recall(ctx, o.Core, o.Shard, sequence)
+			input, err := history.ReadInput(ctx, o.Core, o.Shard, sequence)
 			if err != nil {
 				return err
 			}
-			input.Event.Data = nil // it has been read
-			fetched[sequence] = recalled{input, content}
+			input.Read.Event.Data = nil // it has been read
+			fetched[sequence] = input
 		}
 		return nil
 	}, func(now time.Time, err error) {
 		if c.recalled == nil {
-			c.recalled = map[uint64]recalled{}
+			c.recalled = map[uint64]history.Input{}
 		}
 		maps.Copy(c.recalled, fetched)
 		done(now, err)
@@ -339,12 +318,12 @@ func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func
 		}
 		left++
 		if output.Response {
-			response, _ := o.replySubjects(output.Agent, &output.Event)
-			o.insist(ctx, response, &output.Event, 0, acknowledged)
+			response, _ := o.publisher.ReplySubjects(output.Agent, &output.Event)
+			o.publisher.PublishUntilStored(ctx, response, &output.Event, acknowledged)
 			continue
 		}
 		output.Event.ReplyTo = bus.ResponseSubject(output.Agent, o.Shard)
-		o.insist(ctx, bus.RequestSubject(output.Agent), &output.Event, 0, acknowledged)
+		o.publisher.PublishUntilStored(ctx, bus.RequestSubject(output.Agent), &output.Event, acknowledged)
 	}
 	acknowledged(now)
 }
@@ -363,5 +342,5 @@ func (o *Owner) stored(c *conversation, record *schemas.Record) {
 	if o.Observe != nil {
 		o.Observe(&c.state, record)
 	}
-	o.heed(c, record)
+	o.admission.Observe(&c.admission, record)
 }

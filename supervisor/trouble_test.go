@@ -12,6 +12,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
 )
 
 // spin lets an owner work while time passes, at most for a span.
@@ -61,7 +62,7 @@ func newSequenceDesk(tb testing.TB) *desk {
 		Separators: []string{"then", "and"},
 	}
 	var err error
-	d.profiles, err = supervisor.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	return d
 }

@@ -13,6 +13,8 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/gateway"
+	"podium/supervisor/history"
 )
 
 // TestProgressFoldsUpward: what a leaf says reaches whoever asked the topmost
@@ -121,7 +123,7 @@ func asked(tb testing.TB) *desk {
 	profile := tier("desk", "worker")
 	profile.Deadlines.Run = schemas.Duration(time.Minute)
 	var err error
-	d.profiles, err = supervisor.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	n := nest{desk: d}
 	_, event := n.demand("desk", "work", 1, taskFor("worker", "one"), taskFor("worker", "two", "one"))
@@ -223,7 +225,7 @@ func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 			return schemas.Result{Text: "done"}, nil
 		})
 		n.appoint("top", "top")
-		forwarder := supervisor.Forwarder{Core: n.ledger, Log: zerolog.Nop(), Supervisors: []string{"top"}}
+		forwarder := gateway.Forwarder{Core: n.ledger, Log: zerolog.Nop(), Supervisors: []string{"top"}}
 		n.start(forwarder.Run)
 		n.ask("top", "work", 1, taskFor("top", "one"))
 		time.Sleep(time.Minute)

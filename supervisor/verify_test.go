@@ -13,6 +13,8 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/history"
+	"podium/supervisor/verify"
 )
 
 // audited is a ledger with four runs of one conversation, a queue of which the
@@ -274,7 +276,7 @@ func chat(tb testing.TB, id string) bus.Message {
 func TestVerifyFindsAnyByte_X07(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := history.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -287,7 +289,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 				}
 			}
 		})
-		result, err := supervisor.Verify(t.Context(), copied, known, 0)
+		result, err := verify.Shard(t.Context(), copied, known, 0)
 		if err == nil && len(result.Faults) == 0 {
 			t.Fatalf("a change of record %d was not found", chosen)
 		}
@@ -298,9 +300,9 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 func TestVerifyCounts(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := supervisor.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := history.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
-	result, err := supervisor.Verify(t.Context(), d.ledger, known, 0)
+	result, err := verify.Shard(t.Context(), d.ledger, known, 0)
 	d.must(err)
 	conversation := d.conversation("thread")
 	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {

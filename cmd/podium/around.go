@@ -9,7 +9,8 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/gateway"
+	"podium/supervisor/history"
 )
 
 // surroundings are what the operator is told around a run. It is for nobody else: a
@@ -161,7 +162,7 @@ func profileOf(ctx context.Context, core bus.Core, agent string) (string, error)
 	}
 	var known schemas.Agent
 	err = schemas.Unmarshal(entry, &known)
-	if known.Kind != supervisor.Kind {
+	if known.Kind != gateway.Kind {
 		return "", err
 	}
 	return known.Profile, err
@@ -174,11 +175,11 @@ func fill(ctx context.Context, core bus.Core, runs []*schemas.Run) error {
 		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
 			continue
 		}
-		_, content, err := supervisor.Recall(ctx, core, schemas.ShardOf(run.Session, core.Shards()), run.Words.Sequence)
+		words, err := history.ReadInput(ctx, core, schemas.ShardOf(run.Session, core.Shards()), run.Words.Sequence)
 		if err != nil {
 			return fmt.Errorf("the words of run %s: %w", run.ID, err)
 		}
-		run.Request = head(content.Text)
+		run.Request = head(words.Content.Text)
 	}
 	return nil
 }

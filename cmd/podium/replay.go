@@ -12,7 +12,8 @@ import (
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/history"
+	"podium/supervisor/verify"
 )
 
 // replayCommand reads the ledger again.
@@ -66,13 +67,13 @@ func (c *replayCommand) check() error {
 }
 
 func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
-	profiles, err := supervisor.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
+	profiles, err := history.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
 	}
 	faults := 0
 	for shard := range ledger.Core.Shards() {
-		verification, err := supervisor.Verify(env.ctx, ledger.Core, profiles, shard)
+		verification, err := verify.Shard(env.ctx, ledger.Core, profiles, shard)
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
 	}
 }
 
-func (e *environment) printVerification(v *supervisor.Verification) error {
+func (e *environment) printVerification(v *verify.Result) error {
 	if e.json {
 		return json.NewEncoder(e.stdout).Encode(v)
 	}

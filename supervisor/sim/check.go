@@ -24,7 +24,7 @@ const (
 )
 
 // judge holds a fact against every invariant that speaks of facts.
-func (h *history) judge(m *moment) {
+func (h *oracle) judge(m *moment) {
 	if m.run == nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (h *history) judge(m *moment) {
 	h.breakersHold(m)
 }
 
-func (h *history) nothingAfterTheEnd(m *moment) {
+func (h *oracle) nothingAfterTheEnd(m *moment) {
 	f := m.fact
 	if f.ResponseLate != nil || f.PermitRefused != nil || f.MessageReceived != nil {
 		return
@@ -72,7 +72,7 @@ func (h *history) nothingAfterTheEnd(m *moment) {
 
 // sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
 // somebody who has asked, and while nothing else of its conversation is under way.
-func (h *history) sentAgainByRequest(m *moment) {
+func (h *oracle) sentAgainByRequest(m *moment) {
 	f := m.fact.DeliveryReopened
 	if f == nil {
 		return
@@ -100,7 +100,7 @@ func (m *moment) begins() bool {
 	return asked && m.task != nil && m.task.planned != nil
 }
 
-func (h *history) dependenciesFirst(m *moment) {
+func (h *oracle) dependenciesFirst(m *moment) {
 	if !m.begins() {
 		return
 	}
@@ -120,7 +120,7 @@ func (t *task) optional() bool {
 	return t.planned != nil && (t.planned.Optional || t.planned.Priority == schemas.PriorityNiceToHave)
 }
 
-func (h *history) levelsInOrder(m *moment) {
+func (h *oracle) levelsInOrder(m *moment) {
 	if !m.begins() || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
 		return
 	}
@@ -131,7 +131,7 @@ func (h *history) levelsInOrder(m *moment) {
 	}
 }
 
-func (h *history) attemptsInOrder(m *moment) {
+func (h *oracle) attemptsInOrder(m *moment) {
 	f := m.fact.TaskDispatched
 	if f == nil {
 		return
@@ -163,7 +163,7 @@ func (h *history) attemptsInOrder(m *moment) {
 
 // answersFit: what an agent says counts once, for the request that is under way,
 // and only when it comes by the agent's own subject.
-func (h *history) answersFit(m *moment) {
+func (h *oracle) answersFit(m *moment) {
 	f := m.fact
 	said := f.TaskStarted != nil || f.TaskHeard != nil || f.TaskProgressed != nil || f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0
 	failed := f.TaskFailed != nil && (f.TaskFailed.Cause == schemas.FailureAgent || f.TaskFailed.Cause == schemas.FailurePermanent ||
@@ -182,7 +182,7 @@ func (h *history) answersFit(m *moment) {
 	}
 }
 
-func (h *history) deadlinesInTime(m *moment) {
+func (h *oracle) deadlinesInTime(m *moment) {
 	f := m.fact.TaskFailed
 	if f == nil || m.task == nil {
 		return
@@ -218,7 +218,7 @@ func slack(size int) int { return max(2, size/4) }
 // poolsHold: an owner is held to the requests that it can know of: its own, and
 // those from before its time. It knows nothing of a record that it has given up on
 // and that arrives later, before it reads that session again.
-func (h *history) poolsHold(m *moment) {
+func (h *oracle) poolsHold(m *moment) {
 	f := m.fact.TaskDispatched
 	if f == nil || h.world.pools[f.Agent] == 0 || h.world.watch.late[m.at] {
 		return
@@ -229,7 +229,7 @@ func (h *history) poolsHold(m *moment) {
 	}
 }
 
-func (h *history) underWay(m *moment, agent string) []string {
+func (h *oracle) underWay(m *moment, agent string) []string {
 	since := m.shard.since(m.record.Epoch)
 	var under []string
 	for t := range m.shard.tasks[agent] {
@@ -254,7 +254,7 @@ func (h *history) underWay(m *moment, agent string) []string {
 // Who of the latter waits longer is not on record. Two kinds of waiters are left out,
 // because they lack more than room: who needs resources, for which there is a line of
 // its own (M-19), and everybody while the agent's breaker says who goes (M-28).
-func (h *history) urgentFirst(m *moment) {
+func (h *oracle) urgentFirst(m *moment) {
 	f := m.fact.TaskDispatched
 	if f == nil || h.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
 		return
@@ -323,7 +323,7 @@ func priorityOf(f *schemas.TaskDispatched, t *task) int {
 	return t.priority()
 }
 
-func (h *history) resultsKept(m *moment) {
+func (h *oracle) resultsKept(m *moment) {
 	f := m.fact.RunSettled
 	if f == nil || f.Reason == schemas.StopSuperseded {
 		return
@@ -354,7 +354,7 @@ func (r *run) builtOn(t *task) bool {
 	})
 }
 
-func (h *history) reuseProven(m *moment) {
+func (h *oracle) reuseProven(m *moment) {
 	f := m.fact.TaskCompleted
 	if f == nil || f.Reused == 0 {
 		return
@@ -376,7 +376,7 @@ func (h *history) reuseProven(m *moment) {
 
 // endsForAReason: a run that is settled with tasks left was cancelled, has
 // expired, was superseded, has no plan, or one failed and the profile aborts then.
-func (h *history) endsForAReason(m *moment) {
+func (h *oracle) endsForAReason(m *moment) {
 	f := m.fact.RunSettled
 	if f == nil {
 		return

@@ -19,7 +19,7 @@ const (
 // wantedIsTaken: what is put into quarantine names no request that stood in the ledger
 // before it, of a run that is still under way then and was since; unless nobody can read it, or it has
 // come by the subject of another agent.
-func (h *history) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
+func (h *oracle) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 	if refused.Reason == schemas.QuarantineMalformed || refused.Reason == schemas.QuarantineUnproven {
 		return
 	}
@@ -35,7 +35,7 @@ func (h *history) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 
 // signsOfLifeCount: no attempt ends as one that has not begun by a process that had its
 // agent's word that it has. A bare message may have to wait until it is known whose it is.
-func (h *history) signsOfLifeCount(m *moment) {
+func (h *oracle) signsOfLifeCount(m *moment) {
 	f := m.fact.TaskFailed
 	if f == nil || f.Cause != schemas.FailureNotStarted || m.task == nil || m.task.state != taskUnderWay {
 		return
@@ -61,7 +61,7 @@ func (h *history) signsOfLifeCount(m *moment) {
 
 // questionsAreHeard: whoever asks for leave by a request that is under way is not told
 // that nobody waits, unless a record says so.
-func (h *history) questionsAreHeard() {
+func (h *oracle) questionsAreHeard() {
 	if len(h.world.watch.denied) == 0 {
 		return
 	}

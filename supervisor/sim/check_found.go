@@ -17,7 +17,7 @@ const RunsAreFound = "each run and message is found among the others, and is wha
 const alwaysFound = 16
 
 // runsAreFound opens a session as it stands at the end.
-func (h *history) runsAreFound(session *sessionHistory) {
+func (h *oracle) runsAreFound(session *sessionHistory) {
 	opened, err := bus.OpenSession(context.Background(), h.world.ledger, session.id)
 	h.world.must(err)
 	for i := range session.grammar.Runs {

@@ -10,7 +10,7 @@ const (
 
 // askedAsDeclared: whoever is asked for an assessment declares it, and a score
 // is decided only when all who do have been asked.
-func (h *history) askedAsDeclared(m *moment) {
+func (h *oracle) askedAsDeclared(m *moment) {
 	switch f := m.fact; {
 	case f.TaskDispatched != nil && f.TaskDispatched.Kind == schemas.KindAssess:
 		for i := range m.run.profile.Agents {
@@ -39,7 +39,7 @@ func scored(decision *schemas.RouteDecision) bool {
 }
 
 // leaveIsForWork: no question has leave to act, neither with its request nor later.
-func (h *history) leaveIsForWork(m *moment) {
+func (h *oracle) leaveIsForWork(m *moment) {
 	f := m.fact
 	brings := f.TaskDispatched != nil && f.TaskDispatched.Permitted && !f.TaskDispatched.Kind.IsWork()
 	granted := f.PermitGranted != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()

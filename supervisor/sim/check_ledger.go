@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/verify"
 )
 
 // The invariants that speak of more than one fact.
@@ -67,13 +67,13 @@ func (w *World) check() {
 	h.decidedAgain()
 }
 
-func (h *history) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
+func (h *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
 	if record.Session != session.id || record.Number != session.records+1 || event.Previous != session.sequence || record.Chain != session.chain {
 		h.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
 	}
 }
 
-func (h *history) inputsInOrder(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
+func (h *oracle) inputsInOrder(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
 	if cause.Sequence == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (h *history) inputsInOrder(s *shardHistory, session *sessionHistory, cause 
 	}
 }
 
-func (h *history) grammarHolds(session *sessionHistory, record *schemas.Record) {
+func (h *oracle) grammarHolds(session *sessionHistory, record *schemas.Record) {
 	if err := session.grammar.Apply(*record); err != nil {
 		h.world.violate(GrammarHolds, "session %s: %v", session.id, err)
 	}
@@ -97,7 +97,7 @@ func (h *history) grammarHolds(session *sessionHistory, record *schemas.Record) 
 
 // requestsEndOnce: every run ended, with a status and a reason, and every message
 // has one disposition.
-func (h *history) requestsEndOnce(session *sessionHistory) {
+func (h *oracle) requestsEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		if r.ended == nil || r.settled == nil || r.ended.Status == "" || r.ended.Reason == "" {
 			h.world.violate(RequestsEndOnce, "run %d of session %s has not ended with a status and a reason", r.number, session.id)
@@ -112,7 +112,7 @@ func (h *history) requestsEndOnce(session *sessionHistory) {
 
 // startsInOrder: each message that begins a run has the next number, by the order
 // of the messages.
-func (h *history) startsInOrder(session *sessionHistory) {
+func (h *oracle) startsInOrder(session *sessionHistory) {
 	began := map[int]uint64{}
 	for _, received := range session.messages {
 		for i := range received {
@@ -135,7 +135,7 @@ func (h *history) startsInOrder(session *sessionHistory) {
 
 // messagesAreTaken: every message that a door was told is stored has been taken
 // by its session, or is in quarantine when nobody can use it.
-func (h *history) messagesAreTaken() {
+func (h *oracle) messagesAreTaken() {
 	for i := range h.world.sent {
 		sent := &h.world.sent[i]
 		if !sent.good {
@@ -153,7 +153,7 @@ func (h *history) messagesAreTaken() {
 
 // onlyBadIsQuarantined: no message of a person and no answer to the request under
 // way is in quarantine.
-func (h *history) onlyBadIsQuarantined() {
+func (h *oracle) onlyBadIsQuarantined() {
 	for i := range h.world.sent {
 		sent := &h.world.sent[i]
 		if _, dead := h.shards[sent.shard].dead[sent.sequence]; dead && sent.good {
@@ -164,7 +164,7 @@ func (h *history) onlyBadIsQuarantined() {
 
 // answersAreTaken: no answer of an agent to a request that it was given is lost,
 // not even to an owner that does not know of the request and dies right after.
-func (h *history) answersAreTaken() {
+func (h *oracle) answersAreTaken() {
 	for _, s := range h.shards {
 		answered := map[string]bool{}
 		for _, sequence := range slices.Sorted(maps.Keys(s.inputs)) {
@@ -186,7 +186,7 @@ func (h *history) answersAreTaken() {
 }
 
 // decidedIsSent compares the requests of the work stream with the facts.
-func (h *history) decidedIsSent() {
+func (h *oracle) decidedIsSent() {
 	sent := map[string][]byte{}
 	for message, err := range h.world.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
 		h.world.must(err)
@@ -216,7 +216,7 @@ func (h *history) decidedIsSent() {
 
 // requestIsProper: a request names its attempt and its effect and carries the
 // results that it builds on, and no others.
-func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
+func (h *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	if err != nil || len(request.Payload.Tasks) != 1 {
 		h.world.violate(RequestsAreProper, "request %s: %v", event.ID, err)
@@ -237,7 +237,7 @@ func (h *history) requestIsProper(decided *attempt, event *schemas.Event) {
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.
-func (h *history) broughtIsTold(decided *attempt, request string, task *schemas.Task, brought map[string]schemas.Result) {
+func (h *oracle) broughtIsTold(decided *attempt, request string, task *schemas.Task, brought map[string]schemas.Result) {
 	size := 0
 	for name, input := range task.Context.Inputs {
 		if _, own := brought[name]; !own {
@@ -264,7 +264,7 @@ func (h *history) broughtIsTold(decided *attempt, request string, task *schemas.
 // by, but for those that the task's dependencies have the names of: those of a plan's
 // task, all of them for the task in the place of a plan that was refused, and the data
 // for the first tasks made of words.
-func (h *history) broughtTo(t *task) map[string]schemas.Result {
+func (h *oracle) broughtTo(t *task) map[string]schemas.Result {
 	upstream := t.run.message.Upstream
 	if upstream == nil || t.planned == nil || !upstream.Planned && len(t.planned.Dependencies) > 0 {
 		return nil
@@ -293,7 +293,7 @@ func (h *history) broughtTo(t *task) map[string]schemas.Result {
 
 // upstreamIsAnswered: the end of a run that another supervisor or a planner has
 // asked for is told to them.
-func (h *history) upstreamIsAnswered() {
+func (h *oracle) upstreamIsAnswered() {
 	answers := h.upstreamAnswers()
 	for _, session := range h.order {
 		for _, r := range session.runs {
@@ -313,7 +313,7 @@ func (h *history) upstreamIsAnswered() {
 	}
 }
 
-func (h *history) answeredOnce(r *run, given []schemas.Event) {
+func (h *oracle) answeredOnce(r *run, given []schemas.Event) {
 	upstream := r.message.Upstream
 	if len(given) == 0 {
 		h.world.violate(UpstreamIsAnswered, "request %s was never answered", upstream.Request)
@@ -339,7 +339,7 @@ func (h *history) answeredOnce(r *run, given []schemas.Event) {
 }
 
 // upstreamAnswers gathers what supervisors have answered, by request.
-func (h *history) upstreamAnswers() map[string][]schemas.Event {
+func (h *oracle) upstreamAnswers() map[string][]schemas.Event {
 	answers := map[string][]schemas.Event{}
 	streams := []string{bus.WorkStream}
 	for shard := range h.world.shape.shards {
@@ -360,9 +360,9 @@ func (h *history) upstreamAnswers() map[string][]schemas.Event {
 }
 
 // decidedAgain lets the machine itself decide every transition once more.
-func (h *history) decidedAgain() {
+func (h *oracle) decidedAgain() {
 	for shard := range h.world.shape.shards {
-		verification, err := supervisor.Verify(context.Background(), h.world.ledger, h.world.editions[0], shard)
+		verification, err := verify.Shard(context.Background(), h.world.ledger, h.world.editions[0], shard)
 		h.world.must(err)
 		for _, fault := range verification.Faults {
 			h.world.violate(DecidedAgain, "%+v", fault)
@@ -376,7 +376,7 @@ type saying struct {
 	status         schemas.ResponseStatus
 }
 
-func (h *history) saidAt(s *shardHistory, sequence uint64) (saying, error) {
+func (h *oracle) saidAt(s *shardHistory, sequence uint64) (saying, error) {
 	if said, known := s.said[sequence]; known {
 		return said, nil
 	}
@@ -387,7 +387,7 @@ func (h *history) saidAt(s *shardHistory, sequence uint64) (saying, error) {
 	return said, err
 }
 
-func (h *history) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
+func (h *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 	message, known := s.inputs[sequence]
 	if !known {
 		return saying{}, bus.ErrNotFound

@@ -28,7 +28,7 @@ type leave struct {
 
 // permittedOnce: as long as an effect may have happened, it is permitted again
 // only where the profile of whoever was permitted lets it.
-func (h *history) permittedOnce(m *moment) {
+func (h *oracle) permittedOnce(m *moment) {
 	f := m.fact.PermitGranted
 	if f == nil {
 		return
@@ -51,7 +51,7 @@ func (h *history) permittedOnce(m *moment) {
 
 // openBefore returns a leave that an earlier run for the same request of somebody
 // upstream had, unless its agent has said in time that nothing came of it.
-func (h *history) openBefore(t *task) *leave {
+func (h *oracle) openBefore(t *task) *leave {
 	if t == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (r *run) asksOnUnknown(agent string) bool {
 
 // leaveIsAskedFor: the cause of a permit is the question that it names, about the
 // attempt under way and in its time.
-func (h *history) leaveIsAskedFor(m *moment) {
+func (h *oracle) leaveIsAskedFor(m *moment) {
 	f := m.fact.PermitGranted
 	if f == nil {
 		return
@@ -92,7 +92,7 @@ func (h *history) leaveIsAskedFor(m *moment) {
 }
 
 // grant notes a leave that a fact gives; the one before it holds no longer.
-func (h *history) grant(m *moment, permit, agent string, again bool) {
+func (h *oracle) grant(m *moment, permit, agent string, again bool) {
 	t := m.task
 	t.close(m)
 	t.leave = &leave{
@@ -122,7 +122,7 @@ func (t *task) close(m *moment) {
 // leavesHold: what the owner of a shard tells an agent is on record, and holds as
 // far as the owner can know: by what it has written itself, and by what stood in
 // the ledger when it took the shard over. A former owner may not know.
-func (h *history) leavesHold() {
+func (h *oracle) leavesHold() {
 	for i := range h.world.watch.told {
 		told := &h.world.watch.told[i]
 		l := h.leaves[told.permit]
@@ -138,7 +138,7 @@ func (h *history) leavesHold() {
 // actsArePermitted: whoever has acted had a leave of its own. In a run an effect
 // happens once, but for those that were permitted again; what somebody upstream asks
 // for anew is a run of its own, with the same effects.
-func (h *history) actsArePermitted() {
+func (h *oracle) actsArePermitted() {
 	type inRun struct{ run, effect string }
 	again := map[inRun]int{}
 	for _, l := range h.leaves {
@@ -172,7 +172,7 @@ func (t *task) doubled() int {
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
 // wants to be asked then, it happens once, whatever was handed out again.
-func (h *history) effectsHappenOnce() {
+func (h *oracle) effectsHappenOnce() {
 	happened := map[string]int{}
 	for i := range h.world.acts {
 		did := &h.world.acts[i]

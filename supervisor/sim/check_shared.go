@@ -26,7 +26,7 @@ type use struct {
 }
 
 // holds notes that a request begins to use what its task needs.
-func (h *history) holds(m *moment, t *task) {
+func (h *oracle) holds(m *moment, t *task) {
 	if len(t.resources()) > 0 {
 		t.use = &use{attempt: t.attempt, begun: h.world.watch.ordinals[m.at], adrift: h.world.watch.adrift[m.at]}
 		h.uses = append(h.uses, t.use)
@@ -34,7 +34,7 @@ func (h *history) holds(m *moment, t *task) {
 }
 
 // frees notes that it does not use that any longer.
-func (h *history) frees(m *moment, t *task) {
+func (h *oracle) frees(m *moment, t *task) {
 	if t.use != nil {
 		t.use.over = h.world.watch.ordinals[m.at]
 		t.use = nil
@@ -43,7 +43,7 @@ func (h *history) frees(m *moment, t *task) {
 
 // resourcesHold: whoever begins to use a resource finds it free, or its user's
 // request expired.
-func (h *history) resourcesHold() {
+func (h *oracle) resourcesHold() {
 	for _, mine := range h.uses {
 		for _, other := range h.uses {
 			if mine == other || other.begun >= mine.begun || other.over != 0 && other.over <= mine.begun || mine.adrift ||
@@ -66,7 +66,7 @@ func (a *attempt) needs(resource string) bool {
 
 // breakersHold: an owner is held to what it knows of a breaker. A delivery that
 // has not been tried is worth the try, and so is one that a person has just asked for.
-func (h *history) breakersHold(m *moment) {
+func (h *oracle) breakersHold(m *moment) {
 	f := m.fact.TaskDispatched
 	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
@@ -89,7 +89,7 @@ func (h *history) breakersHold(m *moment) {
 
 // bars reports whether an owner may know of a breaker that lets nobody pass but a
 // probe: the ledger has told it so, or what it has seen since is enough for that.
-func (h *history) bars(m *moment, mine sighting, agent string) bool {
+func (h *oracle) bars(m *moment, mine sighting, agent string) bool {
 	if h.world.shape.breaker.Failures == 0 {
 		return false
 	}
@@ -110,7 +110,7 @@ func (h *history) bars(m *moment, mine sighting, agent string) bool {
 // take. That is right. A probe of which nobody hears has to be repeated, or the
 // agent would be barred for ever; it costs one request for each time that the
 // breaker stays open.
-func (h *history) breakersMove() {
+func (h *oracle) breakersMove() {
 	policy := h.world.shape.breaker
 	for agent, values := range h.world.watch.breakers {
 		before := schemas.Breaker{State: schemas.BreakerClosed}
@@ -139,12 +139,12 @@ func (h *history) breakersMove() {
 
 // underWayAt reports whether a request had been made by a moment and had not ended
 // by then, by any clock.
-func (h *history) underWayAt(request string, at time.Time) bool {
+func (h *oracle) underWayAt(request string, at time.Time) bool {
 	a, skew := h.requests[request], 2*h.world.shape.skew
 	return a != nil && a.decided.Add(skew).Before(at) && a.over.After(at.Add(skew)) && at.Before(a.fact.Expires)
 }
 
-func (h *history) completed(request string) bool {
+func (h *oracle) completed(request string) bool {
 	a := h.requests[request]
 	return a != nil && a.completed
 }
@@ -157,7 +157,7 @@ type failure struct {
 }
 
 // failed counts the requests to an agent that came to nothing since a moment.
-func (h *history) failed(agent string, since time.Time) int {
+func (h *oracle) failed(agent string, since time.Time) int {
 	n := 0
 	for _, f := range h.failures[agent] {
 		if f.time.After(since) {
@@ -168,7 +168,7 @@ func (h *history) failed(agent string, since time.Time) int {
 }
 
 // fails notes that an agent did not do what it was asked.
-func (h *history) fails(m *moment, t *task, f *schemas.TaskFailed) {
+func (h *oracle) fails(m *moment, t *task, f *schemas.TaskFailed) {
 	switch f.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
 		schemas.FailureMalformed:

@@ -11,8 +11,8 @@ func defects() []defect {
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/transition.go",
-			`o.send(ctx, subject, &event, bus.After(c.sequence),`,
-			`o.send(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(c.sequence)),`,
+			`o.publisher.Publish(ctx, subject, &event, bus.After(c.sequence),`,
+			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(c.sequence)),`,
 		}},
 	}, {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
@@ -28,7 +28,7 @@ func defects() []defect {
 `, `			c.adopt(b, ack.Sequence)
 			if planted("the floor passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
-					o.floor.leave(in.entry)
+					o.watermark.Leave(in.entry)
 				}
 			}
 `,
@@ -45,14 +45,14 @@ func defects() []defect {
 		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/load.go",
-			`	if found.last == nil ||`, `	if planted("a new owner sends nothing again") || found.last == nil ||`,
+			`	if found.Last == nil ||`, `	if planted("a new owner sends nothing again") || found.Last == nil ||`,
 		}},
 	}, {
 		name: "a new owner does not know the way back", seed: 1, invariant: sim.RunsAreFound,
 		edits: []edit{{
 			"supervisor/load.go",
-			`c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, found.tip, false`,
-			`c.snap, c.behind, c.tip, c.fresh = found.snap, found.behind, either("a new owner does not know the way back", schemas.Tip{}, found.tip), false`,
+			`c.snap, c.behind, c.tip, c.fresh = found.Snapshot, found.Since, found.Tip, false`,
+			`c.snap, c.behind, c.tip, c.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", history.Session{}.Tip, found.Tip), false`,
 		}},
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
@@ -101,14 +101,14 @@ func defects() []defect {
 	}, {
 		name: "agents always have room", seed: 1, invariant: sim.PoolsHold,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/pool.go",
 			`func (p *pool) room() bool { return p.limit == 0 ||`,
 			`func (p *pool) room() bool { return planted("agents always have room") || p.limit == 0 ||`,
 		}},
 	}, {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/session.go",
 			`	for _, agent := range c.reserved {
 `, `	for _, agent := range either("credit is never given back", nil, c.reserved) {
 `,
@@ -116,39 +116,39 @@ func defects() []defect {
 	}, {
 		name: "whoever came first goes first", seed: 1, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/request.go",
 			`	if w.priority != other.priority {`, `	if w.priority != other.priority && !planted("whoever came first goes first") {`,
 		}},
 	}, {
 		name: "whoever waits longest goes last", seed: 42, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/request.go",
 			`	return w.order < other.order`, `	return w.order < other.order != planted("whoever waits longest goes last")`,
 		}},
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/decision.go",
 			`|| p.limit > 0 && p.next() != nil {`,
 			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
 		}},
 	}, {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/credit.go",
-			`&& !o.outranked(w)`, `&& (!o.outranked(w) || planted("a grant is used whoever has come since"))`,
+			"supervisor/admission/session.go",
+			`&& !a.outranked(w)`, `&& (!a.outranked(w) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/dispatch.go",
 			`return p.limit > 0 && len(w.resources) == 0 &&`,
 			`return p.limit > 0 && len(w.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
 	}, {
 		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,
 		edits: []edit{{
-			"supervisor/credit.go",
+			"supervisor/admission/answers.go",
 			`ok && !known.at.Before(since)`, `ok && (planted("an old answer stands in for ever") || !known.at.Before(since))`,
 		}},
 	}, {
@@ -274,8 +274,8 @@ func defects() []defect {
 	}, {
 		name: "a request that is sent again says that it is the first", seed: 519, invariant: sim.ActsArePermitted,
 		edits: []edit{{
-			"supervisor/quarantine.go",
-			`		repeated(event) //`, `		either("a request that is sent again says that it is the first", func(*schemas.Event) {}, repeated)(event) //`,
+			"supervisor/publisher/publisher.go",
+			`			NotFirst(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, NotFirst)(event) //`,
 		}},
 	}, {
 		name: "who is handed a request as if for the first time knows that nothing was done", seed: 1534, invariant: sim.EffectsHappenOnce,
@@ -320,7 +320,7 @@ func defects() []defect {
 	}, {
 		name: "a resource is free for everybody", seed: 1, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/lease.go",
+			"supervisor/admission/lease.go",
 			`	case l.Holder != "" && now.Before(l.Until):
 		return leaseHeld`,
 			`	case l.Holder != "" && now.Before(l.Until):
@@ -332,25 +332,25 @@ func defects() []defect {
 	}, {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/leasing.go",
+			"supervisor/admission/leasing.go",
 			`			if u.spent {
-				o.errand(u)`,
+				a.errand(u)`,
 			`			if u.spent && !planted("who stands in line keeps what it cannot use") {
-				o.errand(u)`,
+				a.errand(u)`,
 		}, {
-			"supervisor/leasing.go", `	if len(u.held) > 0 { // for`,
+			"supervisor/admission/leasing.go", `	if len(u.held) > 0 { // for`,
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/leasing.go", `if o.leasing.usages[u.holder] == u {`,
-			`if o.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/leasing.go", `if a.leasing.usages[u.holder] == u {`,
+			`if a.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/admission/session.go",
 			`return c.waits[w.grant] == w }`,
 			`return c.waits[w.grant] == w || c.waits[w.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},

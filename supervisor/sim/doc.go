@@ -18,10 +18,10 @@
 //
 // # The checks
 //
-// A history is the fold of the ledger by rules of its own: it shares no code
+// The oracle is the fold of the ledger by rules of its own: it shares no code
 // with the machine that it judges. Each invariant is one function, and its name
 // says it. That every transition follows again from its cause is what
-// supervisor.Verify checks.
+// verify.Shard checks.
 //
 // # The teeth
 //

@@ -11,9 +11,9 @@ import (
 	"podium/schemas"
 )
 
-// A history is what the ledger says, folded by rules of its own, so that it can
+// An oracle is what the ledger says, folded by rules of its own, so that it can
 // judge the machine that has written it.
-type history struct {
+type oracle struct {
 	world    *World
 	shards   []*shardHistory
 	sessions map[string]*sessionHistory
@@ -136,14 +136,14 @@ type moment struct {
 	id     string
 }
 
-func newHistory(w *World) *history {
-	return &history{
+func newHistory(w *World) *oracle {
+	return &oracle{
 		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
 // read folds a shard and holds every fact against the invariants.
-func (h *history) read(shard int) {
+func (h *oracle) read(shard int) {
 	s := &shardHistory{tasks: map[string]map[*task]bool{}, inputs: map[uint64]bus.Message{}, said: map[uint64]saying{}, taken: map[uint64]time.Time{}, dead: map[uint64]schemas.Quarantined{}}
 	h.shards = append(h.shards, s)
 	for message, err := range h.world.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
@@ -167,14 +167,14 @@ func (h *history) read(shard int) {
 	}
 }
 
-func (h *history) body(message bus.Message, into any) schemas.Event {
+func (h *oracle) body(message bus.Message, into any) schemas.Event {
 	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
 	h.world.must(err)
 	h.world.must(schemas.Unmarshal(event.Data, into))
 	return event
 }
 
-func (h *history) checkpoint(s *shardHistory, message bus.Message) {
+func (h *oracle) checkpoint(s *shardHistory, message bus.Message) {
 	var point schemas.Checkpoint
 	h.body(message, &point)
 	if len(s.epochs) == 0 || s.epochs[len(s.epochs)-1].number < point.Epoch {
@@ -191,7 +191,7 @@ func (s *shardHistory) since(number uint64) uint64 {
 	return s.epochs[i].since
 }
 
-func (h *history) session(id string, shard int) *sessionHistory {
+func (h *oracle) session(id string, shard int) *sessionHistory {
 	s := h.sessions[id]
 	if s == nil {
 		s = &sessionHistory{
@@ -203,7 +203,7 @@ func (h *history) session(id string, shard int) *sessionHistory {
 	return s
 }
 
-func (h *history) record(s *shardHistory, at place, message bus.Message, id string) {
+func (h *oracle) record(s *shardHistory, at place, message bus.Message, id string) {
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
@@ -257,7 +257,7 @@ func (m *moment) enlist(t *task) {
 
 func (m *moment) delist(t *task) { delete(m.shard.tasks[t.agent], t) }
 
-func (h *history) profile(hash string) *schemas.Profile {
+func (h *oracle) profile(hash string) *schemas.Profile {
 	for _, edition := range h.world.editions {
 		if known := edition.Pinned(hash); known != nil {
 			return &known.Profile
@@ -267,7 +267,7 @@ func (h *history) profile(hash string) *schemas.Profile {
 	return &schemas.Profile{}
 }
 
-func (h *history) apply(session *sessionHistory, m *moment) {
+func (h *oracle) apply(session *sessionHistory, m *moment) {
 	f := m.fact
 	switch {
 	case f.PermitRefused != nil:
@@ -325,7 +325,7 @@ func (r *run) reopen(f *schemas.DeliveryReopened) {
 	}
 }
 
-func (h *history) applyTask(m *moment) {
+func (h *oracle) applyTask(m *moment) {
 	f, t := m.fact, m.task
 	if t == nil {
 		if f.TaskReady == nil && f.TaskDispatched == nil {
@@ -364,7 +364,7 @@ func (h *history) applyTask(m *moment) {
 	}
 }
 
-func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
+func (h *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	m.delist(t)
 	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
 	t.attempt = &attempt{
@@ -386,7 +386,7 @@ func (h *history) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 }
 
 // leave ends a task, or its attempt.
-func (h *history) leave(m *moment, t *task, state taskState) {
+func (h *oracle) leave(m *moment, t *task, state taskState) {
 	m.delist(t)
 	h.frees(m, t)
 	t.close(m)
@@ -399,7 +399,7 @@ func (h *history) leave(m *moment, t *task, state taskState) {
 	t.state = state
 }
 
-func (h *history) fail(m *moment, t *task, f *schemas.TaskFailed) {
+func (h *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 	h.fails(m, t, f)
 	h.leave(m, t, taskFailed)
 	if saysUndone(f) {

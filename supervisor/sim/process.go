@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/supervisor"
+	"podium/supervisor/admission"
 	"podium/supervisor/plan"
 )
 
@@ -63,11 +64,11 @@ func (w *World) presence() func(context.Context, string, time.Time) (bus.Presenc
 }
 
 // neighborhood returns the owners that a new one shares its process with.
-func (w *World) neighborhood() *supervisor.Neighbors {
-	if w.shape.houses == 0 {
+func (w *World) neighborhood() *admission.LocalOwners {
+	if w.shape.groups == 0 {
 		return nil
 	}
-	return w.houses[w.epochs%w.shape.houses]
+	return w.groups[w.epochs%w.shape.groups]
 }
 
 // start lets a new process take a shard over, whoever owns it.
@@ -84,7 +85,7 @@ func (w *World) start(shard int) {
 	}
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
-		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Breaker: w.breaker(), Neighbors: w.neighborhood(), Grants: w.grants,
+		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Breaker: w.breaker(), LocalOwners: w.neighborhood(), Grants: w.grants,
 		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.shape.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {

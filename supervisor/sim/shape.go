@@ -27,7 +27,7 @@ type shape struct {
 	permits  bool          // agents with effects outside ask before they act
 	wait     time.Duration // of the bus, for an agent's sign of life
 	shared   bool          // many tasks need what others need too
-	houses   int           // processes of several owners that tell each other; 0 is none
+	groups   int           // processes of several owners that tell each other; 0 is none
 	catchUp  time.Duration // that a new owner waits for what is on its way; 0 is the default
 	hurry    time.Duration // the longest time in which nothing happens
 	breaker  plan.BreakerPolicy
@@ -95,7 +95,7 @@ func newShape(r, traits *rand.Rand) shape {
 		s.wait = 6 * time.Second
 	}
 	if s.shared = once(traits, 4); s.shared {
-		s.houses = traits.IntN(3)
+		s.groups = traits.IntN(3)
 		if once(traits, 2) {
 			s.shards = 2 + traits.IntN(2)
 		}

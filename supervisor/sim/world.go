@@ -11,7 +11,8 @@ import (
 	"podium/bus"
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/admission"
+	"podium/supervisor/history"
 )
 
 // World is one simulated installation.
@@ -32,7 +33,7 @@ type World struct {
 	outage  outage
 
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
-	editions  []*supervisor.Profiles
+	editions  []*history.Profiles
 	processes []*process
 	meanwhile func() // happens during the next takeover
 	agents    []*agent
@@ -43,7 +44,7 @@ type World struct {
 
 	sent       []sent
 	acts       []act
-	houses     []*supervisor.Neighbors
+	groups     []*admission.LocalOwners
 	down       map[string]time.Time // until when an agent does nothing right
 	violations []Violation
 }
@@ -80,12 +81,12 @@ func New(seed uint64, library *Library) *World {
 	w.must(err)
 	if w.shape.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
-		w.editions = []*supervisor.Profiles{w.compile(sources), w.compile(edited(sources))}
+		w.editions = []*history.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
-		w.editions = []*supervisor.Profiles{library.get(w)}
+		w.editions = []*history.Profiles{library.get(w)}
 	}
-	for range w.shape.houses {
-		w.houses = append(w.houses, &supervisor.Neighbors{})
+	for range w.shape.groups {
+		w.groups = append(w.groups, &admission.LocalOwners{})
 	}
 	w.hire()
 	return w
@@ -113,14 +114,14 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func once(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-func (w *World) compile(sources []schemas.Profile) *supervisor.Profiles {
-	profiles, err := supervisor.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
+func (w *World) compile(sources []schemas.Profile) *history.Profiles {
+	profiles, err := history.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
 	w.must(err)
 	return profiles
 }
 
 // edition is what is configured now: it may change with each process.
-func (w *World) edition() *supervisor.Profiles { return pick(w.rand, w.editions...) }
+func (w *World) edition() *history.Profiles { return pick(w.rand, w.editions...) }
 
 func (w *World) poolSize(agent string) int { return w.pools[agent] }
 

@@ -13,6 +13,8 @@ import (
 	"podium/bus/jetstream"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/gateway"
+	"podium/supervisor/history"
 )
 
 // prepareConductor returns what a service does between its doors and its agents:
@@ -25,7 +27,7 @@ func prepareConductor(ctx context.Context, core bus.Core, work workload, log zer
 func prepareWatched(
 	ctx context.Context, core bus.Core, work workload, log zerolog.Logger, seen func(owner *supervisor.Owner, shard int) bus.Core,
 ) (func(context.Context) error, error) {
-	profiles, err := supervisor.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
+	profiles, err := history.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func prepareWatched(
 	return func(ctx context.Context) error {
 		defer services()
 		group, running := errgroup.WithContext(ctx)
-		forwarder := supervisor.Forwarder{Core: core, Log: log, Supervisors: []string{conductorName}}
+		forwarder := gateway.Forwarder{Core: core, Log: log, Supervisors: []string{conductorName}}
 		group.Go(func() error { return forwarder.Run(running) })
 		for shard := range core.Shards() {
 			owner := supervisor.NewOwner(supervisor.Config{Shard: shard, Name: "bench", Core: core, Profiles: profiles, Log: log})

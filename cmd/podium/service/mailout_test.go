@@ -20,7 +20,7 @@ import (
 	"podium/ingest/imap"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/verify"
 )
 
 // A post is an installation with a mailbox of a real Dovecot and a server that
@@ -339,7 +339,7 @@ func TestAnswersComeWithTheirFiles(t *testing.T) {
 		t.Errorf("attached are %d bytes of %d", len(got), len(content))
 	}
 	for shard := range p.service.Ledger.Core.Shards() {
-		verified, err := supervisor.Verify(t.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
+		verified, err := verify.Shard(t.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
 		if err != nil || len(verified.Faults) > 0 {
 			t.Errorf("deciding again: %+v, %v", verified.Faults, err)
 		}

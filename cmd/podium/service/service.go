@@ -28,6 +28,8 @@ import (
 	"podium/ingest/imap"
 	"podium/schemas"
 	"podium/supervisor"
+	"podium/supervisor/admission"
+	"podium/supervisor/history"
 	"podium/supervisor/plan"
 )
 
@@ -40,15 +42,15 @@ const restartAfter = time.Second
 // A Service is one running podium.
 type Service struct {
 	Ledger   *Ledger
-	Profiles *supervisor.Profiles
+	Profiles *history.Profiles
 
-	settings  *config.Config
-	neighbors supervisor.Neighbors // the owners of all shards
-	activity  *activity.Feed
-	log       zerolog.Logger
-	listener  net.Listener
-	gate      *gate.Gate // of external agents
-	closeGate func()
+	settings    *config.Config
+	localOwners admission.LocalOwners // the owners of all shards
+	activity    *activity.Feed
+	log         zerolog.Logger
+	listener    net.Listener
+	gate        *gate.Gate // of external agents
+	closeGate   func()
 
 	closeServices func() // of agents
 	handlers      map[string]described
@@ -102,7 +104,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.Ledger.server != nil {
 		s.Ledger.server.CountRequests(s.gate.Requests)
 		if s.Ledger.server.Unclean() {
-			s.neighbors.AwaitAdoption(s.Ledger.Core.Shards())
+			s.localOwners.AwaitAdoption(s.Ledger.Core.Shards())
 		}
 	}
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
@@ -151,7 +153,7 @@ func (s *Service) profiles() []schemas.Profile {
 
 // prepareAll makes on the ledger what profiles and agents need. It may be repeated.
 func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
-	if s.Profiles, err = supervisor.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+	if s.Profiles, err = history.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -221,7 +223,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
-			Breaker:  s.breaker, Neighbors: &s.neighbors, Observe: s.activity.Observe,
+			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.activity.Observe,
 			Presence: func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
 				return bus.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},

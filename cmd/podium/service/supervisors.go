@@ -6,7 +6,7 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/config"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/gateway"
 	"podium/supervisor/session"
 )
 
@@ -23,8 +23,8 @@ func (s *Service) supervisors() []string {
 
 // forwarder moves the answers of agents that ignore replyto. What the command
 // line asks for is answered under the name of every supervisor.
-func (s *Service) forwarder() *supervisor.Forwarder {
-	return &supervisor.Forwarder{
+func (s *Service) forwarder() *gateway.Forwarder {
+	return &gateway.Forwarder{
 		Core: s.Ledger.Core, Log: s.log, Supervisors: append(s.supervisors(), session.Supervisor),
 	}
 }
@@ -32,7 +32,7 @@ func (s *Service) forwarder() *supervisor.Forwarder {
 // receive takes over the requests to one supervisor until ctx ends.
 func (s *Service) receive(ctx context.Context, worker bus.Worker, name string) error {
 	agent := s.settings.Agents[name]
-	receiver := supervisor.Receiver{
+	receiver := gateway.Receiver{
 		Core: s.Ledger.Core, Worker: worker, Profile: agent.Profile,
 		Serve: bus.ServeConfig{
 			Agent:       schemas.Agent{Description: agent.Description, Instance: s.instance},

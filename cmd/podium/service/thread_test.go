@@ -16,7 +16,7 @@ import (
 	events "podium/ingest/http"
 	"podium/ingest/imap/mailparse"
 	"podium/schemas"
-	"podium/supervisor"
+	"podium/supervisor/verify"
 )
 
 // answering is a mail of somebody with whatever fields name what it answers.
@@ -30,7 +30,7 @@ func answering(id, text string, fields ...string) []byte {
 func (p *post) verified() {
 	p.Helper()
 	for shard := range p.service.Ledger.Core.Shards() {
-		verified, err := supervisor.Verify(p.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
+		verified, err := verify.Shard(p.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
 		if err != nil || len(verified.Faults) > 0 {
 			p.Errorf("deciding again: %+v, %v", verified.Faults, err)
 		}

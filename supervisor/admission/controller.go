@@ -1,0 +1,113 @@
+// Package admission decides which tasks that wait are dispatched next: an agent is asked
+// only when it has room, its breaker lets requests pass, and the resources that the task
+// needs for itself are leased to it. Of those that wait, the most urgent goes first, over
+// all sessions of a shard (M-17). Nothing here is on record: what a session is admitted to
+// becomes true by the record that its owner stores.
+package admission
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/supervisor/eventloop"
+	"podium/supervisor/plan"
+)
+
+// Config is what a Controller needs.
+type Config struct {
+	Shard    int
+	Core     bus.Core
+	Loop     *eventloop.Loop
+	Backoff  eventloop.Backoff
+	Log      zerolog.Logger
+	Sessions Sessions
+
+	// PoolSize returns how many requests an agent works on at a time, over all
+	// its processes; 0 is no bound. Nil bounds nobody.
+	PoolSize func(agent string) int
+	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
+	Breaker func(agent string) plan.BreakerPolicy
+	// Presence looks whether anybody serves an agent, as bus.PresenceOf does. Nil never looks.
+	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
+	// LocalOwners are the owners of the same process; nil is none.
+	LocalOwners *LocalOwners
+}
+
+// Sessions are those that the owner has in memory.
+type Sessions interface {
+	Live(s *Session) bool
+	InOrder() iter.Seq[*Session] // by id
+}
+
+// A Controller admits for the owner of one shard. It is used by the goroutine of its loop
+// alone.
+type Controller struct {
+	Config
+	epoch uint64
+	now   time.Time // of the turn
+	quiet time.Time // from when on the shard has been read, if nothing new comes
+
+	pools    map[string]*pool // by agent
+	arrivals uint64           // waiters so far
+	roomy    []string         // agents that may have room for somebody who waits
+	answers  answers
+	woken    []*Session // that may go on
+
+	breakers    map[string]*breaker // by agent
+	unconsulted []*breaker          // of which the ledger has to be told, or asked
+	leasing     leasing
+
+	looking   *eventloop.Timer // for when agents are looked after again
+	lookDue   bool
+	absentees int // agents that nobody serves, as far as is known
+
+	surveyed  bool             // all that is under way in the shard is known
+	surveying *eventloop.Timer // for when that is looked at again
+}
+
+// New returns a controller that knows of nothing yet: see Open.
+func New(config Config) *Controller {
+	return &Controller{
+		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, leasing: leasing{usages: map[string]*usage{}},
+	}
+}
+
+// Open reads what the ledger knows of the agents, before the first decision of an epoch.
+func (a *Controller) Open(ctx context.Context, epoch uint64, now time.Time) error {
+	a.epoch, a.now = epoch, now
+	return a.openBreakers(ctx)
+}
+
+// Advance begins a turn. The shard has been read from the moment quiet on, if nothing new
+// comes.
+func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet }
+
+// Admit lets those who wait go on, as far as their agents have room and are not barred and
+// their resources are free, and reports whether there was anything to do.
+func (a *Controller) Admit(ctx context.Context) bool {
+	granted := false
+	for len(a.roomy) > 0 {
+		agent := a.roomy[0]
+		a.roomy = a.roomy[1:]
+		p := a.pool(agent)
+		for w := p.next(); w != nil && a.lets(p, w); w = p.next() {
+			granted = true
+		}
+	}
+	a.roomy = nil
+	a.consultAll(ctx)
+	return a.contend(ctx) || granted
+}
+
+// Woken returns the sessions that may go on since it was called last.
+func (a *Controller) Woken() []*Session {
+	woken := a.woken
+	a.woken = nil
+	return woken
+}
+
+func (a *Controller) wake(s *Session) { a.woken = append(a.woken, s) }

@@ -1,0 +1,57 @@
+package admission
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// LocalOwners are the owners of one process. A resource that one of them sets free
+// is tried again by the others at once; owners of other processes notice within
+// half a second. It is safe for use by several goroutines, and nil is nobody.
+type LocalOwners struct {
+	mu        sync.Mutex
+	owners    []*Controller
+	unadopted map[int]struct{} // shards, while nobody takes leases
+}
+
+// Join makes the controller one of the local owners, until Leave.
+func (a *Controller) Join() { a.LocalOwners.join(a) }
+
+// Leave ends that.
+func (a *Controller) Leave() { a.LocalOwners.leave(a) }
+
+func (l *LocalOwners) join(a *Controller) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owners = append(l.owners, a)
+}
+
+func (l *LocalOwners) leave(a *Controller) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owners = slices.DeleteFunc(l.owners, func(other *Controller) bool { return other == a })
+	if len(l.unadopted) > 0 {
+		l.unadopted[a.Shard] = struct{}{} // whoever comes after it adopts for itself
+	}
+}
+
+// tell has all but one hear of what is free now.
+func (l *LocalOwners) tell(by *Controller, free []string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, other := range l.owners {
+		if other != by {
+			other.Loop.Post(func(time.Time) { other.retryFor(free) })
+		}
+	}
+}

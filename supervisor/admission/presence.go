@@ -1,0 +1,201 @@
+package admission
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// When nobody serves an agent, whoever waits for it is told so, on record, instead
+// of waiting in silence for a deadline. The ledger is asked only about agents that
+// something waits for and that have said nothing for a while.
+
+const (
+	// lookEvery is how often the controller looks after the agents that something waits for.
+	lookEvery = time.Second
+	// lookStale is how old its knowledge may be when it says that nobody serves one.
+	lookStale = 2 * lookEvery
+)
+
+// A watchedAgent is what a controller knows of whether anybody serves an agent.
+type watchedAgent struct {
+	heard  time.Time        // the newest message of it in this shard
+	looked time.Time        // when the ledger was asked last
+	absent *schemas.Absence // of which agent, since when; nil while somebody serves it
+	busy   bool             // the ledger is being asked
+	asking []*Session       // that want to know, once it has answered
+	// unstarted are requests that nobody has begun; whether somebody could have, is
+	// to be found out before its breaker counts them.
+	unstarted []plan.BreakerEvent
+}
+
+// Heard notes a sign of life.
+func (a *Controller) Heard(agent string, at time.Time) {
+	p := a.pools[agent] // nil when it is no agent's
+	if p == nil || !at.After(p.agent.heard) {
+		return
+	}
+	p.agent.heard = at
+	if a.now.Sub(p.agent.heard) < bus.AliveWithin {
+		a.countUnstarted(agent, p, plan.BreakerEnded) // it may have come just now
+		a.present(p)
+	}
+}
+
+// present notes that somebody serves an agent: nobody has to be told otherwise.
+func (a *Controller) present(p *pool) {
+	p.agent.asking = nil
+	if p.agent.absent != nil {
+		p.agent.absent = nil
+		a.absentees--
+	}
+}
+
+// missed notes that nobody serves an agent, and reports whether that is news. Since
+// when, is said anew each time: it may have been there and gone between two looks.
+func (a *Controller) missed(agent string, p *pool, since time.Time) bool {
+	if p.agent.heard.After(since) {
+		since = p.agent.heard
+	}
+	a.countUnstarted(agent, p, plan.BreakerEnded)
+	news := p.agent.absent == nil
+	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
+	if news {
+		a.absentees++
+		said := a.Log.Warn().Str("agent", agent)
+		if !since.IsZero() { // else it has never been there
+			said = said.Time("since", since)
+		}
+		said.Msg("nobody serves the agent, and something waits for it")
+	}
+	return news
+}
+
+// unstarted takes a request that nobody has begun in time. That is the agent's failure
+// when somebody serves it; an agent that is not there has failed at nothing, and is
+// asked as soon as it comes.
+func (a *Controller) unstarted(task *plan.Task, event plan.BreakerEvent) {
+	p := a.pool(task.Agent)
+	absent := p.agent.absent != nil && a.now.Sub(p.agent.looked) <= lookStale
+	switch {
+	case task.Unserved != nil || absent:
+		event.Kind = plan.BreakerEnded
+		a.saw(task.Agent, event)
+	case a.Presence == nil || a.now.Sub(p.agent.heard) < bus.AliveWithin:
+		a.saw(task.Agent, event)
+	default:
+		p.agent.unstarted = append(p.agent.unstarted, event)
+		a.lookDue = true
+	}
+}
+
+// countUnstarted tells the agent's breaker of requests that nobody has begun.
+func (a *Controller) countUnstarted(agent string, p *pool, kind plan.BreakerEventKind) {
+	waiting := p.agent.unstarted
+	p.agent.unstarted = nil
+	for _, event := range waiting {
+		event.Kind = kind
+		a.saw(agent, event)
+	}
+}
+
+// watchAgents has the owner look soon, when it has something that an agent is to do.
+func (a *Controller) watchAgents() {
+	if _, set := a.looking.Due(); !set && a.Presence != nil && !a.lookDue {
+		a.looking = a.Loop.At(a.now.Add(lookEvery), func(time.Time) { a.lookDue = true })
+	}
+}
+
+// LookAround looks after all agents that something waits for, once that is due. Nobody is
+// called away before what had happened before the takeover has been read.
+func (a *Controller) LookAround(ctx context.Context, caughtUp bool) {
+	if !a.lookDue {
+		return
+	}
+	a.lookDue = false
+	for _, agent := range slices.Sorted(maps.Keys(a.pools)) {
+		p := a.pools[agent]
+		if p.out == 0 && p.next() == nil && len(p.agent.unstarted) == 0 {
+			p.agent.asking = nil
+			continue
+		}
+		a.watchAgents()
+		if caughtUp && !p.agent.busy && a.now.Sub(p.agent.heard) >= bus.AliveWithin {
+			a.look(ctx, agent, p)
+		}
+	}
+}
+
+func (a *Controller) look(ctx context.Context, agent string, p *pool) {
+	p.agent.busy = true
+	var found bus.Presence
+	began := a.now
+	a.Loop.Await(func() (err error) {
+		found, err = a.Presence(ctx, agent, began)
+		return err
+	}, func(_ time.Time, err error) {
+		p.agent.busy = false
+		asking := p.agent.asking
+		p.agent.asking = nil
+		if err != nil {
+			a.Log.Warn().Err(err).Str("agent", agent).Msg("whether anybody serves the agent is not known")
+			p.agent.asking = asking
+			return
+		}
+		p.agent.looked = began
+		switch {
+		case found.Served || a.now.Sub(p.agent.heard) < bus.AliveWithin:
+			a.countUnstarted(agent, p, plan.BreakerFailed)
+			a.present(p)
+		case a.missed(agent, p, found.LastSeen):
+			asking = a.waitingFor(agent)
+		}
+		for _, c := range asking {
+			if a.Sessions.Live(c) {
+				a.wake(c)
+			}
+		}
+	})
+}
+
+// waitingFor lists the sessions that wait for an agent and have not been told
+// that nobody serves it.
+func (a *Controller) waitingFor(agent string) (waiting []*Session) {
+	for c := range a.Sessions.InOrder() {
+		for task := range c.State.Unserved {
+			if task.Agent == agent {
+				waiting = append(waiting, c)
+				break
+			}
+		}
+	}
+	return waiting
+}
+
+// Absence returns an agent that a session waits for and that nobody serves, or nil.
+// What is known may be old: then the session goes on when it is looked at anew.
+func (a *Controller) Absence(c *Session, now time.Time) *schemas.Absence {
+	if a.absentees == 0 {
+		return nil
+	}
+	for task := range c.State.Unserved {
+		p := a.pools[task.Agent]
+		switch {
+		case p == nil || p.agent.absent == nil:
+		case now.Sub(p.agent.looked) > lookStale:
+			if !slices.Contains(p.agent.asking, c) {
+				p.agent.asking = append(p.agent.asking, c)
+			}
+		default:
+			absence := *p.agent.absent
+			absence.Run, absence.Task = c.State.Active.Number, task.ID
+			return &absence
+		}
+	}
+	return nil
+}

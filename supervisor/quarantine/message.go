@@ -1,0 +1,49 @@
+// Package quarantine writes down messages that cannot be used, with the reason, so that
+// somebody can read them and send them again.
+package quarantine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// ID is how a message in quarantine is called: by where it stood.
+func ID(message bus.Message) string {
+	return message.Stream + ":" + strconv.FormatUint(message.Sequence, 10)
+}
+
+// Event returns what quarantine holds of a message.
+func Event(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
+	body, err := schemas.Marshal(schemas.Quarantined{
+		Reason: reason, Detail: Legible(detail), Subject: Legible(message.Subject), Stream: message.Stream,
+		Sequence: message.Sequence, Received: message.Recorded, Headers: legibleHeaders(message.Header), Body: message.Body,
+	})
+	return schemas.Event{
+		ID:     ID(message),
+		Source: "/podium/supervisor", Type: schemas.TypeQuarantined, Time: message.Recorded,
+		DataContentType: schemas.MediaTypeJSON, Data: body,
+	}, err
+}
+
+// Legible returns a text that JSON can hold. What stood there byte for byte can be read at
+// the message's own place in the ledger.
+func Legible(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
+
+func legibleHeaders(header bus.Header) map[string][]string {
+	if len(header) == 0 {
+		return nil
+	}
+	headers := make(map[string][]string, len(header))
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			headers[Legible(name)] = append(headers[Legible(name)], Legible(value))
+		}
+	}
+	return headers
+}

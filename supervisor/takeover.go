@@ -1,0 +1,53 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"podium/bus"
+)
+
+// Open takes the shard over: it appends a checkpoint with the next epoch, loads
+// the open sessions and starts to read behind the floor. It waits for the ledger.
+func (o *Owner) Open(ctx context.Context, now time.Time) error {
+	now = now.UTC()
+	o.now = now
+	if o.Grants == nil {
+		grants, err := bus.OpenGrants(ctx, o.Core, now)
+		if err != nil {
+			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
+		}
+		o.Grants, o.publisher.Grants = grants, grants
+	}
+	open, err := o.checkpoint.Take(ctx, now)
+	if err != nil {
+		return err
+	}
+	o.watermark.Value, o.watermark.Read = o.checkpoint.Watermark, o.checkpoint.Watermark
+	if err = o.admission.Open(ctx, o.checkpoint.Epoch, now); err != nil {
+		return err
+	}
+	if err = o.reopen(ctx, open, now); err != nil {
+		return err
+	}
+	state, err := o.Core.State(ctx, bus.ShardStream(o.Shard))
+	if err != nil {
+		return fmt.Errorf("read shard %d: %w", o.Shard, err)
+	}
+	o.tail, o.heard = state.Last, now
+	o.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), o.watermark.Value+1, bus.InputSubjects(o.Shard)...)
+	if err != nil {
+		return fmt.Errorf("read shard %d: %w", o.Shard, err)
+	}
+	o.admission.Join()
+	return nil
+}
+
+// checkpointIfDue says from time to time where the shard stands.
+func (o *Owner) checkpointIfDue(ctx context.Context, now time.Time) {
+	o.sweep()
+	if o.failed == nil {
+		o.checkpoint.WriteIfDue(ctx, now, o.watermark.Value)
+	}
+}

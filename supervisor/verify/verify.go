@@ -1,0 +1,417 @@
+// Package verify decides again what a shard holds, and says where the ledger says something
+// else (X-07). It changes nothing.
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/checkpoint"
+	"podium/supervisor/history"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A Result is the outcome of deciding a shard again.
+type Result struct {
+	Shard    int     `json:"shard"`
+	Sessions int     `json:"sessions"`
+	Records  int     `json:"records"`
+	Facts    int     `json:"facts"`
+	Inputs   int     `json:"inputs"`
+	Faults   []Fault `json:"faults"`
+}
+
+// A Fault is one place where the ledger does not say what deciding it again says.
+type Fault struct {
+	Session  string `json:"session,omitzero"`
+	Record   uint64 `json:"record,omitzero"`   // its number in the session
+	Sequence uint64 `json:"sequence,omitzero"` // in the shard
+	What     string `json:"what"`
+}
+
+// Shard reads a shard from its first message and decides every transition
+// again. It checks that each record follows from its predecessor and its
+// cause, fact by fact; that the chain of hashes and every snapshot hold; and
+// that every input below the floor has been decided, is a repeat, or is in
+// quarantine. It changes nothing.
+func Shard(ctx context.Context, core bus.Core, profiles *history.Profiles, shard int) (Result, error) {
+	v := &verifier{
+		ctx: ctx, core: core, profiles: profiles, shard: shard,
+		sessions: map[string]*verified{}, inputs: map[uint64]bus.Message{}, dead: map[uint64]bool{},
+		result: Result{Shard: shard, Faults: []Fault{}},
+	}
+	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
+		if err != nil {
+			return v.result, fmt.Errorf("verify shard %d: %w", shard, err)
+		}
+		if err = v.take(message); err != nil {
+			return v.result, fmt.Errorf("verify shard %d at %d: %w", shard, message.Sequence, err)
+		}
+	}
+	v.result.Sessions = len(v.sessions)
+	v.leftovers()
+	return v.result, nil
+}
+
+type verifier struct {
+	ctx      context.Context //nolint:containedctx // lives as long as one call of Shard
+	core     bus.Core
+	profiles *history.Profiles
+	shard    int
+	sessions map[string]*verified
+	inputs   map[uint64]bus.Message // not consumed by a record yet
+	dead     map[uint64]bool        // in quarantine
+	floor    uint64
+	// checkpointed is the sequence of the newest checkpoint.
+	checkpointed uint64
+	result       Result
+}
+
+type verified struct {
+	state    session.State
+	sequence uint64
+	chain    history.Digest
+	tip      schemas.Tip
+}
+
+func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
+
+// unreadable notes a message that does not say what its subject promises; the
+// verification goes on behind it.
+func (v *verifier) unreadable(session string, message bus.Message, err error) error {
+	v.fault(Fault{Session: session, Sequence: message.Sequence, What: "it cannot be read: " + err.Error()})
+	return nil
+}
+
+func (v *verifier) take(message bus.Message) error {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return v.unreadable("", message, err)
+	}
+	switch subject.Kind {
+	case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindPermit, bus.KindControl:
+		v.result.Inputs++
+		v.inputs[message.Sequence] = message
+	case bus.KindSession:
+		return v.record(subject.Session, message)
+	case bus.KindShard:
+		return v.checkpoint(message)
+	case bus.KindDead:
+		return v.quarantined(message)
+	case bus.KindRequest:
+	}
+	return nil
+}
+
+func (v *verifier) checkpoint(message bus.Message) error {
+	point, err := checkpoint.Read(v.ctx, v.core, message)
+	if err != nil {
+		return err
+	}
+	if (point.Base != 0 || point.Previous != 0) && point.Previous != v.checkpointed {
+		v.fault(Fault{Sequence: message.Sequence, What: "a checkpoint does not follow from the one before it"})
+	}
+	v.checkpointed = message.Sequence
+	if point.Floor < v.floor {
+		v.fault(Fault{Sequence: message.Sequence, What: "the floor of a checkpoint went down"})
+	}
+	v.floor = max(v.floor, point.Floor)
+	return nil
+}
+
+func (v *verifier) quarantined(message bus.Message) error {
+	event, err := v.event(message)
+	if err != nil {
+		return err
+	}
+	var refused schemas.Quarantined
+	if err = schemas.Unmarshal(event.Data, &refused); err != nil {
+		return err
+	}
+	if refused.Stream == message.Stream {
+		// A former owner may have refused what the present one understands.
+		v.dead[refused.Sequence] = true
+	}
+	return nil
+}
+
+func (v *verifier) event(message bus.Message) (schemas.Event, error) {
+	return bus.DecodeWhole(v.ctx, v.core.Artifacts(), message)
+}
+
+// record decides one transition again.
+func (v *verifier) record(id string, message bus.Message) error {
+	stored, body, err := history.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	if err != nil {
+		return v.unreadable(id, message, err)
+	}
+	record := stored.Record
+	s := v.sessions[id]
+	if s == nil {
+		s = &verified{state: session.New(id)}
+		v.sessions[id] = s
+	}
+	v.result.Records++
+	report := func(what string) {
+		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
+	}
+	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || record.Chain != s.chain.String() {
+		report("the record does not follow from the one before it")
+	}
+	if fault := s.strays(&stored); fault != "" {
+		report(fault)
+	}
+	s.tip = s.tip.After(record, stored.Trail, message.Sequence)
+	if s.state, err = v.transitions(s.state, record, report); err != nil {
+		return err
+	}
+	if t := stored.Trail; t != nil && (t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
+		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
+		report("its trail does not say what the state does")
+	}
+	s.sequence, s.chain = message.Sequence, history.Hash(body)
+	if len(record.Snapshot) > 0 {
+		if !isSnapshot(record.Snapshot, &s.state) {
+			report("the snapshot is not the fold of the records")
+		}
+	}
+	return nil
+}
+
+// strays says what is wrong about where a record leads its readers. One that an
+// earlier version has begun the session of leads nowhere.
+func (s *verified) strays(stored *history.Record) string {
+	want := s.tip.Next(stored.Record)
+	switch have := stored.Trail; {
+	case have == nil && (want == nil || stored.Number == 1):
+	case have == nil || want == nil || *have != *want:
+		return "its trail does not lead to the records before it"
+	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
+		return "its roots are not those of the records before it"
+	}
+	return ""
+}
+
+// isSnapshot reports whether a snapshot is that of a state. Its queue may be written
+// as an earlier version wrote queues.
+func isSnapshot(snapshot []byte, state *session.State) bool {
+	want, err := schemas.Marshal(state)
+	if err != nil || bytes.Equal(want, snapshot) {
+		return err == nil
+	}
+	have, err := queueRewritten(snapshot)
+	if err != nil {
+		return false
+	}
+	want, err = queueRewritten(want)
+	return err == nil && bytes.Equal(want, have)
+}
+
+// queueRewritten returns a snapshot with its members in order and its queue as it is
+// written today.
+func queueRewritten(snapshot []byte) ([]byte, error) {
+	var members map[string]jsontext.Value
+	if err := schemas.Unmarshal(snapshot, &members); err != nil {
+		return nil, err
+	}
+	if written, some := members["queue"]; some {
+		var queue session.Queue
+		err := schemas.Unmarshal(written, &queue)
+		if err == nil {
+			members["queue"], err = schemas.Marshal(queue)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return schemas.Marshal(members)
+}
+
+// transitions decides each transition of a record again, on the state after the
+// one before it, and returns the state after the record.
+func (v *verifier) transitions(state session.State, record *schemas.Record, report func(string)) (session.State, error) {
+	before, owes := state, false
+	for transition := range record.Transitions() {
+		v.result.Facts += len(transition.Facts)
+		if owes {
+			report("a transition follows another one that owes outputs")
+		}
+		owes = session.Owes(transition.Facts)
+		input, err := v.cause(transition.Cause)
+		if err != nil {
+			report("the cause cannot be read: " + err.Error())
+		} else if err = v.redecide(before, transition, input, report); err != nil {
+			return state, err
+		}
+		state = state.After(transition, record.Number)
+		before = state.Within()
+	}
+	return state, nil
+}
+
+func (v *verifier) cause(cause schemas.Cause) (session.Input, error) {
+	if cause.Deadline != nil {
+		return session.Input{Now: cause.Time, Deadline: cause.Deadline}, nil
+	}
+	if cause.Grant != nil {
+		return session.Input{Now: cause.Time, Grant: cause.Grant}, nil
+	}
+	if cause.Absence != nil {
+		return session.Input{Now: cause.Time, Absence: cause.Absence}, nil
+	}
+	message, ok := v.inputs[cause.Sequence]
+	if !ok {
+		return session.Input{}, fmt.Errorf("sequence %d is no input, or one that another record has used", cause.Sequence)
+	}
+	delete(v.inputs, cause.Sequence)
+	if cause.Malformed != nil {
+		return v.malformed(message, cause)
+	}
+	return v.input(message, cause)
+}
+
+// malformed is the input of an answer that could not be read: nothing follows from
+// it before it is in quarantine.
+func (v *verifier) malformed(message bus.Message, cause schemas.Cause) (session.Input, error) {
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return session.Input{}, err
+	}
+	if subject.Kind != bus.KindResponse || !v.dead[message.Sequence] {
+		return session.Input{}, errors.New("it is called malformed, and is no answer in quarantine")
+	}
+	return session.Input{Now: cause.Time, Sequence: message.Sequence, Agent: subject.Agent, Malformed: cause.Malformed}, nil
+}
+
+func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Input, error) {
+	event, err := v.event(message)
+	if err != nil {
+		return session.Input{}, err
+	}
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return session.Input{}, err
+	}
+	input, err := session.Read(event, subject.Agent, message.Sequence)
+	input.Now, input.Proven = cause.Time, cause.Proven
+	return input, err
+}
+
+func (v *verifier) redecide(state session.State, stored *schemas.Transition, input session.Input, report func(string)) error {
+	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
+		report("the cause names no profile")
+		return nil
+	}
+	env, err := v.env(state, stored.Cause.Profile)
+	if err != nil {
+		report(err.Error())
+		return nil
+	}
+	var failed error
+	recall := v.recall(&failed)
+	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
+	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
+	env.Former = func(run int) *session.Former {
+		former, err := history.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		failed = errors.Join(failed, err)
+		return former
+	}
+	env.Bus = session.Recorded(&stored.Cause)
+	outcome := session.Step(env, state, input)
+	if bus.Temporary(failed) {
+		return failed
+	}
+	if failed != nil {
+		report("what it refers to cannot be read: " + failed.Error())
+		return nil //nolint:nilerr // it is reported as a fault
+	}
+	if reflect.DeepEqual(outcome.Facts, stored.Facts) {
+		return nil // else they may still say the same
+	}
+	decided, err := schemas.Marshal(outcome.Facts)
+	if err != nil {
+		return err
+	}
+	written, err := schemas.Marshal(stored.Facts)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(decided, written) {
+		report(difference(outcome.Facts, stored.Facts))
+	}
+	return nil
+}
+
+func (v *verifier) env(state session.State, current string) (session.Env, error) {
+	env := session.Env{Shard: v.shard, Current: &plan.Profile{}}
+	var err error
+	if current != "" {
+		if env.Current, err = v.profiles.Fetch(v.ctx, current); err != nil {
+			return env, err
+		}
+	}
+	if state.Active != nil {
+		env.Pinned, err = v.profiles.Fetch(v.ctx, state.Active.ProfileHash)
+	}
+	return env, err
+}
+
+func (v *verifier) recall(failed *error) func(uint64) history.Input {
+	return func(sequence uint64) history.Input {
+		input, err := history.ReadInput(v.ctx, v.core, v.shard, sequence)
+		*failed = errors.Join(*failed, err)
+		return input
+	}
+}
+
+// difference names the first fact that differs.
+func difference(decided, stored []schemas.Fact) string {
+	for i := range max(len(decided), len(stored)) {
+		switch {
+		case i >= len(stored):
+			return fmt.Sprintf("fact %d: deciding again adds %s", i+1, decided[i].Name())
+		case i >= len(decided):
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says nothing more", i+1, stored[i].Name())
+		}
+		want, wantErr := schemas.Marshal(decided[i])
+		have, haveErr := schemas.Marshal(stored[i])
+		if wantErr != nil || haveErr != nil || !bytes.Equal(want, have) {
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, have, want)
+		}
+	}
+	return "no fact differs"
+}
+
+// leftovers looks at the inputs below the floor that no record has used.
+func (v *verifier) leftovers() {
+	var sequences []uint64
+	for sequence := range v.inputs {
+		if sequence <= v.floor && !v.dead[sequence] {
+			sequences = append(sequences, sequence)
+		}
+	}
+	slices.Sort(sequences)
+	for _, sequence := range sequences {
+		input, err := v.input(v.inputs[sequence], schemas.Cause{})
+		if err != nil {
+			v.fault(Fault{Sequence: sequence, What: "an input that cannot be read is not in quarantine"})
+			continue
+		}
+		if input.Message == nil {
+			continue // answers, progress and control words may have changed nothing
+		}
+		id := input.Event.Session()
+		if s := v.sessions[id]; s == nil || !s.state.Has(input.Event.ID) {
+			v.fault(Fault{Session: id, Sequence: sequence, What: "a message was never decided"})
+		}
+	}
+}
