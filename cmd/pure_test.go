@@ -26,7 +26,7 @@ var mayLock = []string{"schemas/validat*.go"}
 // same input differ: goroutines, channels, locks, clocks, ranging over a map.
 func TestPure(t *testing.T) {
 	t.Parallel()
-	exports := exportData(t)
+	exports := exportData(t, pure...)
 	for _, name := range pure {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func f(m map[string]int, c chan int) {
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := strings.Join(impurities(t, "planted", exportData(t), []string{file}), "\n")
+	found := strings.Join(impurities(t, "planted", exportData(t, pure...), []string{file}), "\n")
 	for _, want := range []string{
 		":2:9: sync in", ":4:28: a channel", ":5:2: ranging over a map", ":6:2: a goroutine", ":7:2: select", ":8:6: time.Now", ":9:2: a channel",
 	} {
@@ -80,6 +80,22 @@ func f(m map[string]int, c chan int) {
 func impurities(t *testing.T, importPath string, exports map[string]string, names []string) []string {
 	t.Helper()
 	fset := token.NewFileSet()
+	files, info := checked(t, fset, importPath, exports, names)
+	var found []string
+	for _, file := range files {
+		ast.Inspect(file, func(node ast.Node) bool {
+			if what := impurity(node, info, fset); what != "" {
+				found = append(found, fset.Position(node.Pos()).String()+": "+what+" in a pure package")
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// checked reads the files of a package and finds out what each name in them stands for.
+func checked(t *testing.T, fset *token.FileSet, importPath string, exports map[string]string, names []string) ([]*ast.File, *types.Info) {
+	t.Helper()
 	files := make([]*ast.File, 0, len(names))
 	for _, name := range names {
 		file, err := parser.ParseFile(fset, name, nil, 0)
@@ -95,16 +111,7 @@ func impurities(t *testing.T, importPath string, exports map[string]string, name
 	if _, err := config.Check(importPath, fset, files, info); err != nil {
 		t.Fatal(err)
 	}
-	var found []string
-	for _, file := range files {
-		ast.Inspect(file, func(node ast.Node) bool {
-			if what := impurity(node, info, fset); what != "" {
-				found = append(found, fset.Position(node.Pos()).String()+": "+what+" in a pure package")
-			}
-			return true
-		})
-	}
-	return found
+	return files, info
 }
 
 func impurity(node ast.Node, info *types.Info, fset *token.FileSet) string {
@@ -159,10 +166,10 @@ func locks(file string) bool {
 
 // exportData has the go command compile everything that the pure packages
 // import, and returns where the compiler's description of each package lies.
-func exportData(t *testing.T) map[string]string {
+func exportData(t *testing.T, packages ...string) map[string]string {
 	t.Helper()
 	args := []string{"list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}"}
-	for _, name := range pure {
+	for _, name := range packages {
 		args = append(args, module+name)
 	}
 	exports := map[string]string{}

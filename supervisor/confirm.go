@@ -8,18 +8,6 @@ import (
 	"podium/bus"
 )
 
-// An owner decides by the sessions in its memory, and a former owner that does not
-// know that it is one may have written to a session since. An append would tell. So
-// whatever is refused, told or passed by without one goes by a session that is known
-// to be as the ledger had it when the input was stored. That is enough: an agent is
-// asked only after the record that says so was stored, and answers after that.
-
-// confirmed reports whether a session is known to be as the ledger had it when a
-// message of that sequence was stored.
-func (c *conversation) confirmed(sequence uint64) bool {
-	return sequence <= max(c.sequence, c.confirmedTo)
-}
-
 // confirm looks whether the newest record of a session that is busy is the one in
 // memory, and lets the conversation go on: with what it knows, or after it has been
 // loaded. It speaks for everything that has been read by now, so that any number of
@@ -47,6 +35,14 @@ func (o *Owner) confirm(ctx context.Context, c *conversation) {
 	})
 }
 
-// outdate has a session loaded before anything else is decided: the ledger says
-// something else of it.
-func (c *conversation) outdate() { c.known, c.loaded, c.presumed = false, false, true }
+// An owner decides by the sessions in its memory, and a former owner that does not
+// know that it is one may have written to a session since. An append would tell. So
+// whatever is refused, told or passed by without one goes by a session that is known
+// to be as the ledger had it when the input was stored. That is enough: an agent is
+// asked only after the record that says so was stored, and answers after that.
+
+// confirmed reports whether a session is known to be as the ledger had it when a
+// message of that sequence was stored.
+func (c *conversation) confirmed(sequence uint64) bool {
+	return sequence <= max(c.sequence, c.confirmedTo)
+}

@@ -1,15 +1,15 @@
 package supervisor
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
+	"podium/supervisor/gateway"
+	"podium/supervisor/quarantine"
 	"podium/supervisor/session"
 )
 
@@ -32,73 +32,6 @@ type input struct {
 // broken reports whether an input has to be put into quarantine before it is decided.
 func (in *input) broken() bool { return in.read.Malformed != nil && !in.isolated }
 
-// read takes new messages from the stream and hands each to its conversation. It
-// reports whether there was any, and whether the reader has no more for now.
-func (o *Owner) read(ctx context.Context) (worked, drained bool) {
-	for o.watermark.HasRoom(o.MaxPending, o.MaxBytes) {
-		message, ok, err := o.reader.Next()
-		if err != nil {
-			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
-		}
-		if !ok || err != nil {
-			return worked, true
-		}
-		worked = true
-		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
-		o.watermark.Weigh(in.entry, int64(len(message.Body)))
-		o.admit(ctx, in)
-	}
-	return worked, false
-}
-
-// admit reads a message and finds its conversation.
-func (o *Owner) admit(ctx context.Context, in *input) {
-	event, err := bus.Decode(in.message)
-	if err != nil {
-		o.unreadable(ctx, in, err.Error())
-		return
-	}
-	in.event = event
-	if event.Artifact != nil {
-		o.watermark.Weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
-	}
-	subject, err := bus.ParseSubject(in.message.Subject)
-	if err == nil {
-		err = expected(subject.Kind, event.Type)
-	}
-	if err == nil {
-		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
-		o.admission.Heard(in.agent, in.message.Recorded)
-		err = o.open(in)
-	}
-	if err != nil {
-		o.unreadable(ctx, in, verdict(in.event, err))
-		return
-	}
-	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {
-		o.watermark.Leave(in.entry) // about a quarantined message: a note for its readers
-		return
-	}
-	o.place(ctx, in)
-}
-
-// place gives an input that was read to its conversation.
-func (o *Owner) place(ctx context.Context, in *input) {
-	id, known := o.conversationOf(in)
-	switch {
-	case known:
-		o.enqueue(id, in)
-	case in.kind == bus.KindIn || in.kind == bus.KindControl:
-		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
-	case in.namesPlan() && o.early == 0:
-		// All shards are told of it, and of a run of this one the plan is known once its session
-		// is: the message that began it was read before.
-		o.watermark.Leave(in.entry)
-	default:
-		o.meet(in)
-	}
-}
-
 // open reads the body, unless that still has to be fetched.
 func (o *Owner) open(in *input) (err error) {
 	if in.event.Artifact == nil {
@@ -111,43 +44,34 @@ func (o *Owner) open(in *input) (err error) {
 	return err
 }
 
-// resolve fetches a body that is too large for a message, in its turn. Of an agent
-// it has to be one that the agent has put.
-func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
-	o.begin(c)
-	resolved := in.event
-	o.loop.Await(func() error {
-		if err := o.vouched(ctx, in); err != nil {
-			return err
-		}
-		return bus.Resolve(ctx, o.Core.Artifacts(), &resolved)
-	}, func(now time.Time, err error) {
-		reason := schemas.QuarantineMalformed
-		switch {
-		case err == nil:
-			in.event = resolved
-			in.event.Artifact = nil
-			err = o.open(in)
-		case errors.Is(err, bus.ErrNotGranted):
-			reason = schemas.QuarantineUnproven
-		case !beyondReading(err):
-			o.retry(c, now, err)
+// prove notes which of the artifacts that an input names its sender may pass on: an
+// agent what it has put, whoever asks a supervisor what came by the agents' own
+// subject with a grant for that supervisor. It is looked at here and never again:
+// the record says what was proven. An input from a door proves nothing. What stands
+// behind the last that there is room for is not looked at.
+func (o *Owner) prove(in *input) {
+	in.foreign = false
+	for _, artifact := range in.read.References {
+		if len(in.read.Proven) == schemas.MaxProven {
 			return
 		}
-		if err != nil {
-			detail := verdict(in.event, err)
-			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
-				o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
-				return
-			}
+		if slices.Contains(in.read.Proven, artifact.SHA256) {
+			continue
 		}
-		o.end(c)
-	})
-}
-
-// beyondReading reports whether no other try can read the body.
-func beyondReading(err error) bool {
-	return errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrCorrupt)
+		var proven bool
+		switch {
+		case in.read.Response != nil:
+			proven = o.Grants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
+		case in.read.Message != nil && in.door == gateway.Door && in.read.Message.Upstream != nil:
+			upstream := in.read.Message.Upstream
+			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
+		}
+		if proven {
+			in.read.Proven = append(in.read.Proven, artifact.SHA256)
+		} else {
+			in.foreign = in.foreign || o.Grants.Foreign(artifact.Grant)
+		}
+	}
 }
 
 // expected refuses an event under a subject that is not for its kind: the
@@ -190,31 +114,6 @@ func verdict(event schemas.Event, err error) string {
 	return err.Error()
 }
 
-// conversationOf finds the session of an input: a message names it, an answer
-// names the request that it answers.
-func (o *Owner) conversationOf(in *input) (string, bool) {
-	switch in.kind {
-	case bus.KindIn:
-		id := in.event.Session()
-		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
-	case bus.KindControl:
-		switch {
-		case in.read.Control == nil:
-			return "", false
-		case in.read.Control.Run == "":
-			id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
-			return id, o.mine(id)
-		}
-		return o.sessionOfRun(in.read.Control.Run)
-	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
-	}
-	if c := o.waiting[in.answers()]; c != nil {
-		return c.id(), true
-	}
-	run, _, _ := strings.Cut(in.event.Subject, "/")
-	return o.sessionOfRun(run)
-}
-
 // answers returns the request that an answer or a progress update names.
 func (in *input) answers() string {
 	switch {
@@ -237,9 +136,39 @@ func (in *input) namesPlan() bool {
 	return in.kind == bus.KindProgress && in.event.CausationID == "" && (in.read.Progress == nil || in.read.Progress.InReplyTo == "")
 }
 
+// overtaken reports whether a session that an input was given to, by the request that it
+// names alone, has taken inputs behind it and waits for it no longer. Then the session
+// was not as the ledger had it, and it may be that nobody has dealt with the input: a
+// former owner that knew of the end of the run took it for nobody's, let what came
+// behind it pass and has died before it put it into quarantine.
+func (o *Owner) overtaken(c *conversation, in *input) bool {
+	if in.sought || in.message.Sequence > c.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
+		return false
+	}
+	run, _, _ := strings.Cut(in.event.Subject, "/")
+	_, named := o.sessionOfRun(run)
+	return !named && !slices.Contains(c.requests, in.answers())
+}
+
 func (o *Owner) sessionOfRun(run string) (string, bool) {
 	id, _, err := schemas.ParseRunID(run)
 	return id, err == nil && o.mine(id)
 }
 
 func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
+
+// malformed makes an answer that cannot be read an input of whoever waits for it,
+// when it names a request; its body may be one that was fetched.
+func (o *Owner) malformed(in *input, body []byte, detail string) bool {
+	subject, err := bus.ParseSubject(in.message.Subject)
+	if err != nil || subject.Kind != bus.KindResponse {
+		return false
+	}
+	request := bus.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	if request == "" {
+		return false
+	}
+	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
+	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, quarantine.Legible(detail), quarantine.ID(in.message))
+	return true
+}

@@ -65,18 +65,23 @@ func (c *conversation) take(found *history.Session) {
 	c.admission.Inherit()
 }
 
-// owe publishes the outputs of a session's last record unless the checkpoint
-// proves that they are acknowledged, and lets the conversation go on.
-//
-// Below the floor they are, but for one case: a former owner that did not know
-// that it was one wrote the record after the shard had been taken over.
-func (o *Owner) owe(ctx context.Context, c *conversation, found *history.Session, now time.Time) {
-	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
-		o.end(c)
-		return
+// presume takes a session for new when a message is the first that is heard of
+// it, as it is for most. Nothing is risked: the append expects that there is no
+// record, and if there is one, the session is loaded and the message decided again.
+func (c *conversation) presume() bool {
+	if c.presumed || len(c.inputs) == 0 || c.inputs[0].read.Message == nil {
+		return false
 	}
-	if c.hold == nil {
-		c.hold = o.watermark.Pin() // no input above the floor may lead to it any more
+	c.presumed, c.loaded = true, true
+	return true
+}
+
+// misjudged reports whether a session that has a record was taken for new, and
+// then has it loaded.
+func (c *conversation) misjudged() bool {
+	if !c.presumed || c.sequence != 0 {
+		return false
 	}
-	o.emit(ctx, c, found.Last.Last(), func(time.Time) { o.end(c) }, now)
+	c.outdate()
+	return true
 }

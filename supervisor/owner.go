@@ -192,20 +192,6 @@ func (o *Owner) Busy() bool {
 	return o.busy > 0 || o.watermark.Pending() > 0 || o.checkpoint.Writing()
 }
 
-// caughtUp reports whether what had happened before the takeover has been read.
-func (o *Owner) caughtUp(now time.Time) bool {
-	if o.tail != 0 && (o.watermark.Read >= o.tail || now.Sub(o.heard) >= o.CatchUp) {
-		o.tail = 0
-	}
-	return o.tail == 0
-}
-
-func (o *Owner) fail(err error) {
-	if o.failed == nil {
-		o.failed = err
-	}
-}
-
 // OpenSessions counts the sessions that wait for more than a new message.
 func (o *Owner) OpenSessions() int {
 	open := 0
@@ -215,4 +201,21 @@ func (o *Owner) OpenSessions() int {
 		}
 	}
 	return open
+}
+
+// pushWoken lets those go on of which the admission says that they may.
+func (o *Owner) pushWoken() {
+	for _, woken := range o.admission.Woken() {
+		if c := o.sessions[woken.State.Session]; c != nil {
+			o.push(c)
+		}
+	}
+}
+
+// checkpointIfDue says from time to time where the shard stands.
+func (o *Owner) checkpointIfDue(ctx context.Context, now time.Time) {
+	o.sweep()
+	if o.failed == nil {
+		o.checkpoint.WriteIfDue(ctx, now, o.watermark.Value)
+	}
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"podium/bus"
@@ -40,42 +41,19 @@ func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.Quarantin
 	o.publisher.PublishUntilStored(ctx, bus.DeadSubject(reason, o.Shard), &event, done)
 }
 
-// unreadable puts a message that cannot be read into quarantine, at once or when
-// it is the turn of the session that waits for it.
-func (o *Owner) unreadable(ctx context.Context, in *input, detail string) {
-	if o.malformed(in, in.message.Body, detail) {
-		o.place(ctx, in)
+// putAside puts an input into quarantine, or has its session read once more.
+func (o *Owner) putAside(ctx context.Context, c *conversation, in *input, cause error) {
+	detail := fmt.Sprintf("the ledger has lost something that its conversation stands on: %s", cause)
+	event, err := quarantine.Event(in.message, schemas.QuarantineDamaged, detail)
+	if err != nil {
+		o.fail(err)
 		return
 	}
-	o.quarantine(ctx, in, schemas.QuarantineMalformed, detail)
-}
-
-// malformed makes an answer that cannot be read an input of whoever waits for it,
-// when it names a request; its body may be one that was fetched.
-func (o *Owner) malformed(in *input, body []byte, detail string) bool {
-	subject, err := bus.ParseSubject(in.message.Subject)
-	if err != nil || subject.Kind != bus.KindResponse {
-		return false
-	}
-	request := bus.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
-	if request == "" {
-		return false
-	}
-	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
-	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, quarantine.Legible(detail), quarantine.ID(in.message))
-	return true
-}
-
-// isolateFirst puts a malformed answer into quarantine in its turn, so that its
-// session takes nothing behind it before that is done.
-func (o *Owner) isolateFirst(ctx context.Context, c *conversation, in *input) {
-	if in.isolated = in.message.Sequence <= c.state.Applied; in.isolated { // it was, before that was decided
-		o.push(c)
-		return
-	}
-	o.begin(c)
-	o.isolate(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
-		in.isolated = true
-		o.end(c)
+	o.publisher.Publish(ctx, bus.DeadSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
+		if err != nil {
+			o.retry(c, now, err)
+			return
+		}
+		o.settle(c, []*input{in})
 	})
 }

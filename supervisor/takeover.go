@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/history"
 )
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
@@ -44,10 +45,25 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// checkpointIfDue says from time to time where the shard stands.
-func (o *Owner) checkpointIfDue(ctx context.Context, now time.Time) {
-	o.sweep()
-	if o.failed == nil {
-		o.checkpoint.WriteIfDue(ctx, now, o.watermark.Value)
+// reopen loads the sessions that were open.
+func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error {
+	loaded, err := history.LoadMany(ctx, o.Core, o.Shard, open)
+	if err != nil {
+		return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
 	}
+	for _, found := range loaded {
+		if o.deposed(found) {
+			return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
+		}
+		c := o.conversation(found.State.Session)
+		if found.Unread {
+			o.push(c)
+			continue
+		}
+		c.take(found)
+		o.track(c)
+		o.begin(c)
+		o.owe(ctx, c, found, now)
+	}
+	return nil
 }

@@ -10,20 +10,20 @@ func defects() []defect {
 	return []defect{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/store.go",
 			`o.publisher.Publish(ctx, subject, &event, bus.After(c.sequence),`,
 			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(c.sequence)),`,
 		}},
 	}, {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/store.go",
 			`Chain: c.chain.String(),`, `Chain: either("a record names no predecessor", "", c.chain.String()),`,
 		}},
 	}, {
 		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/store.go",
 			`			c.adopt(b, ack.Sequence)
 `, `			c.adopt(b, ack.Sequence)
 			if planted("the floor passes an input before its outputs are acknowledged") {
@@ -36,7 +36,7 @@ func defects() []defect {
 	}, {
 		name: "the floor passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/store.go",
 			`	if len(b.inputs) == 0 {
 		c.hold`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
 		c.hold`,
@@ -44,7 +44,7 @@ func defects() []defect {
 	}, {
 		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
-			"supervisor/load.go",
+			"supervisor/send.go",
 			`	if found.Last == nil ||`, `	if planted("a new owner sends nothing again") || found.Last == nil ||`,
 		}},
 	}, {
@@ -57,7 +57,7 @@ func defects() []defect {
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
 		edits: []edit{{
-			"supervisor/strangers.go",
+			"supervisor/orphans.go",
 			`			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
 `, `			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
 			at = either("inputs overtake an answer that waits for its session", len(c.inputs), at)
@@ -66,17 +66,17 @@ func defects() []defect {
 	}, {
 		name: "whatever an answer names may be read", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/files.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
+			"supervisor/input.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
 		}},
 	}, {
 		name: "what a supervisor was given is not granted anew", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/files.go", `proven = o.Grants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.Grants.WasGiven(`,
+			"supervisor/input.go", `proven = o.Grants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.Grants.WasGiven(`,
 		}},
 	}, {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
-			"supervisor/batch.go",
+			"supervisor/decide.go",
 			`		if in.event.Artifact != nil || in.foreign {
 			break
 `, `		if in.event.Artifact != nil || in.foreign {
@@ -89,7 +89,7 @@ func defects() []defect {
 	}, {
 		name: "a snapshot forgets the queue", seed: 1, invariant: sim.DecidedAgain,
 		edits: []edit{{
-			"supervisor/transition.go",
+			"supervisor/store.go",
 			`		body, err := schemas.Marshal(state)
 `, `		if planted("a snapshot forgets the queue") {
 			forgetful := *state
@@ -225,7 +225,7 @@ func defects() []defect {
 				"supervisor/plan/answer.go", `d.Kind == deadline.Kind && !d.At.After(t.Now)`,
 				`d.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !d.At.After(t.Now))`,
 			},
-			{"supervisor/conversation.go", `		if !deadline.At.After(now) {
+			{"supervisor/advance.go", `		if !deadline.At.After(now) {
 `, `		if !deadline.At.Add(either("a deadline rings before its moment", -time.Second, 0)).After(now) {
 `},
 		},
@@ -261,7 +261,7 @@ func defects() []defect {
 	}, {
 		name: "every copy of a request brings its permit", seed: 61, invariant: sim.ActsArePermitted,
 		edits: []edit{{
-			"supervisor/permit.go",
+			"supervisor/send.go",
 			`	if c.fresh {`, `	if c.fresh || planted("every copy of a request brings its permit") {`,
 		}},
 	}, {
@@ -388,7 +388,7 @@ func defects() []defect {
 	}, {
 		name: "who asks is turned away as it is remembered", seed: 1646, invariant: sim.QuestionsAreHeard,
 		edits: []edit{{
-			"supervisor/strangers.go",
+			"supervisor/orphans.go",
 			`		if !c.confirmed(newest) && !c.asksNobody() {`,
 			`		if !c.confirmed(newest) && !c.asksNobody() && !(c.known && c.loaded && planted("who asks is turned away as it is remembered")) {`,
 		}},

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"context"
 	"iter"
 	"maps"
 	"slices"
@@ -88,15 +87,6 @@ func (s sessions) InOrder() iter.Seq[*admission.Session] {
 	}
 }
 
-// pushWoken lets those go on of which the admission says that they may.
-func (o *Owner) pushWoken() {
-	for _, woken := range o.admission.Woken() {
-		if c := o.sessions[woken.State.Session]; c != nil {
-			o.push(c)
-		}
-	}
-}
-
 func (o *Owner) conversation(id string) *conversation {
 	c := o.sessions[id]
 	if c == nil {
@@ -127,6 +117,10 @@ func (o *Owner) forget(c *conversation) {
 	delete(o.sessions, c.id())
 	o.checkpoint.Move(c.id())
 }
+
+// outdate has a session loaded before anything else is decided: the ledger says
+// something else of it.
+func (c *conversation) outdate() { c.known, c.loaded, c.presumed = false, false, true }
 
 func (o *Owner) enqueue(id string, in *input) {
 	c := o.conversation(id)
@@ -170,166 +164,43 @@ func (o *Owner) retry(c *conversation, now time.Time, err error) {
 	o.loop.At(now.Add(wait), func(time.Time) { o.end(c) })
 }
 
-// work does the next thing for a conversation that is not busy.
-func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
-	c.report = o.progress.Follow(ctx, c.report, &c.state, now)
-	switch {
-	case c.busy:
-	case !c.loaded && !c.presume():
-		o.load(ctx, c)
-	case len(c.inputs) > 0 && o.overtaken(c, c.inputs[0]):
-		o.seekRecord(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].event.Artifact != nil:
-		o.resolve(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].foreign:
-		o.refresh(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].broken():
-		o.isolateFirst(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0:
-		o.decide(ctx, c, now)
-	default:
-		o.workAlone(ctx, c, now)
+// settle ends a record: its outputs are acknowledged.
+func (o *Owner) settle(c *conversation, inputs []*input) {
+	o.leave(c, inputs)
+	o.end(c)
+}
+
+// leave leaves the conversation's first inputs behind, all together: they are
+// dealt with.
+func (o *Owner) leave(c *conversation, inputs []*input) {
+	for i, in := range inputs {
+		o.watermark.Leave(in.entry)
+		c.inputs[i] = nil
+	}
+	if c.inputs = c.inputs[len(inputs):]; len(c.inputs) == 0 {
+		c.inputs = nil
+	}
+	c.alone, c.tries, c.misses = false, 0, 0
+}
+
+// track keeps the index of requests that wait for an answer, once a
+// conversation's state is the ledger's.
+func (o *Owner) track(c *conversation) {
+	if c.sequence >= c.newest {
+		o.learn(c)
+	}
+	o.admission.Track(&c.admission)
+	for _, request := range c.requests {
+		delete(o.waiting, request)
+	}
+	c.requests = c.state.Requests(o.Shard)
+	for _, request := range c.requests {
+		o.waiting[request] = c
 	}
 }
 
-// workAlone does what no input has caused.
-func (o *Owner) workAlone(ctx context.Context, c *conversation, now time.Time) {
-	grant, granted := c.admission.Granted()
-	switch {
-	case granted && !o.admission.Usable(&c.admission):
-		o.admission.EndGrant(&c.admission)
-		o.push(c)
-	case granted:
-		o.prompt(ctx, c, session.Input{Now: now, Grant: &grant})
-	default:
-		deadline, due := c.due(now)
-		if due && !o.caughtUp(now) {
-			o.loop.At(now.Add(o.CatchUp/4), func(time.Time) { o.push(c) })
-			return
-		}
-		if due {
-			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
-			return
-		}
-		if absence := o.admission.Absence(&c.admission, now); absence != nil {
-			o.prompt(ctx, c, session.Input{Now: now, Absence: absence})
-			return
-		}
-		c.recalled, c.formers = nil, nil
-		o.watch(c)
-		o.evict(c)
+func (o *Owner) fail(err error) {
+	if o.failed == nil {
+		o.failed = err
 	}
-}
-
-// presume takes a session for new when a message is the first that is heard of
-// it, as it is for most. Nothing is risked: the append expects that there is no
-// record, and if there is one, the session is loaded and the message decided again.
-func (c *conversation) presume() bool {
-	if c.presumed || len(c.inputs) == 0 || c.inputs[0].read.Message == nil {
-		return false
-	}
-	c.presumed, c.loaded = true, true
-	return true
-}
-
-// misjudged reports whether a session that has a record was taken for new, and
-// then has it loaded.
-func (c *conversation) misjudged() bool {
-	if !c.presumed || c.sequence != 0 {
-		return false
-	}
-	c.outdate()
-	return true
-}
-
-func (c *conversation) due(now time.Time) (schemas.Deadline, bool) {
-	for _, deadline := range c.state.Deadlines() {
-		if !deadline.At.After(now) {
-			return deadline, true
-		}
-	}
-	return schemas.Deadline{}, false
-}
-
-// watch sets an alarm for the conversation's earliest deadline.
-func (o *Owner) watch(c *conversation) {
-	earliest := time.Time{}
-	for _, deadline := range c.state.Deadlines() {
-		if earliest.IsZero() || deadline.At.Before(earliest) {
-			earliest = deadline.At
-		}
-	}
-	if at, set := c.alarm.Due(); set && at.Equal(earliest) {
-		return
-	}
-	o.loop.Stop(c.alarm)
-	c.alarm = nil
-	if !earliest.IsZero() {
-		c.alarm = o.loop.At(earliest, func(time.Time) { o.push(c) })
-	}
-}
-
-// evict forgets a session that waits for nothing, once its last record is below
-// the floor: whoever loads it then knows that it owes nothing.
-func (o *Owner) evict(c *conversation) {
-	switch {
-	case !c.state.Idle() || o.sessions[c.id()] != c:
-	case c.sequence <= o.watermark.Value:
-		o.forget(c)
-	default:
-		o.closing = append(o.closing, c)
-	}
-}
-
-// sweep evicts closed sessions that the floor has passed by now.
-func (o *Owner) sweep() {
-	kept := o.closing[:0]
-	for _, c := range o.closing {
-		switch {
-		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id()] != c:
-		case c.sequence <= o.watermark.Value:
-			o.forget(c)
-		default:
-			kept = append(kept, c)
-		}
-	}
-	clear(o.closing[len(kept):])
-	o.closing = kept
-}
-
-// recall returns what has been fetched for the conversation and notes what has not.
-func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) history.Input {
-	return func(sequence uint64) history.Input {
-		known, fetched := c.recalled[sequence]
-		if !fetched && !slices.Contains(*missing, sequence) {
-			*missing = append(*missing, sequence)
-		}
-		return known
-	}
-}
-
-func (o *Owner) fetchProfile(ctx context.Context, c *conversation, hash string) {
-	o.begin(c)
-	o.loop.Await(func() error {
-		_, err := o.Profiles.Fetch(ctx, hash)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.missing(ctx, c, now, err)
-			return
-		}
-		o.end(c)
-	})
-}
-
-// fetch reads bodies that stand in the ledger, for the decision at hand.
-func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) {
-	o.begin(c)
-	o.collect(ctx, c, sequences, func(now time.Time, err error) {
-		if err != nil {
-			o.missing(ctx, c, now, err)
-			return
-		}
-		o.end(c)
-	})
 }

@@ -1,0 +1,86 @@
+package supervisor
+
+import (
+	"slices"
+
+	"podium/schemas"
+	"podium/supervisor/history"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// A judgement is what became of one input, or what has to be fetched first.
+type judgement struct {
+	session.Outcome
+	profile string   // hash of the profile that is missing
+	inputs  []uint64 // sequences of the inputs that are missing
+	formers []int    // numbers of the runs that are missing
+}
+
+func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
+
+// judge runs one input through the machine. The state is the conversation's, or
+// the one after a transition that is not stored yet.
+func (o *Owner) judge(c *conversation, state session.State, read session.Input) (j judgement) {
+	env := o.env(c, &j.inputs)
+	env.Bus, env.Former = o.admission.Decision(&c.admission, &read), o.former(c, &j.formers)
+	if state.Active != nil {
+		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
+			j.profile = state.Active.ProfileHash
+			return j
+		}
+	}
+	name := state.Profile
+	if read.Message != nil {
+		name = read.Event.Profile
+	}
+	if env.Current = o.Profiles.Current(name); env.Current == nil {
+		env.Current = env.Pinned
+	}
+	if env.Current == nil {
+		env.Current = &plan.Profile{}
+	}
+	j.Outcome = session.Step(env, state, read)
+	return j
+}
+
+// env is what a decision about a conversation knows of inputs before it; those that
+// are not at hand are noted.
+func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
+	recall := o.recall(c, missing)
+	return session.Env{
+		Shard:  o.Shard,
+		Grants: o.Grants,
+		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
+		Recall: func(sequence uint64) session.Input { return recall(sequence).Read },
+	}
+}
+
+// recall returns what has been fetched for the conversation and notes what has not.
+func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) history.Input {
+	return func(sequence uint64) history.Input {
+		known, fetched := c.recalled[sequence]
+		if !fetched && !slices.Contains(*missing, sequence) {
+			*missing = append(*missing, sequence)
+		}
+		return known
+	}
+}
+
+// A formerRun is a run before the record that follows the one at a sequence.
+type formerRun struct {
+	run      int
+	sequence uint64
+}
+
+// former returns what has been fetched of a run for the decision at hand, and notes
+// what has not.
+func (o *Owner) former(c *conversation, missing *[]int) func(int) *session.Former {
+	return func(run int) *session.Former {
+		known := c.formers[formerRun{run, c.sequence}]
+		if known == nil {
+			*missing = append(*missing, run)
+		}
+		return known
+	}
+}

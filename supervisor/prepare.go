@@ -1,0 +1,121 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/history"
+)
+
+// resolve fetches a body that is too large for a message, in its turn. Of an agent
+// it has to be one that the agent has put.
+func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
+	o.begin(c)
+	resolved := in.event
+	o.loop.Await(func() error {
+		if err := o.vouched(ctx, in); err != nil {
+			return err
+		}
+		return bus.Resolve(ctx, o.Core.Artifacts(), &resolved)
+	}, func(now time.Time, err error) {
+		reason := schemas.QuarantineMalformed
+		switch {
+		case err == nil:
+			in.event = resolved
+			in.event.Artifact = nil
+			err = o.open(in)
+		case errors.Is(err, bus.ErrNotGranted):
+			reason = schemas.QuarantineUnproven
+		case !beyondReading(err):
+			o.retry(c, now, err)
+			return
+		}
+		if err != nil {
+			detail := verdict(in.event, err)
+			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
+				o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
+				return
+			}
+		}
+		o.end(c)
+	})
+}
+
+// beyondReading reports whether no other try can read the body.
+func beyondReading(err error) bool {
+	return errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrCorrupt)
+}
+
+// vouched fails with bus.ErrNotGranted when an agent refers to a body that it has
+// not put. What the core writes needs no grant.
+func (o *Owner) vouched(ctx context.Context, in *input) error {
+	if in.agent == "" {
+		return nil
+	}
+	body := in.event.Artifact
+	if o.Grants.Foreign(body.Grant) {
+		if err := o.Grants.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+	if o.Grants.HasPut(body.Grant, in.agent, body.SHA256) {
+		return nil
+	}
+	return fmt.Errorf("the body that its reference names was not put by agent %s: %w; put it with the artifact service, "+
+		"and repeat the grant of the answer as ce-datagrant", in.agent, bus.ErrNotGranted)
+}
+
+// refresh proves an input again with the keys of now: another process may have
+// made one.
+func (o *Owner) refresh(ctx context.Context, c *conversation, in *input) {
+	o.begin(c)
+	o.loop.Await(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
+		if err != nil {
+			o.retry(c, now, err)
+			return
+		}
+		o.prove(in)
+		in.foreign = false // whoever made that key, it is none of the ledger's
+		o.end(c)
+	})
+}
+
+// isolateFirst puts a malformed answer into quarantine in its turn, so that its
+// session takes nothing behind it before that is done.
+func (o *Owner) isolateFirst(ctx context.Context, c *conversation, in *input) {
+	if in.isolated = in.message.Sequence <= c.state.Applied; in.isolated { // it was, before that was decided
+		o.push(c)
+		return
+	}
+	o.begin(c)
+	o.isolate(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
+		in.isolated = true
+		o.end(c)
+	})
+}
+
+// seekRecord looks for the record that an overtaken input has caused. Without one it belongs
+// to nobody.
+func (o *Owner) seekRecord(ctx context.Context, c *conversation, in *input) {
+	o.begin(c)
+	var taken bool
+	o.loop.Await(func() (err error) {
+		taken, err = history.Took(ctx, o.Core, c.id(), in.message.Sequence)
+		return err
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.missing(ctx, c, now, err)
+			return
+		}
+		if in.sought = true; !taken {
+			c.inputs = slices.Delete(c.inputs, 0, 1)
+			o.meet(in)
+		}
+		o.end(c)
+	})
+}

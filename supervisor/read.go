@@ -1,0 +1,121 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// read takes new messages from the stream and hands each to its conversation. It
+// reports whether there was any, and whether the reader has no more for now.
+func (o *Owner) read(ctx context.Context) (worked, drained bool) {
+	for o.watermark.HasRoom(o.MaxPending, o.MaxBytes) {
+		message, ok, err := o.reader.Next()
+		if err != nil {
+			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
+		}
+		if !ok || err != nil {
+			return worked, true
+		}
+		worked = true
+		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
+		o.watermark.Weigh(in.entry, int64(len(message.Body)))
+		o.admit(ctx, in)
+	}
+	return worked, false
+}
+
+// admit reads a message and finds its conversation.
+func (o *Owner) admit(ctx context.Context, in *input) {
+	event, err := bus.Decode(in.message)
+	if err != nil {
+		o.unreadable(ctx, in, err.Error())
+		return
+	}
+	in.event = event
+	if event.Artifact != nil {
+		o.watermark.Weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
+	}
+	subject, err := bus.ParseSubject(in.message.Subject)
+	if err == nil {
+		err = expected(subject.Kind, event.Type)
+	}
+	if err == nil {
+		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
+		o.admission.Heard(in.agent, in.message.Recorded)
+		err = o.open(in)
+	}
+	if err != nil {
+		o.unreadable(ctx, in, verdict(in.event, err))
+		return
+	}
+	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {
+		o.watermark.Leave(in.entry) // about a quarantined message: a note for its readers
+		return
+	}
+	o.place(ctx, in)
+}
+
+// unreadable puts a message that cannot be read into quarantine, at once or when
+// it is the turn of the session that waits for it.
+func (o *Owner) unreadable(ctx context.Context, in *input, detail string) {
+	if o.malformed(in, in.message.Body, detail) {
+		o.place(ctx, in)
+		return
+	}
+	o.quarantine(ctx, in, schemas.QuarantineMalformed, detail)
+}
+
+// place gives an input that was read to its conversation.
+func (o *Owner) place(ctx context.Context, in *input) {
+	id, known := o.conversationOf(in)
+	switch {
+	case known:
+		o.enqueue(id, in)
+	case in.kind == bus.KindIn || in.kind == bus.KindControl:
+		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
+	case in.namesPlan() && o.early == 0:
+		// All shards are told of it, and of a run of this one the plan is known once its session
+		// is: the message that began it was read before.
+		o.watermark.Leave(in.entry)
+	default:
+		o.meet(in)
+	}
+}
+
+// conversationOf finds the session of an input: a message names it, an answer
+// names the request that it answers.
+func (o *Owner) conversationOf(in *input) (string, bool) {
+	switch in.kind {
+	case bus.KindIn:
+		id := in.event.Session()
+		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
+	case bus.KindControl:
+		switch {
+		case in.read.Control == nil:
+			return "", false
+		case in.read.Control.Run == "":
+			id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
+			return id, o.mine(id)
+		}
+		return o.sessionOfRun(in.read.Control.Run)
+	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
+	}
+	if c := o.waiting[in.answers()]; c != nil {
+		return c.id(), true
+	}
+	run, _, _ := strings.Cut(in.event.Subject, "/")
+	return o.sessionOfRun(run)
+}
+
+// caughtUp reports whether what had happened before the takeover has been read.
+func (o *Owner) caughtUp(now time.Time) bool {
+	if o.tail != 0 && (o.watermark.Read >= o.tail || now.Sub(o.heard) >= o.CatchUp) {
+		o.tail = 0
+	}
+	return o.tail == 0
+}

@@ -1,0 +1,26 @@
+package supervisor
+
+import (
+	"podium/bus"
+	"podium/schemas"
+)
+
+// tell answers a question for a permit. An answer that is missed is given again
+// when the question is asked again.
+func (o *Owner) tell(agent string, answer *schemas.PermitAnswer) {
+	body, err := schemas.Marshal(answer)
+	if err == nil {
+		err = o.Core.Signal(bus.ServiceSubject(agent, bus.SignalPermitted), body)
+	}
+	if err != nil {
+		o.Log.Debug().Err(err).Msg("answer about a permit not sent")
+	}
+}
+
+// hint tells an agent that nobody waits for a request any more. Who does not hear
+// it is told again when it says that it works on the request.
+func (o *Owner) hint(agent, request string) {
+	if err := o.Core.Signal(bus.ServiceSubject(agent, bus.SignalCancel), []byte(request)); err != nil {
+		o.Log.Debug().Err(err).Msg("cancel hint not sent")
+	}
+}
