@@ -8,59 +8,58 @@ import (
 	"podium/supervisor/session"
 )
 
-// work does the next thing for a conversation that is not busy.
-func (o *Owner) work(ctx context.Context, c *conversation, now time.Time) {
-	c.report = o.progress.Follow(ctx, c.report, &c.state, now)
+// work does the next thing for a session that is not busy.
+func (o *Owner) work(ctx context.Context, live *liveSession, now time.Time) {
+	live.report = o.progress.Follow(ctx, live.report, &live.state, now)
 	switch {
-	case c.busy:
-	case !c.loaded && !c.presume():
-		o.load(ctx, c)
-	case len(c.inputs) > 0 && o.overtaken(c, c.inputs[0]):
-		o.seekRecord(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].event.Artifact != nil:
-		o.resolve(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].foreign:
-		o.refresh(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0 && c.inputs[0].broken():
-		o.isolateFirst(ctx, c, c.inputs[0])
-	case len(c.inputs) > 0:
-		o.decide(ctx, c, now)
+	case !live.loaded && !live.assumeNew():
+		o.load(ctx, live)
+	case len(live.inputs) > 0 && o.overtaken(live, live.inputs[0]):
+		o.seekRecord(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].event.Artifact != nil:
+		o.resolve(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].unknownGrantKey:
+		o.refresh(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].broken():
+		o.quarantineFirst(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0:
+		o.decide(ctx, live, now)
 	default:
-		o.workAlone(ctx, c, now)
+		o.workAlone(ctx, live, now)
 	}
 }
 
 // workAlone does what no input has caused.
-func (o *Owner) workAlone(ctx context.Context, c *conversation, now time.Time) {
-	grant, granted := c.admission.Granted()
+func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time) {
+	grant, granted := live.admission.Granted()
 	switch {
-	case granted && !o.admission.Usable(&c.admission):
-		o.admission.EndGrant(&c.admission)
-		o.push(c)
+	case granted && !o.admission.Usable(&live.admission):
+		o.admission.EndGrant(&live.admission)
+		o.push(live)
 	case granted:
-		o.prompt(ctx, c, session.Input{Now: now, Grant: &grant})
+		o.decideAlone(ctx, live, session.Input{Now: now, Grant: &grant})
 	default:
-		deadline, due := c.due(now)
+		deadline, due := live.due(now)
 		if due && !o.caughtUp(now) {
-			o.loop.At(now.Add(o.CatchUp/4), func(time.Time) { o.push(c) })
+			o.loop.At(now.Add(o.CatchUp/4), func(time.Time) { o.push(live) })
 			return
 		}
 		if due {
-			o.prompt(ctx, c, session.Input{Now: now, Deadline: &deadline})
+			o.decideAlone(ctx, live, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
-		if absence := o.admission.Absence(&c.admission, now); absence != nil {
-			o.prompt(ctx, c, session.Input{Now: now, Absence: absence})
+		if absence := o.admission.Absence(&live.admission, now); absence != nil {
+			o.decideAlone(ctx, live, session.Input{Now: now, Absence: absence})
 			return
 		}
-		c.recalled, c.formers = nil, nil
-		o.watch(c)
-		o.evict(c)
+		live.recalled, live.formers = nil, nil
+		o.watch(live)
+		o.evict(live)
 	}
 }
 
-func (c *conversation) due(now time.Time) (schemas.Deadline, bool) {
-	for _, deadline := range c.state.Deadlines() {
+func (live *liveSession) due(now time.Time) (schemas.Deadline, bool) {
+	for _, deadline := range live.state.Deadlines() {
 		if !deadline.At.After(now) {
 			return deadline, true
 		}

@@ -8,7 +8,7 @@ import (
 // A batch is what becomes one record: what waits, decided one after the other,
 // each on the state after the one before it.
 type batch struct {
-	// inputs are the first of the conversation, those included that change
+	// inputs are the first of the session, those included that change
 	// nothing; they are dealt with when the record's outputs are acknowledged.
 	inputs      []*input
 	transitions []schemas.Transition
@@ -36,7 +36,7 @@ func (b *batch) next() session.State {
 
 // add takes an input, unless something else has to be done about it or the record
 // is too small for it; then it waits for its turn.
-func (b *batch) add(in *input, decided *judgement) bool {
+func (b *batch) add(in *input, decided *evaluation) bool {
 	if decided.lacks() || decided.Refusal != nil || decided.Repeated > 0 {
 		return false
 	}

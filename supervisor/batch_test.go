@@ -190,18 +190,18 @@ func TestWhatComesMeanwhileSharesARecord(t *testing.T) {
 	d.say("thread", "m3", "do it")
 	last := d.say("thread", "m1", "do it")
 	d.must(d.work(o))
-	if o.Floor() >= first {
-		t.Fatalf("floor %d above an input whose record is not stored", o.Floor())
+	if o.Watermark() >= first {
+		t.Fatalf("floor %d above an input whose record is not stored", o.Watermark())
 	}
 	core.release()
 	d.must(d.work(o))
-	if records := d.recordsOf(id); len(records) != 1 || o.Floor() != first {
-		t.Fatalf("%d records, floor %d", len(records), o.Floor())
+	if records := d.recordsOf(id); len(records) != 1 || o.Watermark() != first {
+		t.Fatalf("%d records, floor %d", len(records), o.Watermark())
 	}
 	core.release()
 	d.must(d.work(o))
-	if records := d.recordsOf(id); len(records) != 2 || len(records[1].Then) != 1 || o.Floor() != last {
-		t.Errorf("%d records, floor %d of %d", len(records), o.Floor(), last)
+	if records := d.recordsOf(id); len(records) != 2 || len(records[1].Then) != 1 || o.Watermark() != last {
+		t.Errorf("%d records, floor %d of %d", len(records), o.Watermark(), last)
 	}
 	core.chosen = func(bus.Message) bool { return false }
 	d.deliverAll(o, "worker", "chat")

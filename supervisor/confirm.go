@@ -9,29 +9,29 @@ import (
 )
 
 // confirm looks whether the newest record of a session that is busy is the one in
-// memory, and lets the conversation go on: with what it knows, or after it has been
+// memory, and lets the session go on: with what it knows, or after it has been
 // loaded. It speaks for everything that has been read by now, so that any number of
 // inputs that wait take one look, which costs less than to store one of them.
-func (o *Owner) confirm(ctx context.Context, c *conversation) {
+func (o *Owner) confirm(ctx context.Context, live *liveSession) {
 	read := o.watermark.Read
 	var newest bus.Message
 	o.loop.Await(func() (err error) {
-		newest, err = o.Core.Last(ctx, bus.SessionSubject(c.id(), o.shards))
+		newest, err = o.Core.Last(ctx, bus.SessionSubject(live.id(), o.shards))
 		if errors.Is(err, bus.ErrNotFound) {
 			err = nil
 		}
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.retry(live, now, err)
 			return
 		}
-		if newest.Sequence == c.sequence {
-			c.confirmedTo = max(c.confirmedTo, read)
+		if newest.Sequence == live.sequence {
+			live.confirmedTo = max(live.confirmedTo, read)
 		} else {
-			c.outdate()
+			live.invalidate()
 		}
-		o.end(c)
+		o.end(live)
 	})
 }
 
@@ -43,6 +43,6 @@ func (o *Owner) confirm(ctx context.Context, c *conversation) {
 
 // confirmed reports whether a session is known to be as the ledger had it when a
 // message of that sequence was stored.
-func (c *conversation) confirmed(sequence uint64) bool {
-	return sequence <= max(c.sequence, c.confirmedTo)
+func (live *liveSession) confirmed(sequence uint64) bool {
+	return sequence <= max(live.sequence, live.confirmedTo)
 }

@@ -19,5 +19,10 @@
 //   - Whatever leaves no record, such as a refusal, goes by a session that is known to
 //     be as the ledger had it when the input was stored, whoever wrote to it.
 //
-// The checkpoint's floor is the sequence up to which all of that is done.
+// The low watermark of the checkpoints is the sequence up to which all of that is done.
+//
+// Its files are the stages of a message's way, and none calls one before it: run, owner,
+// takeover, advance, read, prepare, decide, store, load, orphans, send, fetch, quarantine,
+// session. What they use lies below: admission, checkpoint, history, progress, publisher,
+// eventloop.
 package supervisor

@@ -10,20 +10,20 @@ import (
 )
 
 // A judgement is what became of one input, or what has to be fetched first.
-type judgement struct {
+type evaluation struct {
 	session.Outcome
 	profile string   // hash of the profile that is missing
 	inputs  []uint64 // sequences of the inputs that are missing
 	formers []int    // numbers of the runs that are missing
 }
 
-func (j *judgement) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
+func (j *evaluation) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
 
-// judge runs one input through the machine. The state is the conversation's, or
+// evaluate runs one input through the machine. The state is the session's, or
 // the one after a transition that is not stored yet.
-func (o *Owner) judge(c *conversation, state session.State, read session.Input) (j judgement) {
-	env := o.env(c, &j.inputs)
-	env.Bus, env.Former = o.admission.Decision(&c.admission, &read), o.former(c, &j.formers)
+func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
+	env := o.env(live, &j.inputs)
+	env.Bus, env.Former = o.admission.Decision(&live.admission, &read), o.former(live, &j.formers)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -44,10 +44,10 @@ func (o *Owner) judge(c *conversation, state session.State, read session.Input) 
 	return j
 }
 
-// env is what a decision about a conversation knows of inputs before it; those that
+// env is what a decision about a session knows of inputs before it; those that
 // are not at hand are noted.
-func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
-	recall := o.recall(c, missing)
+func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
+	recall := o.recall(live, missing)
 	return session.Env{
 		Shard:  o.Shard,
 		Grants: o.Grants,
@@ -56,10 +56,10 @@ func (o *Owner) env(c *conversation, missing *[]uint64) session.Env {
 	}
 }
 
-// recall returns what has been fetched for the conversation and notes what has not.
-func (o *Owner) recall(c *conversation, missing *[]uint64) func(uint64) history.Input {
+// recall returns what has been fetched for the session and notes what has not.
+func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) history.Input {
 	return func(sequence uint64) history.Input {
-		known, fetched := c.recalled[sequence]
+		known, fetched := live.recalled[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)
 		}
@@ -75,9 +75,9 @@ type formerRun struct {
 
 // former returns what has been fetched of a run for the decision at hand, and notes
 // what has not.
-func (o *Owner) former(c *conversation, missing *[]int) func(int) *session.Former {
+func (o *Owner) former(live *liveSession, missing *[]int) func(int) *session.Former {
 	return func(run int) *session.Former {
-		known := c.formers[formerRun{run, c.sequence}]
+		known := live.formers[formerRun{run, live.sequence}]
 		if known == nil {
 			*missing = append(*missing, run)
 		}

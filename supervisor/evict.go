@@ -2,46 +2,46 @@ package supervisor
 
 import "time"
 
-// watch sets an alarm for the conversation's earliest deadline.
-func (o *Owner) watch(c *conversation) {
+// watch sets an timer for the session's earliest deadline.
+func (o *Owner) watch(live *liveSession) {
 	earliest := time.Time{}
-	for _, deadline := range c.state.Deadlines() {
+	for _, deadline := range live.state.Deadlines() {
 		if earliest.IsZero() || deadline.At.Before(earliest) {
 			earliest = deadline.At
 		}
 	}
-	if at, set := c.alarm.Due(); set && at.Equal(earliest) {
+	if at, set := live.timer.Due(); set && at.Equal(earliest) {
 		return
 	}
-	o.loop.Stop(c.alarm)
-	c.alarm = nil
+	o.loop.Stop(live.timer)
+	live.timer = nil
 	if !earliest.IsZero() {
-		c.alarm = o.loop.At(earliest, func(time.Time) { o.push(c) })
+		live.timer = o.loop.At(earliest, func(time.Time) { o.push(live) })
 	}
 }
 
 // evict forgets a session that waits for nothing, once its last record is below
-// the floor: whoever loads it then knows that it owes nothing.
-func (o *Owner) evict(c *conversation) {
+// the low watermark: whoever loads it then knows that it owes nothing.
+func (o *Owner) evict(live *liveSession) {
 	switch {
-	case !c.state.Idle() || o.sessions[c.id()] != c:
-	case c.sequence <= o.watermark.Value:
-		o.forget(c)
+	case !live.state.Idle() || o.sessions[live.id()] != live:
+	case live.sequence <= o.watermark.Value:
+		o.forget(live)
 	default:
-		o.closing = append(o.closing, c)
+		o.closing = append(o.closing, live)
 	}
 }
 
-// sweep evicts closed sessions that the floor has passed by now.
+// sweep evicts closed sessions that the low watermark has passed by now.
 func (o *Owner) sweep() {
 	kept := o.closing[:0]
-	for _, c := range o.closing {
+	for _, live := range o.closing {
 		switch {
-		case !c.state.Idle() || c.busy || len(c.inputs) > 0 || o.sessions[c.id()] != c:
-		case c.sequence <= o.watermark.Value:
-			o.forget(c)
+		case !live.state.Idle() || live.stage.busy() || len(live.inputs) > 0 || o.sessions[live.id()] != live:
+		case live.sequence <= o.watermark.Value:
+			o.forget(live)
 		default:
-			kept = append(kept, c)
+			kept = append(kept, live)
 		}
 	}
 	clear(o.closing[len(kept):])

@@ -10,8 +10,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// collect fetches inputs for a conversation that is already busy.
-func (o *Owner) collect(ctx context.Context, c *conversation, sequences []uint64, done func(now time.Time, err error)) {
+// collect fetches inputs for a session that is already busy.
+func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint64, done func(now time.Time, err error)) {
 	fetched := map[uint64]history.Input{}
 	o.loop.Await(func() error {
 		for _, sequence := range sequences {
@@ -24,58 +24,58 @@ func (o *Owner) collect(ctx context.Context, c *conversation, sequences []uint64
 		}
 		return nil
 	}, func(now time.Time, err error) {
-		if c.recalled == nil {
-			c.recalled = map[uint64]history.Input{}
+		if live.recalled == nil {
+			live.recalled = map[uint64]history.Input{}
 		}
-		maps.Copy(c.recalled, fetched)
+		maps.Copy(live.recalled, fetched)
 		done(now, err)
 	})
 }
 
 // fetch reads bodies that stand in the ledger, for the decision at hand.
-func (o *Owner) fetch(ctx context.Context, c *conversation, sequences []uint64) {
-	o.begin(c)
-	o.collect(ctx, c, sequences, func(now time.Time, err error) {
+func (o *Owner) fetch(ctx context.Context, live *liveSession, sequences []uint64) {
+	o.begin(live, stageFetching)
+	o.collect(ctx, live, sequences, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, c, now, err)
+			o.missing(ctx, live, now, err)
 			return
 		}
-		o.end(c)
+		o.end(live)
 	})
 }
 
-func (o *Owner) fetchProfile(ctx context.Context, c *conversation, hash string) {
-	o.begin(c)
+func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string) {
+	o.begin(live, stageFetching)
 	o.loop.Await(func() error {
 		_, err := o.Profiles.Fetch(ctx, hash)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, c, now, err)
+			o.missing(ctx, live, now, err)
 			return
 		}
-		o.end(c)
+		o.end(live)
 	})
 }
 
 // fetchFormer reads a run that is over, for the decision at hand.
-func (o *Owner) fetchFormer(ctx context.Context, c *conversation, run int) {
-	o.begin(c)
-	at, record := formerRun{run, c.sequence}, c.state.Records+1
+func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
+	o.begin(live, stageFetching)
+	at, record := formerRun{run, live.sequence}, live.state.Records+1
 	var found *session.Former
 	o.loop.Await(func() (err error) {
-		found, err = history.FormerRun(ctx, o.Core, o.Profiles, c.id(), run, record)
+		found, err = history.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, c, now, err)
+			o.missing(ctx, live, now, err)
 			return
 		}
-		if c.formers == nil {
-			c.formers = map[formerRun]*session.Former{}
+		if live.formers == nil {
+			live.formers = map[formerRun]*session.Former{}
 		}
-		c.formers[at] = found
-		o.end(c)
+		live.formers[at] = found
+		o.end(live)
 	})
 }
 
@@ -84,41 +84,41 @@ func (o *Owner) fetchFormer(ctx context.Context, c *conversation, run int) {
 // backoff: by then it is known whether the whole ledger is lost, and nothing is stored.
 const damageTries = 7
 
-// damagePause is how long a conversation that stands on something lost is left alone before
+// damagePause is how long a session that stands on something lost is left alone before
 // it is read once more: the disk may have come back.
 const damagePause = time.Minute
 
 // missing goes on after an error about what a session stands on. A temporary one is waited
 // out. What the ledger has lost comes back only if the disk is restored: what waits for the
 // session goes into quarantine, from where it can be sent again.
-func (o *Owner) missing(ctx context.Context, c *conversation, now time.Time, err error) {
+func (o *Owner) missing(ctx context.Context, live *liveSession, now time.Time, err error) {
 	switch {
-	case !c.lacks(err):
-		o.retry(c, now, err)
+	case !live.lacks(err):
+		o.retry(live, now, err)
 		return
-	case !c.damaged:
-		c.damaged = true
-		o.Log.Error().Err(err).Str("session", c.id()).Int("shard", o.Shard).
+	case !live.damaged:
+		live.damaged = true
+		o.Log.Error().Err(err).Str("session", live.id()).Int("shard", o.Shard).
 			Msg("a conversation stands on something that the ledger has lost; what comes for it goes into quarantine")
 	}
-	if len(c.inputs) == 0 {
-		o.rest(c)
-		o.loop.Stop(c.alarm)
-		c.alarm = o.loop.At(now.Add(damagePause), func(time.Time) { o.push(c) })
+	if len(live.inputs) == 0 {
+		o.rest(live)
+		o.loop.Stop(live.timer)
+		live.timer = o.loop.At(now.Add(damagePause), func(time.Time) { o.push(live) })
 		return
 	}
-	o.putAside(ctx, c, c.inputs[0], err)
+	o.quarantineDamaged(ctx, live, live.inputs[0], err)
 }
 
 // lacks reports whether what was not found is lost: it was looked for often enough, and
 // nothing else was wrong with the ledger meanwhile.
-func (c *conversation) lacks(err error) bool {
+func (live *liveSession) lacks(err error) bool {
 	if bus.Temporary(err) {
-		c.misses = 0
+		live.misses = 0
 		return false
 	}
-	if c.misses <= damageTries {
-		c.misses++
+	if live.misses <= damageTries {
+		live.misses++
 	}
-	return c.damaged || c.misses > damageTries
+	return live.damaged || live.misses > damageTries
 }

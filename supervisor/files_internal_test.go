@@ -34,12 +34,12 @@ func TestGrantsBehindTheLastAreNotChecked(t *testing.T) {
 	}
 	foreign := schemas.Artifact{SHA256: fmt.Sprintf("%064x", 1<<20), Grant: "put.00000000..AAAA"}
 	in, _ := prove(schemas.MaxProven-1, foreign)
-	if len(in.read.Proven) != schemas.MaxProven-1 || !in.foreign {
-		t.Errorf("%d are proven, the one of another key counts as such: %t", len(in.read.Proven), in.foreign)
+	if len(in.read.Proven) != schemas.MaxProven-1 || !in.unknownGrantKey {
+		t.Errorf("%d are proven, the one of another key counts as such: %t", len(in.read.Proven), in.unknownGrantKey)
 	}
 	in, full := prove(schemas.MaxProven, foreign)
-	if len(in.read.Proven) != schemas.MaxProven || in.foreign {
-		t.Errorf("%d are proven, and the keys are read for one more: %t", len(in.read.Proven), in.foreign)
+	if len(in.read.Proven) != schemas.MaxProven || in.unknownGrantKey {
+		t.Errorf("%d are proven, and the keys are read for one more: %t", len(in.read.Proven), in.unknownGrantKey)
 	}
 	if in, many := prove(20*schemas.MaxProven, foreign); len(in.read.Proven) != schemas.MaxProven || many > full {
 		t.Errorf("%d are proven by %.0f allocations; %.0f are enough", len(in.read.Proven), many, full)

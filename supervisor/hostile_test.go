@@ -195,8 +195,8 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 			unstorable = "new"
 			sequence = d.say("new", "m2", "do it")
 			d.must(d.work(o))
-			if found = d.refusals(); len(found) != 2 || found[1].Sequence != sequence || o.Busy() || o.Floor() != sequence {
-				t.Fatalf("%d in quarantine, busy %v, floor %d of %d", len(found), o.Busy(), o.Floor(), sequence)
+			if found = d.refusals(); len(found) != 2 || found[1].Sequence != sequence || o.Busy() || o.Watermark() != sequence {
+				t.Fatalf("%d in quarantine, busy %v, floor %d of %d", len(found), o.Busy(), o.Watermark(), sequence)
 			}
 			unstorable = ""
 			d.say("new", "m3", "do it")
@@ -346,8 +346,8 @@ func TestAMissingBodyIsQuarantined_X06(t *testing.T) {
 	d.say("thread", "m2", "do it")
 	d.spin(first, 5*time.Second)
 	id, _ := d.session("thread")
-	if _, err := d.ledger.Last(t.Context(), bus.SessionSubject(id, 1)); !errors.Is(err, bus.ErrNotFound) || first.Floor() >= missing {
-		t.Fatalf("the session went on before the quarantine was stored (%v), floor %d", err, first.Floor())
+	if _, err := d.ledger.Last(t.Context(), bus.SessionSubject(id, 1)); !errors.Is(err, bus.ErrNotFound) || first.Watermark() >= missing {
+		t.Fatalf("the session went on before the quarantine was stored (%v), floor %d", err, first.Watermark())
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))

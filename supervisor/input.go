@@ -15,22 +15,22 @@ import (
 
 // An input is one message of the shard on its way through the owner.
 type input struct {
-	entry   *checkpoint.Entry
-	message bus.Message
-	event   schemas.Event
-	kind    bus.Kind
-	agent   string
-	door    string
-	read    session.Input
-	foreign bool // a grant in it names a key that is not known here yet
-	// isolated is true of a malformed answer that is in quarantine.
-	isolated bool
-	// sought is true of one that is known to be on record, or to belong to nobody.
-	sought bool
+	entry           *checkpoint.Entry
+	message         bus.Message
+	event           schemas.Event
+	kind            bus.Kind
+	agent           string
+	door            string
+	read            session.Input
+	unknownGrantKey bool // a grant in it names a key that is not known here yet
+	// quarantined is true of a malformed answer that is in quarantine.
+	quarantined bool
+	// lookedUp is true of one that is known to be on record, or to belong to nobody.
+	lookedUp bool
 }
 
 // broken reports whether an input has to be put into quarantine before it is decided.
-func (in *input) broken() bool { return in.read.Malformed != nil && !in.isolated }
+func (in *input) broken() bool { return in.read.Malformed != nil && !in.quarantined }
 
 // open reads the body, unless that still has to be fetched.
 func (o *Owner) open(in *input) (err error) {
@@ -50,7 +50,7 @@ func (o *Owner) open(in *input) (err error) {
 // the record says what was proven. An input from a door proves nothing. What stands
 // behind the last that there is room for is not looked at.
 func (o *Owner) prove(in *input) {
-	in.foreign = false
+	in.unknownGrantKey = false
 	for _, artifact := range in.read.References {
 		if len(in.read.Proven) == schemas.MaxProven {
 			return
@@ -69,7 +69,7 @@ func (o *Owner) prove(in *input) {
 		if proven {
 			in.read.Proven = append(in.read.Proven, artifact.SHA256)
 		} else {
-			in.foreign = in.foreign || o.Grants.Foreign(artifact.Grant)
+			in.unknownGrantKey = in.unknownGrantKey || o.Grants.Foreign(artifact.Grant)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func (in *input) answers() string {
 	return in.event.CausationID
 }
 
-// namesPlan reports whether a progress update names a plan at the most.
-func (in *input) namesPlan() bool {
+// namesPlanOnly reports whether a progress update names a plan at the most.
+func (in *input) namesPlanOnly() bool {
 	return in.kind == bus.KindProgress && in.event.CausationID == "" && (in.read.Progress == nil || in.read.Progress.InReplyTo == "")
 }
 
@@ -141,21 +141,21 @@ func (in *input) namesPlan() bool {
 // was not as the ledger had it, and it may be that nobody has dealt with the input: a
 // former owner that knew of the end of the run took it for nobody's, let what came
 // behind it pass and has died before it put it into quarantine.
-func (o *Owner) overtaken(c *conversation, in *input) bool {
-	if in.sought || in.message.Sequence > c.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
+func (o *Owner) overtaken(live *liveSession, in *input) bool {
+	if in.lookedUp || in.message.Sequence > live.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
 		return false
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	_, named := o.sessionOfRun(run)
-	return !named && !slices.Contains(c.requests, in.answers())
+	return !named && !slices.Contains(live.requests, in.answers())
 }
 
 func (o *Owner) sessionOfRun(run string) (string, bool) {
 	id, _, err := schemas.ParseRunID(run)
-	return id, err == nil && o.mine(id)
+	return id, err == nil && o.ownsSession(id)
 }
 
-func (o *Owner) mine(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
+func (o *Owner) ownsSession(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
 
 // malformed makes an answer that cannot be read an input of whoever waits for it,
 // when it names a request; its body may be one that was fetched.

@@ -107,15 +107,15 @@ type Owner struct {
 	checkpoint *checkpoint.Writer
 
 	sessions  sessions
-	waiting   map[string]*conversation // by the request whose answer it waits for
-	ready     []*conversation
-	closing   []*conversation // closed, and not below the floor yet
-	strangers strangers
+	waiting   map[string]*liveSession // by the request whose answer it waits for
+	ready     []*liveSession
+	closing   []*liveSession // closed, and not below the low watermark yet
+	orphans   orphans
 	admission *admission.Controller
 
-	now   time.Time // of the Tick
-	early int       // conversations that were met before the tail was read, and of which it is not known yet what the ledger says
-	busy  int       // conversations with an operation under way
+	now        time.Time // of the Tick
+	beforeTail int       // sessions that were met before the tail was read, and of which it is not known yet what the ledger says
+	busy       int       // sessions with an operation under way
 }
 
 // NewOwner returns an owner that has not taken its shard yet: see Open.
@@ -125,7 +125,7 @@ func NewOwner(config Config) *Owner {
 		shards:   config.Core.Shards(),
 		loop:     eventloop.New(config.Go),
 		sessions: sessions{},
-		waiting:  map[string]*conversation{},
+		waiting:  map[string]*liveSession{},
 	}
 	o.backoff = eventloop.Backoff(o.Backoff)
 	o.publisher = &publisher.Publisher{Core: o.Core, Grants: o.Grants, Loop: o.loop, Backoff: o.backoff, Log: o.Log, Shard: o.Shard}
@@ -158,19 +158,21 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	}
 	o.admission.Advance(now, o.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
-	o.admission.Survey(caughtUp && o.early == 0)
+	o.admission.Survey(caughtUp && o.beforeTail == 0)
 	o.admission.LookAround(ctx, caughtUp)
 	worked = o.admission.Admit(ctx) || worked
 	o.pushWoken()
 	for len(o.ready) > 0 && o.failed == nil {
-		c := o.ready[0]
+		live := o.ready[0]
 		o.ready[0] = nil // it may be the last that holds it
 		o.ready = o.ready[1:]
-		c.queued = false
-		o.work(ctx, c, now)
+		live.stage = stageDeciding
+		if o.work(ctx, live, now); live.stage == stageDeciding {
+			live.stage = stageWaiting
+		}
 		worked = true
 	}
-	worked = o.sift(ctx) || worked
+	worked = o.sortOutOrphans(ctx) || worked
 	o.checkpointIfDue(ctx, now)
 	return worked, o.failed
 }
@@ -184,8 +186,8 @@ func (o *Owner) Next() (time.Time, bool) {
 	return next, ok
 }
 
-// Floor returns the sequence up to which every input is dealt with.
-func (o *Owner) Floor() uint64 { return o.watermark.Value }
+// Watermark returns the sequence up to which every input is dealt with.
+func (o *Owner) Watermark() uint64 { return o.watermark.Value }
 
 // Busy reports whether anything is under way that a stop in order waits for.
 func (o *Owner) Busy() bool {
@@ -195,8 +197,8 @@ func (o *Owner) Busy() bool {
 // OpenSessions counts the sessions that wait for more than a new message.
 func (o *Owner) OpenSessions() int {
 	open := 0
-	for _, c := range o.sessions {
-		if !c.state.Idle() || len(c.inputs) > 0 {
+	for _, live := range o.sessions {
+		if !live.state.Idle() || len(live.inputs) > 0 {
 			open++
 		}
 	}
@@ -206,8 +208,8 @@ func (o *Owner) OpenSessions() int {
 // pushWoken lets those go on of which the admission says that they may.
 func (o *Owner) pushWoken() {
 	for _, woken := range o.admission.Woken() {
-		if c := o.sessions[woken.State.Session]; c != nil {
-			o.push(c)
+		if live := o.sessions[woken.State.Session]; live != nil {
+			o.push(live)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // resolve fetches a body that is too large for a message, in its turn. Of an agent
 // it has to be one that the agent has put.
-func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
-	o.begin(c)
+func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
 	resolved := in.event
 	o.loop.Await(func() error {
 		if err := o.vouched(ctx, in); err != nil {
@@ -32,17 +32,18 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 		case errors.Is(err, bus.ErrNotGranted):
 			reason = schemas.QuarantineUnproven
 		case !beyondReading(err):
-			o.retry(c, now, err)
+			o.retry(live, now, err)
 			return
 		}
 		if err != nil {
 			detail := verdict(in.event, err)
 			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
-				o.isolate(ctx, in, reason, detail, func(time.Time) { o.settle(c, []*input{in}) })
+				o.begin(live, stageQuarantining)
+				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.settle(live, []*input{in}) })
 				return
 			}
 		}
-		o.end(c)
+		o.end(live)
 	})
 }
 
@@ -72,50 +73,50 @@ func (o *Owner) vouched(ctx context.Context, in *input) error {
 
 // refresh proves an input again with the keys of now: another process may have
 // made one.
-func (o *Owner) refresh(ctx context.Context, c *conversation, in *input) {
-	o.begin(c)
+func (o *Owner) refresh(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
 	o.loop.Await(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.retry(live, now, err)
 			return
 		}
 		o.prove(in)
-		in.foreign = false // whoever made that key, it is none of the ledger's
-		o.end(c)
+		in.unknownGrantKey = false // whoever made that key, it is none of the ledger's
+		o.end(live)
 	})
 }
 
-// isolateFirst puts a malformed answer into quarantine in its turn, so that its
+// quarantineFirst puts a malformed answer into quarantine in its turn, so that its
 // session takes nothing behind it before that is done.
-func (o *Owner) isolateFirst(ctx context.Context, c *conversation, in *input) {
-	if in.isolated = in.message.Sequence <= c.state.Applied; in.isolated { // it was, before that was decided
-		o.push(c)
+func (o *Owner) quarantineFirst(ctx context.Context, live *liveSession, in *input) {
+	if in.quarantined = in.message.Sequence <= live.state.Applied; in.quarantined { // it was, before that was decided
+		o.push(live)
 		return
 	}
-	o.begin(c)
-	o.isolate(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
-		in.isolated = true
-		o.end(c)
+	o.begin(live, stageQuarantining)
+	o.putInQuarantine(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
+		in.quarantined = true
+		o.end(live)
 	})
 }
 
 // seekRecord looks for the record that an overtaken input has caused. Without one it belongs
 // to nobody.
-func (o *Owner) seekRecord(ctx context.Context, c *conversation, in *input) {
-	o.begin(c)
+func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
 	var taken bool
 	o.loop.Await(func() (err error) {
-		taken, err = history.Took(ctx, o.Core, c.id(), in.message.Sequence)
+		taken, err = history.Took(ctx, o.Core, live.id(), in.message.Sequence)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, c, now, err)
+			o.missing(ctx, live, now, err)
 			return
 		}
-		if in.sought = true; !taken {
-			c.inputs = slices.Delete(c.inputs, 0, 1)
-			o.meet(in)
+		if in.lookedUp = true; !taken {
+			live.inputs = slices.Delete(live.inputs, 0, 1)
+			o.holdOrphan(in)
 		}
-		o.end(c)
+		o.end(live)
 	})
 }

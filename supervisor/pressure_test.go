@@ -32,13 +32,13 @@ func TestAStuckSessionHoldsNobodyUp(t *testing.T) {
 	if asked := distinct(d.requests("worker")); asked != healthy {
 		t.Errorf("%d of %d healthy sessions went on", asked, healthy)
 	}
-	if o.Floor() >= stuck {
-		t.Errorf("floor %d above the input of the stuck session", o.Floor())
+	if o.Watermark() >= stuck {
+		t.Errorf("floor %d above the input of the stuck session", o.Watermark())
 	}
 	heal()
 	d.spin(o, 10*time.Second)
-	if len(d.askedOf("bad")) != 1 || o.Floor() < last || o.Busy() {
-		t.Errorf("healed: %d requests, floor %d, busy %v", len(d.askedOf("bad")), o.Floor(), o.Busy())
+	if len(d.askedOf("bad")) != 1 || o.Watermark() < last || o.Busy() {
+		t.Errorf("healed: %d requests, floor %d, busy %v", len(d.askedOf("bad")), o.Watermark(), o.Busy())
 	}
 	d.clean()
 }

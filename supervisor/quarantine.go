@@ -14,7 +14,7 @@ import (
 // quarantine stores a message that cannot be used, with the reason, and then
 // leaves it behind. It tries until the ledger takes it.
 func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string) {
-	o.isolate(ctx, in, reason, detail, func(time.Time) { o.watermark.Leave(in.entry) })
+	o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.watermark.Leave(in.entry) })
 }
 
 // refuse stores an input that its session has refused, and holds the session
@@ -22,15 +22,15 @@ func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.Quaran
 // this one for dealt with. Who asks for leave in a request that nobody made is told that
 // nobody waits for it: after a loss of power agents may still have such requests, and
 // would ask until those expire.
-func (o *Owner) refuse(ctx context.Context, c *conversation, in *input, refusal *session.Refusal) {
-	o.begin(c)
+func (o *Owner) refuse(ctx context.Context, live *liveSession, in *input, refusal *session.Refusal) {
+	o.begin(live, stageQuarantining)
 	if in.read.Permit != nil && refusal.Reason == schemas.QuarantineUnknownRun {
-		o.tell(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
+		o.answerPermit(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
 	}
-	o.isolate(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(c, []*input{in}) })
+	o.putInQuarantine(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(live, []*input{in}) })
 }
 
-func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {
+func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {
 	event, err := quarantine.Event(in.message, reason, detail)
 	if err != nil {
 		o.fail(err)
@@ -41,19 +41,20 @@ func (o *Owner) isolate(ctx context.Context, in *input, reason schemas.Quarantin
 	o.publisher.PublishUntilStored(ctx, bus.DeadSubject(reason, o.Shard), &event, done)
 }
 
-// putAside puts an input into quarantine, or has its session read once more.
-func (o *Owner) putAside(ctx context.Context, c *conversation, in *input, cause error) {
+// quarantineDamaged puts an input into quarantine, or has its session read once more.
+func (o *Owner) quarantineDamaged(ctx context.Context, live *liveSession, in *input, cause error) {
 	detail := fmt.Sprintf("the ledger has lost something that its conversation stands on: %s", cause)
 	event, err := quarantine.Event(in.message, schemas.QuarantineDamaged, detail)
 	if err != nil {
 		o.fail(err)
 		return
 	}
+	o.begin(live, stageQuarantining)
 	o.publisher.Publish(ctx, bus.DeadSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
 		if err != nil {
-			o.retry(c, now, err)
+			o.retry(live, now, err)
 			return
 		}
-		o.settle(c, []*input{in})
+		o.settle(live, []*input{in})
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"podium/schemas"
 )
 
-// read takes new messages from the stream and hands each to its conversation. It
+// read takes new messages from the stream and hands each to its session. It
 // reports whether there was any, and whether the reader has no more for now.
 func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 	for o.watermark.HasRoom(o.MaxPending, o.MaxBytes) {
@@ -29,7 +29,7 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 	return worked, false
 }
 
-// admit reads a message and finds its conversation.
+// admit reads a message and finds its session.
 func (o *Owner) admit(ctx context.Context, in *input) {
 	event, err := bus.Decode(in.message)
 	if err != nil {
@@ -70,43 +70,43 @@ func (o *Owner) unreadable(ctx context.Context, in *input, detail string) {
 	o.quarantine(ctx, in, schemas.QuarantineMalformed, detail)
 }
 
-// place gives an input that was read to its conversation.
+// place gives an input that was read to its session.
 func (o *Owner) place(ctx context.Context, in *input) {
-	id, known := o.conversationOf(in)
+	id, known := o.sessionOf(in)
 	switch {
 	case known:
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
 		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
-	case in.namesPlan() && o.early == 0:
+	case in.namesPlanOnly() && o.beforeTail == 0:
 		// All shards are told of it, and of a run of this one the plan is known once its session
 		// is: the message that began it was read before.
 		o.watermark.Leave(in.entry)
 	default:
-		o.meet(in)
+		o.holdOrphan(in)
 	}
 }
 
-// conversationOf finds the session of an input: a message names it, an answer
+// sessionOf finds the session of an input: a message names it, an answer
 // names the request that it answers.
-func (o *Owner) conversationOf(in *input) (string, bool) {
+func (o *Owner) sessionOf(in *input) (string, bool) {
 	switch in.kind {
 	case bus.KindIn:
 		id := in.event.Session()
-		return id, o.mine(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
+		return id, o.ownsSession(id) && in.event.PartitionKey != "" && o.Profiles.Current(in.event.Profile) != nil
 	case bus.KindControl:
 		switch {
 		case in.read.Control == nil:
 			return "", false
 		case in.read.Control.Run == "":
 			id := schemas.SessionID(in.event.Profile, in.event.PartitionKey)
-			return id, o.mine(id)
+			return id, o.ownsSession(id)
 		}
 		return o.sessionOfRun(in.read.Control.Run)
 	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
-	if c := o.waiting[in.answers()]; c != nil {
-		return c.id(), true
+	if live := o.waiting[in.answers()]; live != nil {
+		return live.id(), true
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	return o.sessionOfRun(run)

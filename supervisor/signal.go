@@ -5,9 +5,9 @@ import (
 	"podium/schemas"
 )
 
-// tell answers a question for a permit. An answer that is missed is given again
+// answerPermit answers a question for a permit. An answer that is missed is given again
 // when the question is asked again.
-func (o *Owner) tell(agent string, answer *schemas.PermitAnswer) {
+func (o *Owner) answerPermit(agent string, answer *schemas.PermitAnswer) {
 	body, err := schemas.Marshal(answer)
 	if err == nil {
 		err = o.Core.Signal(bus.ServiceSubject(agent, bus.SignalPermitted), body)
@@ -17,9 +17,9 @@ func (o *Owner) tell(agent string, answer *schemas.PermitAnswer) {
 	}
 }
 
-// hint tells an agent that nobody waits for a request any more. Who does not hear
+// hintCancel tells an agent that nobody waits for a request any more. Who does not hear
 // it is told again when it says that it works on the request.
-func (o *Owner) hint(agent, request string) {
+func (o *Owner) hintCancel(agent, request string) {
 	if err := o.Core.Signal(bus.ServiceSubject(agent, bus.SignalCancel), []byte(request)); err != nil {
 		o.Log.Debug().Err(err).Msg("cancel hint not sent")
 	}

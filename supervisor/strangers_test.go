@@ -28,8 +28,8 @@ func TestStrangersTakeTheirPlaces_X03(t *testing.T) {
 	if u.once(id); u.task().State != schemas.TaskStateCompleted || len(u.refusals()) != 0 {
 		t.Errorf("the task is %s, %d in quarantine", u.task().State, len(u.refusals()))
 	}
-	if u.owner.Floor() < message || message < answer {
-		t.Errorf("the floor is %d, behind %d and %d", u.owner.Floor(), answer, message)
+	if u.owner.Watermark() < message || message < answer {
+		t.Errorf("the floor is %d, behind %d and %d", u.owner.Watermark(), answer, message)
 	}
 	u.clean()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
-// the open sessions and starts to read behind the floor. It waits for the ledger.
+// the open sessions and starts to read behind the low watermark. It waits for the ledger.
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
@@ -52,18 +52,18 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 		return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
 	}
 	for _, found := range loaded {
-		if o.deposed(found) {
+		if o.fenced(found) {
 			return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
 		}
-		c := o.conversation(found.State.Session)
+		live := o.liveSession(found.State.Session)
 		if found.Unread {
-			o.push(c)
+			o.push(live)
 			continue
 		}
-		c.take(found)
-		o.track(c)
-		o.begin(c)
-		o.owe(ctx, c, found, now)
+		live.take(found)
+		o.track(live)
+		o.begin(live, stageLoading)
+		o.republish(ctx, live, found, now)
 	}
 	return nil
 }

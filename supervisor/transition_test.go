@@ -31,8 +31,8 @@ func TestOneRun(t *testing.T) {
 	if run.State != schemas.RunStateEnded || run.Status != schemas.RunCompleted {
 		t.Errorf("the run is %s, %s", run.State, run.Status)
 	}
-	if o.Busy() || o.OpenSessions() != 0 || o.Floor() == 0 {
-		t.Errorf("busy %v, %d open, floor %d", o.Busy(), o.OpenSessions(), o.Floor())
+	if o.Busy() || o.OpenSessions() != 0 || o.Watermark() == 0 {
+		t.Errorf("busy %v, %d open, floor %d", o.Busy(), o.OpenSessions(), o.Watermark())
 	}
 	d.clean()
 }
@@ -51,8 +51,8 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 	d.say("thread", "m1", "do it")
 	d.must(d.work(first))
 	conversation := d.conversation("thread")
-	if len(conversation.Runs) != 1 || len(d.requests("worker")) != 0 || first.Floor() != 0 || !first.Busy() {
-		t.Fatalf("%d runs, %d requests, floor %d", len(conversation.Runs), len(d.requests("worker")), first.Floor())
+	if len(conversation.Runs) != 1 || len(d.requests("worker")) != 0 || first.Watermark() != 0 || !first.Busy() {
+		t.Fatalf("%d runs, %d requests, floor %d", len(conversation.Runs), len(d.requests("worker")), first.Watermark())
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))

@@ -39,7 +39,7 @@ func (l *LocalOwners) adopted(shard int) {
 		return
 	}
 	for _, owner := range l.owners {
-		owner.Loop.Post(func(time.Time) { owner.leasing.stirred = true })
+		owner.Loop.Post(func(time.Time) { owner.leaseClaims.retryQueued = true })
 	}
 }
 
@@ -47,22 +47,22 @@ func (l *LocalOwners) adopted(shard int) {
 // whether all of this shard's are adopted.
 func (a *Controller) mayTakeLeases() bool {
 	switch {
-	case a.leasing.settled:
+	case a.leaseClaims.settled:
 	case a.LocalOwners.settled():
-		a.leasing.settled = true
+		a.leaseClaims.settled = true
 	case !a.surveyed:
 		a.surveyAgain()
-	case !a.leasing.told && !a.adopting():
-		a.leasing.told = true
+	case !a.leaseClaims.told && !a.adopting():
+		a.leaseClaims.told = true
 		a.LocalOwners.adopted(a.Shard)
-		a.leasing.settled = a.LocalOwners.settled()
+		a.leaseClaims.settled = a.LocalOwners.settled()
 	}
-	return a.leasing.settled
+	return a.leaseClaims.settled
 }
 
 // adopting reports whether a request is under way whose leases were not looked at yet.
 func (a *Controller) adopting() bool {
-	for _, u := range a.leasing.usages {
+	for _, u := range a.leaseClaims.claims {
 		if u.underWay && len(u.held) == 0 && (!u.looked || u.busy) {
 			return true
 		}

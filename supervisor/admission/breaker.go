@@ -27,8 +27,8 @@ type breaker struct {
 	stored schemas.Breaker     // what it said
 	events []plan.BreakerEvent // that it does not know yet
 	value  schemas.Breaker     // stored, and after that the events
-	probe  *waiter             // who would be the probe, until the ledger has said so
-	queued bool                // in Controller.unconsulted
+	probe  *dispatch           // who would be the probe, until the ledger has said so
+	queued bool                // in Controller.unsynced
 	busy   bool                // an operation is under way
 	tries  int                 // that have failed in a row
 	again  time.Time           // when the next may begin
@@ -63,7 +63,7 @@ func (a *Controller) openBreakers(ctx context.Context) error {
 			continue
 		}
 		b := a.breaker(agent)
-		b.stored, err = amend(ctx, store, key, func(*schemas.Breaker) (bool, error) { return false, nil })
+		b.stored, err = compareAndSet(ctx, store, key, func(*schemas.Breaker) (bool, error) { return false, nil })
 		b.value, b.read = b.stored, a.now
 	}
 	if err != nil {
@@ -77,61 +77,61 @@ func (a *Controller) openBreakers(ctx context.Context) error {
 func (a *Controller) passage(agent, request string) plan.Passage {
 	b := a.breaker(agent)
 	if b == nil || b.policy.Failures <= 0 {
-		return plan.PassageFree
+		return plan.PassageAllow
 	}
 	stale := a.now.Sub(b.read) >= breakerStale
 	if stale && !a.now.Before(b.again) {
-		a.consult(b)
+		a.scheduleSync(b)
 	}
 	passage := b.policy.Passage(&b.value, request, a.now)
-	if passage == plan.PassageClosed && stale {
-		return plan.PassageClaimed // nobody is refused by what may not be so any more
+	if passage == plan.PassageDeny && stale {
+		return plan.PassageProbing // nobody is refused by what may not be so any more
 	}
 	return passage
 }
 
 // Observe takes from a record what it says of the agents that were asked, given the
 // session before it.
-func (a *Controller) Observe(c *Session, record *schemas.Record) {
+func (a *Controller) Observe(s *Session, record *schemas.Record) {
 	if a.Breaker == nil {
 		return
 	}
 	for transition := range record.Transitions() {
-		a.observeFacts(c, transition)
+		a.observeFacts(s, transition)
 	}
 }
 
-func (a *Controller) observeFacts(c *Session, transition *schemas.Transition) {
+func (a *Controller) observeFacts(s *Session, transition *schemas.Transition) {
 	for i := range transition.Facts {
 		f := &transition.Facts[i]
 		if asked := f.TaskDispatched; asked != nil {
-			a.saw(asked.Agent, plan.BreakerEvent{
+			a.record(asked.Agent, plan.BreakerEvent{
 				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
 		kind, says := plan.BreakerEventOf(f)
-		if !says || c.State.Active == nil || c.State.Active.Number != f.Run() {
+		if !says || s.State.Active == nil || s.State.Active.Number != f.Run() {
 			continue
 		}
-		task := c.State.Active.Task(f.Task())
+		task := s.State.Active.Task(f.Task())
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
 		event := plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time}
-		if transition.Cause.Deadline != nil && strings.Contains(c.inherited, task.Request) {
+		if transition.Cause.Deadline != nil && strings.Contains(s.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}
 		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
 			a.unstarted(task, event)
 		} else {
-			a.saw(task.Agent, event)
+			a.record(task.Agent, event)
 		}
 	}
 }
 
-// saw notes an event that changes something, and has the ledger told.
-func (a *Controller) saw(agent string, event plan.BreakerEvent) {
+// record notes an event that changes something, and has the ledger told.
+func (a *Controller) record(agent string, event plan.BreakerEvent) {
 	b := a.breaker(agent)
 	if b == nil {
 		return
@@ -141,52 +141,52 @@ func (a *Controller) saw(agent string, event plan.BreakerEvent) {
 		return
 	}
 	if value.State != b.value.State {
-		a.roomy = append(a.roomy, agent) // those who wait may go, or are refused
+		a.withCapacity = append(a.withCapacity, agent) // those who wait may go, or are refused
 		if !plan.Bars(&value) {
-			a.readmit(agent)
+			a.requeue(agent)
 		}
 		a.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
 	}
 	b.value, b.events = value, append(b.events, event)
-	a.consult(b)
+	a.scheduleSync(b)
 }
 
-// claim asks for the right to be the probe.
-func (a *Controller) claim(w *waiter) {
-	if b := a.breaker(w.agent); b != nil && b.probe == nil {
-		b.probe = w
-		a.consult(b)
+// claimProbe asks for the right to be the probe.
+func (a *Controller) claimProbe(d *dispatch) {
+	if b := a.breaker(d.agent); b != nil && b.probe == nil {
+		b.probe = d
+		a.scheduleSync(b)
 	}
 }
 
-// unclaim gives the probe to somebody else when the waiter that has it, or may
+// releaseProbe gives the probe to somebody else when the dispatch that has it, or may
 // have it soon, goes without having asked.
-func (a *Controller) unclaim(w *waiter) {
+func (a *Controller) releaseProbe(d *dispatch) {
 	if a.Breaker != nil {
-		a.saw(w.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: w.request, At: a.now})
+		a.record(d.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: d.request, At: a.now})
 	}
 }
 
-// consult has the ledger told what it does not know yet, or read again.
-func (a *Controller) consult(b *breaker) {
+// scheduleSync has the ledger told what it does not know yet, or read again.
+func (a *Controller) scheduleSync(b *breaker) {
 	if !b.queued && !b.busy {
 		b.queued = true
-		a.unconsulted = append(a.unconsulted, b)
+		a.unsynced = append(a.unsynced, b)
 	}
 }
 
-// consultAll begins the operations that wait.
-func (a *Controller) consultAll(ctx context.Context) {
-	waiting := a.unconsulted
-	a.unconsulted = nil
+// syncAll begins the operations that wait.
+func (a *Controller) syncAll(ctx context.Context) {
+	waiting := a.unsynced
+	a.unsynced = nil
 	for _, b := range waiting {
 		b.queued = false
-		a.share(ctx, b)
+		a.sync(ctx, b)
 	}
 }
 
-// share brings what this owner has seen of an agent together with what all have.
-func (a *Controller) share(ctx context.Context, b *breaker) {
+// sync brings what this owner has seen of an agent together with what all have.
+func (a *Controller) sync(ctx context.Context, b *breaker) {
 	told, probe := len(b.events), b.probe
 	events := slices.Clone(b.events)
 	if probe != nil {
@@ -196,7 +196,7 @@ func (a *Controller) share(ctx context.Context, b *breaker) {
 	store := a.Core.Store(bus.AgentBucket)
 	b.busy = true
 	a.Loop.Await(func() (err error) {
-		found, err = amend(ctx, store, bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
+		found, err = compareAndSet(ctx, store, bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
 		})
@@ -207,7 +207,7 @@ func (a *Controller) share(ctx context.Context, b *breaker) {
 			a.Log.Warn().Err(err).Str("agent", b.agent).Msg("the agent's breaker is not shared yet")
 			b.again = now.Add(a.Backoff.After(b.tries))
 			b.tries++
-			a.Loop.At(b.again, func(time.Time) { a.consult(b) })
+			a.Loop.At(b.again, func(time.Time) { a.scheduleSync(b) })
 			return
 		}
 		b.tries, b.read, b.stored = 0, now, found
@@ -215,17 +215,17 @@ func (a *Controller) share(ctx context.Context, b *breaker) {
 		barred := plan.Bars(&b.value)
 		b.value, _ = b.policy.Change(found, b.events...)
 		if barred && !plan.Bars(&b.value) {
-			a.readmit(b.agent)
+			a.requeue(b.agent)
 		}
 		if probe != nil {
 			b.probe = nil
 			if probe.gone {
-				a.unclaim(probe)
+				a.releaseProbe(probe)
 			}
 		}
-		a.roomy = append(a.roomy, b.agent)
+		a.withCapacity = append(a.withCapacity, b.agent)
 		if len(b.events) > 0 || b.probe != nil {
-			a.consult(b)
+			a.scheduleSync(b)
 		}
 	})
 }

@@ -51,15 +51,15 @@ type Controller struct {
 	now   time.Time // of the turn
 	quiet time.Time // from when on the shard has been read, if nothing new comes
 
-	pools    map[string]*pool // by agent
-	arrivals uint64           // waiters so far
-	roomy    []string         // agents that may have room for somebody who waits
-	answers  answers
-	woken    []*Session // that may go on
+	pools        map[string]*pool // by agent
+	arrivals     uint64           // dispatchQueue so far
+	withCapacity []string         // agents that may have room for somebody who waits
+	answers      answers
+	woken        []*Session // that may go on
 
 	breakers    map[string]*breaker // by agent
-	unconsulted []*breaker          // of which the ledger has to be told, or asked
-	leasing     leasing
+	unsynced    []*breaker          // of which the ledger has to be told, or asked
+	leaseClaims leaseClaims
 
 	looking   *eventloop.Timer // for when agents are looked after again
 	lookDue   bool
@@ -72,7 +72,7 @@ type Controller struct {
 // New returns a controller that knows of nothing yet: see Open.
 func New(config Config) *Controller {
 	return &Controller{
-		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, leasing: leasing{usages: map[string]*usage{}},
+		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, leaseClaims: leaseClaims{claims: map[string]*leaseClaim{}},
 	}
 }
 
@@ -90,17 +90,17 @@ func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet
 // their resources are free, and reports whether there was anything to do.
 func (a *Controller) Admit(ctx context.Context) bool {
 	granted := false
-	for len(a.roomy) > 0 {
-		agent := a.roomy[0]
-		a.roomy = a.roomy[1:]
+	for len(a.withCapacity) > 0 {
+		agent := a.withCapacity[0]
+		a.withCapacity = a.withCapacity[1:]
 		p := a.pool(agent)
-		for w := p.next(); w != nil && a.lets(p, w); w = p.next() {
+		for d := p.next(); d != nil && a.tryDispatch(p, d); d = p.next() {
 			granted = true
 		}
 	}
-	a.roomy = nil
-	a.consultAll(ctx)
-	return a.contend(ctx) || granted
+	a.withCapacity = nil
+	a.syncAll(ctx)
+	return a.runClaims(ctx) || granted
 }
 
 // Woken returns the sessions that may go on since it was called last.

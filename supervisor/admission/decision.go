@@ -12,34 +12,34 @@ import (
 // A decision is what one decision of a session knows of the agents.
 type decision struct {
 	controller *Controller
-	c          *Session
+	s          *Session
 	now        time.Time
-	granted    *waiter  // whose grant is decided, until it is admitted
-	barred     []string // agents that were unavailable before
+	granted    *dispatch // whose grant is decided, until it is admitted
+	barred     []string  // agents that were unavailable before
 }
 
 // Decision returns what a decision of a session may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (a *Controller) Decision(c *Session, read *session.Input) plan.Bus {
-	d := &decision{controller: a, c: c, now: read.Now}
+func (a *Controller) Decision(s *Session, read *session.Input) plan.Bus {
+	d := &decision{controller: a, s: s, now: read.Now}
 	if read.Grant != nil {
-		d.granted = c.grants[0]
+		d.granted = s.grants[0]
 	}
 	return d
 }
 
 // Admit implements plan.Bus. Nobody finds room while somebody waits for it: what has
-// become free since the grants of this Tick were given is for those who wait. Room
+// become free since the grants of this turn were given is for those who wait. Room
 // comes before the breaker, because what it refuses may go all the same (see
 // plan.Turn.Grant).
 func (d *decision) Admit(agent string) plan.Admission {
 	if slices.Contains(d.barred, agent) {
 		return plan.Unavailable
 	}
-	w := d.granted
-	if w != nil && w.agent == agent {
+	granted := d.granted
+	if granted != nil && granted.agent == agent {
 		d.granted = nil
-		return d.bar(agent, d.controller.passage(agent, w.request))
+		return d.bar(agent, d.controller.passage(agent, granted.request))
 	}
 	p := d.controller.pool(agent)
 	if !d.controller.room(p) || p.limit > 0 && p.next() != nil {
@@ -48,19 +48,19 @@ func (d *decision) Admit(agent string) plan.Admission {
 	admission := d.bar(agent, d.controller.passage(agent, ""))
 	if admission != plan.Full {
 		p.reserved++
-		d.c.reserved = append(d.c.reserved, agent)
+		d.s.reserved = append(d.s.reserved, agent)
 	}
 	return admission
 }
 
 func (d *decision) bar(agent string, passage plan.Passage) plan.Admission {
 	switch passage {
-	case plan.PassageClosed:
+	case plan.PassageDeny:
 		d.barred = append(d.barred, agent)
 		return plan.Unavailable
-	case plan.PassageClaimed:
+	case plan.PassageProbing:
 		return plan.Full // it waits until the ledger has said who may be the probe
-	case plan.PassageFree:
+	case plan.PassageAllow:
 	}
 	return plan.Admitted
 }

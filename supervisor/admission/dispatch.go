@@ -6,53 +6,53 @@ import (
 	"podium/supervisor/plan"
 )
 
-// lets has the most urgent waiter go on, and reports whether the one behind it may
+// tryDispatch has the most urgent dispatch go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
-func (a *Controller) lets(p *pool, w *waiter) bool {
-	passage := a.passageOf(w)
-	refused := passage == plan.PassageClosed
+func (a *Controller) tryDispatch(p *pool, d *dispatch) bool {
+	passage := a.passageOf(d)
+	refused := passage == plan.PassageDeny
 	switch {
-	case refused && !w.c.repliesBy(w.agent):
-		heap.Pop(&p.waiters)
-		a.hand(w)
+	case refused && !d.session.repliesBy(d.agent):
+		heap.Pop(&p.waiting)
+		a.grantTo(d)
 		return true
 	case !a.room(p):
 		return false
-	case passage == plan.PassageClaimed:
-		a.claim(w)
+	case passage == plan.PassageProbing:
+		a.claimProbe(d)
 		return false
 	}
-	heap.Pop(&p.waiters)
-	if refused || a.equipped(w) {
+	heap.Pop(&p.waiting)
+	if refused || a.hasLeases(d) {
 		p.reserved++
-		w.reserved = true
-		a.hand(w)
+		d.reserved = true
+		a.grantTo(d)
 	}
 	return true
 }
 
-// passageOf returns what the breaker of its agent says to a waiter.
-func (a *Controller) passageOf(w *waiter) plan.Passage {
-	passage := a.passage(w.agent, w.request)
-	if w.first && passage == plan.PassageClosed {
-		return plan.PassageFree // an answer is worth the try
+// passageOf returns what the breaker of its agent says to a dispatch.
+func (a *Controller) passageOf(d *dispatch) plan.Passage {
+	passage := a.passage(d.agent, d.request)
+	if d.first && passage == plan.PassageDeny {
+		return plan.PassageAllow // an answer is worth the try
 	}
 	return passage
 }
 
-// hand gives a waiter its grant.
-func (a *Controller) hand(w *waiter) {
-	w.gone = true
-	w.c.grants = append(w.c.grants, w)
-	a.wake(w.c)
+// grantTo gives a dispatch its grant.
+func (a *Controller) grantTo(d *dispatch) {
+	d.gone = true
+	d.session.grants = append(d.session.grants, d)
+	a.wake(d.session)
 }
 
-// outranked reports whether somebody who goes before a waiter lacks nothing but room.
+// preempted reports whether somebody who goes before a dispatch lacks nothing but room.
 // Who has resources keeps its room: others wait for them.
-func (a *Controller) outranked(w *waiter) bool {
-	p := a.pool(w.agent)
-	return p.limit > 0 && len(w.resources) == 0 && p.waiters.anyBefore(w, 0, func(first *waiter) bool {
-		return !first.gone && a.holdsFor(first) && a.passageOf(first) == plan.PassageFree
+func (a *Controller) preempted(d *dispatch) bool {
+	p := a.pool(d.agent)
+	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *dispatch) bool {
+		return !first.gone && a.holdsFor(first) && a.passageOf(first) == plan.PassageAllow
 	})
 }

@@ -16,7 +16,7 @@ import (
 // holder's request. A task takes the leases of all its resources or none, so that
 // nobody waits while others wait for it, and there is no deadlock. Of those who
 // wait for a resource the most urgent stands in the lease itself, else the one who
-// waits longest: nobody behind it takes what it waits for, in any process, so that
+// waiting longest: nobody behind it takes what it waits for, in any process, so that
 // a task which needs several resources gets them as soon as those before it have
 // ended. It has lost its place when it has not asked for leasePlace.
 type lease struct {
@@ -30,7 +30,7 @@ type lease struct {
 	Next    *leasePlace `json:"next,omitzero"` // the first of those who wait
 }
 
-// A leasePlace is a task's place in the line for a resource.
+// A leasePlace is a task's place in the queue for a resource.
 type leasePlace struct {
 	Holder   string    `json:"holder"`
 	Epoch    uint64    `json:"epoch"`
@@ -88,9 +88,9 @@ func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	return leaseFree
 }
 
-// claim is the verdict on a lease that a request under way has to have, while nobody takes
+// verdictOnAdoption is the verdict on a lease that a request under way has to have, while nobody takes
 // leases: what the bucket says of somebody else is of the past, and the records know.
-func (l *lease) claim(place *leasePlace, now time.Time) leaseVerdict {
+func (l *lease) verdictOnAdoption(place *leasePlace, now time.Time) leaseVerdict {
 	verdict := l.verdict(place, now)
 	switch {
 	case verdict != leaseHeld:
@@ -110,7 +110,7 @@ func (l *lease) take(place *leasePlace, now time.Time) {
 	}
 }
 
-// wait puts a task in line unless somebody before it is first, and reports whether
+// wait puts a task in the queue unless somebody before it is first, and reports whether
 // that changes anything. A place is confirmed when half of its time is over.
 func (l *lease) wait(place *leasePlace, now time.Time) bool {
 	if first := l.Next; first != nil && now.Before(first.Until) {

@@ -9,17 +9,17 @@ import "container/heap"
 // A pool is what an agent works on, as far as this shard has asked for it.
 type pool struct {
 	limit    int // requests under way at most; 0 is no limit
-	out      int // requests under way, by the states of the sessions
+	underWay int // requests under way, by the states of the sessions
 	reserved int // of decisions that are not stored yet, and of grants
-	waiters  waiters
+	waiting  dispatchQueue
 	agent    watchedAgent
 }
 
-func (p *pool) room() bool { return p.limit == 0 || p.out+p.reserved < p.limit }
+func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.limit }
 
-// slack is how many requests more than an agent works on may stand in its queue,
+// queuedAhead is how many requests more than an agent works on may stand in its queue,
 // so that it never waits for the next one.
-func slack(size int) int { return max(2, size/4) }
+func queuedAhead(size int) int { return max(2, size/4) }
 
 func (a *Controller) pool(agent string) *pool {
 	p := a.pools[agent]
@@ -27,7 +27,7 @@ func (a *Controller) pool(agent string) *pool {
 		p = &pool{}
 		if a.PoolSize != nil {
 			if size := a.PoolSize(agent); size > 0 {
-				p.limit = size + slack(size)
+				p.limit = size + queuedAhead(size)
 			}
 		}
 		a.pools[agent] = p
@@ -35,13 +35,13 @@ func (a *Controller) pool(agent string) *pool {
 	return p
 }
 
-// next returns the most urgent waiter, or nil.
-func (p *pool) next() *waiter {
-	for len(p.waiters) > 0 && p.waiters[0].gone {
-		heap.Pop(&p.waiters)
+// next returns the most urgent dispatch, or nil.
+func (p *pool) next() *dispatch {
+	for len(p.waiting) > 0 && p.waiting[0].gone {
+		heap.Pop(&p.waiting)
 	}
-	if len(p.waiters) == 0 {
+	if len(p.waiting) == 0 {
 		return nil
 	}
-	return p.waiters[0]
+	return p.waiting[0]
 }

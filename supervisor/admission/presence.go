@@ -85,9 +85,9 @@ func (a *Controller) unstarted(task *plan.Task, event plan.BreakerEvent) {
 	switch {
 	case task.Unserved != nil || absent:
 		event.Kind = plan.BreakerEnded
-		a.saw(task.Agent, event)
+		a.record(task.Agent, event)
 	case a.Presence == nil || a.now.Sub(p.agent.heard) < bus.AliveWithin:
-		a.saw(task.Agent, event)
+		a.record(task.Agent, event)
 	default:
 		p.agent.unstarted = append(p.agent.unstarted, event)
 		a.lookDue = true
@@ -100,7 +100,7 @@ func (a *Controller) countUnstarted(agent string, p *pool, kind plan.BreakerEven
 	p.agent.unstarted = nil
 	for _, event := range waiting {
 		event.Kind = kind
-		a.saw(agent, event)
+		a.record(agent, event)
 	}
 }
 
@@ -120,7 +120,7 @@ func (a *Controller) LookAround(ctx context.Context, caughtUp bool) {
 	a.lookDue = false
 	for _, agent := range slices.Sorted(maps.Keys(a.pools)) {
 		p := a.pools[agent]
-		if p.out == 0 && p.next() == nil && len(p.agent.unstarted) == 0 {
+		if p.underWay == 0 && p.next() == nil && len(p.agent.unstarted) == 0 {
 			p.agent.asking = nil
 			continue
 		}
@@ -155,9 +155,9 @@ func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 		case a.missed(agent, p, found.LastSeen):
 			asking = a.waitingFor(agent)
 		}
-		for _, c := range asking {
-			if a.Sessions.Live(c) {
-				a.wake(c)
+		for _, s := range asking {
+			if a.Sessions.Live(s) {
+				a.wake(s)
 			}
 		}
 	})
@@ -166,10 +166,10 @@ func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 // waitingFor lists the sessions that wait for an agent and have not been told
 // that nobody serves it.
 func (a *Controller) waitingFor(agent string) (waiting []*Session) {
-	for c := range a.Sessions.InOrder() {
-		for task := range c.State.Unserved {
+	for s := range a.Sessions.InOrder() {
+		for task := range s.State.Unserved {
 			if task.Agent == agent {
-				waiting = append(waiting, c)
+				waiting = append(waiting, s)
 				break
 			}
 		}
@@ -179,21 +179,21 @@ func (a *Controller) waitingFor(agent string) (waiting []*Session) {
 
 // Absence returns an agent that a session waits for and that nobody serves, or nil.
 // What is known may be old: then the session goes on when it is looked at anew.
-func (a *Controller) Absence(c *Session, now time.Time) *schemas.Absence {
+func (a *Controller) Absence(s *Session, now time.Time) *schemas.Absence {
 	if a.absentees == 0 {
 		return nil
 	}
-	for task := range c.State.Unserved {
+	for task := range s.State.Unserved {
 		p := a.pools[task.Agent]
 		switch {
 		case p == nil || p.agent.absent == nil:
 		case now.Sub(p.agent.looked) > lookStale:
-			if !slices.Contains(p.agent.asking, c) {
-				p.agent.asking = append(p.agent.asking, c)
+			if !slices.Contains(p.agent.asking, s) {
+				p.agent.asking = append(p.agent.asking, s)
 			}
 		default:
 			absence := *p.agent.absent
-			absence.Run, absence.Task = c.State.Active.Number, task.ID
+			absence.Run, absence.Task = s.State.Active.Number, task.ID
 			return &absence
 		}
 	}

@@ -20,19 +20,19 @@ type Session struct {
 	// inherited are those of its requests under way that a former owner has made, one behind
 	// the other.
 	inherited string
-	reserved  []string                  // the agents that the decision at hand has been admitted to
-	waits     map[schemas.Grant]*waiter // its ready tasks
-	grants    []*waiter                 // that may be dispatched
-	usages    []*usage                  // what its tasks have to do with shared resources
+	reserved  []string                    // the agents that the decision at hand has been admitted to
+	waiting   map[schemas.Grant]*dispatch // its ready tasks
+	grants    []*dispatch                 // that may be dispatched
+	claims    []*leaseClaim               // what its tasks have to do with shared resources
 }
 
 // Inherit notes which of its requests a former owner has made, once it was loaded.
-func (c *Session) Inherit() {
-	c.inherited = ""
-	if run := c.State.Active; run != nil {
+func (s *Session) Inherit() {
+	s.inherited = ""
+	if run := s.State.Active; run != nil {
 		for task := range run.All {
 			if task.State.UnderWay() {
-				c.inherited += task.Request
+				s.inherited += task.Request
 			}
 		}
 	}
@@ -40,54 +40,54 @@ func (c *Session) Inherit() {
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
-func (c *Session) awaits(w *waiter) bool { return c.waits[w.grant] == w }
+func (s *Session) awaits(d *dispatch) bool { return s.waiting[d.grant] == d }
 
 // Granted returns the first grant that a session has not used.
-func (c *Session) Granted() (grant schemas.Grant, some bool) {
-	if len(c.grants) == 0 {
+func (s *Session) Granted() (grant schemas.Grant, some bool) {
+	if len(s.grants) == 0 {
 		return schemas.Grant{}, false
 	}
-	return c.grants[0].grant, true
+	return s.grants[0].grant, true
 }
 
 // Track counts what a session has under way and lists what of it waits, once its state is
 // the ledger's.
-func (a *Controller) Track(c *Session) {
-	a.Release(c)
-	a.follow(c)
-	for _, agent := range c.asked {
-		a.freed(agent, func(p *pool) { p.out-- })
+func (a *Controller) Track(s *Session) {
+	a.Release(s)
+	a.trackClaims(s)
+	for _, agent := range s.asked {
+		a.freed(agent, func(p *pool) { p.underWay-- })
 	}
-	c.asked = c.asked[:0]
-	if c.State.Active != nil {
+	s.asked = s.asked[:0]
+	if s.State.Active != nil {
 		a.watchAgents()
 	}
-	for task := range c.State.UnderWay {
-		c.asked = append(c.asked, task.Agent)
-		a.pool(task.Agent).out++
+	for task := range s.State.UnderWay {
+		s.asked = append(s.asked, task.Agent)
+		a.pool(task.Agent).underWay++
 	}
-	var still map[schemas.Grant]*waiter
-	for grant, task := range c.State.Waiting {
-		w := c.waits[grant]
-		if w == nil || w.agent != task.Agent {
-			w = a.await(c, grant, task)
+	var still map[schemas.Grant]*dispatch
+	for grant, task := range s.State.Waiting {
+		d := s.waiting[grant]
+		if d == nil || d.agent != task.Agent {
+			d = a.newDispatch(s, grant, task)
 		}
 		if still == nil {
-			still = map[schemas.Grant]*waiter{}
+			still = map[schemas.Grant]*dispatch{}
 		}
-		still[grant] = w
+		still[grant] = d
 	}
-	for _, grant := range slices.SortedFunc(maps.Keys(c.waits), compareGrants) {
-		if w := c.waits[grant]; still[grant] != w {
-			w.gone = true
-			if task := taskOf(c, grant); task == nil || task.Request != w.request {
-				a.unclaim(w)
+	for _, grant := range slices.SortedFunc(maps.Keys(s.waiting), compareGrants) {
+		if d := s.waiting[grant]; still[grant] != d {
+			d.gone = true
+			if task := taskOf(s, grant); task == nil || task.Request != d.request {
+				a.releaseProbe(d)
 			}
 		}
 	}
-	c.waits = still
-	for len(c.grants) > 0 && !c.awaits(c.grants[0]) {
-		a.EndGrant(c) // so that others have its room at once
+	s.waiting = still
+	for len(s.grants) > 0 && !s.awaits(s.grants[0]) {
+		a.EndGrant(s) // so that others have its room at once
 	}
 }
 
@@ -96,89 +96,89 @@ func compareGrants(a, b schemas.Grant) int {
 }
 
 // taskOf returns the task of the run under way that a grant is for, or nil.
-func taskOf(c *Session, grant schemas.Grant) *plan.Task {
-	if c.State.Active == nil || c.State.Active.Number != grant.Run {
+func taskOf(s *Session, grant schemas.Grant) *plan.Task {
+	if s.State.Active == nil || s.State.Active.Number != grant.Run {
 		return nil
 	}
-	return c.State.Active.Task(grant.Task)
+	return s.State.Active.Task(grant.Task)
 }
 
-func (a *Controller) await(c *Session, grant schemas.Grant, task *plan.Task) *waiter {
+func (a *Controller) newDispatch(s *Session, grant schemas.Grant, task *plan.Task) *dispatch {
 	a.arrivals++
-	w := &waiter{
-		c: c, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
-		request: schemas.RequestID(a.Shard, schemas.RunID(c.State.Session, grant.Run), grant.Task, task.Attempt+1),
+	d := &dispatch{
+		session: s, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
+		request: schemas.RequestID(a.Shard, schemas.RunID(s.State.Session, grant.Run), grant.Task, task.Attempt+1),
 		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {
-		w.resources = resourcesOf(task)
+		d.resources = resourcesOf(task)
 	}
-	a.enlist(w)
-	return w
+	a.enqueue(d)
+	return d
 }
 
-// enlist has a waiter wait for room.
-func (a *Controller) enlist(w *waiter) {
-	w.gone, w.reserved = false, false
-	heap.Push(&a.pool(w.agent).waiters, w)
-	a.roomy = append(a.roomy, w.agent)
+// enqueue has a dispatch wait for room.
+func (a *Controller) enqueue(d *dispatch) {
+	d.gone, d.reserved = false, false
+	heap.Push(&a.pool(d.agent).waiting, d)
+	a.withCapacity = append(a.withCapacity, d.agent)
 }
 
 // freed changes a pool and notes that somebody who waits for it may go on.
 func (a *Controller) freed(agent string, change func(*pool)) {
 	p := a.pool(agent)
 	change(p)
-	if len(p.waiters) > 0 {
-		a.roomy = append(a.roomy, agent)
+	if len(p.waiting) > 0 {
+		a.withCapacity = append(a.withCapacity, agent)
 	}
 }
 
 // Release takes back what a decision had reserved.
-func (a *Controller) Release(c *Session) {
-	for _, agent := range c.reserved {
+func (a *Controller) Release(s *Session) {
+	for _, agent := range s.reserved {
 		a.freed(agent, func(p *pool) { p.reserved-- })
 	}
-	c.reserved = nil
+	s.reserved = nil
 }
 
 // Usable reports whether the first grant of a session is still what it was when it was
-// given, and still its waiter's: the session may have been busy since.
-func (a *Controller) Usable(c *Session) bool {
-	w := c.grants[0]
-	if !c.awaits(w) {
+// given, and still its dispatch's: the session may have been busy since.
+func (a *Controller) Usable(s *Session) bool {
+	d := s.grants[0]
+	if !s.awaits(d) {
 		return false
 	}
-	switch a.passageOf(w) {
-	case plan.PassageClosed:
+	switch a.passageOf(d) {
+	case plan.PassageDeny:
 		return true // to be refused
-	case plan.PassageFree:
-		return w.reserved && a.holdsFor(w) && !a.outranked(w)
-	case plan.PassageClaimed:
+	case plan.PassageAllow:
+		return d.reserved && a.holdsFor(d) && !a.preempted(d)
+	case plan.PassageProbing:
 	}
 	return false
 }
 
 // EndGrant ends the first grant of a session: it was used, or there is nothing to use it for, or it is
 // not usable any more and its task waits anew.
-func (a *Controller) EndGrant(c *Session) {
-	w := c.grants[0]
-	c.grants = c.grants[1:]
-	if w.reserved {
-		a.freed(w.agent, func(p *pool) { p.reserved-- })
+func (a *Controller) EndGrant(s *Session) {
+	d := s.grants[0]
+	s.grants = s.grants[1:]
+	if d.reserved {
+		a.freed(d.agent, func(p *pool) { p.reserved-- })
 	}
-	if c.awaits(w) {
-		a.enlist(w)
+	if s.awaits(d) {
+		a.enqueue(d)
 	}
 }
 
-// readmit has those wait again who were to be refused and have not been yet, once
+// requeue has those wait again who were to be refused and have not been yet, once
 // their agent is not barred any more: others would be before them until their turn.
-func (a *Controller) readmit(agent string) {
-	for c := range a.Sessions.InOrder() {
-		c.grants = slices.DeleteFunc(c.grants, func(w *waiter) bool {
-			spared := w.agent == agent && !w.reserved && c.awaits(w)
+func (a *Controller) requeue(agent string) {
+	for s := range a.Sessions.InOrder() {
+		s.grants = slices.DeleteFunc(s.grants, func(d *dispatch) bool {
+			spared := d.agent == agent && !d.reserved && s.awaits(d)
 			if spared {
-				a.enlist(w)
+				a.enqueue(d)
 			}
 			return spared
 		})
@@ -187,11 +187,11 @@ func (a *Controller) readmit(agent string) {
 
 // repliesBy reports whether an agent delivers the answer to a run that is under way
 // or waits for its turn.
-func (c *Session) repliesBy(agent string) bool {
-	if c.State.Active != nil && c.State.Active.Message.ReplyAgent() == agent {
+func (s *Session) repliesBy(agent string) bool {
+	if s.State.Active != nil && s.State.Active.Message.ReplyAgent() == agent {
 		return true
 	}
-	for queued := range c.State.Queue.All() {
+	for queued := range s.State.Queue.All() {
 		if queued.Message.ReplyAgent() == agent {
 			return true
 		}

@@ -18,7 +18,7 @@ func (a *Controller) Survey(complete bool) {
 	case a.surveyed:
 	case complete:
 		a.surveyed = true
-		a.roomy = append(a.roomy, slices.Sorted(maps.Keys(a.pools))...)
+		a.withCapacity = append(a.withCapacity, slices.Sorted(maps.Keys(a.pools))...)
 	case a.surveying != nil && !set: // it expired right before something new was read
 		a.surveyAgain()
 	}

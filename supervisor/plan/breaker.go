@@ -174,9 +174,9 @@ type Passage int
 
 // The passages.
 const (
-	PassageFree    Passage = iota
-	PassageClosed          // it is refused
-	PassageClaimed         // it may go if its claim to be the probe holds
+	PassageAllow   Passage = iota
+	PassageDeny            // it is refused
+	PassageProbing         // it may go if its claim to be the probe holds
 )
 
 // Bars reports whether a breaker lets nobody pass but a probe.
@@ -189,11 +189,11 @@ func Bars(b *schemas.Breaker) bool {
 func (p BreakerPolicy) Passage(b *schemas.Breaker, request string, now time.Time) Passage {
 	switch {
 	case p.Failures <= 0 || !Bars(b):
-		return PassageFree
+		return PassageAllow
 	case b.State == schemas.BreakerHalfOpen && request != "" && request == b.Probe && now.Before(b.Until):
-		return PassageFree
+		return PassageAllow
 	case now.Before(b.Until):
-		return PassageClosed
+		return PassageDeny
 	}
-	return PassageClaimed
+	return PassageProbing
 }

@@ -126,21 +126,21 @@ func TestBreakerPassage_M28(t *testing.T) {
 		want    plan.Passage
 		shown   schemas.BreakerState
 	}{
-		"closed":                      {schemas.Breaker{}, "", 0, plan.PassageFree, schemas.BreakerClosed},
-		"open":                        {open, "p", 59, plan.PassageClosed, schemas.BreakerOpen},
-		"open, its time is over":      {open, "", 60, plan.PassageClaimed, schemas.BreakerHalfOpen},
-		"half open, the probe":        {half, "p", 61, plan.PassageFree, schemas.BreakerHalfOpen},
-		"half open, another":          {half, "q", 61, plan.PassageClosed, schemas.BreakerHalfOpen},
-		"half open, one without name": {half, "", 61, plan.PassageClosed, schemas.BreakerHalfOpen},
-		"half open, no answer":        {half, "q", 90, plan.PassageClaimed, schemas.BreakerHalfOpen},
-		"half open, the probe, late":  {half, "p", 90, plan.PassageClaimed, schemas.BreakerHalfOpen},
+		"closed":                      {schemas.Breaker{}, "", 0, plan.PassageAllow, schemas.BreakerClosed},
+		"open":                        {open, "p", 59, plan.PassageDeny, schemas.BreakerOpen},
+		"open, its time is over":      {open, "", 60, plan.PassageProbing, schemas.BreakerHalfOpen},
+		"half open, the probe":        {half, "p", 61, plan.PassageAllow, schemas.BreakerHalfOpen},
+		"half open, another":          {half, "q", 61, plan.PassageDeny, schemas.BreakerHalfOpen},
+		"half open, one without name": {half, "", 61, plan.PassageDeny, schemas.BreakerHalfOpen},
+		"half open, no answer":        {half, "q", 90, plan.PassageProbing, schemas.BreakerHalfOpen},
+		"half open, the probe, late":  {half, "p", 90, plan.PassageProbing, schemas.BreakerHalfOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := threeFailures().Passage(&c.breaker, c.request, second(c.at)); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
-			if got := (plan.BreakerPolicy{}).Passage(&c.breaker, c.request, second(c.at)); got != plan.PassageFree {
+			if got := (plan.BreakerPolicy{}).Passage(&c.breaker, c.request, second(c.at)); got != plan.PassageAllow {
 				t.Errorf("without a policy: %d", got)
 			}
 			if got := c.breaker.At(second(c.at)); got != c.shown {

@@ -11,21 +11,21 @@ func defects() []defect {
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
-			`o.publisher.Publish(ctx, subject, &event, bus.After(c.sequence),`,
-			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(c.sequence)),`,
+			`o.publisher.Publish(ctx, subject, &event, bus.After(live.sequence),`,
+			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(live.sequence)),`,
 		}},
 	}, {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
-			`Chain: c.chain.String(),`, `Chain: either("a record names no predecessor", "", c.chain.String()),`,
+			`Chain: live.chain.String(),`, `Chain: either("a record names no predecessor", "", live.chain.String()),`,
 		}},
 	}, {
 		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
-			`			c.adopt(b, ack.Sequence)
-`, `			c.adopt(b, ack.Sequence)
+			`			live.adopt(b, ack.Sequence)
+`, `			live.adopt(b, ack.Sequence)
 			if planted("the floor passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
 					o.watermark.Leave(in.entry)
@@ -38,8 +38,8 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/store.go",
 			`	if len(b.inputs) == 0 {
-		c.hold`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
-		c.hold`,
+		live.pin`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
+		live.pin`,
 		}},
 	}, {
 		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
@@ -51,16 +51,16 @@ func defects() []defect {
 		name: "a new owner does not know the way back", seed: 1, invariant: sim.RunsAreFound,
 		edits: []edit{{
 			"supervisor/load.go",
-			`c.snap, c.behind, c.tip, c.fresh = found.Snapshot, found.Since, found.Tip, false`,
-			`c.snap, c.behind, c.tip, c.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", history.Session{}.Tip, found.Tip), false`,
+			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false`,
+			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", history.Session{}.Tip, found.Tip), false`,
 		}},
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
 		edits: []edit{{
 			"supervisor/orphans.go",
-			`			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
-`, `			at, _ := slices.BinarySearchFunc(c.inputs, in, inOrder)
-			at = either("inputs overtake an answer that waits for its session", len(c.inputs), at)
+			`			at, _ := slices.BinarySearchFunc(live.inputs, in, inOrder)
+`, `			at, _ := slices.BinarySearchFunc(live.inputs, in, inOrder)
+			at = either("inputs overtake an answer that waits for its session", len(live.inputs), at)
 `,
 		}},
 	}, {
@@ -77,9 +77,9 @@ func defects() []defect {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/decide.go",
-			`		if in.event.Artifact != nil || in.foreign {
+			`		if in.event.Artifact != nil || in.unknownGrantKey {
 			break
-`, `		if in.event.Artifact != nil || in.foreign {
+`, `		if in.event.Artifact != nil || in.unknownGrantKey {
 			if planted("a large body is overtaken") {
 				continue
 			}
@@ -109,21 +109,21 @@ func defects() []defect {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/session.go",
-			`	for _, agent := range c.reserved {
-`, `	for _, agent := range either("credit is never given back", nil, c.reserved) {
+			`	for _, agent := range s.reserved {
+`, `	for _, agent := range either("credit is never given back", nil, s.reserved) {
 `,
 		}},
 	}, {
 		name: "whoever came first goes first", seed: 1, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/request.go",
-			`	if w.priority != other.priority {`, `	if w.priority != other.priority && !planted("whoever came first goes first") {`,
+			"supervisor/admission/queue.go",
+			`	if d.priority != other.priority {`, `	if d.priority != other.priority && !planted("whoever came first goes first") {`,
 		}},
 	}, {
 		name: "whoever waits longest goes last", seed: 42, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/request.go",
-			`	return w.order < other.order`, `	return w.order < other.order != planted("whoever waits longest goes last")`,
+			"supervisor/admission/queue.go",
+			`	return d.order < other.order`, `	return d.order < other.order != planted("whoever waits longest goes last")`,
 		}},
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
@@ -136,14 +136,14 @@ func defects() []defect {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/session.go",
-			`&& !a.outranked(w)`, `&& (!a.outranked(w) || planted("a grant is used whoever has come since"))`,
+			`&& !a.preempted(d)`, `&& (!a.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/dispatch.go",
-			`return p.limit > 0 && len(w.resources) == 0 &&`,
-			`return p.limit > 0 && len(w.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
+			`return p.limit > 0 && len(d.resources) == 0 &&`,
+			`return p.limit > 0 && len(d.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
 	}, {
 		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,
@@ -262,7 +262,7 @@ func defects() []defect {
 		name: "every copy of a request brings its permit", seed: 61, invariant: sim.ActsArePermitted,
 		edits: []edit{{
 			"supervisor/send.go",
-			`	if c.fresh {`, `	if c.fresh || planted("every copy of a request brings its permit") {`,
+			`	if live.fresh {`, `	if live.fresh || planted("every copy of a request brings its permit") {`,
 		}},
 	}, {
 		name: "a delivery is the first by its number alone", seed: 18, invariant: sim.ActsArePermitted,
@@ -332,27 +332,27 @@ func defects() []defect {
 	}, {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/admission/leasing.go",
-			`			if u.spent {
-				a.errand(u)`,
-			`			if u.spent && !planted("who stands in line keeps what it cannot use") {
-				a.errand(u)`,
+			"supervisor/admission/lease_claims.go",
+			`			if u.stale {
+				a.schedule(u)`,
+			`			if u.stale && !planted("who stands in line keeps what it cannot use") {
+				a.schedule(u)`,
 		}, {
-			"supervisor/admission/leasing.go", `	if len(u.held) > 0 { // for`,
+			"supervisor/admission/lease_claims.go", `	if len(u.held) > 0 { // for`,
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/leasing.go", `if a.leasing.usages[u.holder] == u {`,
-			`if a.leasing.usages[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/lease_claims.go", `if a.leaseClaims.claims[u.holder] == u {`,
+			`if a.leaseClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
 			"supervisor/admission/session.go",
-			`return c.waits[w.grant] == w }`,
-			`return c.waits[w.grant] == w || c.waits[w.grant] != nil && planted("a grant is for whomever the task waits for") }`,
+			`return s.waiting[d.grant] == d }`,
+			`return s.waiting[d.grant] == d || s.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},
 	}, {
 		name: "everybody is the probe", seed: 45, invariant: sim.BreakersHold,
@@ -372,8 +372,8 @@ func defects() []defect {
 		name: "what is refused goes by what is remembered", seed: 39, invariant: sim.WantedIsTaken,
 		edits: []edit{{
 			"supervisor/confirm.go",
-			`	return sequence <= max(c.sequence, c.confirmedTo)`,
-			`	return sequence <= max(c.sequence, c.confirmedTo) || c.known && c.loaded && planted("what is refused goes by what is remembered")`,
+			`	return sequence <= max(live.sequence, live.confirmedTo)`,
+			`	return sequence <= max(live.sequence, live.confirmedTo) || live.known && live.loaded && planted("what is refused goes by what is remembered")`,
 		}},
 	}, {
 		name: "a sign of life is passed by as it is remembered", seed: 94, invariant: sim.SignsOfLifeCount,
@@ -389,8 +389,8 @@ func defects() []defect {
 		name: "who asks is turned away as it is remembered", seed: 1646, invariant: sim.QuestionsAreHeard,
 		edits: []edit{{
 			"supervisor/orphans.go",
-			`		if !c.confirmed(newest) && !c.asksNobody() {`,
-			`		if !c.confirmed(newest) && !c.asksNobody() && !(c.known && c.loaded && planted("who asks is turned away as it is remembered")) {`,
+			`		if !live.confirmed(newestSequence) && !live.hasNoRequests() {`,
+			`		if !live.confirmed(newestSequence) && !live.hasNoRequests() && !(live.known && live.loaded && planted("who asks is turned away as it is remembered")) {`,
 		}},
 	}, {
 		name: "what was delivered is sent again", seed: 9, invariant: sim.SentAgainByRequest,

@@ -287,7 +287,7 @@ func (w *World) standing() string {
 	var b strings.Builder
 	for _, p := range w.processes {
 		_, _ = fmt.Fprintf(&b, "[shard %d: busy %t, %d sessions open, floor %d, %d on the way] ",
-			p.shard, p.owner.Busy(), p.owner.OpenSessions(), p.owner.Floor(), len(p.view.inbox))
+			p.shard, p.owner.Busy(), p.owner.OpenSessions(), p.owner.Watermark(), len(p.view.inbox))
 	}
 	for _, a := range w.agents {
 		if len(a.held) > 0 {
@@ -360,7 +360,7 @@ func (w *World) advanceAll() bool {
 func (w *World) quiet() bool {
 	for shard := range w.shape.shards {
 		last := w.lastInput(shard)
-		if !slices.ContainsFunc(w.processes, func(p *process) bool { return p.shard == shard && p.owner.Floor() >= last }) {
+		if !slices.ContainsFunc(w.processes, func(p *process) bool { return p.shard == shard && p.owner.Watermark() >= last }) {
 			return false
 		}
 	}

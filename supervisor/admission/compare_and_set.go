@@ -8,18 +8,18 @@ import (
 	"podium/schemas"
 )
 
-// amendTries is how often in a row a value may be somebody else's before the
+// compareAndSetTries is how often in a row a value may be somebody else's before the
 // operation gives up for now.
-const amendTries = 16
+const compareAndSetTries = 16
 
-// amend changes a value that owners share: it reads it, has it changed, and writes
+// compareAndSet changes a value that owners share: it reads it, has it changed, and writes
 // it if nobody else has in between, else begins anew. A key that is missing, or
 // holds what nobody can read, counts as the zero value. Nothing is written when
 // change reports false; an error of it ends the operation. A write whose
 // acknowledgment is lost may come again, so that change has to know its own work.
-func amend[T any](ctx context.Context, store bus.Store, key string, change func(*T) (bool, error)) (T, error) {
+func compareAndSet[T any](ctx context.Context, store bus.Store, key string, change func(*T) (bool, error)) (T, error) {
 	var zero T
-	for range amendTries {
+	for range compareAndSetTries {
 		body, revision, err := store.Get(ctx, key)
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return zero, err

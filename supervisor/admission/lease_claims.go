@@ -13,67 +13,67 @@ import (
 	"podium/supervisor/plan"
 )
 
-// leasing is what a controller has to do with the resources that tasks share. What
+// leaseClaims is what a controller has to do with the resources that tasks share. What
 // holds of them is said at lease.
-type leasing struct {
-	usages  map[string]*usage // by holder
-	line    []*usage          // whose agents had room, and that wait for a lease; the first goes first
-	errands []*usage          // for which the ledger has to be told something
-	stirred bool              // somebody in the line may try
-	renew   bool              // it is time to
-	settled bool              // leases may be taken
-	told    bool              // the local owners know that this shard's are adopted
-	alarm   *eventloop.Timer  // for the next renewal
+type leaseClaims struct {
+	claims      map[string]*leaseClaim // by holder
+	queue       []*leaseClaim          // whose agents had room, and that wait for a lease; the first goes first
+	pending     []*leaseClaim          // for which the ledger has to be told something
+	retryQueued bool                   // somebody in the queue may try
+	renew       bool                   // it is time to
+	settled     bool                   // leases may be taken
+	told        bool                   // the local owners know that this shard's are adopted
+	timer       *eventloop.Timer       // for the next renewal
 }
 
-// A usage is what one task has to do with its resources: it waits for them, or its
+// A leaseClaim is what one task has to do with its resources: it waits for them, or its
 // request is under way and it has them.
-type usage struct {
-	c         *Session
+type leaseClaim struct {
+	session   *Session
 	holder    string   // <run>/<task>
 	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
-	waiter    *waiter // who goes when the leases are there; nil when it is under way
+	dispatch  *dispatch // who goes when the leases are there; nil when it is under way
 
 	wanted   bool // its task waits or is under way
 	underWay bool
-	spent    bool      // what it has is of no use to it any more, and it waits again
+	stale    bool      // what it has is of no use to it any more, and it waits again
 	known    bool      // the ledger may know of it
 	held     []string  // what it has of its resources
 	until    time.Time // at least
-	heldFor  *waiter   // who it was taken for; nil when it was adopted
+	heldFor  *dispatch // who it was taken for; nil when it was adopted
 	again    time.Time // it does not try before
 	looked   bool      // that its request has its leases was looked at
 	busy     bool      // an operation is under way
-	queued   bool      // in leasing.errands
-	inLine   bool      // in leasing.line
+	queued   bool      // in leaseClaims.pending
+	inQueue  bool      // in leaseClaims.queue
 	tries    int       // that have failed in a row
 }
 
-// valid reports whether a waiter has its leases for long enough. Those that an
+// valid reports whether a dispatch has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
-func (u *usage) valid(w *waiter, now time.Time) bool {
-	return len(u.held) > 0 && u.heldFor == w && now.Add(leaseMargin).Before(u.until)
+func (u *leaseClaim) valid(d *dispatch, now time.Time) bool {
+	return len(u.held) > 0 && u.heldFor == d && now.Add(leaseMargin).Before(u.until)
 }
 
-func holderOf(c *Session, grant schemas.Grant) string {
-	return schemas.RunID(c.State.Session, grant.Run) + "/" + grant.Task
+func holderOf(s *Session, grant schemas.Grant) string {
+	return schemas.RunID(s.State.Session, grant.Run) + "/" + grant.Task
 }
 
-// usage returns what a task has to do with its resources.
-func (a *Controller) usage(c *Session, grant schemas.Grant, task *plan.Task) *usage {
-	holder := holderOf(c, grant)
-	u := a.leasing.usages[holder]
+// leaseClaim returns what a task has to do with its resources.
+func (a *Controller) leaseClaim(s *Session, grant schemas.Grant, task *plan.Task) *leaseClaim {
+	holder := holderOf(s, grant)
+	u := a.leaseClaims.claims[holder]
 	if u == nil {
-		u = &usage{holder: holder}
-		a.leasing.usages[holder] = u
+		u = &leaseClaim{holder: holder}
+		a.leaseClaims.claims[holder] = u
 	}
-	if !u.wanted || u.c != c {
-		u.c, u.wanted, u.resources = c, true, resourcesOf(task)
+	if !u.wanted || u.session != s {
+		u.session, u.wanted, u.resources = s, true, resourcesOf(task)
 		u.place = leasePlace{Holder: holder, Epoch: a.epoch, Priority: task.Priority(), Since: a.now}
 	}
-	if !slices.Contains(c.usages, u) {
-		c.usages = append(c.usages, u)
+	if !slices.Contains(s.claims, u) {
+		s.claims = append(s.claims, u)
 	}
 	return u
 }
@@ -82,133 +82,133 @@ func resourcesOf(task *plan.Task) []string {
 	return slices.Compact(slices.Sorted(slices.Values(task.Resources())))
 }
 
-// follow has the leases do what a conversation's state says, once that is the
+// trackClaims has the leases do what a session's state says, once that is the
 // ledger's: those of ended attempts are given back, and those of requests under
 // way that another owner has made are adopted.
-func (a *Controller) follow(c *Session) {
-	for _, u := range c.usages {
-		u.spent = u.spent || u.underWay
+func (a *Controller) trackClaims(s *Session) {
+	for _, u := range s.claims {
+		u.stale = u.stale || u.underWay
 		u.wanted, u.underWay = false, false
 	}
-	for task := range c.State.UnderWay {
+	for task := range s.State.UnderWay {
 		if len(task.Resources()) > 0 {
-			u := a.usage(c, schemas.Grant{Run: c.State.Active.Number, Task: task.ID}, task)
-			u.wanted, u.underWay, u.spent, u.waiter = true, true, false, nil
+			u := a.leaseClaim(s, schemas.Grant{Run: s.State.Active.Number, Task: task.ID}, task)
+			u.wanted, u.underWay, u.stale, u.dispatch = true, true, false, nil
 			u.place.Attempt = task.Attempt
-			a.leaveLine(u)
-			a.errand(u)
+			a.leaveQueue(u)
+			a.schedule(u)
 		}
 	}
-	if len(c.usages) == 0 {
+	if len(s.claims) == 0 {
 		return
 	}
-	for grant := range c.State.Waiting {
-		if u := a.leasing.usages[holderOf(c, grant)]; u != nil {
+	for grant := range s.State.Waiting {
+		if u := a.leaseClaims.claims[holderOf(s, grant)]; u != nil {
 			u.wanted = true
 		}
 	}
-	kept := c.usages[:0]
-	for _, u := range c.usages {
+	kept := s.claims[:0]
+	for _, u := range s.claims {
 		if u.wanted {
 			kept = append(kept, u)
-			if u.spent {
-				a.errand(u) // it stands in line again, behind whom it would keep waiting
+			if u.stale {
+				a.schedule(u) // it stands in the queue again, behind whom it would keep waiting
 			}
 			continue
 		}
-		a.leaveLine(u)
-		a.errand(u)
+		a.leaveQueue(u)
+		a.schedule(u)
 	}
-	clear(c.usages[len(kept):])
-	c.usages = kept
+	clear(s.claims[len(kept):])
+	s.claims = kept
 }
 
-// holdsFor reports whether a waiter has all that it needs for itself.
-func (a *Controller) holdsFor(w *waiter) bool {
-	if len(w.resources) == 0 {
+// holdsFor reports whether a dispatch has all that it needs for itself.
+func (a *Controller) holdsFor(d *dispatch) bool {
+	if len(d.resources) == 0 {
 		return true
 	}
-	u := a.leasing.usages[holderOf(w.c, w.grant)]
-	return u != nil && u.valid(w, a.now)
+	u := a.leaseClaims.claims[holderOf(d.session, d.grant)]
+	return u != nil && u.valid(d, a.now)
 }
 
-// equipped reports whether a waiter whose agent has room has its resources; else
-// it stands in line for them, and comes back when they are there.
-func (a *Controller) equipped(w *waiter) bool {
-	task := taskOf(w.c, w.grant)
-	if len(w.resources) == 0 || task == nil {
+// hasLeases reports whether a dispatch whose agent has room has its resources; else
+// it stands in the queue for them, and comes back when they are there.
+func (a *Controller) hasLeases(d *dispatch) bool {
+	task := taskOf(d.session, d.grant)
+	if len(d.resources) == 0 || task == nil {
 		return true
 	}
-	u := a.usage(w.c, w.grant, task)
-	u.waiter = w
-	if u.valid(w, a.now) {
+	u := a.leaseClaim(d.session, d.grant, task)
+	u.dispatch = d
+	if u.valid(d, a.now) {
 		return true
 	}
 	if len(u.held) > 0 { // for another agent's request, or not for long enough
-		u.spent = true
-		a.errand(u) // those before it in the line would wait for it, and it for them
+		u.stale = true
+		a.schedule(u) // those before it in the queue would wait for it, and it for them
 	}
-	if !u.inLine {
-		at, _ := slices.BinarySearchFunc(a.leasing.line, u, func(a, b *usage) int {
+	if !u.inQueue {
+		at, _ := slices.BinarySearchFunc(a.leaseClaims.queue, u, func(a, b *leaseClaim) int {
 			if a.place.before(&b.place) {
 				return -1
 			}
 			return 1
 		})
-		a.leasing.line = slices.Insert(a.leasing.line, at, u)
-		u.inLine, u.again = true, time.Time{}
+		a.leaseClaims.queue = slices.Insert(a.leaseClaims.queue, at, u)
+		u.inQueue, u.again = true, time.Time{}
 	}
-	a.leasing.stirred = true
+	a.leaseClaims.retryQueued = true
 	return false
 }
 
-func (a *Controller) leaveLine(u *usage) {
-	if u.inLine {
-		u.inLine = false
-		a.leasing.line = slices.DeleteFunc(a.leasing.line, func(other *usage) bool { return other == u })
-		a.leasing.stirred = true
+func (a *Controller) leaveQueue(u *leaseClaim) {
+	if u.inQueue {
+		u.inQueue = false
+		a.leaseClaims.queue = slices.DeleteFunc(a.leaseClaims.queue, func(other *leaseClaim) bool { return other == u })
+		a.leaseClaims.retryQueued = true
 	}
 }
 
-// errand has the ledger told what follows from its state.
-func (a *Controller) errand(u *usage) {
+// schedule has the ledger told what follows from its state.
+func (a *Controller) schedule(u *leaseClaim) {
 	if !u.queued && !u.busy {
 		u.queued = true
-		a.leasing.errands = append(a.leasing.errands, u)
+		a.leaseClaims.pending = append(a.leaseClaims.pending, u)
 	}
 }
 
-// contend runs the errands, and lets those in line try who are first for each of
+// runClaims does what is pending, and lets those in the queue try who are first for each of
 // their resources. Nobody loses by that: where they are not first, they would be
 // refused.
-func (a *Controller) contend(ctx context.Context) bool {
+func (a *Controller) runClaims(ctx context.Context) bool {
 	open := a.mayTakeLeases()
-	worked := a.leasing.stirred || a.leasing.renew || len(a.leasing.errands) > 0
-	if a.leasing.renew {
-		a.leasing.renew = false
+	worked := a.leaseClaims.retryQueued || a.leaseClaims.renew || len(a.leaseClaims.pending) > 0
+	if a.leaseClaims.renew {
+		a.leaseClaims.renew = false
 		a.renewLeases(ctx)
 	}
-	errands := a.leasing.errands
-	a.leasing.errands = nil
-	for _, u := range errands {
+	pending := a.leaseClaims.pending
+	a.leaseClaims.pending = nil
+	for _, u := range pending {
 		u.queued = false
-		a.settleUsage(ctx, u)
+		a.settleClaim(ctx, u)
 	}
-	if !a.leasing.stirred {
+	if !a.leaseClaims.retryQueued {
 		return worked
 	}
-	a.leasing.stirred = false
+	a.leaseClaims.retryQueued = false
 	wanted := map[string]bool{}
-	for _, u := range slices.Clone(a.leasing.line) {
+	for _, u := range slices.Clone(a.leaseClaims.queue) {
 		first := !slices.ContainsFunc(u.resources, func(resource string) bool { return wanted[resource] })
 		try := first && open && !u.busy && !a.now.Before(u.again)
-		if u.waiter.gone {
-			a.leaveLine(u) // another one may come for the same task
+		if u.dispatch.gone {
+			a.leaveQueue(u) // another one may come for the same task
 			continue
 		}
-		if try && !a.pool(u.waiter.agent).room() {
-			a.leaveLine(u)
-			a.enlist(u.waiter)
+		if try && !a.pool(u.dispatch.agent).room() {
+			a.leaveQueue(u)
+			a.enqueue(u.dispatch)
 			continue
 		}
 		for _, resource := range u.resources {
@@ -221,15 +221,15 @@ func (a *Controller) contend(ctx context.Context) bool {
 	return worked
 }
 
-// settleUsage begins what is to be done for a task's resources, if anything is.
-func (a *Controller) settleUsage(ctx context.Context, u *usage) {
+// settleClaim begins what is to be done for a task's resources, if anything is.
+func (a *Controller) settleClaim(ctx context.Context, u *leaseClaim) {
 	switch {
 	case u.busy:
-	case (!u.wanted || u.spent) && u.known:
+	case (!u.wanted || u.stale) && u.known:
 		a.giveUp(ctx, u)
 	case !u.wanted:
-		if a.leasing.usages[u.holder] == u { // else the task has asked anew
-			delete(a.leasing.usages, u.holder)
+		if a.leaseClaims.claims[u.holder] == u { // else the task has asked anew
+			delete(a.leaseClaims.claims, u.holder)
 		}
 	case u.underWay && len(u.held) == 0 && !a.now.Before(u.again):
 		a.adopt(ctx, u)
@@ -238,7 +238,7 @@ func (a *Controller) settleUsage(ctx context.Context, u *usage) {
 
 // operateOn runs an operation about a task's resources; done gets no error. After an error
 // it is settled anew.
-func (a *Controller) operateOn(u *usage, operation func() error, done func(now time.Time), failed func()) {
+func (a *Controller) operateOn(u *leaseClaim, operation func() error, done func(now time.Time), failed func()) {
 	u.busy, u.known = true, true
 	a.Loop.Await(operation, func(now time.Time, err error) {
 		u.busy = false
@@ -248,24 +248,24 @@ func (a *Controller) operateOn(u *usage, operation func() error, done func(now t
 			u.tries++
 			failed()
 			a.Loop.At(u.again, func(time.Time) {
-				a.leasing.stirred = true
-				a.errand(u)
+				a.leaseClaims.retryQueued = true
+				a.schedule(u)
 			})
 			return
 		}
 		u.tries = 0
 		done(now)
-		a.leasing.stirred = true
-		a.errand(u)
+		a.leaseClaims.retryQueued = true
+		a.schedule(u)
 	})
 }
 
 // acquire tries to take all leases of a task. Room is kept meanwhile.
-func (a *Controller) acquire(ctx context.Context, u *usage) {
-	u.place.Attempt = u.waiter.attempt
-	w, place, resources, begun := u.waiter, u.place, u.resources, a.now
-	a.pool(w.agent).reserved++
-	free := func() { a.freed(w.agent, func(p *pool) { p.reserved-- }) }
+func (a *Controller) acquire(ctx context.Context, u *leaseClaim) {
+	u.place.Attempt = u.dispatch.attempt
+	d, place, resources, begun := u.dispatch, u.place, u.resources, a.now
+	a.pool(d.agent).reserved++
+	free := func() { a.freed(d.agent, func(p *pool) { p.reserved-- }) }
 	var taken bool
 	a.operateOn(u, func() (err error) {
 		taken, err = a.takeAll(ctx, resources, place, begun)
@@ -274,32 +274,32 @@ func (a *Controller) acquire(ctx context.Context, u *usage) {
 		if !taken {
 			free()
 			u.again = now.Add(leaseRetry)
-			a.Loop.At(u.again, func(time.Time) { a.leasing.stirred = true })
+			a.Loop.At(u.again, func(time.Time) { a.leaseClaims.retryQueued = true })
 			return
 		}
-		a.keep(u, w, resources, begun)
-		a.leaveLine(u)
-		if u.waiter != w || w.gone {
+		a.keep(u, d, resources, begun)
+		a.leaveQueue(u)
+		if u.dispatch != d || d.gone {
 			free()
-			if u.waiter != nil && u.waiter != w && !u.waiter.gone {
-				a.enlist(u.waiter)
+			if u.dispatch != nil && u.dispatch != d && !u.dispatch.gone {
+				a.enqueue(u.dispatch)
 			}
 			return
 		}
-		w.reserved = true
-		a.hand(w)
+		d.reserved = true
+		a.grantTo(d)
 	}, free)
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (a *Controller) keep(u *usage, w *waiter, held []string, begun time.Time) {
-	u.held, u.heldFor, u.until = held, w, begun.Add(leaseTime)
-	u.spent = u.spent && w == nil
+func (a *Controller) keep(u *leaseClaim, d *dispatch, held []string, begun time.Time) {
+	u.held, u.heldFor, u.until = held, d, begun.Add(leaseTime)
+	u.stale = u.stale && d == nil
 	a.renewAt(begun.Add(leaseRenew))
 }
 
 // takeAll takes the leases of all resources or of none. When one is not to be
-// had, the task stands in line for each of them.
+// had, the task stands in the queue for each of them.
 func (a *Controller) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
 	taken := 0
 	for _, resource := range resources {
@@ -314,7 +314,7 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 		return true, nil
 	}
 	for _, resource := range resources {
-		_, err := amend(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+		_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 			l.Resource = resource
 			yielded := l.yield(&place)
 			return l.wait(&place, now) || yielded, nil
@@ -331,7 +331,7 @@ func (a *Controller) takeOne(
 	ctx context.Context, resource string, place *leasePlace, judge func(*lease, *leasePlace, time.Time) leaseVerdict, now time.Time,
 ) (lease, bool, error) {
 	got := false
-	found, err := amend(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+	found, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 		l.Resource = resource
 		verdict := judge(l, place, now)
 		if verdict == leaseLapsed {
@@ -373,12 +373,12 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 
 // adopt takes over the leases of a request that is under way already. What another
 // one has by now is looked at again later, for as long as the request goes on.
-func (a *Controller) adopt(ctx context.Context, u *usage) {
+func (a *Controller) adopt(ctx context.Context, u *leaseClaim) {
 	place, resources, begun := u.place, u.resources, a.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
 	judge := (*lease).verdict
-	if !a.leasing.settled && !a.leasing.told {
-		judge = (*lease).claim
+	if !a.leaseClaims.settled && !a.leaseClaims.told {
+		judge = (*lease).verdictOnAdoption
 	}
 	var got []string
 	lost := 0
@@ -399,12 +399,12 @@ func (a *Controller) adopt(ctx context.Context, u *usage) {
 	}, func(now time.Time) {
 		u.looked = true
 		if lost > 0 {
-			a.Log.Error().Str("session", u.c.State.Session).Int("leases", lost).
+			a.Log.Error().Str("session", u.session.State.Session).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
 		}
 		if len(got) == 0 {
 			u.again = now.Add(leaseRenew)
-			a.Loop.At(u.again, func(time.Time) { a.errand(u) })
+			a.Loop.At(u.again, func(time.Time) { a.schedule(u) })
 			return
 		}
 		a.keep(u, nil, got, begun)
@@ -412,12 +412,12 @@ func (a *Controller) adopt(ctx context.Context, u *usage) {
 }
 
 // giveUp ends all that a task has to do with its resources.
-func (a *Controller) giveUp(ctx context.Context, u *usage) {
-	u.held, u.spent = nil, false
+func (a *Controller) giveUp(ctx context.Context, u *leaseClaim) {
+	u.held, u.stale = nil, false
 	resources, place := u.resources, u.place
 	a.operateOn(u, func() error {
 		for _, resource := range resources {
-			_, err := amend(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 				return l.leave(&place), nil
 			})
 			if err != nil {
@@ -434,29 +434,29 @@ func (a *Controller) giveUp(ctx context.Context, u *usage) {
 
 // retryFor lets those try again at once who wait for what is free now.
 func (a *Controller) retryFor(free []string) {
-	for _, u := range a.leasing.line {
+	for _, u := range a.leaseClaims.queue {
 		if slices.ContainsFunc(u.resources, func(resource string) bool { return slices.Contains(free, resource) }) {
 			u.again = time.Time{}
-			a.leasing.stirred = true
+			a.leaseClaims.retryQueued = true
 		}
 	}
 }
 
 // A renewal is what is renewed of one task.
 type renewal struct {
-	usage     *usage
-	place     leasePlace
-	resources []string
-	until     time.Time // as it was
-	mine      bool      // all of it is still this owner's
+	leaseClaim *leaseClaim
+	place      leasePlace
+	resources  []string
+	until      time.Time // as it was
+	mine       bool      // all of it is still this owner's
 }
 
 // renewLeases keeps what this owner's tasks have for another leaseTime.
 func (a *Controller) renewLeases(ctx context.Context) {
 	var all []renewal
-	for _, holder := range slices.Sorted(maps.Keys(a.leasing.usages)) {
-		if u := a.leasing.usages[holder]; len(u.held) > 0 {
-			all = append(all, renewal{usage: u, place: u.place, resources: u.held, until: u.until})
+	for _, holder := range slices.Sorted(maps.Keys(a.leaseClaims.claims)) {
+		if u := a.leaseClaims.claims[holder]; len(u.held) > 0 {
+			all = append(all, renewal{leaseClaim: u, place: u.place, resources: u.held, until: u.until})
 		}
 	}
 	if len(all) == 0 {
@@ -471,11 +471,11 @@ func (a *Controller) renewLeases(ctx context.Context) {
 		}
 		for _, r := range all {
 			switch {
-			case err != nil || len(r.usage.held) == 0 || !r.usage.until.Equal(r.until):
+			case err != nil || len(r.leaseClaim.held) == 0 || !r.leaseClaim.until.Equal(r.until):
 			case r.mine:
-				r.usage.until = begun.Add(leaseTime)
+				r.leaseClaim.until = begun.Add(leaseTime)
 			default:
-				r.usage.held = nil
+				r.leaseClaim.held = nil
 			}
 		}
 		a.renewAt(now.Add(wait))
@@ -488,7 +488,7 @@ func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time)
 		r.mine = true
 		for _, resource := range r.resources {
 			mine := false
-			_, err := amend(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
 				mine = l.renew(&r.place, now)
 				return mine, nil
 			})
@@ -502,7 +502,7 @@ func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time)
 }
 
 func (a *Controller) renewAt(moment time.Time) {
-	if a.leasing.alarm == nil {
-		a.leasing.alarm = a.Loop.At(moment, func(time.Time) { a.leasing.alarm, a.leasing.renew = nil, true })
+	if a.leaseClaims.timer == nil {
+		a.leaseClaims.timer = a.Loop.At(moment, func(time.Time) { a.leaseClaims.timer, a.leaseClaims.renew = nil, true })
 	}
 }

@@ -1,0 +1,55 @@
+package admission
+
+import "podium/schemas"
+
+// A dispatch is a ready task that waits for a grant.
+type dispatch struct {
+	session   *Session
+	grant     schemas.Grant
+	agent     string
+	attempt   int      // that it would be
+	request   string   // message_id of the request that it would be
+	resources []string // that it needs for itself, in lexical order, each once
+	priority  int
+	order     uint64
+	first     bool // a delivery that has not been tried, which no breaker refuses
+	gone      bool // it does not wait any more
+	reserved  bool // room is kept for it
+}
+
+// before reports whether a dispatch goes before another: it is more urgent, else it
+// came first.
+func (d *dispatch) before(other *dispatch) bool {
+	if d.priority != other.priority {
+		return d.priority < other.priority
+	}
+	return d.order < other.order
+}
+
+// dispatchQueue is a heap: who goes first is first.
+type dispatchQueue []*dispatch
+
+func (d dispatchQueue) Len() int           { return len(d) }
+func (d dispatchQueue) Less(i, j int) bool { return d[i].before(d[j]) }
+func (d dispatchQueue) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+
+func (d *dispatchQueue) Push(x any) {
+	if added, ok := x.(*dispatch); ok {
+		*d = append(*d, added)
+	}
+}
+
+func (d *dispatchQueue) Pop() any {
+	old := *d
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*d = old[:len(old)-1]
+	return last
+}
+
+// anyBefore reports whether a dispatch that goes before another is one of those sought. It
+// begins at i, and leaves out every branch of the heap whose first does not go before it.
+func (d dispatchQueue) anyBefore(other *dispatch, i int, is func(*dispatch) bool) bool {
+	return i < len(d) && d[i].before(other) &&
+		(is(d[i]) || d.anyBefore(other, 2*i+1, is) || d.anyBefore(other, 2*i+2, is))
+}
