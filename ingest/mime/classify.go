@@ -1,0 +1,177 @@
+package mime
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+// signalNoHeader marks a mail without a header, which nobody has sent.
+const signalNoHeader = "no-header"
+
+// An envelope is what a mail is classed by.
+type envelope struct {
+	header     header
+	report     string // kind of multipart/report; "" is none
+	own        bool   // its Message-ID is one of ours
+	from       string // local part of the first author, lower case
+	subject    string // folded
+	senderless bool   // nobody may answer it
+
+	languages *Languages
+}
+
+// senderless tells whether nobody may answer the mail (RFC 3834, section 2). Not
+// every server writes Return-Path.
+func senderless(h header) bool {
+	for _, name := range [...]string{"return-path", "x-envelope-from", "x-envelope-sender"} {
+		if value := h.first(name); value != "" && strings.Join(strings.Fields(withoutComments(value)), "") == "<>" {
+			return true
+		}
+	}
+	return false
+}
+
+// says tells whether a field stands there with anything but a no.
+func (e *envelope) says(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		if !e.header.has(name) {
+			return false
+		}
+		switch strings.ToLower(e.header.first(name)) {
+		case "no", "false", "0":
+			return false
+		}
+		return true
+	})
+}
+
+// words returns the words of every field of a name, in lower case, without comments.
+func (e *envelope) words(name string) []string {
+	var all []string
+	for i := range e.header {
+		if e.header[i].name == name {
+			value := strings.ToLower(withoutComments(e.header[i].value))
+			all = append(all, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == '\t' })...)
+		}
+	}
+	return all
+}
+
+func (e *envelope) has(name string, words ...string) bool {
+	return slices.ContainsFunc(e.words(name), func(word string) bool { return slices.Contains(words, word) })
+}
+
+// daemon tells whether a mail system is the author. People write as postmaster too.
+func (e *envelope) daemon() bool {
+	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.senderless && e.postmaster()
+}
+
+func (e *envelope) postmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
+
+// bounces tells whether the subject is that of a bounce, of a mail that a person
+// would hardly have written: what a person writes as postmaster begins with other
+// words, or goes on after these.
+func (e *envelope) bounces() bool {
+	phrases := e.languages.bounces
+	if e.senderless || e.daemon() {
+		return beginsAny(e.subject, phrases)
+	}
+	return e.postmaster() && slices.ContainsFunc(phrases, func(phrase string) bool {
+		rest, found := strings.CutPrefix(e.subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		return found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
+	})
+}
+
+// fromList tells whether the software of a list has sent the mail (RFC 3834, section 2).
+func (e *envelope) fromList() bool {
+	left := 10
+	sender := readAddresses(e.header, "sender", &left, &problems{})
+	return slices.ContainsFunc(sender.list, func(one schemas.Address) bool {
+		local := strings.ToLower(one.Address[:strings.IndexAny(one.Address, "+@")])
+		return strings.HasPrefix(local, "owner-") || strings.HasSuffix(local, "-owner") || strings.HasSuffix(local, "-bounces")
+	})
+}
+
+// A mark is one sign of who wrote a mail. One whose class is MailHuman decides
+// nothing and is only reported.
+type mark struct {
+	code  string
+	class schemas.MailClass
+	found func(*envelope) bool
+}
+
+// marks are all signs, in the order in which they are reported. Where several
+// apply, a bounce comes before an automatic mail, and that before a list.
+func marks() []mark {
+	return []mark{
+		{"delivery-report", schemas.MailBounce, func(e *envelope) bool { return e.report == "delivery-status" }},
+		{"failed-recipients", schemas.MailBounce, func(e *envelope) bool {
+			return (e.senderless || e.daemon()) && e.header.has("x-failed-recipients")
+		}},
+		{"bounce-subject", schemas.MailBounce, (*envelope).bounces},
+		{"own-message-id", schemas.MailAutoReply, func(e *envelope) bool { return e.own }},
+		{"report", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.report == "disposition-notification" || e.report == "feedback-report"
+		}},
+		{"auto-submitted", schemas.MailAutoReply, func(e *envelope) bool { // RFC 3834, section 5
+			words := e.words("auto-submitted")
+			return len(words) > 0 && words[0] != "no"
+		}},
+		{"null-return-path", schemas.MailAutoReply, func(e *envelope) bool { return e.senderless }},
+		{"mailer-daemon", schemas.MailAutoReply, (*envelope).daemon},
+		{"precedence-auto-reply", schemas.MailAutoReply, func(e *envelope) bool { return e.has("precedence", "auto_reply", "auto-reply") }},
+		{"x-autoreply", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.says("x-autoreply", "x-autorespond", "x-autoresponder", "x-auto-reply", "x-autoreply-from", "x-mail-autoreply", "x-vacation")
+		}},
+		{"x-autogenerated", schemas.MailAutoReply, func(e *envelope) bool {
+			return e.says("x-autogenerated", "x-auto-generated", "x-fc-machinegenerated", "x-ms-exchange-inbox-rules-loop", "x-cron-env")
+		}},
+		{"autoreply-subject", schemas.MailAutoReply, func(e *envelope) bool { return beginsAny(e.subject, e.languages.autoReplies) }},
+		{"list-id", schemas.MailList, func(e *envelope) bool { return e.header.has("list-id") }}, // RFC 2919
+		{"list-fields", schemas.MailList, func(e *envelope) bool { // RFC 2369
+			return slices.ContainsFunc([]string{"list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive"}, e.header.has)
+		}},
+		{"list-program", schemas.MailList, func(e *envelope) bool {
+			return e.says("x-mailing-list", "x-beenthere", "x-mailman-version", "mailing-list")
+		}},
+		{"list-sender", schemas.MailList, (*envelope).fromList},
+		{"precedence-bulk", schemas.MailList, func(e *envelope) bool { return e.has("precedence", "list", "bulk", "junk") }},
+		{"x-loop", schemas.MailList, func(e *envelope) bool { return e.header.has("x-loop") }},
+		{"auto-response-suppress", schemas.MailHuman, func(e *envelope) bool { return e.header.has("x-auto-response-suppress") }},
+		{"no-reply-address", schemas.MailHuman, func(e *envelope) bool {
+			return slices.Contains([]string{"noreply", "no-reply", "no_reply", "donotreply", "do-not-reply", "do_not_reply"}, e.from)
+		}},
+	}
+}
+
+// classify says who wrote a mail, and by which signs.
+func classify(e *envelope) (schemas.MailClass, []string) {
+	class := schemas.MailHuman
+	var codes []string
+	for _, one := range marks() {
+		if one.found(e) {
+			codes = append(codes, one.code)
+			if weight(one.class) > weight(class) {
+				class = one.class
+			}
+		}
+	}
+	return class, codes
+}
+
+func weight(class schemas.MailClass) int {
+	return slices.Index([]schemas.MailClass{schemas.MailHuman, schemas.MailList, schemas.MailAutoReply, schemas.MailBounce}, class)
+}
+
+// suppressed tells whether the sender wants no automatic answer. It says nothing
+// about who wrote the mail: that of people carries the field too.
+func suppressed(e *envelope) bool {
+	return e.has("x-auto-response-suppress", "all", "autoreply")
+}
+
+func beginsAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
+}

@@ -1,0 +1,128 @@
+package mime
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+var encodedWord = regexp.MustCompile(`=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=`)
+
+// decodeWords decodes the encoded words of a field (RFC 2047) and raw 8-bit
+// characters (RFC 6532, or windows-1252). A character that was split over two
+// adjacent words is put together again.
+func decodeWords(text string, found *problems) string {
+	var matches [][]int
+	if strings.Contains(text, "=?") { // which is found out much faster
+		matches = encodedWord.FindAllStringSubmatchIndex(text, -1)
+	}
+	if matches == nil {
+		return toUTF8([]byte(text), "", found)
+	}
+	var out strings.Builder
+	end := 0
+	var run wordRun
+	for _, m := range matches {
+		between := text[end:m[0]]
+		label, encoding, payload := text[m[2]:m[3]], text[m[4]:m[5]], text[m[6]:m[7]]
+		if end == 0 || strings.TrimSpace(between) != "" {
+			run.flush(&out, found)
+			out.WriteString(toUTF8([]byte(between), "", found))
+		}
+		run.add(cleanLabel(label), decodeWord(encoding, payload, found), &out, found)
+		end = m[1]
+	}
+	run.flush(&out, found)
+	out.WriteString(toUTF8([]byte(text[end:]), "", found))
+	return out.String()
+}
+
+// A wordRun is adjacent encoded words of one character set.
+type wordRun struct {
+	label string
+	data  []byte
+}
+
+func (r *wordRun) add(label string, data []byte, out *strings.Builder, found *problems) {
+	if label != r.label {
+		r.flush(out, found)
+		r.label = label
+	}
+	r.data = append(r.data, data...)
+}
+
+func (r *wordRun) flush(out *strings.Builder, found *problems) {
+	if len(r.data) > 0 {
+		out.WriteString(toUTF8(r.data, r.label, found))
+	}
+	r.label, r.data = "", r.data[:0]
+}
+
+func decodeWord(encoding, payload string, found *problems) []byte {
+	if encoding == "q" || encoding == "Q" {
+		return decodeQ(payload)
+	}
+	if data, err := base64.StdEncoding.DecodeString(payload); err == nil {
+		return data
+	}
+	var inner problems
+	data, err := io.ReadAll(decodeTransfer("base64", strings.NewReader(payload), &inner))
+	if err != nil || len(inner.list) > 0 && !isUnpadded(payload) {
+		found.add(problemEncodedWords)
+	}
+	return data
+}
+
+func isUnpadded(payload string) bool {
+	_, err := base64.RawStdEncoding.DecodeString(payload)
+	return err == nil
+}
+
+func decodeQ(payload string) []byte {
+	var out bytes.Buffer
+	for i := 0; i < len(payload); i++ {
+		switch c := payload[i]; {
+		case c == '_':
+			out.WriteByte(' ')
+		case c == '=' && i+2 < len(payload) && unhex(payload[i+1]) < 16 && unhex(payload[i+2]) < 16:
+			out.WriteByte(unhex(payload[i+1])<<4 | unhex(payload[i+2]))
+			i += 2
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.Bytes()
+}
+
+// maxEncoded bounds what is decoded to give maxWords bytes, in bytes.
+const maxEncoded = 16 * maxWords
+
+// words decodes a field that people read: one line, at most maxWords bytes.
+func words(value string, found *problems) string {
+	text := strings.Join(strings.Fields(decodeWords(value[:min(len(value), maxEncoded)], found)), " ")
+	text = strings.Map(visible, text)
+	if len(text) > maxWords || len(value) > maxEncoded {
+		found.add(problemWords)
+	}
+	return truncate(text, maxWords)
+}
+
+// visible drops characters that change how the rest is shown: overrides and
+// isolates of writing direction (Unicode TR 36, section 2.6), and other controls.
+func visible(r rune) rune {
+	if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		return -1
+	}
+	return r
+}
+
+// truncate cuts text to at most n bytes at a character's boundary.
+func truncate(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "")
+}

@@ -1,0 +1,150 @@
+package mime
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// A parameterized is the value of a field such as Content-Type: a word and parameters.
+type parameterized struct {
+	value      string // lower case
+	parameters map[string]string
+}
+
+// parseParameters reads such a value. It tolerates blanks around the equals
+// sign, values that want quotes, quotes that are not closed, repeated
+// semicolons, 8-bit characters and encoded words in values; it joins the
+// continuations of RFC 2231.
+func parseParameters(text string, found *problems) parameterized {
+	pieces := splitQuoted(text, ';')
+	parsed := parameterized{value: strings.ToLower(strings.TrimSpace(stripComment(pieces[0])))}
+	sections := map[string][]section{}
+	for _, piece := range pieces[1:min(len(pieces), 100)] {
+		name, value, ok := strings.Cut(piece, "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		if !ok || name == "" {
+			continue
+		}
+		base, part := parseSection(name, unquote(strings.TrimSpace(value)))
+		sections[base] = append(sections[base], part)
+	}
+	parsed.parameters = make(map[string]string, len(sections))
+	for name, parts := range sections {
+		parsed.parameters[name] = joinSections(parts, found)
+	}
+	return parsed
+}
+
+// A section is one piece of a parameter (RFC 2231, section 3).
+type section struct {
+	number  int // -1 is a plain parameter
+	encoded bool
+	value   string
+}
+
+func parseSection(name, value string) (string, section) {
+	part := section{number: -1, value: value}
+	base, encoded := strings.CutSuffix(name, "*")
+	part.encoded = encoded
+	if base, number, found := strings.Cut(base, "*"); found {
+		if n, err := strconv.ParseUint(number, 10, 8); err == nil {
+			part.number = int(n)
+			return base, part
+		}
+	}
+	return base, part
+}
+
+// joinSections prefers numbered sections, then an encoded value, then a plain one.
+func joinSections(parts []section, found *problems) string {
+	sort.SliceStable(parts, func(i, j int) bool { return parts[i].number < parts[j].number })
+	numbered := parts[len(parts)-1].number >= 0
+	var data []byte
+	label, anyEncoded := "", false
+	for _, part := range parts {
+		if numbered != (part.number >= 0) {
+			continue
+		}
+		if !numbered && len(data) > 0 && !part.encoded {
+			continue
+		}
+		if !numbered {
+			data = data[:0]
+		}
+		value := part.value
+		if part.encoded {
+			if pieces := strings.SplitN(value, "'", 3); len(pieces) == 3 && !anyEncoded {
+				label, value = pieces[0], pieces[2]
+			}
+			anyEncoded = true
+			value = unpercent(value)
+		}
+		data = append(data, value...)
+	}
+	if anyEncoded {
+		return toUTF8(data, label, found)
+	}
+	return decodeWords(string(data), found)
+}
+
+func unpercent(text string) string {
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) && unhex(text[i+1]) < 16 && unhex(text[i+2]) < 16 {
+			out = append(out, unhex(text[i+1])<<4|unhex(text[i+2]))
+			i += 2
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return string(out)
+}
+
+// splitQuoted splits at a separator outside quoted strings. It returns at least one piece.
+func splitQuoted(text string, separator byte) []string {
+	var pieces []string
+	start, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quoted:
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == separator && !quoted:
+			pieces = append(pieces, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(pieces, text[min(start, len(text)):])
+}
+
+func unquote(text string) string {
+	if !strings.HasPrefix(text, `"`) {
+		return stripComment(text)
+	}
+	var out strings.Builder
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text):
+			i++
+			out.WriteByte(text[i])
+		case text[i] == '"':
+			return out.String()
+		default:
+			out.WriteByte(text[i])
+		}
+	}
+	return out.String()
+}
+
+// stripComment removes a trailing comment such as "text/plain (probably)".
+func stripComment(text string) string {
+	if open := strings.Index(text, " ("); open >= 0 {
+		text = text[:open]
+	}
+	return strings.TrimSpace(text)
+}
