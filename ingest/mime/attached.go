@@ -10,33 +10,6 @@ import (
 	"podium/schemas"
 )
 
-// A leafPart is what is known of an attachment before it is read.
-type leafPart struct {
-	mediaType, name, contentID, charset string
-
-	written string // its name as its author wrote it, when that is longer
-	inline  bool   // a text to be shown
-}
-
-func (p *leafPart) isMail() bool {
-	return p.mediaType == "message/rfc822" || p.mediaType == "message/global" || strings.HasSuffix(strings.ToLower(p.name), ".eml")
-}
-
-func (p *leafPart) isCalendar() bool {
-	return p.mediaType == "text/calendar" || p.mediaType == "application/ics"
-}
-
-func (p *leafPart) isDeliveryReport() bool {
-	return p.mediaType == "message/delivery-status" || p.mediaType == "message/global-delivery-status"
-}
-
-func (p *leafPart) isHeader() bool {
-	return p.mediaType == "text/rfc822-headers" || p.mediaType == "message/rfc822-headers" || p.mediaType == "message/global-headers"
-}
-
-// isReport tells whether the part is a piece of a report, which is words.
-func (p *leafPart) isReport() bool { return p.isDeliveryReport() || p.isHeader() }
-
 // maxHeaderOnly bounds what is kept of a mail that is not read, in bytes.
 const maxHeaderOnly = 4 << 10
 
@@ -66,23 +39,18 @@ func (w *walker) understand(ctx context.Context, part *leafPart, seen *inspectio
 		w.allowance.entries -= len(attachment.Entries)
 	case part.isMail():
 		if w.returned == nil {
-			w.returned = w.headerOf(seen.head)
+			w.returned = headerOf(seen.head, w.limits)
 		}
 		attachment.Messages = w.inside(ctx, seen.head)
 	case part.isHeader():
-		w.returned = w.headerOf(seen.head)
+		w.returned = headerOf(seen.head, w.limits)
 	case part.isDeliveryReport():
-		w.deliveries = w.readReport(seen.head)
+		w.deliveries = readReport(seen.head, w.limits)
 	case part.isCalendar():
 		entries := readCalendar(toUTF8(seen.head, part.charset, w.problems), w.allowance.entry)
 		w.allowance.entry -= len(entries)
 		w.calendar = append(w.calendar, entries...)
 	}
-}
-
-// headerOf reads the header at the beginning of some bytes.
-func (w *walker) headerOf(data []byte) header {
-	return readHeader(newLineReader(bytes.NewReader(data)), w.limits, &problems{})
 }
 
 // inside reads a mail that was attached, and the ones in it, from its beginning.
@@ -106,7 +74,7 @@ func (w *walker) inside(ctx context.Context, data []byte) []schemas.AttachedMail
 		w.deliveries, w.returned = inner.deliveries, inner.returned // a report that a gateway has passed on
 	}
 	var mail schemas.EmailReceived
-	readFields(&mail, h, limits, inner.problems)
+	h.fill(&mail, limits.Addresses, limits.References, inner.problems)
 	text, _ := inner.allText()
 	one := schemas.AttachedMail{
 		Depth: inner.nested, MessageID: mail.MessageID, From: mail.From, Subject: mail.Subject, Date: mail.Date,

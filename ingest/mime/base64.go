@@ -235,3 +235,10 @@ func sextet(c byte) byte {
 	}
 	return 64
 }
+
+func standardSextet(c byte) byte {
+	if c == '-' || c == '_' {
+		return 64
+	}
+	return sextet(c)
+}

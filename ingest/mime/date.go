@@ -38,17 +38,17 @@ func parseOddDate(value string) (time.Time, error) {
 // (RFC 5322, section 4.3), and leaves out a name that stands beside a number. All
 // other names mean nothing that is agreed on, and so UTC.
 func plainZone(value string) string {
-	before, zone, found := cutLast(value, " ")
+	before, zone, found := cutLast(value)
 	if !found {
 		return value
 	}
 	if zone[0] == '+' || zone[0] == '-' {
-		if rest, name, found := cutLast(before, " "); found && isName(name) {
+		if rest, name, found := cutLast(before); found && isName(name) {
 			return rest + " " + zone
 		}
 		return value
 	}
-	rest, number, found := cutLast(before, " ")
+	rest, number, found := cutLast(before)
 	if isName(zone) && found && (number[0] == '+' || number[0] == '-') {
 		return rest + " " + number
 	}
@@ -77,4 +77,12 @@ func isName(word string) bool {
 		}
 	}
 	return word != ""
+}
+
+// cutLast cuts around the last blank.
+func cutLast(text string) (before, after string, found bool) {
+	if at := strings.LastIndexByte(text, ' '); at >= 0 {
+		return text[:at], text[at+1:], true
+	}
+	return text, "", false
 }

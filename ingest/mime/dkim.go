@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/emersion/go-msgauth/dkim"
-
-	"podium/schemas"
 )
 
 // DKIM says how signatures are verified here (RFC 6376), as a second opinion
@@ -44,7 +42,7 @@ func (d DKIM) verify(ctx context.Context, raw io.Reader, headerLimit int) ([]sig
 	}
 	limited, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	source := &quietReader{r: contextReader{ctx: limited, r: mail}, header: headerLimit}
+	source := &quietReader{ctx: limited, r: mail, header: headerLimit}
 	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: d.MaxVerifications, LookupTXT: func(name string) ([]string, error) {
 		records, err := d.LookupTXT(limited, name)
 		for _, record := range records {
@@ -77,11 +75,12 @@ func (d DKIM) verify(ctx context.Context, raw io.Reader, headerLimit int) ([]sig
 	return outcomes, nil
 }
 
-// A quietReader turns every failure into the end of the input and remembers it:
+// A quietReader ends with its context, turns every failure into the end of the input and remembers it:
 // the verifier waits for its own goroutines only when its input ends well. A
 // header beyond the limit ends the input as well, since the verifier holds it
 // in memory.
 type quietReader struct {
+	ctx     context.Context //nolint:containedctx // io.Reader has no room for one
 	r       io.Reader
 	header  int // bytes of the header that may still come
 	newline int // newlines in a row; two end the header
@@ -92,6 +91,9 @@ type quietReader struct {
 
 // Read implements io.Reader.
 func (q *quietReader) Read(p []byte) (int, error) {
+	if q.failure == nil {
+		q.failure = q.ctx.Err()
+	}
 	if q.large || q.failure != nil {
 		return 0, io.EOF
 	}
@@ -114,24 +116,4 @@ func (q *quietReader) Read(p []byte) (int, error) {
 		q.failure, err = err, io.EOF
 	}
 	return n, err
-}
-
-// secondOpinion adds what was verified here. It decides only where the receiving
-// server said nothing; where it contradicts the server, the mail is suspicious.
-func secondOpinion(auth schemas.MailAuth, outcomes []signed, from string) (verdict schemas.MailAuth, disagrees bool) {
-	own := schemas.MailAuth{Verdict: schemas.AuthNone}
-	for _, one := range outcomes {
-		found := schemas.MailAuth{Verdict: schemas.AuthFail, Domain: one.domain, Method: "dkim", Aligned: aligned(one.domain, from), Local: true}
-		if one.passed {
-			found.Verdict = schemas.AuthPass
-		}
-		if rank(found) > rank(own) {
-			own = found
-		}
-		disagrees = disagrees || auth.Method == "dkim" && auth.Domain == one.domain && auth.Verdict == schemas.AuthPass && !one.passed
-	}
-	if auth.Verdict == schemas.AuthNone {
-		return own, false
-	}
-	return auth, disagrees
 }

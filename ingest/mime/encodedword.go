@@ -6,7 +6,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 var encodedWord = regexp.MustCompile(`=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=`)
@@ -97,8 +96,11 @@ func decodeQ(payload string) []byte {
 	return out.Bytes()
 }
 
-// maxEncoded bounds what is decoded to give maxWords bytes, in bytes.
-const maxEncoded = 16 * maxWords
+const (
+	maxWords   = 998           // bytes of a decoded subject or display name
+	maxEncoded = 16 * maxWords // bytes that are decoded to give so many
+	maxShort   = 255           // bytes of a short text
+)
 
 // words decodes a field that people read: one line, at most maxWords bytes.
 func words(value string, found *problems) string {
@@ -110,19 +112,7 @@ func words(value string, found *problems) string {
 	return truncate(text, maxWords)
 }
 
-// visible drops characters that change how the rest is shown: overrides and
-// isolates of writing direction (Unicode TR 36, section 2.6), and other controls.
-func visible(r rune) rune {
-	if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-		return -1
-	}
-	return r
-}
-
-// truncate cuts text to at most n bytes at a character's boundary.
-func truncate(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "")
+// shortText decodes a field of which people read the beginning.
+func shortText(text string) string {
+	return truncate(words(text, &problems{}), maxShort)
 }

@@ -234,3 +234,22 @@ func (l *Languages) signature(line string) bool {
 		return matched
 	})
 }
+
+// automatic tells whether a folded subject is one that programs write by themselves.
+func (l *Languages) automatic(subject string) bool { return beginsAny(subject, l.autoReplies) }
+
+// bounced tells whether a folded subject begins as that of a bounce, and whether it
+// says nothing else, or goes on behind a colon or in parentheses.
+func (l *Languages) bounced(subject string) (begins, alone bool) {
+	for _, phrase := range l.bounces {
+		rest, found := strings.CutPrefix(subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		begins = begins || found
+		alone = alone || found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
+	}
+	return begins, alone
+}
+
+func beginsAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
+}

@@ -10,7 +10,11 @@ import (
 	"strings"
 )
 
-const lineBuffer = 32 << 10
+const (
+	lineBuffer  = 32 << 10
+	lookAhead   = 1024
+	maxBoundary = 256 // bytes; RFC 2046 allows 70
+)
 
 // A lineReader reads a mail line by line and knows the boundaries of the
 // multiparts that are open. It reads the input once and never backs up by more

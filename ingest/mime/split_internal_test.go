@@ -107,31 +107,3 @@ func TestTemplatesMeanWhatTheySay_I19(t *testing.T) {
 		t.Errorf("only %d lines matched", matched)
 	}
 }
-
-// FuzzLanguage proves that every file is either taken or named faults with their
-// places, and that what is taken cannot break the splitter.
-func FuzzLanguage(f *testing.F) {
-	for _, seed := range []string{
-		`{"attributions": ["Je {date}, {name} skribis:"], "header": {"from": ["De"], "to": ["Al"], "subject": ["Temo"]}}`,
-		`{"attributions": [1, "{", "{x}", "{date}{name}"]}`, `{"header": []}`, `[`, `{"a": {"b": [`, `{"stubs": ["a"]} x`, "\xff", `{"signatures": ["Sendita de {any}"]}`,
-	} {
-		f.Add(seed, "Jes.\n\nJe 5 majo 2026, Ana skribis:\n> Cxu?\n")
-	}
-	f.Fuzz(func(t *testing.T, file, text string) {
-		read, faults := readLanguage("eo.json", []byte(file))
-		for _, one := range faults {
-			if one.Line < 1 || one.Column < 1 || one.Message == "" || one.File != "eo.json" || (one.Unknown == "") != (one.Known == nil) {
-				t.Fatalf("a fault without its place: %+v", one)
-			}
-		}
-		if len(faults) > 0 {
-			return
-		}
-		text = clean(text)
-		all := compile(map[string]vocabulary{"eo": read})
-		words, quoted, signature := all.splitText(text, occasion{reply: true})
-		if got, want := letterCount(words+signature+quoted), letterCount(text); got != want {
-			t.Fatalf("%d characters became %d", want, got)
-		}
-	})
-}

@@ -26,8 +26,9 @@ const (
 	suspiciousDKIM       = "dkim_disagrees"          // a signature that the server accepted is wrong here
 )
 
-// suspicions returns the codes that apply, in a fixed order.
-func suspicions(mail *schemas.EmailReceived, h header, author authorship) []string {
+// suspicions returns the codes that apply, in a fixed order. disagrees says that a
+// signature which the server accepted is wrong here.
+func suspicions(mail *schemas.EmailReceived, h header, author authorship, disagrees bool) []string {
 	var found []string
 	for _, check := range [...]struct {
 		code    string
@@ -44,6 +45,7 @@ func suspicions(mail *schemas.EmailReceived, h header, author authorship) []stri
 		{suspiciousDirection, overridesDirection(h)},
 		{suspiciousProgram, slices.ContainsFunc(mail.Attachments, isProgram)},
 		{suspiciousAttachment, slices.ContainsFunc(mail.Attachments, differs)},
+		{suspiciousDKIM, disagrees},
 	} {
 		if check.applies {
 			found = append(found, check.code)
@@ -114,15 +116,6 @@ func looksLatin(author schemas.Address) bool {
 	return slices.ContainsFunc(labels, func(label string) bool {
 		return !isASCII(label) && strings.Trim(label, lookalikes+"0123456789-") == ""
 	})
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] > unicode.MaxASCII {
-			return false
-		}
-	}
-	return true
 }
 
 func answersElsewhere(mail *schemas.EmailReceived) bool {

@@ -68,10 +68,3 @@ func writeUTF16(out *strings.Builder, stretch []byte) {
 		out.WriteRune(utf8.RuneError)
 	}
 }
-
-func standardSextet(c byte) byte {
-	if c == '-' || c == '_' {
-		return 64
-	}
-	return sextet(c)
-}

@@ -3,62 +3,9 @@ package mime
 import (
 	"slices"
 	"strings"
-
-	"podium/schemas"
 )
 
-// PartitionKey names the conversation that a mail belongs to, from the mail
-// alone: the oldest id of References, else In-Reply-To, else what a signed
-// address of ours stands for, else its own Message-ID, else the SHA-256 of its
-// bytes. A bounce belongs to the conversation of the mail that it reports on. No
-// mail has the key of a conversation that another door has begun.
-func PartitionKey(mail *schemas.EmailReceived) string {
-	key := conversation(mail)
-	if strings.Contains(key, "/") {
-		return "mail/" + key // the keys of other doors hold one too, and the sender of a mail chooses its ids
-	}
-	return key
-}
-
-func conversation(mail *schemas.EmailReceived) string {
-	switch {
-	case mail.Class == schemas.MailBounce && mail.Thread != "":
-		return mail.Thread
-	case len(mail.References) > 0:
-		return mail.References[0]
-	case mail.InReplyTo != "":
-		return mail.InReplyTo
-	case mail.Thread != "":
-		return mail.Thread
-	case mail.MessageID != "":
-		return mail.MessageID
-	default:
-		return mail.Raw.SHA256
-	}
-}
-
-// Session returns the session that a mail answers: that of the newest letter which it
-// names and known proves to be ours. "" is none, and then its thread says where it
-// belongs. A bounce names the letter that it reports on. A mail program may make any
-// thread of it, and leave ids out: one of ours is enough.
-func Session(mail *schemas.EmailReceived, known func(messageID string) (session string, ours bool)) string {
-	if known == nil {
-		return ""
-	}
-	named := []string{mail.InReplyTo}
-	if mail.Bounce != nil {
-		named = []string{mail.Bounce.MessageID, mail.InReplyTo}
-	}
-	for _, id := range slices.Backward(mail.References) {
-		named = append(named, id)
-	}
-	for _, id := range named {
-		if session, ours := known(id); ours {
-			return session
-		}
-	}
-	return ""
-}
+const maxMessageID = 998 // bytes: RFC 5322, section 2.1.1
 
 // messageIDs returns the ids of a field without angle brackets, each once, in
 // order. Ids without brackets, which some programs write, are taken when there
@@ -132,11 +79,11 @@ func firstID(value string) string {
 
 // references returns the ids of References, oldest first; of too many, the
 // oldest one, which names the conversation, and the newest ones.
-func references(value string, limits Limits, found *problems) []string {
+func references(value string, most int, found *problems) []string {
 	ids := messageIDs(value)
-	if len(ids) > limits.References {
+	if len(ids) > most {
 		found.add(problemReferences)
-		ids = slices.Concat(ids[:1], ids[len(ids)-limits.References+1:])
+		ids = slices.Concat(ids[:1], ids[len(ids)-most+1:])
 	}
 	return ids
 }

@@ -23,8 +23,12 @@ func (l *Languages) splitSignature(lines []string, breaks []int) (words, signatu
 		}
 	}
 	text := tidy(lines)
-	above, last, found := cutLast(text, "\n\n")
-	if !found || strings.Contains(last, "\n") {
+	if !strings.Contains(text, "\n\n") { // which is found out much faster than where the last one is
+		return text, ""
+	}
+	at := strings.LastIndex(text, "\n\n")
+	above, last := text[:at], text[at+2:]
+	if strings.Contains(last, "\n") {
 		return text, ""
 	}
 	line := strings.Trim(fold(withoutLinks(last)), "-_<[ ")
@@ -84,14 +88,4 @@ func withoutLinks(line string) string {
 		}
 	}
 	return line
-}
-
-func cutLast(text, separator string) (before, after string, found bool) {
-	if !strings.Contains(text, separator) { // which is found out much faster than where the last one is
-		return text, "", false
-	}
-	if at := strings.LastIndex(text, separator); at >= 0 {
-		return text[:at], text[at+len(separator):], true
-	}
-	return text, "", false
 }

@@ -3,8 +3,6 @@ package mime
 import (
 	"slices"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -196,75 +194,6 @@ func (s *splitter) below(i int) int {
 
 func isMarked(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
 
-// mayBeLabel is true of every line that begins with the name of a field.
-func mayBeLabel(line string) bool {
-	begin := line[:min(len(line), 60)]
-	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
-}
-
-// copiedHeader tells whether line i begins a header that was copied into the
-// text: three fields in one language, one of which says from whom, and one that
-// only mail has, unless a rule stands above.
-func (s *splitter) copiedHeader(i int, ruled bool) bool {
-	var roles [maxLanguages]role
-	if !s.labels(i, &roles) {
-		return false
-	}
-	mail := ruled || strings.Contains(s.lines[i], "@")
-	others := 0 // lines in a row that continue a field, or none
-	for at := i; at < min(i+maxHeaderLines, len(s.lines)) && others <= maxGap; at++ {
-		line := s.lines[at]
-		if len(line) > 4*maxMarkerLine {
-			break // long lists of addresses stand in one line
-		}
-		if at > i && !s.labels(at, &roles) {
-			others++
-			continue
-		}
-		others = 0
-		mail = mail || strings.Contains(line, "@")
-		for language := range s.words.tags {
-			if roles[language].header(mail) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// header tells whether fields of one language make a header.
-func (r role) header(mail bool) bool {
-	count := 0
-	for one := roleSent; one <= roleSubject; one <<= 1 {
-		if r&one != 0 {
-			count++
-		}
-	}
-	return r&roleFrom != 0 && count >= 2 && (mail || r&(roleSent|roleSubject) != 0)
-}
-
-// labels adds what the label of line i says in each language, and tells whether
-// there is one.
-func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
-	line := s.lines[i]
-	if !mayBeLabel(line) {
-		return false
-	}
-	s.steps++
-	var folded string
-	if len(line) <= maxMarkerLine {
-		folded = s.fold(i)
-	} else {
-		folded = fold(strings.ToValidUTF8(line[:maxMarkerLine], ""))
-	}
-	name, _, _ := strings.Cut(folded, ":")
-	found := s.words.labels[name]
-	for _, one := range found {
-		roles[one.language] |= one.role
-	}
-	return len(found) > 0
-}
-
 // fold returns line i as it is compared, and remembers it for a while.
 func (s *splitter) fold(i int) string {
 	kept := &s.folded[i%window]
@@ -273,44 +202,4 @@ func (s *splitter) fold(i int) string {
 		kept.number, kept.text = i+1, fold(s.lines[i])
 	}
 	return kept.text
-}
-
-// fold makes lines comparable: form NFC, lower case, single plain blanks, plain
-// signs, without blanks and asterisks around, and without blanks before a colon.
-func fold(line string) string {
-	folded := strings.ToLower(norm.NFC.String(line))
-	if !isASCII(folded) {
-		folded = plainSigns.Replace(folded)
-	}
-	if strings.Contains(folded, "  ") || strings.Contains(folded, "\t") {
-		folded = strings.Join(strings.Fields(folded), " ")
-	}
-	folded = strings.ReplaceAll(strings.Trim(folded, " \t\r*"), ":*", ":")
-	return strings.ReplaceAll(strings.ReplaceAll(folded, "*:", ":"), " :", ":")
-}
-
-// plainSigns writes the signs of several alphabets in one way, and leaves out
-// those that are not seen.
-var plainSigns = strings.NewReplacer( //nolint:gochecknoglobals // never changed
-	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u3000", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "",
-	"\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "«", `"`, "»", `"`, "：", ":", "，", ",", "（", "(", "）", ")",
-)
-
-// tidy joins lines, with at most one empty line in a row and none around.
-func tidy(lines []string) string {
-	var out strings.Builder
-	empty := 0
-	for _, line := range lines {
-		line = strings.TrimRight(line, " \t")
-		if line == "" {
-			empty++
-			continue
-		}
-		if out.Len() > 0 {
-			out.WriteString(strings.Repeat("\n", 1+min(empty, 1)))
-		}
-		empty = 0
-		out.WriteString(line)
-	}
-	return out.String()
 }
