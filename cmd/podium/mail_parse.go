@@ -19,6 +19,8 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/config"
 	"podium/ingest/mime"
+	mailtext "podium/ingest/mime/text"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -28,7 +30,7 @@ type mailParseCommand struct {
 	AuthServID []string `name:"authserv-id" sep:"none" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed; an empty one is a server that writes no name, as Microsoft 365 does." placeholder:"ID"`
 	Languages  string   `help:"Folder with files of languages, as mail.languages of the configuration names it." placeholder:"DIR"`
 
-	languages *mime.Languages
+	languages *mailtext.Languages
 }
 
 // Help is shown by --help.
@@ -150,7 +152,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	if err != nil {
 		return nil, err
 	}
-	mime.Vouch(mail, len(c.AuthServID) > 0, nil)
+	trust.Vouch(mail, len(c.AuthServID) > 0, nil)
 	if _, err = io.Copy(io.Discard, measured); err != nil { // the parser may have had enough
 		return nil, fmt.Errorf("read mail: %w", err)
 	}
@@ -219,7 +221,7 @@ func (m *measuredReader) Read(p []byte) (int, error) {
 // A hashingSink names attachments by their content and keeps none.
 type hashingSink struct{}
 
-// Put implements mime.Sink.
+// Put implements structure.Sink.
 func (hashingSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, r)

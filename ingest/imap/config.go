@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"podium/ingest/mime"
+	"podium/ingest/mime/text"
+	"podium/ingest/mime/trust"
 )
 
 // Security says how a connection is protected.
@@ -77,12 +78,12 @@ type Config struct {
 	// Authentication-Results; DKIM verifies signatures here besides; Address tells
 	// which mail of ours an address stands for. See mime.Options.
 	AuthServIDs []string
-	DKIM        mime.DKIM
-	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See mime.Vouch.
+	DKIM        trust.DKIM
+	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See trust.Vouch.
 	ReplyToFrom []string
 	Address     func(address string) (messageID string, found bool)
-	// Languages are those that quotations are known in. Default: mime.DefaultLanguages.
-	Languages *mime.Languages
+	// Languages are those that quotations are known in. Default: text.DefaultLanguages.
+	Languages *text.Languages
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
 	IdleReissue     time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)

@@ -17,6 +17,8 @@ import (
 
 	"podium/bus"
 	"podium/ingest/mime"
+	"podium/ingest/mime/structure"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -116,18 +118,18 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 		if failure := recover(); failure != nil {
 			s.door.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
 			mail, err = mime.Unparsed(), nil
-			mime.Vouch(&mail, true, nil)
+			trust.Vouch(&mail, true, nil)
 		}
 	}()
 	return s.config.parse(ctx, content, s.door.dependencies.Core.Artifacts(), truncated)
 }
 
-func (c Config) parse(ctx context.Context, content io.Reader, sink mime.Sink, truncated bool) (schemas.EmailReceived, error) {
+func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sink, truncated bool) (schemas.EmailReceived, error) {
 	mail, err := mime.Parse(ctx, content, mime.Options{
 		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
 		Languages: c.Languages,
 	})
-	mime.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
+	trust.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
 	return mail, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -105,7 +106,7 @@ func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) 
 	defer func() {
 		if failure := recover(); failure != nil {
 			unparsed := mime.Unparsed()
-			mime.Vouch(&unparsed, true, nil)
+			trust.Vouch(&unparsed, true, nil)
 			mail, err = &unparsed, nil
 		}
 	}()
@@ -119,7 +120,7 @@ func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) 
 // measure is a sink that keeps nothing but sizes and hashes.
 type measure struct{}
 
-// Put implements mime.Sink.
+// Put implements structure.Sink.
 func (measure) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, r)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -140,8 +141,8 @@ func TestAuthorIsWhoeverWrote_I23(t *testing.T) {
 			for _, one := range mail.From {
 				entries = append(entries, one.Address)
 			}
-			if mail.Auth.Aligned != test.trusted || mime.Allowed(&mail, entries) != test.trusted {
-				t.Errorf("%q with %q: aligned %t, allowed %t", test.field, verdict, mail.Auth.Aligned, mime.Allowed(&mail, entries))
+			if mail.Auth.Aligned != test.trusted || trust.Allowed(&mail, entries) != test.trusted {
+				t.Errorf("%q with %q: aligned %t, allowed %t", test.field, verdict, mail.Auth.Aligned, trust.Allowed(&mail, entries))
 			}
 			if test.field == "Office:;" {
 				continue // readable, and nobody

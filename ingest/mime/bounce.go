@@ -3,31 +3,33 @@ package mime
 import (
 	"strings"
 
+	"podium/ingest/mime/header"
+	"podium/ingest/mime/structure"
 	"podium/schemas"
 )
 
 // fillBounce adds what is known of the mail that a bounce reports on: from the
 // report, from the mail that was returned or its header, from the words of the
 // programs that write no report, and from the address that it was sent to.
-func fillBounce(mail *schemas.EmailReceived, m *message, options *Options) {
-	bounce := m.deliveries
+func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Options) {
+	bounce := m.Deliveries
 	if bounce == nil {
 		bounce = &schemas.Bounce{}
 	}
-	if failed := m.header.first("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
+	if failed := m.Header.First("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
 		address, _, _ := strings.Cut(failed, ",")
-		bounce.Recipient, bounce.Action = shortText(address), "failed"
+		bounce.Recipient, bounce.Action = header.ShortText(address), "failed"
 	}
-	returned := m.returned
+	returned := m.Returned
 	if len(returned) == 0 {
 		returned = headerInText(mail, options.Limits)
 	}
-	if id := firstID(returned.first("message-id")); id != "" {
+	if id := header.FirstID(returned.First("message-id")); id != "" {
 		bounce.MessageID = id
 	}
 	mail.Thread = root(returned)
 	if bounce.MessageID == "" {
-		bounce.MessageID = ownAddress(mail, m.header, options)
+		bounce.MessageID = ownAddress(mail, m.Header, options)
 	}
 	if bounce.MessageID == "" {
 		bounce.MessageID = mail.InReplyTo
@@ -40,7 +42,7 @@ func fillBounce(mail *schemas.EmailReceived, m *message, options *Options) {
 
 // headerInText finds the header of the returned mail in the words of a bounce
 // that has no parts, as qmail and others write it.
-func headerInText(mail *schemas.EmailReceived, limits Limits) header {
+func headerInText(mail *schemas.EmailReceived, limits structure.Limits) header.Header {
 	for _, text := range [...]string{mail.Text, mail.Quoted} {
 		at := strings.Index(strings.ToLower(text), "\nmessage-id:")
 		if at < 0 {
@@ -49,7 +51,7 @@ func headerInText(mail *schemas.EmailReceived, limits Limits) header {
 		if begin := strings.LastIndex(text[:at], "\n\n"); begin >= 0 {
 			at = begin + 1
 		}
-		if h := headerOf([]byte(text[at+1:]), limits); h.has("message-id") {
+		if h := structure.HeaderOf([]byte(text[at+1:]), limits); h.Has("message-id") {
 			return h
 		}
 	}
@@ -57,9 +59,9 @@ func headerInText(mail *schemas.EmailReceived, limits Limits) header {
 }
 
 // root returns the oldest id that a header names.
-func root(h header) string {
+func root(h header.Header) string {
 	for _, name := range [...]string{"references", "in-reply-to", "message-id"} {
-		if id := firstID(h.first(name)); id != "" {
+		if id := header.FirstID(h.First(name)); id != "" {
 			return id
 		}
 	}
@@ -71,15 +73,15 @@ const maxAsked = 50
 
 // ownAddress returns the Message-ID of the mail that an address stands for to
 // which this one was sent, or "".
-func ownAddress(mail *schemas.EmailReceived, h header, options *Options) string {
+func ownAddress(mail *schemas.EmailReceived, h header.Header, options *Options) string {
 	if options.Address == nil {
 		return ""
 	}
 	candidates := make([]string, 0, maxAsked)
 	for i := range h {
-		switch h[i].name {
+		switch h[i].Name {
 		case "delivered-to", "x-original-to", "envelope-to", "x-delivered-to":
-			candidates = append(candidates, strings.Trim(h[i].value, " <>"))
+			candidates = append(candidates, strings.Trim(h[i].Value, " <>"))
 		}
 	}
 	for _, list := range [...][]schemas.Address{mail.To, mail.Cc} {

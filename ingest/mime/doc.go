@@ -2,6 +2,11 @@
 // reads nothing but its input and writes nothing but the attachments it hands
 // to a Sink.
 //
+// The work is done in rooms below, which never look up: structure reads the
+// tree of parts, header what fields say, text tells the new words from those
+// that are quoted, trust says who wrote it and whether to believe that. Parse
+// asks them one after the other.
+//
 // Guarantees:
 //
 //   - No mail makes it fail: a mail's faults become Problems and the state
@@ -11,8 +16,4 @@
 //     whatever the mail holds: it reads the mail once, in order, and streams
 //     attachments. Archives are never unpacked.
 //   - Every string in the result is valid UTF-8.
-//
-// Header fields and parts are read by this package's own tolerant reader:
-// net/mail and the stock multipart readers stop at the first malformed field or
-// missing boundary, which is where about a sixth of hostile mail begins.
 package mime

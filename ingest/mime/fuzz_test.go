@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/structure"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -34,7 +36,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("a mail made it fail: %v", err)
 		}
 		validStrings(t, mail)
-		limits := mime.DefaultLimits()
+		limits := structure.DefaultLimits()
 		if len(mail.Text) > limits.Text || len(mail.Quoted) > limits.Text || len(mail.Hidden) > limits.Hidden || len(mail.Attachments) > limits.Parts {
 			t.Fatal("a limit was passed")
 		}
@@ -59,7 +61,7 @@ func FuzzDKIM(f *testing.F) {
 	f.Add([]byte(signature), "")
 	f.Fuzz(func(t *testing.T, raw []byte, record string) {
 		reader := bytes.NewReader(raw)
-		options := mime.Options{Sink: kept{}, DKIM: mime.DKIM{LookupTXT: func(context.Context, string) ([]string, error) { return []string{record}, nil }}}
+		options := mime.Options{Sink: kept{}, DKIM: trust.DKIM{LookupTXT: func(context.Context, string) ([]string, error) { return []string{record}, nil }}}
 		mail, err := mime.Parse(t.Context(), reader, options)
 		if err != nil {
 			t.Fatal(err)

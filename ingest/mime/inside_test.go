@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/structure"
 	"podium/schemas"
 )
 
@@ -170,7 +171,7 @@ func TestCalendar_I17(t *testing.T) {
 // TestLimits_I17: what is beyond a limit is named and left in the raw mail.
 func TestLimits_I17(t *testing.T) {
 	t.Parallel()
-	limits := mime.DefaultLimits()
+	limits := structure.DefaultLimits()
 	limits.Message = 1000
 	mail := parseWith(t, "From: a@b.c\r\n\r\n"+strings.Repeat("word ", 1000), mime.Options{Limits: limits})
 	if len(mail.Text) > 1000 || !strings.HasPrefix(mail.Text, "word") || mail.Parse != schemas.ParseDegraded {
@@ -180,7 +181,7 @@ func TestLimits_I17(t *testing.T) {
 	if mail = parseWith(t, exact, mime.Options{Limits: limits}); mail.Parse != schemas.ParseOK {
 		t.Errorf("a mail of exactly its limit: %v", mail.Problems)
 	}
-	if limits = mime.DefaultLimits(); limits.Message != 50<<20 || limits.Header != 1<<20 || limits.Depth != 32 || limits.Parts != 1000 || limits.Addresses != 1000 {
+	if limits = structure.DefaultLimits(); limits.Message != 50<<20 || limits.Header != 1<<20 || limits.Depth != 32 || limits.Parts != 1000 || limits.Addresses != 1000 {
 		t.Errorf("the limits in production: %+v", limits)
 	}
 	many := strings.Repeat("a@b.c, ", 700)

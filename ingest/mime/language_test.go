@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/text"
 )
 
 // languageFolder writes files of languages.
@@ -41,11 +42,11 @@ const esperanto = `{
 // and it changes nothing for the others.
 func TestLanguageOfADeployment_I19(t *testing.T) {
 	t.Parallel()
-	languages, err := mime.LoadLanguages(languageFolder(t, map[string]string{"eo.json": esperanto, ".hidden": "x"}))
+	languages, err := text.LoadLanguages(languageFolder(t, map[string]string{"eo.json": esperanto, ".hidden": "x"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tags := languages.Tags(); !slices.Contains(tags, "eo") || !slices.Contains(tags, "de") || len(tags) != len(mime.DefaultLanguages().Tags())+1 {
+	if tags := languages.Tags(); !slices.Contains(tags, "eo") || !slices.Contains(tags, "de") || len(tags) != len(text.DefaultLanguages().Tags())+1 {
 		t.Errorf("the languages are %v", tags)
 	}
 	for name, test := range map[string]struct{ header, body, text, quoted, signature string }{
@@ -76,7 +77,7 @@ func TestLanguageOfADeployment_I19(t *testing.T) {
 // stands in for it.
 func TestLanguageIsReplaced_I19(t *testing.T) {
 	t.Parallel()
-	languages, err := mime.LoadLanguages(languageFolder(t, map[string]string{"de.json": `{"attributions": ["{name} meinte am {date}:"]}`}))
+	languages, err := text.LoadLanguages(languageFolder(t, map[string]string{"de.json": `{"attributions": ["{name} meinte am {date}:"]}`}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +129,8 @@ func TestLanguageFaults_I19(t *testing.T) {
 		"everything at once": {"eo.json", `{"stubs": [1], "x": 2}`, "1:12: stubs[0]: expected a text\n1:16: unknown key \"x\""},
 	} {
 		folder := languageFolder(t, map[string]string{test.file: test.content})
-		_, err := mime.LoadLanguages(folder)
-		if _, wrong := errors.AsType[mime.LanguageFaults](err); !wrong {
+		_, err := text.LoadLanguages(folder)
+		if _, wrong := errors.AsType[text.LanguageFaults](err); !wrong {
 			t.Errorf("%s: the error is %v", name, err)
 			continue
 		}
@@ -155,10 +156,10 @@ func TestLanguagesAreBounded_I19(t *testing.T) {
 	for i := range 60 {
 		files[fmt.Sprintf("q%c%c.json", 'a'+i/26, 'a'+i%26)] = "{}"
 	}
-	if _, err := mime.LoadLanguages(languageFolder(t, files)); err == nil || !strings.Contains(err.Error(), "more than 64 languages") {
+	if _, err := text.LoadLanguages(languageFolder(t, files)); err == nil || !strings.Contains(err.Error(), "more than 64 languages") {
 		t.Errorf("60 languages more: %v", err)
 	}
-	if _, err := mime.LoadLanguages(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := text.LoadLanguages(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
@@ -167,12 +168,12 @@ func TestLanguagesAreBounded_I19(t *testing.T) {
 // a file can, and each has cases that are kept aside.
 func TestBuiltInLanguages_I19(t *testing.T) {
 	t.Parallel()
-	tags := mime.DefaultLanguages().Tags()
+	tags := text.DefaultLanguages().Tags()
 	if len(tags) != 13 {
 		t.Errorf("there are %d languages: %v", len(tags), tags)
 	}
 	for _, tag := range tags {
-		content, err := os.ReadFile(filepath.Join("languages", tag+".json"))
+		content, err := os.ReadFile(filepath.Join("text", "languages", tag+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +205,7 @@ func TestDocumentedLanguage_I19(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("the documentation shows no language")
 	}
-	languages, err := mime.LoadLanguages(languageFolder(t, map[string]string{"eo.json": example}))
+	languages, err := text.LoadLanguages(languageFolder(t, map[string]string{"eo.json": example}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestDocumentedLanguage_I19(t *testing.T) {
 	if mail := parseWith(t, raw, mime.Options{Languages: languages}); mail.Text != "Jes." || mail.Quoted == "" || mail.Signature == "" {
 		t.Errorf("got %q, %q and %q", mail.Text, mail.Quoted, mail.Signature)
 	}
-	for _, tag := range mime.DefaultLanguages().Tags() {
+	for _, tag := range text.DefaultLanguages().Tags() {
 		if !strings.Contains(string(page), "| `"+tag+"` |") {
 			t.Errorf("the documentation does not name %s", tag)
 		}

@@ -1,11 +1,11 @@
 package mime_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -36,12 +36,12 @@ func TestOrigin_I23(t *testing.T) {
 			lines = append([]string{"Authentication-Results: " + ours + "; " + test.results}, lines...)
 		}
 		mail := parseWith(t, crlf(lines...), mime.Options{AuthServIDs: []string{ours}})
-		mime.Vouch(&mail, true, nil)
+		trust.Vouch(&mail, true, nil)
 		if mail.Origin != test.want {
 			t.Errorf("%s: %s of %+v", name, mail.Origin, mail.Auth)
 		}
 		mail = parseWith(t, crlf(lines...), mime.Options{})
-		mime.Vouch(&mail, false, nil)
+		trust.Vouch(&mail, false, nil)
 		if mail.Origin != schemas.OriginUnchecked {
 			t.Errorf("%s: %s where nobody is believed", name, mail.Origin)
 		}
@@ -83,38 +83,13 @@ func TestWhomAnAnswerGoesTo_I23_I24(t *testing.T) {
 			lines = append(lines, "Reply-To: "+test.replyTo)
 		}
 		mail := parseWith(t, crlf(append(lines, "", "text")...), mime.Options{AuthServIDs: []string{ours}})
-		mime.Vouch(&mail, true, forms)
+		trust.Vouch(&mail, true, forms)
 		if mail.AnswerTo.Address != test.want {
 			t.Errorf("%s: %s (%s)", name, mail.AnswerTo.Address, mail.Origin)
 		}
 	}
 	nobody := schemas.EmailReceived{Auth: schemas.MailAuth{Verdict: schemas.AuthNone}, ReplyTo: []schemas.Address{{Address: "victim@example.net"}}}
-	if mime.Vouch(&nobody, true, nil); nobody.AnswerTo.Address != "" {
+	if trust.Vouch(&nobody, true, nil); nobody.AnswerTo.Address != "" {
 		t.Errorf("a mail of nobody is answered to %s", nobody.AnswerTo.Address)
-	}
-}
-
-// The lists hold what they are for, one plain domain a line, and no public suffix.
-func TestFreemailDomains_I23(t *testing.T) {
-	t.Parallel()
-	domains := mime.FreemailDomains()
-	for _, known := range []string{
-		"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "yahoo.com", "icloud.com", "aol.com", "gmx.de", "gmx.net", "web.de", "t-online.de",
-		"posteo.de", "mailbox.org", "freenet.de", "orange.fr", "free.fr", "laposte.net", "libero.it", "wp.pl", "seznam.cz", "mail.ru", "yandex.ru",
-		"qq.com", "163.com", "naver.com", "proton.me", "protonmail.com", "tutanota.com", "tuta.io", "fastmail.com", "hey.com", "bluewin.ch", "telenet.be",
-	} {
-		if !slices.Contains(domains, known) {
-			t.Errorf("%s is missing", known)
-		}
-	}
-	for _, domain := range domains {
-		if strings.Trim(domain, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(domain, ".") || strings.HasPrefix(domain, ".") {
-			t.Errorf("%q is no domain", domain)
-		}
-	}
-	for _, none := range []string{"co.uk", "com.br", "example.com", "posteo", ""} {
-		if slices.Contains(domains, none) {
-			t.Errorf("%q is in the list", none)
-		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/emersion/go-msgauth/dkim"
 
 	"podium/ingest/mime"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -111,12 +112,12 @@ func TestAllowListOnlyWhenAligned_I23(t *testing.T) {
 	for name, test := range tests {
 		raw := crlf("Authentication-Results: "+ours+"; "+test.results, "From: "+test.from, "", "text")
 		mail := parseWith(t, raw, mime.Options{AuthServIDs: []string{ours}})
-		if got := mime.Allowed(&mail, list); got != test.want {
+		if got := trust.Allowed(&mail, list); got != test.want {
 			t.Errorf("%s: allowed %t (%+v)", name, got, mail.Auth)
 		}
 	}
 	twice := crlf("Authentication-Results: "+ours+"; dmarc=pass header.from=example.com", "From: ana@example.com", "From: eva@evil.example", "", "text")
-	if mail := parseWith(t, twice, mime.Options{AuthServIDs: []string{ours}}); mime.Allowed(&mail, list) || mail.Auth.Aligned {
+	if mail := parseWith(t, twice, mime.Options{AuthServIDs: []string{ours}}); trust.Allowed(&mail, list) || mail.Auth.Aligned {
 		t.Errorf("two From fields are allowed: %+v", mail.Auth)
 	}
 }
@@ -172,7 +173,7 @@ func TestSecondOpinion_I23(t *testing.T) {
 		"not a mail":          {"what is this", resolver(record), none, false},
 	}
 	for name, test := range tests {
-		mail := parseWith(t, test.raw, mime.Options{AuthServIDs: []string{ours}, DKIM: mime.DKIM{LookupTXT: test.lookup}})
+		mail := parseWith(t, test.raw, mime.Options{AuthServIDs: []string{ours}, DKIM: trust.DKIM{LookupTXT: test.lookup}})
 		if mail.Auth != test.want || slices.Contains(mail.Suspicious, "dkim_disagrees") != test.suspicious {
 			t.Errorf("%s: got %+v %v", name, mail.Auth, mail.Suspicious)
 		}
@@ -180,7 +181,7 @@ func TestSecondOpinion_I23(t *testing.T) {
 			t.Errorf("%s: the mail was not read from its beginning: %q", name, mail.Text)
 		}
 	}
-	unseekable, err := mime.Parse(t.Context(), io.MultiReader(strings.NewReader(raw)), mime.Options{Sink: kept{}, DKIM: mime.DKIM{LookupTXT: resolver(record)}})
+	unseekable, err := mime.Parse(t.Context(), io.MultiReader(strings.NewReader(raw)), mime.Options{Sink: kept{}, DKIM: trust.DKIM{LookupTXT: resolver(record)}})
 	if err != nil || unseekable.Auth != none || unseekable.Text != "text" {
 		t.Errorf("a stream: %+v, %v", unseekable.Auth, err)
 	}
@@ -200,7 +201,7 @@ func TestSecondOpinionIsBounded_I23(t *testing.T) {
 	signature, rest, _ := strings.Cut(raw, "From: ")
 	many := strings.Repeat(signature, 50) + "From: " + rest
 	questions := make(chan string, 100)
-	parseWith(t, many, mime.Options{DKIM: mime.DKIM{MaxVerifications: 3, LookupTXT: func(_ context.Context, name string) ([]string, error) {
+	parseWith(t, many, mime.Options{DKIM: trust.DKIM{MaxVerifications: 3, LookupTXT: func(_ context.Context, name string) ([]string, error) {
 		questions <- name
 		return []string{record}, nil
 	}}})
@@ -211,7 +212,7 @@ func TestSecondOpinionIsBounded_I23(t *testing.T) {
 		<-ctx.Done()
 		return nil, timeout{}
 	}
-	mail := parseWith(t, raw, mime.Options{DKIM: mime.DKIM{Timeout: time.Millisecond, LookupTXT: slow}})
+	mail := parseWith(t, raw, mime.Options{DKIM: trust.DKIM{Timeout: time.Millisecond, LookupTXT: slow}})
 	if mail.Auth.Verdict != schemas.AuthNone || mail.Text != "text" {
 		t.Errorf("a resolver that never answers: %+v %q", mail.Auth, mail.Text)
 	}
@@ -220,7 +221,7 @@ func TestSecondOpinionIsBounded_I23(t *testing.T) {
 		io.Reader
 		io.Seeker
 	}{io.MultiReader(strings.NewReader(raw), iotest.ErrReader(broken)), strings.NewReader(raw)}
-	if _, err := mime.Parse(t.Context(), failing, mime.Options{Sink: kept{}, DKIM: mime.DKIM{LookupTXT: func(context.Context, string) ([]string, error) {
+	if _, err := mime.Parse(t.Context(), failing, mime.Options{Sink: kept{}, DKIM: trust.DKIM{LookupTXT: func(context.Context, string) ([]string, error) {
 		return []string{record}, nil
 	}}}); !errors.Is(err, broken) {
 		t.Errorf("a failing disk: %v", err)

@@ -1,0 +1,47 @@
+package structure
+
+import "bytes"
+
+// An allowance bounds what is taken from inside the attachments of one mail,
+// the mails in it included.
+type allowance struct {
+	mails   int // attached mails that are read
+	bytes   int // of attached mails
+	text    int // bytes of their words
+	entries int // of archives
+	entry   int // calendar entries
+}
+
+func fullAllowance() *allowance {
+	return &allowance{mails: 100, bytes: 1 << 20, text: 64 << 10, entries: 1000, entry: 20}
+}
+
+const (
+	maxNested = 3        // mails inside mails
+	maxReport = 64 << 10 // bytes of a report, a returned header or an invitation
+	maxTail   = 64 << 10 // bytes at the end of an archive: its directory
+)
+
+// An inspection sees the bytes of an attachment as they pass and keeps a bounded
+// part of them: the beginning, and the end of a zip archive.
+type inspection struct {
+	limit int
+	head  []byte
+	tail  []byte
+	size  int64
+}
+
+// Write implements io.Writer. It never fails.
+func (i *inspection) Write(p []byte) (int, error) {
+	i.size += int64(len(p))
+	if room := i.limit - len(i.head); room > 0 {
+		i.head = append(i.head, p[:min(room, len(p))]...)
+	}
+	if bytes.HasPrefix(i.head, []byte("PK")) {
+		i.tail = append(i.tail, p[max(0, len(p)-maxTail):]...)
+		if len(i.tail) > 2*maxTail {
+			i.tail = append(i.tail[:0], i.tail[len(i.tail)-maxTail:]...)
+		}
+	}
+	return len(p), nil
+}

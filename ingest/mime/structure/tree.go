@@ -1,0 +1,184 @@
+package structure
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"podium/ingest/mime/charset"
+	"podium/ingest/mime/defect"
+	"podium/ingest/mime/header"
+	"podium/ingest/mime/text"
+	"podium/ingest/mime/transfer"
+	"podium/schemas"
+)
+
+// errEnough ends a walk at the limit of parts.
+var errEnough = errors.New("enough parts")
+
+// A walker reads the parts of one mail in order.
+type walker struct {
+	sink      Sink
+	limits    Limits
+	languages *text.Languages
+	lines     *lineReader
+	problems  *defect.Problems
+
+	parts       int
+	segments    []text.Segment
+	attachments []schemas.MailAttachment
+	report      string // the kind of report that the mail is; "" is none
+	budget      int    // bytes of text that are still kept
+	allowance   *allowance
+	nested      int             // mails around this one
+	returned    header.Header   // of the mail that a bounce returns
+	deliveries  *schemas.Bounce // what a delivery report says
+	fallback    *leafPart       // the first inline text that has a file's name
+	fallen      []byte          // its beginning
+	calendar    []schemas.CalendarEntry
+}
+
+// A place is where in the tree a part stands.
+type place struct {
+	depth       int
+	alternative int // number of the outermost enclosing multipart/alternative; 0 is none
+	defaultType string
+}
+
+func (w *walker) part(ctx context.Context, h header.Header, at place) error {
+	contentType := header.ParseParameters(h.First("content-type"), w.problems)
+	mediaType := w.mediaType(contentType.Value, at.defaultType)
+	if !strings.HasPrefix(mediaType, "multipart/") {
+		return w.leaf(ctx, h, mediaType, contentType.Parameters, at)
+	}
+	if at.depth >= w.limits.Depth {
+		w.problems.Add(defect.ProblemDepth)
+		return w.leaf(ctx, h, "application/octet-stream", nil, at)
+	}
+	boundary := contentType.Parameters["boundary"]
+	if boundary == "" || len(boundary) > maxBoundary {
+		w.problems.Add(defect.ProblemBoundary)
+		if boundary = guessBoundary(w.lines.peek(4 * lookAhead)); boundary == "" {
+			return w.leaf(ctx, h, "text/plain", nil, at)
+		}
+	}
+	if mediaType == "multipart/report" {
+		w.report = strings.ToLower(contentType.Parameters["report-type"])
+	}
+	w.parts++
+	inside := place{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
+	if mediaType == "multipart/alternative" && at.alternative == 0 {
+		inside.alternative = w.parts
+	}
+	if mediaType == "multipart/digest" {
+		inside.defaultType = "message/rfc822"
+	}
+	return w.decoded(h.First("content-transfer-encoding"), boundary, func() error { return w.multipart(ctx, boundary, inside) })
+}
+
+// decoded reads a multipart. One that is encoded as a whole, which RFC 2045
+// forbids in section 6.4, is read from what it says when it is decoded.
+func (w *walker) decoded(encoding, boundary string, read func() error) error {
+	switch strings.ToLower(strings.Trim(encoding, " \t\"'")) {
+	case "base64", "quoted-printable":
+	default:
+		return read()
+	}
+	if bytes.Contains(w.lines.peek(4*lookAhead), []byte("--"+boundary)) {
+		return read()
+	}
+	w.problems.Add(defect.ProblemEncoded)
+	outer := w.lines
+	w.lines = newLineReader(transfer.DecodeTransfer(encoding, outer.body(), w.problems))
+	err := read()
+	if w.lines.failure != nil && err == nil {
+		err = w.lines.failure
+	}
+	w.lines = outer
+	return err
+}
+
+func (w *walker) mediaType(declared, standard string) string {
+	if declared == "" {
+		return standard
+	}
+	kind, name, found := strings.Cut(declared, "/")
+	if !found || kind == "" || name == "" || strings.ContainsAny(declared, " \t\"<>@,") || len(declared) > 127 {
+		w.problems.Add(defect.ProblemType)
+		if kind == "multipart" {
+			return "multipart/mixed"
+		}
+		return standard
+	}
+	return charset.Clean(declared)
+}
+
+// multipart reads the parts between delimiters, then what stands behind the last.
+func (w *walker) multipart(ctx context.Context, boundary string, inside place) error {
+	level := w.lines.open(boundary)
+	defer w.lines.close(level)
+	preamble, err := w.read(w.lines.body(), w.limits.Text)
+	if err == nil {
+		err = w.skip()
+	}
+	if err != nil {
+		return err
+	}
+	for parts := 0; ; parts++ {
+		switch {
+		case !w.lines.stopped, w.lines.level < level:
+			w.problems.Add(defect.ProblemUnclosed)
+			if parts == 0 {
+				w.noParts(preamble, inside)
+			}
+			return nil
+		case w.lines.final:
+			if parts == 0 {
+				w.noParts(preamble, inside)
+			}
+			w.lines.resume()
+			w.lines.close(level)
+			return w.skip()
+		}
+		w.lines.resume()
+		if w.parts++; w.parts > w.limits.Parts {
+			w.problems.Add(defect.ProblemParts)
+			return errEnough
+		}
+		if err := w.part(ctx, readHeader(w.lines, w.limits, w.problems), inside); err != nil {
+			return err
+		}
+		if err := w.skip(); err != nil {
+			return err
+		}
+	}
+}
+
+// noParts takes what stands before the first delimiter for the text when there
+// is no delimiter at all, as when the boundary of the header is not that of the body.
+func (w *walker) noParts(preamble []byte, inside place) {
+	w.problems.Add(defect.ProblemNoParts)
+	w.segments = append(w.segments, text.Segment{Alternative: inside.alternative, Plain: []string{charset.ToUTF8(preamble, "", w.problems)}})
+}
+
+// skip passes over the rest up to the next delimiter.
+func (w *walker) skip() error {
+	if w.lines.stopped {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, w.lines.body())
+	return err
+}
+
+// guessBoundary finds the first line of the form "--word" in the beginning of a body.
+func guessBoundary(ahead []byte) string {
+	for line := range bytes.Lines(ahead) {
+		text := strings.TrimRight(string(line), " \t\r\n")
+		if word, found := strings.CutPrefix(text, "--"); found && len(word) >= 4 && len(word) <= maxBoundary && !strings.Contains(word, " ") {
+			return word
+		}
+	}
+	return ""
+}

@@ -1,0 +1,255 @@
+package text
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed languages/*.json
+var languageFiles embed.FS
+
+// A vocabulary is the words of one language by which mail programs announce what they quote and
+// what they add. All are folded.
+type vocabulary struct {
+	attributions    []template        // the line above a quotation
+	signatures      []template        // lines that mail programs add by themselves
+	pronouns        []string          // who writes, in lines that no program writes
+	separators      []string          // between dashes, above a quotation
+	forwards        []string          // between dashes or before a colon, above what was passed on
+	forwardSubjects []string          // beginnings of the subjects of what was passed on
+	replySubjects   []string          // beginnings of the subjects of answers
+	header          map[role][]string // the fields of a copied header
+	stubs           []string          // texts that only say that there is an HTML part
+	bounces         []string          // beginnings of the subjects of bounces
+	autoReplies     []string          // beginnings of the subjects of automatic replies
+}
+
+// A role is what a field of a copied header says.
+type role uint8
+
+const (
+	roleFrom role = 1 << iota
+	roleSent      // a date, by a word that only mail has
+	roleDate
+	roleTo
+	roleSubject
+	roleOther
+)
+
+func roleNames() map[string]role {
+	return map[string]role{
+		"from": roleFrom, "sent": roleSent, "date": roleDate, "to": roleTo, "subject": roleSubject, "other": roleOther,
+	}
+}
+
+// Languages are all languages that mail is read in, ready to be asked. They
+// never change and may be shared.
+type Languages struct {
+	tags         []string
+	attributions map[string][]*template // by how they end, see endingOf
+	signatures   []template
+	pronouns     map[string]bool
+	separators   map[string]bool
+	forwards     map[string]bool
+	labels       map[string][]label
+
+	forwardSubjects, replySubjects []string
+
+	stubs, bounces, autoReplies []string
+}
+
+// A label is the name of a header's field in one language.
+type label struct {
+	language int
+	role     role
+}
+
+// builtIn are the languages of this program. A test reads them.
+var builtIn = sync.OnceValues(func() (*Languages, error) { //nolint:gochecknoglobals // embedded words, read once and never changed
+	languages, err := readBuiltIn()
+	if err != nil {
+		return nil, err
+	}
+	return compile(languages), nil
+})
+
+// DefaultLanguages returns the languages that come with this program.
+func DefaultLanguages() *Languages {
+	languages, err := builtIn()
+	if err != nil {
+		panic(fmt.Sprintf("embedded languages: %v", err)) // a test reads them
+	}
+	return languages
+}
+
+func readBuiltIn() (map[string]vocabulary, error) {
+	inside, err := fs.Sub(languageFiles, "languages")
+	if err != nil {
+		return nil, err
+	}
+	return readLanguages(inside, "languages")
+}
+
+// LoadLanguages returns the languages of this program together with those of a
+// folder, in which each file TAG.json is one language. A file replaces the
+// language of this program that has its tag. The error is LanguageFaults where
+// files are wrong, all of them.
+func LoadLanguages(folder string) (*Languages, error) {
+	languages, err := readBuiltIn()
+	if err != nil {
+		return nil, err
+	}
+	added, err := readLanguages(os.DirFS(folder), folder)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(languages, added)
+	if len(languages) > maxLanguages {
+		return nil, LanguageFaults{{File: folder, Message: fmt.Sprintf("with those of the program there are more than %d languages", maxLanguages)}}
+	}
+	return compile(languages), nil
+}
+
+// languageTag is a tag of BCP 47, as far as files are named by it.
+var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
+
+func readLanguages(folder fs.FS, name string) (map[string]vocabulary, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if failure, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failure.Err // its path is always "."
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the languages in %s: %w", name, err)
+	}
+	languages := map[string]vocabulary{}
+	var faults LanguageFaults
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue // what an editor or a mount keeps there
+		}
+		file := filepath.Join(name, entry.Name())
+		tag := strings.TrimSuffix(entry.Name(), ".json")
+		if path.Ext(entry.Name()) != ".json" || !languageTag.MatchString(tag) {
+			faults = append(faults, &LanguageFault{File: file, Message: "a language is a file such as eo.json or pt-BR.json, named by its tag (BCP 47)"})
+			continue
+		}
+		content, err := readBounded(folder, entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read the language %s: %w", file, err)
+		}
+		read, found := readLanguage(file, content)
+		languages[tag] = read
+		faults = append(faults, found...)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return languages, nil
+}
+
+// readBounded reads a file, or one byte more than a language may have.
+func readBounded(folder fs.FS, name string) ([]byte, error) {
+	file, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxLanguageFile+1))
+	return content, errors.Join(err, file.Close())
+}
+
+// Tags returns the tags of the languages, in lexical order.
+func (l *Languages) Tags() []string { return slices.Clone(l.tags) }
+
+func compile(languages map[string]vocabulary) *Languages {
+	all := &Languages{
+		tags: slices.Sorted(maps.Keys(languages)), attributions: map[string][]*template{}, pronouns: map[string]bool{},
+		separators: map[string]bool{}, forwards: map[string]bool{}, labels: map[string][]label{},
+	}
+	for number, tag := range all.tags {
+		one := languages[tag]
+		for i := range one.attributions {
+			ending := endingOf(one.attributions[i].last)
+			all.attributions[ending] = append(all.attributions[ending], &one.attributions[i])
+		}
+		all.signatures = append(all.signatures, one.signatures...)
+		include(all.pronouns, one.pronouns)
+		include(all.separators, one.separators)
+		include(all.forwards, one.forwards)
+		for kind, names := range one.header {
+			for _, name := range names {
+				name = strings.TrimSuffix(name, ":")
+				all.labels[name] = append(all.labels[name], label{language: number, role: kind})
+			}
+		}
+		all.forwardSubjects = append(all.forwardSubjects, one.forwardSubjects...)
+		all.replySubjects = append(all.replySubjects, one.replySubjects...)
+		all.stubs = append(all.stubs, one.stubs...)
+		all.bounces = append(all.bounces, one.bounces...)
+		all.autoReplies = append(all.autoReplies, one.autoReplies...)
+	}
+	return all
+}
+
+func include(set map[string]bool, texts []string) {
+	for _, text := range texts {
+		set[strings.Trim(text, "-_ :")] = true
+	}
+}
+
+// maxEnding is how many bytes at the end of an attribution choose the templates
+// that it is compared with.
+const maxEnding = 6
+
+func endingOf(text string) string { return text[max(0, len(text)-maxEnding):] }
+
+// stub tells whether a plain text only stands in for an HTML part.
+func (l *Languages) stub(text string) bool {
+	if len(text) > 500 {
+		return false
+	}
+	folded := Fold(text)
+	return slices.ContainsFunc(l.stubs, func(words string) bool { return strings.Contains(folded, words) })
+}
+
+// Forwarded and answers tell what a folded subject says that a mail is.
+func (l *Languages) Forwarded(subject string) bool { return beginsAny(subject, l.forwardSubjects) }
+
+func (l *Languages) Answers(subject string) bool { return beginsAny(subject, l.replySubjects) }
+
+// signature tells whether a folded line is one that a program adds by itself.
+func (l *Languages) signature(line string) bool {
+	return slices.ContainsFunc(l.signatures, func(known template) bool {
+		_, matched := known.matches(line)
+		return matched
+	})
+}
+
+// Automatic tells whether a folded subject is one that programs write by themselves.
+func (l *Languages) Automatic(subject string) bool { return beginsAny(subject, l.autoReplies) }
+
+// Bounced tells whether a folded subject begins as that of a bounce, and whether it
+// says nothing else, or goes on behind a colon or in parentheses.
+func (l *Languages) Bounced(subject string) (begins, alone bool) {
+	for _, phrase := range l.bounces {
+		rest, found := strings.CutPrefix(subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		begins = begins || found
+		alone = alone || found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
+	}
+	return begins, alone
+}
+
+func beginsAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
+}
