@@ -12,24 +12,24 @@ import (
 // report, from the mail that was returned or its header, from the words of the
 // programs that write no report, and from the address that it was sent to.
 func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Options) {
-	bounce := m.Deliveries
+	bounce := m.DeliveryStatus
 	if bounce == nil {
 		bounce = &schemas.Bounce{}
 	}
 	if failed := m.Header.First("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
 		address, _, _ := strings.Cut(failed, ",")
-		bounce.Recipient, bounce.Action = header.ShortText(address), "failed"
+		bounce.Recipient, bounce.Action = header.Short(address), "failed"
 	}
-	returned := m.Returned
+	returned := m.ReturnedHeader
 	if len(returned) == 0 {
 		returned = headerInText(mail, options.Limits)
 	}
 	if id := header.FirstID(returned.First("message-id")); id != "" {
 		bounce.MessageID = id
 	}
-	mail.Thread = root(returned)
+	mail.Thread = threadRoot(returned)
 	if bounce.MessageID == "" {
-		bounce.MessageID = ownAddress(mail, m.Header, options)
+		bounce.MessageID = messageSentTo(mail, m.Header, options)
 	}
 	if bounce.MessageID == "" {
 		bounce.MessageID = mail.InReplyTo
@@ -51,15 +51,15 @@ func headerInText(mail *schemas.EmailReceived, limits structure.Limits) header.H
 		if begin := strings.LastIndex(text[:at], "\n\n"); begin >= 0 {
 			at = begin + 1
 		}
-		if h := structure.HeaderOf([]byte(text[at+1:]), limits); h.Has("message-id") {
+		if h := structure.ParseHeader([]byte(text[at+1:]), limits); h.Has("message-id") {
 			return h
 		}
 	}
 	return nil
 }
 
-// root returns the oldest id that a header names.
-func root(h header.Header) string {
+// threadRoot returns the oldest id that a header names.
+func threadRoot(h header.Header) string {
 	for _, name := range [...]string{"references", "in-reply-to", "message-id"} {
 		if id := header.FirstID(h.First(name)); id != "" {
 			return id
@@ -71,9 +71,9 @@ func root(h header.Header) string {
 // maxAsked bounds how many addresses of a mail Options.Address is asked about.
 const maxAsked = 50
 
-// ownAddress returns the Message-ID of the mail that an address stands for to
+// messageSentTo returns the Message-ID of the mail that an address stands for to
 // which this one was sent, or "".
-func ownAddress(mail *schemas.EmailReceived, h header.Header, options *Options) string {
+func messageSentTo(mail *schemas.EmailReceived, h header.Header, options *Options) string {
 	if options.Address == nil {
 		return ""
 	}

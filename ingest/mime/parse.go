@@ -51,17 +51,17 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	if err != nil {
 		return schemas.EmailReceived{}, fmt.Errorf("parse mail: %w", err)
 	}
-	found := &defect.Problems{}
-	m, err := structure.ReadMessage(ctx, raw, options.Sink, options.Limits, options.Languages, found)
+	found := &defect.List{}
+	m, err := structure.Read(ctx, raw, options.Sink, options.Limits, options.Languages, found)
 	if err != nil {
 		return schemas.EmailReceived{From: []schemas.Address{}, Class: schemas.MailHuman}, fmt.Errorf("parse mail: %w", err)
 	}
 	if options.Truncated {
-		found.Add(defect.ProblemTruncated)
+		found.Add(defect.Truncated)
 	}
 	mail := schemas.EmailReceived{Attachments: m.Attachments, Calendar: m.Calendar}
 	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, found)
-	subject := text.Fold(mail.Subject)
+	subject := text.Normalize(mail.Subject)
 	fillText(&mail, m, subject, &options, found)
 	judgeSender(&mail, m, subject, outcomes, author, &options)
 	state(&mail, m.Header, found)
@@ -70,10 +70,10 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 
 // judgeSender fills what says who sent a mail and whether to believe it. An author
 // whom another program may read otherwise is not who was authenticated.
-func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject string, outcomes []trust.Signed, author header.Authorship, options *Options) {
-	e := &trust.Envelope{
-		Header: m.Header, Report: m.Report, Author: author.From, Subject: subject, Languages: options.Languages,
-		Own: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
+func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject string, outcomes []trust.Signature, author header.Authors, options *Options) {
+	e := &trust.Evidence{
+		Header: m.Header, ReportType: m.ReportType, Author: author.From, Subject: subject, Languages: options.Languages,
+		OwnMessageID: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = trust.Classify(e)
 	mail.Suppress = trust.Suppressed(e)
@@ -81,10 +81,10 @@ func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject stri
 	case mail.Class == schemas.MailBounce:
 		fillBounce(mail, m, options)
 	case len(mail.References) == 0 && mail.InReplyTo == "":
-		mail.Thread = ownAddress(mail, m.Header, options)
+		mail.Thread = messageSentTo(mail, m.Header, options)
 	}
 	from := ""
-	if len(mail.From) == 1 && m.Header.Count("from") == 1 && !author.From.Disputed {
+	if len(mail.From) == 1 && m.Header.Count("from") == 1 && !author.From.Ambiguous {
 		from = mail.From[0].Address
 	}
 	auth, disagrees := trust.Authenticate(m.Header, options.AuthServIDs, outcomes, from)
@@ -93,18 +93,18 @@ func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject stri
 
 // state says how well a mail was understood. Without a header its class is one
 // that nothing answers: nobody has sent it.
-func state(mail *schemas.EmailReceived, h header.Header, found *defect.Problems) {
-	mail.Parse, mail.Problems = schemas.ParseOK, found.List
-	if len(found.List) > 0 {
+func state(mail *schemas.EmailReceived, h header.Header, found *defect.List) {
+	mail.Parse, mail.Problems = schemas.ParseOK, found.Names
+	if len(found.Names) > 0 {
 		mail.Parse = schemas.ParseDegraded
 	}
 	if len(h) > 0 {
 		return
 	}
 	mail.Class, mail.Signals = schemas.MailAutoReply, []string{trust.SignalNoHeader}
-	mail.Parse, mail.Problems = schemas.ParseDegraded, []string{defect.ProblemHeader}
+	mail.Parse, mail.Problems = schemas.ParseDegraded, []string{defect.NoHeader}
 	if mail.Text == "" && mail.Quoted == "" && mail.Hidden == "" && len(mail.Attachments) == 0 {
-		mail.Parse, mail.Problems = schemas.ParseFailed, []string{defect.ProblemEmpty}
+		mail.Parse, mail.Problems = schemas.ParseFailed, []string{defect.Empty}
 	}
 }
 
@@ -113,21 +113,21 @@ func state(mail *schemas.EmailReceived, h header.Header, found *defect.Problems)
 func Unparsed() schemas.EmailReceived {
 	return schemas.EmailReceived{
 		From: []schemas.Address{}, Class: schemas.MailAutoReply, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
-		Parse: schemas.ParseFailed, Problems: []string{defect.ProblemInternal},
+		Parse: schemas.ParseFailed, Problems: []string{defect.Internal},
 	}
 }
 
 // fillText fills in the words, told apart by whose they are.
-func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options, found *defect.Problems) {
+func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options, found *defect.List) {
 	words, hidden := m.Text()
 	languages, limits := options.Languages, options.Limits
-	mail.Text, mail.Quoted, mail.Signature = languages.SplitText(words, text.Occasion{
-		Forwarded: languages.Forwarded(subject),
-		Reply:     mail.InReplyTo != "" || len(mail.References) > 0 || languages.Answers(subject),
+	mail.Text, mail.Quoted, mail.Signature = languages.Split(words, text.Purpose{
+		Forward: languages.ForwardSubject(subject),
+		Reply:   mail.InReplyTo != "" || len(mail.References) > 0 || languages.ReplySubject(subject),
 	})
 	mail.Hidden = charset.Truncate(hidden, limits.Hidden)
 	if len(mail.Text) > limits.Text || len(mail.Quoted) > limits.Text {
-		found.Add(defect.ProblemText)
+		found.Add(defect.TextTooLong)
 		mail.Text, mail.Quoted = charset.Truncate(mail.Text, limits.Text), charset.Truncate(mail.Quoted, limits.Text)
 	}
 }

@@ -17,46 +17,46 @@ import (
 // does not fit is tried as UTF-8, of which a part may be damaged, as the set that
 // it looks like, and as windows-1252, which the unlabelled mail of half of the
 // world is. It never fails.
-func ToUTF8(data []byte, label string, found *defect.Problems) string {
-	label = CleanLabel(label)
+func ToUTF8(data []byte, label string, found *defect.List) string {
+	label = NormalizeLabel(label)
 	if label == "" || label == "utf-8" || label == "us-ascii" {
-		if Plain(data) {
+		if IsUTF8(data) {
 			return Clean(string(data))
 		}
-		text, likely := Mend(data)
+		text, likely := RepairUTF8(data)
 		if label != "" || likely {
-			found.Add(defect.ProblemCharacters)
+			found.Add(defect.Characters)
 		}
 		if likely {
 			return Clean(text)
 		}
 		return Clean(guess(data))
 	}
-	text, known := decodeLabel(data, label)
+	text, known := decodeLabeled(data, label)
 	switch {
 	case known && !strings.ContainsRune(text, utf8.RuneError):
 		return Clean(text)
 	case known:
-		found.Add(defect.ProblemCharacters)
+		found.Add(defect.Characters)
 	default:
-		found.Add(defect.ProblemCharset)
+		found.Add(defect.Charset)
 	}
 	sevenBit := label == "utf-7" && IsASCII(string(data)) // which nobody would take for plain text
-	if Plain(data) && !sevenBit {
+	if IsUTF8(data) && !sevenBit {
 		return Clean(string(data))
 	}
 	if sevenBit || known && strings.Count(text, "\uFFFD")*20 < len(text) {
 		return Clean(text) // a character or two are damaged
 	}
-	if mended, likely := Mend(data); likely {
+	if mended, likely := RepairUTF8(data); likely {
 		return Clean(mended)
 	}
 	return Clean(guess(data))
 }
 
-// Plain tells whether bytes are UTF-8 and no escapes of ISO-2022-JP, which are
+// IsUTF8 tells whether bytes are UTF-8 and no escapes of ISO-2022-JP, which are
 // ASCII as well.
-func Plain(data []byte) bool { return utf8.Valid(data) && !escaped(data) }
+func IsUTF8(data []byte) bool { return utf8.Valid(data) && !hasISO2022JPEscape(data) }
 
 // guess reads bytes whose character set nobody tells.
 func guess(data []byte) string {
@@ -65,12 +65,12 @@ func guess(data []byte) string {
 			return string(text)
 		}
 	}
-	return latin(data)
+	return decodeWindows1252(data)
 }
 
-// decodeLabel decodes by the labels of the web first, where iso-8859-1 means
+// decodeLabeled decodes by the labels of the web first, where iso-8859-1 means
 // windows-1252 as it does in mail, then by the names of IANA.
-func decodeLabel(data []byte, label string) (string, bool) {
+func decodeLabeled(data []byte, label string) (string, bool) {
 	if label == "utf-7" {
 		return decodeUTF7(data), true
 	}
@@ -88,7 +88,9 @@ func decodeLabel(data []byte, label string) (string, bool) {
 	return string(text), err == nil
 }
 
-func CleanLabel(label string) string {
+// NormalizeLabel returns the name of a character set in lower case, without what
+// programs add to it; of UTF-8, ASCII and UTF-7 always the same.
+func NormalizeLabel(label string) string {
 	label = strings.ToLower(strings.Trim(label, " \t\"'"))
 	label, _, _ = strings.Cut(label, "*") // RFC 2231, section 5: charset*language
 	switch label {
@@ -105,7 +107,7 @@ func CleanLabel(label string) string {
 	return label
 }
 
-func latin(data []byte) string {
+func decodeWindows1252(data []byte) string {
 	text, err := charmap.Windows1252.NewDecoder().Bytes(data)
 	if err != nil {
 		return strings.ToValidUTF8(string(data), "\uFFFD")
@@ -115,8 +117,8 @@ func latin(data []byte) string {
 
 var metaCharset = regexp.MustCompile(`(?i)<meta[^>]{0,200}charset\s*=\s*["']?([a-z0-9_:.-]{2,40})`)
 
-// HTMLCharset returns the character set that a page itself declares, or "".
-func HTMLCharset(page []byte) string {
+// DeclaredInHTML returns the character set that a page itself declares, or "".
+func DeclaredInHTML(page []byte) string {
 	if match := metaCharset.FindSubmatch(page[:min(len(page), 2048)]); match != nil {
 		return string(match[1])
 	}

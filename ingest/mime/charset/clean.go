@@ -57,6 +57,7 @@ func Truncate(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "")
 }
 
+// IsASCII tells whether a text has no byte above ASCII.
 func IsASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] > unicode.MaxASCII {
@@ -66,4 +67,5 @@ func IsASCII(text string) bool {
 	return true
 }
 
+// IsLetter tells whether a byte is a letter of ASCII.
 func IsLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -30,10 +30,10 @@ func Detect(data []byte) encoding.Encoding {
 		if len(data)%2 == 0 {
 			return utf16.UTF16(utf16.LittleEndian, utf16.UseBOM)
 		}
-	case escaped(sample):
+	case hasISO2022JPEscape(sample):
 		return japanese.ISO2022JP
 	}
-	high, runs, latin := letters(sample)
+	high, runs, latin := countLetters(sample)
 	if high < minHigh || high < 3*runs && high < latin {
 		return nil // accents stand alone among Latin letters
 	}
@@ -48,13 +48,13 @@ func Detect(data []byte) encoding.Encoding {
 
 const minHigh = 10 // bytes above ASCII; fewer tell nothing
 
-func escaped(data []byte) bool {
+func hasISO2022JPEscape(data []byte) bool {
 	return bytes.Contains(data, []byte("\x1b$B")) || bytes.Contains(data, []byte("\x1b$@"))
 }
 
-// letters counts the bytes above ASCII, the stretches that they form, and the
+// countLetters counts the bytes above ASCII, the stretches that they form, and the
 // letters of ASCII.
-func letters(sample []byte) (high, runs, latin int) {
+func countLetters(sample []byte) (high, runs, latin int) {
 	inside := false
 	for _, c := range sample {
 		switch {

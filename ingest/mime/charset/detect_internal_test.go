@@ -49,12 +49,12 @@ func TestDetectedCharset_I18(t *testing.T) {
 			labels = []string{"x-unknown"} // it is valid ASCII otherwise
 		}
 		for _, label := range labels {
-			if got := ToUTF8(data, label, &defect.Problems{}); got != test.text && !(name == "iso-2022-jp" && strings.Contains(got, "\x1b")) {
+			if got := ToUTF8(data, label, &defect.List{}); got != test.text && !(name == "iso-2022-jp" && strings.Contains(got, "\x1b")) {
 				t.Errorf("%s with label %q: got %q", name, label, got)
 			}
 		}
 	}
-	if got := ToUTF8([]byte("Gr\xc3\xbc\xc3\x9fe und mehr\xff"), "utf-8", &defect.Problems{}); strings.Count(got, "Gr") != 1 || !strings.Contains(got, "und mehr") {
+	if got := ToUTF8([]byte("Gr\xc3\xbc\xc3\x9fe und mehr\xff"), "utf-8", &defect.List{}); strings.Count(got, "Gr") != 1 || !strings.Contains(got, "und mehr") {
 		t.Errorf("a damaged character cost the text: %q", got)
 	}
 }

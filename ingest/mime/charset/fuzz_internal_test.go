@@ -27,11 +27,11 @@ func FuzzCharacters(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, label := range []string{"", "utf-8", "us-ascii", "utf-7", "iso-2022-jp", "windows-1252", "x-unknown"} {
-			valid(t, ToUTF8(data, label, &defect.Problems{}))
+			valid(t, ToUTF8(data, label, &defect.List{}))
 		}
 		valid(t, decodeUTF7(data))
-		text, _ := Mend(data)
-		if escaped(data) {
+		text, _ := RepairUTF8(data)
+		if hasISO2022JPEscape(data) {
 			return
 		}
 		valid(t, text)

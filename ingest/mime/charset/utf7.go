@@ -23,7 +23,7 @@ func decodeUTF7(data []byte) string {
 			continue
 		}
 		end := i + 1
-		for end < len(data) && transfer.StandardSextet(data[end]) < 64 {
+		for end < len(data) && transfer.StandardBase64Value(data[end]) < 64 {
 			end++
 		}
 		switch minus := end < len(data) && data[end] == '-'; {
@@ -45,7 +45,7 @@ func decodeUTF7(data []byte) string {
 func writeUTF16(out *strings.Builder, stretch []byte) {
 	bits, have, first := uint32(0), 0, rune(0) // first is that of a surrogate pair
 	for _, c := range stretch {
-		bits = bits<<6 | uint32(transfer.StandardSextet(c))
+		bits = bits<<6 | uint32(transfer.StandardBase64Value(c))
 		if have += 6; have < 16 {
 			continue
 		}

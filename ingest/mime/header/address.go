@@ -12,50 +12,50 @@ import (
 	"podium/schemas"
 )
 
-// A Reading is what the address fields of one name say.
-type Reading struct {
-	List []schemas.Address
-	Bare string // the first name that stands where an address should, such as MAILER-DAEMON
-	// disputed tells that another program may find another address in the fields:
+// A AddressList is what the address fields of one name say.
+type AddressList struct {
+	Mailboxes []schemas.Address
+	BareWord  string // the first name that stands where an address should, such as MAILER-DAEMON
+	// Ambiguous tells that another program may find another address in the fields:
 	// what no grammar allows, obsolete syntax, an address in a comment. The list
 	// holds only what the standard reads; where that is nothing, nothing is guessed.
-	Disputed bool
+	Ambiguous bool
 }
 
-// ReadAddresses reads every field of a name (RFC 5322, sections 3.4 and 4.4). A
+// ParseAddresses reads every field of a name (RFC 5322, sections 3.4 and 4.4). A
 // malformed list gives the addresses that stand in it as they stand; none is ever
 // put together from pieces.
-func ReadAddresses(h Header, name string, left *int, found *defect.Problems) Reading {
-	var all Reading
+func ParseAddresses(h Header, name string, left *int, found *defect.List) AddressList {
+	var all AddressList
 	for i := range h {
 		if h[i].Name != name || h[i].Value == "" {
 			continue
 		}
-		r := listReader{lexer: lexer{text: h[i].Value}, left: *left - len(all.List), problems: found}
+		r := addressParser{lexer: lexer{text: h[i].Value}, left: *left - len(all.Mailboxes), defects: found}
 		r.read()
-		all.List = append(all.List, r.found.List...)
-		all.Disputed = all.Disputed || r.found.Disputed
-		if all.Bare == "" {
-			all.Bare = r.found.Bare
+		all.Mailboxes = append(all.Mailboxes, r.found.Mailboxes...)
+		all.Ambiguous = all.Ambiguous || r.found.Ambiguous
+		if all.BareWord == "" {
+			all.BareWord = r.found.BareWord
 		}
 	}
-	*left -= len(all.List)
+	*left -= len(all.Mailboxes)
 	return all
 }
 
-// A listReader reads one field.
-type listReader struct {
-	lexer    lexer
-	left     int  // addresses that are still kept
-	full     bool // one more stands there
-	problems *defect.Problems
-	found    Reading
-	group    bool // inside of "name: …;"
-	set      encoding.Encoding
-	guessed  bool // set is what the whole field looks like
+// A addressParser reads one field.
+type addressParser struct {
+	lexer   lexer
+	left    int  // addresses that are still kept
+	full    bool // one more stands there
+	defects *defect.List
+	found   AddressList
+	group   bool // inside of "name: …;"
+	set     encoding.Encoding
+	guessed bool // set is what the whole field looks like
 }
 
-func (r *listReader) read() {
+func (r *addressParser) read() {
 	var buffer [10]token
 	tokens := buffer[:0] // of the member that is read
 	inside := false      // of angle brackets that begin with a route, where a comma separates nothing
@@ -63,19 +63,19 @@ func (r *listReader) read() {
 		one := r.lexer.next()
 		switch {
 		case one.is(tokenEnd):
-			r.member(tokens, one.remark)
-			if r.group || r.lexer.open || r.lexer.encloses {
-				r.dispute()
+			r.member(tokens, one.comment)
+			if r.group || r.lexer.unclosed || r.lexer.encodedSpecials {
+				r.markAmbiguous()
 			}
 			return
 		case one.is(',') && !inside, one.is(';'):
 			inside = false
-			r.member(tokens, one.remark)
+			r.member(tokens, one.comment)
 			tokens = tokens[:0]
 			r.group = r.group && !one.is(';')
 		case one.is(':') && !r.group && beginsGroup(tokens):
-			if strings.Contains(phrase(tokens)+tokens[0].remark+one.remark, "@") {
-				r.dispute()
+			if strings.Contains(phrase(tokens)+tokens[0].comment+one.comment, "@") {
+				r.markAmbiguous()
 			}
 			r.group, tokens = true, tokens[:0]
 		default:
@@ -85,7 +85,7 @@ func (r *listReader) read() {
 			}
 		}
 		if r.full {
-			r.problems.Add(defect.ProblemAddresses)
+			r.defects.Add(defect.TooManyAddresses)
 			return
 		}
 	}
@@ -98,55 +98,55 @@ func beginsGroup(tokens []token) bool {
 	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t token) bool { return t.is('@') || t.is('<') })
 }
 
-func (r *listReader) dispute() {
-	r.found.Disputed = true
-	r.problems.Add(defect.ProblemAddress)
+func (r *addressParser) markAmbiguous() {
+	r.found.Ambiguous = true
+	r.defects.Add(defect.AddressList)
 }
 
 // member takes what stands between two separators. last is a comment at its end.
-func (r *listReader) member(tokens []token, last string) {
+func (r *addressParser) member(tokens []token, last string) {
 	if len(tokens) == 0 { // RFC 5322, section 4.4
 		if strings.Contains(last, "@") {
-			r.dispute()
+			r.markAmbiguous()
 		}
 		return
 	}
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.is('<') })
 	name := ""
-	one, ok := bracketless(tokens)
+	one, ok := parseBareAddr(tokens)
 	if open >= 0 {
-		one, ok = bracketed(tokens[open+1:])
+		one, ok = parseAngleAddr(tokens[open+1:])
 		name = phrase(tokens[:open])
 		// An address for a name is nothing that others could take for another one when it is the same.
-		one.odd = one.odd || hasAt(tokens[:open]) && !strings.EqualFold(strings.ReplaceAll(name, " ", ""), one.address)
+		one.ambiguous = one.ambiguous || hasAt(tokens[:open]) && !strings.EqualFold(strings.ReplaceAll(name, " ", ""), one.address)
 	}
 	if !ok || len(tokens) == maxTokens {
 		r.unreadable(tokens, open)
 		return
 	}
-	if one.odd || anotherAddress(last, one.address) || slices.ContainsFunc(tokens, func(t token) bool { return anotherAddress(t.remark, one.address) }) {
-		r.dispute()
+	if one.ambiguous || anotherAddress(last, one.address) || slices.ContainsFunc(tokens, func(t token) bool { return anotherAddress(t.comment, one.address) }) {
+		r.markAmbiguous()
 	}
 	if r.full = r.left == 0; r.full {
 		return
 	}
 	r.left--
 	if name == "" { // programs wrote it into a comment before there were display names
-		name = strings.ReplaceAll(cmp.Or(last, tokens[0].remark), `\`, "")
+		name = strings.ReplaceAll(cmp.Or(last, tokens[0].comment), `\`, "")
 	}
-	r.found.List = append(r.found.List, schemas.Address{Name: r.name(name), Address: one.address})
+	r.found.Mailboxes = append(r.found.Mailboxes, schemas.Address{Name: r.name(name), Address: one.address})
 }
 
 // unreadable notes a member without an address.
-func (r *listReader) unreadable(tokens []token, open int) {
-	r.problems.Add(defect.ProblemAddress)
+func (r *addressParser) unreadable(tokens []token, open int) {
+	r.defects.Add(defect.AddressList)
 	text := phrase(tokens)
-	if hasAt(tokens) || strings.ContainsAny(DecodeWords(text, &defect.Problems{}), "@\uff20\ufe6b") {
-		r.found.Disputed = true
+	if hasAt(tokens) || strings.ContainsAny(DecodeWords(text, &defect.List{}), "@\uff20\ufe6b") {
+		r.found.Ambiguous = true
 	}
 	inside := tokens[open+1:]
-	if r.found.Bare == "" && len(inside) > 0 && inside[0].is(tokenWord) && (len(inside) == 1 || inside[1].is('>')) {
-		r.found.Bare = inside[0].text
+	if r.found.BareWord == "" && len(inside) > 0 && inside[0].is(tokenAtom) && (len(inside) == 1 || inside[1].is('>')) {
+		r.found.BareWord = inside[0].text
 	}
 }
 
@@ -155,24 +155,24 @@ func hasAt(tokens []token) bool {
 }
 
 // anotherAddress tells whether a comment holds an address that is not the one.
-func anotherAddress(remark, address string) bool {
-	return strings.Contains(remark, "@") && !strings.EqualFold(strings.TrimSpace(remark), address)
+func anotherAddress(comment, address string) bool {
+	return strings.Contains(comment, "@") && !strings.EqualFold(strings.TrimSpace(comment), address)
 }
 
-// bracketless reads an address that stands without angle brackets, maybe with one
+// parseBareAddr reads an address that stands without angle brackets, maybe with one
 // that was never opened.
-func bracketless(tokens []token) (spec, bool) {
+func parseBareAddr(tokens []token) (addrSpec, bool) {
 	stray := false
 	for len(tokens) > 0 && tokens[len(tokens)-1].is('>') {
 		tokens, stray = tokens[:len(tokens)-1], true
 	}
-	one, ok := parseSpec(tokens)
-	one.odd = one.odd || stray
+	one, ok := parseAddrSpec(tokens)
+	one.ambiguous = one.ambiguous || stray
 	return one, ok
 }
 
-// bracketed reads what stands behind the first angle bracket of a member.
-func bracketed(tokens []token) (spec, bool) {
+// parseAngleAddr reads what stands behind the first angle bracket of a member.
+func parseAngleAddr(tokens []token) (addrSpec, bool) {
 	odd := false
 	for len(tokens) > 0 && tokens[0].is('<') {
 		tokens, odd = tokens[1:], true
@@ -183,17 +183,17 @@ func bracketed(tokens []token) (spec, bool) {
 	}
 	inside, behind := tokens[:end], tokens[min(end+1, len(tokens)):]
 	if slices.ContainsFunc(behind, func(t token) bool { return t.is('<') || t.is('@') }) {
-		return spec{}, false
+		return addrSpec{}, false
 	}
 	odd = odd || len(behind) > 0
 	if len(inside) == 0 {
-		return spec{}, false
+		return addrSpec{}, false
 	}
 	if colon := slices.IndexFunc(inside, func(t token) bool { return t.is(':') }); colon > 0 && (inside[0].is('@') || colon == 1 && strings.EqualFold(inside[0].text, "mailto")) {
 		inside, odd = inside[colon+1:], true // an obsolete route, or a link
 	}
-	one, ok := parseSpec(inside)
-	one.odd = one.odd || odd
+	one, ok := parseAddrSpec(inside)
+	one.ambiguous = one.ambiguous || odd
 	return one, ok
 }
 
@@ -204,7 +204,7 @@ func phrase(tokens []token) string {
 	}
 	var text strings.Builder
 	for i, one := range tokens {
-		if i > 0 && one.apart {
+		if i > 0 && one.spaced {
 			text.WriteByte(' ')
 		}
 		text.WriteString(one.text)
@@ -214,19 +214,19 @@ func phrase(tokens []token) string {
 
 // name decodes a display name. One of raw octets is read in the character set that
 // the whole field looks like, since a name alone is short.
-func (r *listReader) name(text string) string {
-	if strings.Contains(text, "=?") || charset.Plain([]byte(text)) {
-		return words(text, r.problems)
+func (r *addressParser) name(text string) string {
+	if strings.Contains(text, "=?") || charset.IsUTF8([]byte(text)) {
+		return unstructured(text, r.defects)
 	}
 	if !r.guessed {
 		r.guessed, r.set = true, charset.Detect([]byte(r.lexer.text))
 	}
-	if _, likely := charset.Mend([]byte(text)); r.set == nil || likely {
-		return words(text, r.problems)
+	if _, likely := charset.RepairUTF8([]byte(text)); r.set == nil || likely {
+		return unstructured(text, r.defects)
 	}
 	decoded, err := r.set.NewDecoder().String(text)
 	if err != nil {
-		return words(text, r.problems)
+		return unstructured(text, r.defects)
 	}
-	return words(decoded, r.problems)
+	return unstructured(decoded, r.defects)
 }

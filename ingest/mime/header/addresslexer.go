@@ -4,16 +4,16 @@ import "strings"
 
 // A token is one lexical element of an address list (RFC 5322, section 3.2).
 type token struct {
-	kind   tokenKind
-	text   string // of a quoted string and of a comment, what stands in it
-	apart  bool   // blanks or a comment stand before it
-	remark string // the comments that stand before it
+	kind    tokenKind
+	text    string // of a quoted string and of a comment, what stands in it
+	spaced  bool   // blanks or a comment stand before it
+	comment string // the comments that stand before it
 }
 
 type tokenKind byte
 
 const (
-	tokenWord    tokenKind = 'w' // an atom, or an encoded word
+	tokenAtom    tokenKind = 'w' // an atom, or an encoded word
 	tokenQuoted  tokenKind = '"'
 	tokenLiteral tokenKind = '[' // a domain literal, with its brackets
 	tokenStray   tokenKind = '?' // what has no place in a list: a control, a bracket that is not closed
@@ -26,11 +26,11 @@ func (t token) is(kind tokenKind) bool { return t.kind == kind }
 // A lexer takes an address list apart, octet by octet: a character set that uses
 // octets of ASCII for its letters can hide nothing from it that others see.
 type lexer struct {
-	text     string
-	at       int
-	open     bool // a quotation mark or a parenthesis is not closed; it stands for itself, as all behind it do
-	domain   bool // the token before was "@", so that a bracket begins a domain literal
-	encloses bool // an encoded word holds characters that end a word
+	text            string
+	at              int
+	unclosed        bool // a quotation mark or a parenthesis is not closed; it stands for itself, as all behind it do
+	afterAt         bool // the token before was "@", so that a bracket begins a domain literal
+	encodedSpecials bool // an encoded word holds characters that end a word
 }
 
 // next returns the next token, with what was passed over before it.
@@ -42,19 +42,19 @@ func (l *lexer) next() token {
 			l.at++
 		case '(':
 			end := -1
-			if !l.open {
+			if !l.unclosed {
 				end = commentEnd(l.text[l.at:])
 			}
 			if end < 0 {
-				l.open = true
+				l.unclosed = true
 				return l.take(before, tokenStray, 1)
 			}
-			before.remark = strings.TrimSpace(before.remark + " " + l.text[l.at+1:l.at+end-1])
+			before.comment = strings.TrimSpace(before.comment + " " + l.text[l.at+1:l.at+end-1])
 			l.at += end
 		default:
 			return l.token(before)
 		}
-		before.apart = true
+		before.spaced = true
 	}
 	return before
 }
@@ -64,7 +64,7 @@ func (l *lexer) token(before token) token {
 	case '"':
 		return l.quoted(before)
 	case '[':
-		if end := strings.IndexAny(l.text[l.at+1:], "[]\\<>\"@, \t"); l.domain && end >= 0 && l.text[l.at+1+end] == ']' {
+		if end := strings.IndexAny(l.text[l.at+1:], "[]\\<>\"@, \t"); l.afterAt && end >= 0 && l.text[l.at+1+end] == ']' {
 			return l.take(before, tokenLiteral, end+2)
 		}
 		return l.take(before, tokenStray, 1)
@@ -74,8 +74,8 @@ func (l *lexer) token(before token) token {
 		return l.take(before, tokenStray, 1)
 	}
 	if end := encodedLength(l.text[l.at:]); end > 0 {
-		l.encloses = l.encloses || strings.ContainsAny(l.text[l.at:l.at+end], "<>@,;:\"()")
-		return l.take(before, tokenWord, end)
+		l.encodedSpecials = l.encodedSpecials || strings.ContainsAny(l.text[l.at:l.at+end], "<>@,;:\"()")
+		return l.take(before, tokenAtom, end)
 	}
 	end := l.at
 	for end < len(l.text) && isAtom(l.text[end]) {
@@ -84,18 +84,18 @@ func (l *lexer) token(before token) token {
 	if end == l.at {
 		return l.take(before, tokenStray, 1) // a control
 	}
-	return l.take(before, tokenWord, end-l.at)
+	return l.take(before, tokenAtom, end-l.at)
 }
 
 func (l *lexer) take(before token, kind tokenKind, length int) token {
 	before.kind, before.text = kind, l.text[l.at:l.at+length]
 	l.at += length
-	l.domain = kind == '@'
+	l.afterAt = kind == '@'
 	return before
 }
 
 func (l *lexer) quoted(before token) token {
-	if l.open {
+	if l.unclosed {
 		return l.take(before, tokenStray, 1)
 	}
 	for i := l.at + 1; i < len(l.text); i++ {
@@ -108,7 +108,7 @@ func (l *lexer) quoted(before token) token {
 			return before
 		}
 	}
-	l.open = true
+	l.unclosed = true
 	return l.take(before, tokenStray, 1)
 }
 

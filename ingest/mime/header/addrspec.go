@@ -7,50 +7,50 @@ import (
 	"unicode/utf8"
 )
 
-// A spec is a mailbox as a field names it.
-type spec struct {
-	address string
-	odd     bool // others may read another address: obsolete syntax, or none that the standard knows
+// A addrSpec is a mailbox as a field names it.
+type addrSpec struct {
+	address   string
+	ambiguous bool // others may read another address: obsolete syntax, or none that the standard knows
 }
 
 const maxAddress = 512 // bytes; RFC 5321 allows 254
 
-// parseSpec reads `local@domain` (RFC 5322, sections 3.4.1 and 4.4). It joins
+// parseAddrSpec reads `local@domain` (RFC 5322, sections 3.4.1 and 4.4). It joins
 // nothing that the standard does not join: words with a blank between them are no
 // local part. What cannot be seen, and an encoded word, is no part of an address.
-func parseSpec(tokens []token) (spec, bool) {
+func parseAddrSpec(tokens []token) (addrSpec, bool) {
 	at := slices.IndexFunc(tokens, func(t token) bool { return t.is('@') })
 	if at <= 0 || at == len(tokens)-1 {
-		return spec{}, false
+		return addrSpec{}, false
 	}
 	local, oddLocal, ok := parseLocal(tokens[:at])
 	if !ok {
-		return spec{}, false
+		return addrSpec{}, false
 	}
 	domain, oddDomain, ok := parseDomain(tokens[at+1:])
 	address := local + "@" + domain
-	if !ok || len(address) > maxAddress || !utf8.ValidString(address) || strings.ContainsFunc(address, unseen) ||
+	if !ok || len(address) > maxAddress || !utf8.ValidString(address) || strings.ContainsFunc(address, isInvisible) ||
 		strings.Contains(address, "=?") && encodedWord.MatchString(address) {
-		return spec{}, false
+		return addrSpec{}, false
 	}
-	return spec{address: address, odd: oddLocal || oddDomain}, true
+	return addrSpec{address: address, ambiguous: oddLocal || oddDomain}, true
 }
 
-func unseen(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+func isInvisible(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // parseLocal takes dots wherever they stand, since addresses such as "a..b" are in use.
 func parseLocal(tokens []token) (local string, odd, ok bool) {
-	if len(tokens) == 1 && tokens[0].is(tokenWord) {
+	if len(tokens) == 1 && tokens[0].is(tokenAtom) {
 		return tokens[0].text, false, true
 	}
 	var text strings.Builder
 	quoted := false
 	for i, one := range tokens {
 		joins := i == 0 || one.is('.') || tokens[i-1].is('.')
-		if !joins || !one.is('.') && !one.is(tokenWord) && !one.is(tokenQuoted) {
+		if !joins || !one.is('.') && !one.is(tokenAtom) && !one.is(tokenQuoted) {
 			return "", false, false
 		}
-		odd = odd || i > 0 && (one.apart || quoted || one.is(tokenQuoted))
+		odd = odd || i > 0 && (one.spaced || quoted || one.is(tokenQuoted))
 		quoted = quoted || one.is(tokenQuoted)
 		text.WriteString(one.text)
 	}
@@ -81,10 +81,10 @@ func parseDomain(tokens []token) (domain string, odd, ok bool) {
 	}
 	var text strings.Builder
 	for i, one := range tokens {
-		if i%2 == 1 && !one.is('.') || i%2 == 0 && !one.is(tokenWord) {
+		if i%2 == 1 && !one.is('.') || i%2 == 0 && !one.is(tokenAtom) {
 			return "", false, false
 		}
-		odd = odd || i > 0 && one.apart
+		odd = odd || i > 0 && one.spaced
 		text.WriteString(one.text)
 	}
 	return text.String(), odd, len(tokens)%2 == 1

@@ -13,7 +13,7 @@ import (
 func parseDate(value string) (time.Time, bool) {
 	date, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", value) // nearly all
 	if err != nil {
-		date, err = parseOddDate(value)
+		date, err = parseIrregularDate(value)
 	}
 	if err != nil {
 		return time.Time{}, false
@@ -24,8 +24,8 @@ func parseDate(value string) (time.Time, bool) {
 	return date, true
 }
 
-func parseOddDate(value string) (time.Time, error) {
-	value = plainZone(strings.ReplaceAll(strings.Join(strings.Fields(WithoutComments(value)), " "), " ,", ","))
+func parseIrregularDate(value string) (time.Time, error) {
+	value = numericZone(strings.ReplaceAll(strings.Join(strings.Fields(StripComments(value)), " "), " ,", ","))
 	date, err := mail.ParseDate(value)
 	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
 		if err == nil {
@@ -36,10 +36,10 @@ func parseOddDate(value string) (time.Time, error) {
 	return date, err
 }
 
-// plainZone writes the zone at the end of a date in numbers where it has a name
+// numericZone writes the zone at the end of a date in numbers where it has a name
 // (RFC 5322, section 4.3), and leaves out a name that stands beside a number. All
 // other names mean nothing that is agreed on, and so UTC.
-func plainZone(value string) string {
+func numericZone(value string) string {
 	before, zone, found := cutLast(value)
 	if !found {
 		return value

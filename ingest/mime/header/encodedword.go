@@ -17,7 +17,7 @@ var encodedWord = regexp.MustCompile(`=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=`)
 // DecodeWords decodes the encoded words of a field (RFC 2047) and raw 8-bit
 // characters (RFC 6532, or windows-1252). A character that was split over two
 // adjacent words is put together again.
-func DecodeWords(text string, found *defect.Problems) string {
+func DecodeWords(text string, found *defect.List) string {
 	var matches [][]int
 	if strings.Contains(text, "=?") { // which is found out much faster
 		matches = encodedWord.FindAllStringSubmatchIndex(text, -1)
@@ -35,7 +35,7 @@ func DecodeWords(text string, found *defect.Problems) string {
 			run.flush(&out, found)
 			out.WriteString(charset.ToUTF8([]byte(between), "", found))
 		}
-		run.add(charset.CleanLabel(label), decodeWord(encoding, payload, found), &out, found)
+		run.add(charset.NormalizeLabel(label), decodeWord(encoding, payload, found), &out, found)
 		end = m[1]
 	}
 	run.flush(&out, found)
@@ -49,7 +49,7 @@ type wordRun struct {
 	data  []byte
 }
 
-func (r *wordRun) add(label string, data []byte, out *strings.Builder, found *defect.Problems) {
+func (r *wordRun) add(label string, data []byte, out *strings.Builder, found *defect.List) {
 	if label != r.label {
 		r.flush(out, found)
 		r.label = label
@@ -57,24 +57,24 @@ func (r *wordRun) add(label string, data []byte, out *strings.Builder, found *de
 	r.data = append(r.data, data...)
 }
 
-func (r *wordRun) flush(out *strings.Builder, found *defect.Problems) {
+func (r *wordRun) flush(out *strings.Builder, found *defect.List) {
 	if len(r.data) > 0 {
 		out.WriteString(charset.ToUTF8(r.data, r.label, found))
 	}
 	r.label, r.data = "", r.data[:0]
 }
 
-func decodeWord(encoding, payload string, found *defect.Problems) []byte {
+func decodeWord(encoding, payload string, found *defect.List) []byte {
 	if encoding == "q" || encoding == "Q" {
 		return decodeQ(payload)
 	}
 	if data, err := base64.StdEncoding.DecodeString(payload); err == nil {
 		return data
 	}
-	var inner defect.Problems
-	data, err := io.ReadAll(transfer.DecodeTransfer("base64", strings.NewReader(payload), &inner))
-	if err != nil || len(inner.List) > 0 && !isUnpadded(payload) {
-		found.Add(defect.ProblemEncodedWords)
+	var inner defect.List
+	data, err := io.ReadAll(transfer.NewReader("base64", strings.NewReader(payload), &inner))
+	if err != nil || len(inner.Names) > 0 && !isUnpadded(payload) {
+		found.Add(defect.EncodedWord)
 	}
 	return data
 }
@@ -90,8 +90,8 @@ func decodeQ(payload string) []byte {
 		switch c := payload[i]; {
 		case c == '_':
 			out.WriteByte(' ')
-		case c == '=' && i+2 < len(payload) && transfer.Unhex(payload[i+1]) < 16 && transfer.Unhex(payload[i+2]) < 16:
-			out.WriteByte(transfer.Unhex(payload[i+1])<<4 | transfer.Unhex(payload[i+2]))
+		case c == '=' && i+2 < len(payload) && transfer.HexValue(payload[i+1]) < 16 && transfer.HexValue(payload[i+2]) < 16:
+			out.WriteByte(transfer.HexValue(payload[i+1])<<4 | transfer.HexValue(payload[i+2]))
 			i += 2
 		default:
 			out.WriteByte(c)
@@ -100,23 +100,24 @@ func decodeQ(payload string) []byte {
 	return out.Bytes()
 }
 
+// MaxEncoded bounds what is decoded of a field that people read.
 const (
-	maxWords   = 998           // bytes of a decoded subject or display name
-	MaxEncoded = 16 * maxWords // bytes that are decoded to give so many
-	maxShort   = 255           // bytes of a short text
+	maxUnstructured = 998                  // bytes of a decoded subject or display name
+	MaxEncoded      = 16 * maxUnstructured // bytes that are decoded to give so many
+	maxShort        = 255                  // bytes of a short text
 )
 
-// words decodes a field that people read: one line, at most maxWords bytes.
-func words(value string, found *defect.Problems) string {
+// unstructured decodes a field that people read: one line, at most maxWords bytes.
+func unstructured(value string, found *defect.List) string {
 	text := strings.Join(strings.Fields(DecodeWords(value[:min(len(value), MaxEncoded)], found)), " ")
 	text = strings.Map(charset.Visible, text)
-	if len(text) > maxWords || len(value) > MaxEncoded {
-		found.Add(defect.ProblemWords)
+	if len(text) > maxUnstructured || len(value) > MaxEncoded {
+		found.Add(defect.FieldTooLong)
 	}
-	return charset.Truncate(text, maxWords)
+	return charset.Truncate(text, maxUnstructured)
 }
 
-// ShortText decodes a field of which people read the beginning.
-func ShortText(text string) string {
-	return charset.Truncate(words(text, &defect.Problems{}), maxShort)
+// Short decodes a field of which people read the beginning.
+func Short(text string) string {
+	return charset.Truncate(unstructured(text, &defect.List{}), maxShort)
 }

@@ -32,22 +32,22 @@ func FuzzAddresses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		left := 10
-		list := ReadAddresses(Header{{Name: "to", Value: raw}, {Name: "to", Value: raw}}, "to", &left, &defect.Problems{}).List
+		list := ParseAddresses(Header{{Name: "to", Value: raw}, {Name: "to", Value: raw}}, "to", &left, &defect.List{}).Mailboxes
 		if len(list) > 10 || left != 10-len(list) {
 			t.Fatalf("%d addresses, %d left", len(list), left)
 		}
 		for _, one := range list {
 			valid(t, one.Name, one.Address)
-			if at := strings.LastIndexByte(one.Address, '@'); at <= 0 || at == len(one.Address)-1 || strings.ContainsFunc(one.Address, unseen) || strings.ContainsAny(one.Name, "\r\n\x00") {
+			if at := strings.LastIndexByte(one.Address, '@'); at <= 0 || at == len(one.Address)-1 || strings.ContainsFunc(one.Address, isInvisible) || strings.ContainsAny(one.Name, "\r\n\x00") {
 				t.Fatalf("address %q", one)
 			}
 		}
 		left = 10
-		once := ReadAddresses(Header{{Name: "to", Value: raw}}, "to", &left, &defect.Problems{})
-		if once.Disputed {
+		once := ParseAddresses(Header{{Name: "to", Value: raw}}, "to", &left, &defect.List{})
+		if once.Ambiguous {
 			return
 		}
-		for _, one := range once.List {
+		for _, one := range once.Mailboxes {
 			at := strings.LastIndexByte(one.Address, '@')
 			if local, domain := one.Address[:at], one.Address[at+1:]; local[0] != '"' && !strings.Contains(raw, local) || !strings.Contains(raw, domain) {
 				t.Fatalf("%q does not stand in %q", one.Address, raw)
@@ -58,11 +58,11 @@ func FuzzAddresses(f *testing.F) {
 			return
 		}
 		for i, one := range theirs {
-			if i >= len(once.List) || plainSpec(once.List[i].Address) != one.Address {
-				if strings.ContainsFunc(one.Address, unseen) || strings.Contains(one.Address, "=?") || len(one.Address) > maxAddress {
+			if i >= len(once.Mailboxes) || plainSpec(once.Mailboxes[i].Address) != one.Address {
+				if strings.ContainsFunc(one.Address, isInvisible) || strings.Contains(one.Address, "=?") || len(one.Address) > maxAddress {
 					return // it is refused here
 				}
-				t.Fatalf("%q: got %q, net/mail %q", raw, once.List, one.Address)
+				t.Fatalf("%q: got %q, net/mail %q", raw, once.Mailboxes, one.Address)
 			}
 		}
 	})

@@ -22,6 +22,7 @@ func (h Header) First(name string) string {
 // Has tells whether there is a field of a name.
 func (h Header) Has(name string) bool { return h.Count(name) > 0 }
 
+// Count returns how many fields of a name there are.
 func (h Header) Count(name string) int {
 	n := 0
 	for i := range h {

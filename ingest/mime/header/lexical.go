@@ -20,9 +20,11 @@ func SplitQuoted(text string, separator byte) []string {
 	return append(pieces, text[min(start, len(text)):])
 }
 
+// Unquote returns what stands in a quoted string, or a plain value without a
+// comment behind it.
 func Unquote(text string) string {
 	if !strings.HasPrefix(text, `"`) {
-		return StripComment(text)
+		return StripTrailingComment(text)
 	}
 	var out strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -39,17 +41,17 @@ func Unquote(text string) string {
 	return out.String()
 }
 
-// StripComment removes a trailing comment such as "text/plain (probably)".
-func StripComment(text string) string {
+// StripTrailingComment removes a trailing comment such as "text/plain (probably)".
+func StripTrailingComment(text string) string {
 	if open := strings.Index(text, " ("); open >= 0 {
 		text = text[:open]
 	}
 	return strings.TrimSpace(text)
 }
 
-// WithoutComments removes comments, which nest (RFC 5322, section 3.2.2). What
+// StripComments removes comments, which nest (RFC 5322, section 3.2.2). What
 // follows one that is not closed belongs to it.
-func WithoutComments(text string) string {
+func StripComments(text string) string {
 	if !strings.Contains(text, "(") {
 		return text
 	}

@@ -23,7 +23,7 @@ func messageIDs(value string) []string {
 			ids = append(ids, id)
 		}
 	}
-	value = plainIDs(value)
+	value = decodeIDs(value)
 	rest := value
 	for {
 		_, behind, found := strings.Cut(rest, "<")
@@ -50,9 +50,9 @@ func messageIDs(value string) []string {
 	return ids
 }
 
-// plainIDs decodes the encoded words of a field of ids, which RFC 2047 forbids and
+// decodeIDs decodes the encoded words of a field of ids, which RFC 2047 forbids and
 // programs write around long ids. What stands between angle brackets is an id already.
-func plainIDs(value string) string {
+func decodeIDs(value string) string {
 	if !strings.Contains(value, "=?") {
 		return value
 	}
@@ -66,7 +66,7 @@ func plainIDs(value string) string {
 			}
 		}
 		rest = rest[len(outside)+len(inside):]
-		out.WriteString(strings.Map(charset.Visible, DecodeWords(outside, &defect.Problems{})))
+		out.WriteString(strings.Map(charset.Visible, DecodeWords(outside, &defect.List{})))
 		out.WriteString(inside)
 	}
 	return out.String()
@@ -82,10 +82,10 @@ func FirstID(value string) string {
 
 // references returns the ids of References, oldest first; of too many, the
 // oldest one, which names the conversation, and the newest ones.
-func references(value string, most int, found *defect.Problems) []string {
+func references(value string, most int, found *defect.List) []string {
 	ids := messageIDs(value)
 	if len(ids) > most {
-		found.Add(defect.ProblemReferences)
+		found.Add(defect.TooManyReferences)
 		ids = slices.Concat(ids[:1], ids[len(ids)-most+1:])
 	}
 	return ids

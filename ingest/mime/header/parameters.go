@@ -10,8 +10,8 @@ import (
 	"podium/ingest/mime/transfer"
 )
 
-// A parameterized is the value of a field such as Content-Type: a word and parameters.
-type parameterized struct {
+// A Parameterized is the value of a field such as Content-Type: a word and parameters.
+type Parameterized struct {
 	Value      string // lower case
 	Parameters map[string]string
 }
@@ -20,9 +20,9 @@ type parameterized struct {
 // sign, values that want quotes, quotes that are not closed, repeated
 // semicolons, 8-bit characters and encoded words in values; it joins the
 // continuations of RFC 2231.
-func ParseParameters(text string, found *defect.Problems) parameterized {
+func ParseParameters(text string, found *defect.List) Parameterized {
 	pieces := SplitQuoted(text, ';')
-	parsed := parameterized{Value: strings.ToLower(strings.TrimSpace(StripComment(pieces[0])))}
+	parsed := Parameterized{Value: strings.ToLower(strings.TrimSpace(StripTrailingComment(pieces[0])))}
 	sections := map[string][]section{}
 	for _, piece := range pieces[1:min(len(pieces), 100)] {
 		name, value, ok := strings.Cut(piece, "=")
@@ -61,7 +61,7 @@ func parseSection(name, value string) (string, section) {
 }
 
 // joinSections prefers numbered sections, then an encoded value, then a plain one.
-func joinSections(parts []section, found *defect.Problems) string {
+func joinSections(parts []section, found *defect.List) string {
 	sort.SliceStable(parts, func(i, j int) bool { return parts[i].number < parts[j].number })
 	numbered := parts[len(parts)-1].number >= 0
 	var data []byte
@@ -82,7 +82,7 @@ func joinSections(parts []section, found *defect.Problems) string {
 				label, value = pieces[0], pieces[2]
 			}
 			anyEncoded = true
-			value = unpercent(value)
+			value = decodePercent(value)
 		}
 		data = append(data, value...)
 	}
@@ -92,14 +92,14 @@ func joinSections(parts []section, found *defect.Problems) string {
 	return DecodeWords(string(data), found)
 }
 
-func unpercent(text string) string {
+func decodePercent(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
 	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) && transfer.Unhex(text[i+1]) < 16 && transfer.Unhex(text[i+2]) < 16 {
-			out = append(out, transfer.Unhex(text[i+1])<<4|transfer.Unhex(text[i+2]))
+		if text[i] == '%' && i+2 < len(text) && transfer.HexValue(text[i+1]) < 16 && transfer.HexValue(text[i+2]) < 16 {
+			out = append(out, transfer.HexValue(text[i+1])<<4|transfer.HexValue(text[i+2]))
 			i += 2
 			continue
 		}

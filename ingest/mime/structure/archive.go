@@ -20,13 +20,13 @@ const (
 // a directory that is malformed or larger than the kept end gives nothing.
 func (i *inspection) entries(left int) []schemas.ArchiveEntry {
 	tail := i.tail[max(0, len(i.tail)-maxTail):]
-	archive, err := zip.NewReader(endOf{tail: tail, start: i.size - int64(len(tail))}, i.size)
+	archive, err := zip.NewReader(archiveTail{content: tail, start: i.size - int64(len(tail))}, i.size)
 	if archive == nil || err != nil && len(archive.File) == 0 {
 		return nil
 	}
 	var entries []schemas.ArchiveEntry
 	for _, file := range archive.File[:min(len(archive.File), maxEntries, left)] {
-		name := charset.Truncate(strings.Map(charset.Visible, charset.ToUTF8([]byte(file.Name), "", &defect.Problems{})), maxEntryName)
+		name := charset.Truncate(strings.Map(charset.Visible, charset.ToUTF8([]byte(file.Name), "", &defect.List{})), maxEntryName)
 		entries = append(entries, schemas.ArchiveEntry{
 			Name: name, Size: int64(min(file.UncompressedSize64, maxArchiveSize)), Encrypted: file.Flags&1 != 0, //nolint:gosec // bounded
 		})
@@ -34,18 +34,18 @@ func (i *inspection) entries(left int) []schemas.ArchiveEntry {
 	return entries
 }
 
-// An endOf reads the end of something of which only that was kept.
-type endOf struct {
-	tail  []byte
-	start int64
+// An archiveTail reads the end of something of which only that was kept.
+type archiveTail struct {
+	content []byte
+	start   int64
 }
 
 // ReadAt implements io.ReaderAt.
-func (e endOf) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < e.start || offset > e.start+int64(len(e.tail)) {
+func (e archiveTail) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < e.start || offset > e.start+int64(len(e.content)) {
 		return 0, io.ErrUnexpectedEOF
 	}
-	n := copy(p, e.tail[offset-e.start:])
+	n := copy(p, e.content[offset-e.start:])
 	if n < len(p) {
 		return n, io.EOF
 	}

@@ -30,7 +30,7 @@ func readCalendar(text string, limit int) []schemas.CalendarEntry {
 			}
 			inside = inside[:max(0, len(inside)-1)]
 		case name == "METHOD" && len(inside) == 1:
-			method = strings.ToUpper(header.ShortText(value))
+			method = strings.ToUpper(header.Short(value))
 		case isEntry(inside):
 			fillEntry(&one, name, parameters, value)
 		}
@@ -51,9 +51,9 @@ func isEntry(inside []string) bool {
 func fillEntry(one *schemas.CalendarEntry, name, parameters, value string) {
 	switch name {
 	case "UID":
-		one.UID = header.ShortText(value)
+		one.UID = header.Short(value)
 	case "SUMMARY":
-		one.Summary = header.ShortText(strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(value))
+		one.Summary = header.Short(strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(value))
 	case "SEQUENCE":
 		if n, err := strconv.ParseInt(value, 10, 32); err == nil {
 			one.Sequence = int(n)
@@ -104,7 +104,7 @@ func calendarTime(value string) string {
 func zone(parameters string) string {
 	for _, parameter := range header.SplitQuoted(parameters, ';') {
 		if name, value, found := strings.Cut(parameter, "="); found && strings.EqualFold(name, "TZID") {
-			return header.ShortText(header.Unquote(value))
+			return header.Short(header.Unquote(value))
 		}
 	}
 	return ""

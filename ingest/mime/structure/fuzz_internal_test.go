@@ -23,7 +23,7 @@ func FuzzHeader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		lines := newLineReader(bytes.NewReader(raw))
-		h := readHeader(lines, DefaultLimits(), &defect.Problems{})
+		h := readHeader(lines, DefaultLimits(), &defect.List{})
 		size := 0
 		for _, one := range h {
 			if one.Name == "" || one.Name != strings.ToLower(one.Name) || strings.ContainsAny(one.Value, "\n") {
@@ -49,8 +49,8 @@ func FuzzAttached(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, kind := range []string{"message/rfc822", "text/calendar", "message/delivery-status", "text/rfc822-headers", "application/zip"} {
-			w := &walker{sink: measuringSink{}, limits: DefaultLimits(), languages: text.DefaultLanguages(), lines: newLineReader(bytes.NewReader(raw)), problems: &defect.Problems{}, budget: 1 << 10, allowance: fullAllowance()}
-			if err := w.attachment(t.Context(), bytes.NewReader(raw), &leafPart{mediaType: kind}); err != nil {
+			w := &walker{sink: measuringSink{}, limits: DefaultLimits(), languages: text.DefaultLanguages(), lines: newLineReader(bytes.NewReader(raw)), defects: &defect.List{}, budget: 1 << 10, allowance: fullAllowance()}
+			if err := w.attachment(t.Context(), bytes.NewReader(raw), &attachmentPart{mediaType: kind}); err != nil {
 				t.Fatal(err)
 			}
 			attachment := w.attachments[0]
@@ -62,7 +62,7 @@ func FuzzAttached(f *testing.F) {
 				t.Fatalf("it cannot be written: %v", err)
 			}
 		}
-		if _, err := io.Copy(io.Discard, transfer.DecodeTransfer("x-uuencode", bytes.NewReader(raw), &defect.Problems{})); err != nil {
+		if _, err := io.Copy(io.Discard, transfer.NewReader("x-uuencode", bytes.NewReader(raw), &defect.List{})); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -16,19 +16,19 @@ const (
 
 // A headerReader reads one header block.
 type headerReader struct {
-	lines    *lineReader
-	problems *defect.Problems
-	limit    int  // bytes that are still kept
-	foreign  bool // a field was seen that the header of a part does not have
-	fields   header.Header
-	value    *strings.Builder // of the last field; nil when the last line was not kept
+	lines   *lineReader
+	defects *defect.List
+	limit   int  // bytes that are still kept
+	foreign bool // a field was seen that the header of a part does not have
+	fields  header.Header
+	value   *strings.Builder // of the last field; nil when the last line was not kept
 }
 
 // readHeader reads fields until the blank line that ends them, and repairs what
 // it can: lines before the first field, a line that is no field between fields,
 // a missing blank line, a delimiter in the middle.
-func readHeader(lines *lineReader, limits Limits, found *defect.Problems) header.Header {
-	r := &headerReader{lines: lines, problems: found, limit: limits.Header}
+func readHeader(lines *lineReader, limits Limits, found *defect.List) header.Header {
+	r := &headerReader{lines: lines, defects: found, limit: limits.Header}
 	for {
 		line, starts, ok := lines.next()
 		if !ok {
@@ -55,9 +55,9 @@ func readHeader(lines *lineReader, limits Limits, found *defect.Problems) header
 	return r.fields
 }
 
-// HeaderOf reads the header at the beginning of some bytes.
-func HeaderOf(data []byte, limits Limits) header.Header {
-	return readHeader(newLineReader(bytes.NewReader(data)), limits, &defect.Problems{})
+// ParseHeader reads the header at the beginning of some bytes.
+func ParseHeader(data []byte, limits Limits) header.Header {
+	return readHeader(newLineReader(bytes.NewReader(data)), limits, &defect.List{})
 }
 
 // leading tells whether a blank line stands before a header rather than ends an empty one.
@@ -75,18 +75,18 @@ func (r *headerReader) line(line []byte) bool {
 	}
 	colon := fieldColon(line)
 	if colon == 0 {
-		return r.garbage(line)
+		return r.notAField(line)
 	}
 	name := fieldName(line)
 	if len(r.lines.boundaries) > 0 && !r.foreign && !ofPart(name) {
 		line, r.foreign = bytes.Clone(line), true
 		if r.endsSoon() {
-			return r.missing(line)
+			return r.endsWithoutBlankLine(line)
 		}
 	}
 	r.finish()
 	if r.limit < len(line) || len(r.fields) == maxFields {
-		r.problems.Add(defect.ProblemHeaderLarge)
+		r.defects.Add(defect.HeaderTooLarge)
 		r.limit = 0
 		return true
 	}
@@ -115,9 +115,9 @@ func ofPart(name string) bool {
 	return strings.HasPrefix(name, "content-") || strings.HasPrefix(name, "x-") || name == "mime-version"
 }
 
-// garbage decides what a line is that is no field: noise that is skipped, or
+// notAField decides what a line is that is no field: noise that is skipped, or
 // the first line of a body whose blank line is missing.
-func (r *headerReader) garbage(line []byte) bool {
+func (r *headerReader) notAField(line []byte) bool {
 	mbox := bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From "))
 	if len(r.fields) == 0 && mbox {
 		return true
@@ -134,10 +134,10 @@ func (r *headerReader) garbage(line []byte) bool {
 		noise = len(r.fields) > 0 && ofPart(name)
 	}
 	if !noise {
-		return r.missing(line)
+		return r.endsWithoutBlankLine(line)
 	}
 	r.finish()
-	r.problems.Add(defect.ProblemHeaderLine)
+	r.defects.Add(defect.NoField)
 	return true
 }
 
@@ -154,16 +154,16 @@ func (r *headerReader) encodes(line []byte) bool {
 		return true
 	}
 	for _, c := range bytes.TrimSpace(line) {
-		if transfer.StandardSextet(c) == 64 && c != '=' {
+		if transfer.StandardBase64Value(c) == 64 && c != '=' {
 			return false
 		}
 	}
 	return true
 }
 
-// missing ends the header before a line.
-func (r *headerReader) missing(line []byte) bool {
-	r.problems.Add(defect.ProblemHeaderEnd)
+// endsWithoutBlankLine ends the header before a line.
+func (r *headerReader) endsWithoutBlankLine(line []byte) bool {
+	r.defects.Add(defect.NoBlankLine)
 	r.lines.giveBack(line)
 	return false
 }
@@ -177,7 +177,7 @@ func (r *headerReader) extend(line []byte) {
 
 func (r *headerReader) keep(value []byte, cost int) {
 	if r.limit < cost {
-		r.problems.Add(defect.ProblemHeaderLarge)
+		r.defects.Add(defect.HeaderTooLarge)
 		r.limit = 0
 		r.finish()
 		return

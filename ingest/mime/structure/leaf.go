@@ -16,55 +16,55 @@ import (
 	"podium/schemas"
 )
 
-// A leafPart is what is known of an attachment before it is read.
-type leafPart struct {
+// An attachmentPart is what is known of an attachment before it is read.
+type attachmentPart struct {
 	mediaType, name, contentID, charset string
 
-	written string // its name as its author wrote it, when that is longer
-	inline  bool   // a text to be shown
+	writtenName string // its name as its author wrote it, when that is longer
+	inline      bool   // a text to be shown
 }
 
-func (p *leafPart) isMail() bool {
+func (p *attachmentPart) isMail() bool {
 	return p.mediaType == "message/rfc822" || p.mediaType == "message/global" || strings.HasSuffix(strings.ToLower(p.name), ".eml")
 }
 
-func (p *leafPart) isCalendar() bool {
+func (p *attachmentPart) isCalendar() bool {
 	return p.mediaType == "text/calendar" || p.mediaType == "application/ics"
 }
 
-func (p *leafPart) isDeliveryReport() bool {
+func (p *attachmentPart) isDeliveryReport() bool {
 	return p.mediaType == "message/delivery-status" || p.mediaType == "message/global-delivery-status"
 }
 
-func (p *leafPart) isHeader() bool {
+func (p *attachmentPart) isHeader() bool {
 	return p.mediaType == "text/rfc822-headers" || p.mediaType == "message/rfc822-headers" || p.mediaType == "message/global-headers"
 }
 
 // isReport tells whether the part is a piece of a report, which is words.
-func (p *leafPart) isReport() bool { return p.isDeliveryReport() || p.isHeader() }
+func (p *attachmentPart) isReport() bool { return p.isDeliveryReport() || p.isHeader() }
 
-func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, parameters map[string]string, at place) error {
-	disposition := header.ParseParameters(h.First("content-disposition"), w.problems)
+func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, parameters map[string]string, at position) error {
+	disposition := header.ParseParameters(h.First("content-disposition"), w.defects)
 	name := disposition.Parameters["filename"]
 	if name == "" {
 		name = parameters["name"]
 	}
 	encoding := h.First("content-transfer-encoding")
 	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.Value != "attachment"
-	part := &leafPart{mediaType: mediaType, contentID: header.FirstID(h.First("content-id")), charset: parameters["charset"], inline: isText}
-	if (isText || part.isReport()) && w.mislabeled(encoding) {
-		w.problems.Add(defect.ProblemBase64)
+	part := &attachmentPart{mediaType: mediaType, contentID: header.FirstID(h.First("content-id")), charset: parameters["charset"], inline: isText}
+	if (isText || part.isReport()) && w.isNoBase64(encoding) {
+		w.defects.Add(defect.Base64)
 		encoding = ""
 	}
-	content := transfer.DecodeTransfer(encoding, w.lines.body(), w.problems)
+	content := transfer.NewReader(encoding, w.lines.body(), w.defects)
 	if isText && name == "" {
 		return w.text(content, mediaType, parameters, at)
 	}
-	part.name, part.written = w.fileNames(name)
+	part.name, part.writtenName = w.fileNames(name)
 	return w.attachment(ctx, content, part)
 }
 
-func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at place) error {
+func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at position) error {
 	data, err := w.read(content, w.budget)
 	if err != nil {
 		return err
@@ -72,15 +72,15 @@ func (w *walker) text(content io.Reader, mediaType string, parameters map[string
 	if more, err := io.Copy(io.Discard, content); err != nil {
 		return err
 	} else if more > 0 {
-		w.problems.Add(defect.ProblemText)
-		data = charset.WholeCharacters(data)
+		w.defects.Add(defect.TextTooLong)
+		data = charset.TrimIncompleteRune(data)
 	}
 	w.budget -= len(data)
 	label := parameters["charset"]
 	if label == "" && mediaType == "text/html" {
-		label = charset.HTMLCharset(data)
+		label = charset.DeclaredInHTML(data)
 	}
-	words := charset.ToUTF8(data, label, w.problems)
+	words := charset.ToUTF8(data, label, w.defects)
 	if mediaType == "text/plain" && strings.EqualFold(parameters["format"], "flowed") {
 		words = text.Unflow(words, strings.EqualFold(parameters["delsp"], "yes"))
 	}
@@ -89,14 +89,14 @@ func (w *walker) text(content io.Reader, mediaType string, parameters map[string
 }
 
 // add puts words behind those of the same alternative, or behind all others.
-func (w *walker) add(words, mediaType string, at place) {
+func (w *walker) add(words, mediaType string, at position) {
 	last := len(w.segments) - 1
 	if at.alternative == 0 || last < 0 || w.segments[last].Alternative != at.alternative {
 		w.segments = append(w.segments, text.Segment{Alternative: at.alternative})
 		last++
 	}
 	if mediaType == "text/html" {
-		w.segments[last].Html = append(w.segments[last].Html, words)
+		w.segments[last].HTML = append(w.segments[last].HTML, words)
 	} else {
 		w.segments[last].Plain = append(w.segments[last].Plain, words)
 	}
@@ -107,7 +107,7 @@ func (w *walker) add(words, mediaType string, at place) {
 // it stays an attachment as well.
 func (w *walker) allText() (visible, hidden string) {
 	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one text.Segment) bool { return !one.Empty() }) {
-		w.add(charset.ToUTF8(w.fallen, w.fallback.charset, w.problems), w.fallback.mediaType, place{})
+		w.add(charset.ToUTF8(w.fallbackHead, w.fallback.charset, w.defects), w.fallback.mediaType, position{})
 	}
 	return w.languages.Join(w.segments)
 }
@@ -119,7 +119,7 @@ func (w *walker) read(content io.Reader, limit int) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPart) error {
+func (w *walker) attachment(ctx context.Context, content io.Reader, part *attachmentPart) error {
 	seen := w.inspection(part)
 	artifact, err := w.sink.Put(ctx, io.TeeReader(content, seen), part.mediaType)
 	if err != nil {
@@ -130,20 +130,20 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *leafPa
 	}
 	attachment := schemas.MailAttachment{Attachment: schemas.Attachment{
 		Name: part.name, MediaType: part.mediaType, ContentID: part.contentID, Artifact: artifact,
-	}, Written: part.written}
+	}, Written: part.writtenName}
 	w.understand(ctx, part, seen, &attachment)
 	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
-		w.problems.Add(defect.ProblemTNEF)
+		w.defects.Add(defect.TNEF)
 	}
-	if part.isDeliveryReport() && w.report == "" {
-		w.report = "delivery-status"
+	if part.isDeliveryReport() && w.reportType == "" {
+		w.reportType = "delivery-status"
 	}
 	w.attachments = append(w.attachments, attachment)
 	return nil
 }
 
-// mislabeled tells whether words that are said to be base64 are written in plain.
-func (w *walker) mislabeled(encoding string) bool {
+// isNoBase64 tells whether words that are said to be base64 are written in plain.
+func (w *walker) isNoBase64(encoding string) bool {
 	if !strings.EqualFold(strings.Trim(encoding, " \t\"'"), "base64") {
 		return false
 	}
@@ -152,7 +152,7 @@ func (w *walker) mislabeled(encoding string) bool {
 	for line := range bytes.Lines(ahead) {
 		for _, c := range bytes.TrimSpace(line) {
 			all++
-			if transfer.Sextet(c) == 64 && c != '=' {
+			if transfer.Base64Value(c) == 64 && c != '=' {
 				foreign++ // blanks between words too
 			}
 		}
@@ -174,6 +174,6 @@ func (w *walker) fileNames(declared string) (name, written string) {
 	if name = charset.Truncate(name, w.limits.Name); name == declared {
 		return name, ""
 	}
-	w.problems.Add(defect.ProblemName)
+	w.defects.Add(defect.AttachmentName)
 	return name, charset.Truncate(declared, maxWrittenName)
 }

@@ -18,12 +18,12 @@ type Sink interface {
 
 // A Message is what the structure of one mail holds.
 type Message struct {
-	Header      header.Header
-	Attachments []schemas.MailAttachment
-	Calendar    []schemas.CalendarEntry
-	Report      string          // the kind of report that the mail is; "" is none
-	Deliveries  *schemas.Bounce // what a delivery report says
-	Returned    header.Header   // of the mail that a bounce returns
+	Header         header.Header
+	Attachments    []schemas.MailAttachment
+	Calendar       []schemas.CalendarEntry
+	ReportType     string          // the kind of report that the mail is; "" is none
+	DeliveryStatus *schemas.Bounce // what a delivery report says
+	ReturnedHeader header.Header   // of the mail that a bounce returns
 
 	walker *walker
 }
@@ -31,28 +31,28 @@ type Message struct {
 // Text returns the words of the mail and those that it hides from its reader.
 func (m *Message) Text() (visible, hidden string) { return m.walker.allText() }
 
-// ReadMessage reads a mail once, from its beginning to its end or to a limit. The error is
+// Read reads a mail once, from its beginning to its end or to a limit. The error is
 // of the reader, of the sink or of the context, never of the mail.
-func ReadMessage(ctx context.Context, raw io.Reader, sink Sink, limits Limits, languages *text.Languages, found *defect.Problems) (*Message, error) {
+func Read(ctx context.Context, raw io.Reader, sink Sink, limits Limits, languages *text.Languages, found *defect.List) (*Message, error) {
 	bounded := &boundedReader{r: contextReader{ctx: ctx, r: raw}, left: limits.Message}
 	lines := newLineReader(bounded)
 	lines.begin()
 	w := &walker{
-		sink: sink, limits: limits, languages: languages, lines: lines, problems: found,
+		sink: sink, limits: limits, languages: languages, lines: lines, defects: found,
 		budget: 2*limits.Text + limits.Hidden, allowance: fullAllowance(),
 	}
 	h := readHeader(lines, limits, found)
-	if err := w.part(ctx, h, place{defaultType: "text/plain"}); err != nil && !errors.Is(err, errEnough) {
+	if err := w.part(ctx, h, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
 		return nil, err
 	}
 	if lines.failure != nil {
 		return nil, lines.failure
 	}
 	if bounded.passed {
-		found.Add(defect.ProblemTruncated)
+		found.Add(defect.Truncated)
 	}
 	return &Message{
-		Header: h, Attachments: w.attachments, Calendar: w.calendar, Report: w.report, Deliveries: w.deliveries, Returned: w.returned, walker: w,
+		Header: h, Attachments: w.attachments, Calendar: w.calendar, ReportType: w.reportType, DeliveryStatus: w.deliveryStatus, ReturnedHeader: w.returnedHeader, walker: w,
 	}, nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"podium/schemas"
 )
 
-// errEnough ends a walk at the limit of parts.
-var errEnough = errors.New("enough parts")
+// errTooManyParts ends a walk at the limit of parts.
+var errTooManyParts = errors.New("enough parts")
 
 // A walker reads the parts of one mail in order.
 type walker struct {
@@ -24,63 +24,63 @@ type walker struct {
 	limits    Limits
 	languages *text.Languages
 	lines     *lineReader
-	problems  *defect.Problems
+	defects   *defect.List
 
-	parts       int
-	segments    []text.Segment
-	attachments []schemas.MailAttachment
-	report      string // the kind of report that the mail is; "" is none
-	budget      int    // bytes of text that are still kept
-	allowance   *allowance
-	nested      int             // mails around this one
-	returned    header.Header   // of the mail that a bounce returns
-	deliveries  *schemas.Bounce // what a delivery report says
-	fallback    *leafPart       // the first inline text that has a file's name
-	fallen      []byte          // its beginning
-	calendar    []schemas.CalendarEntry
+	parts          int
+	segments       []text.Segment
+	attachments    []schemas.MailAttachment
+	reportType     string // the kind of report that the mail is; "" is none
+	budget         int    // bytes of text that are still kept
+	allowance      *allowance
+	nested         int             // mails around this one
+	returnedHeader header.Header   // of the mail that a bounce returns
+	deliveryStatus *schemas.Bounce // what a delivery report says
+	fallback       *attachmentPart // the first inline text that has a file's name
+	fallbackHead   []byte          // its beginning
+	calendar       []schemas.CalendarEntry
 }
 
-// A place is where in the tree a part stands.
-type place struct {
+// A position is where in the tree a part stands.
+type position struct {
 	depth       int
 	alternative int // number of the outermost enclosing multipart/alternative; 0 is none
 	defaultType string
 }
 
-func (w *walker) part(ctx context.Context, h header.Header, at place) error {
-	contentType := header.ParseParameters(h.First("content-type"), w.problems)
+func (w *walker) part(ctx context.Context, h header.Header, at position) error {
+	contentType := header.ParseParameters(h.First("content-type"), w.defects)
 	mediaType := w.mediaType(contentType.Value, at.defaultType)
 	if !strings.HasPrefix(mediaType, "multipart/") {
 		return w.leaf(ctx, h, mediaType, contentType.Parameters, at)
 	}
 	if at.depth >= w.limits.Depth {
-		w.problems.Add(defect.ProblemDepth)
+		w.defects.Add(defect.TooDeep)
 		return w.leaf(ctx, h, "application/octet-stream", nil, at)
 	}
 	boundary := contentType.Parameters["boundary"]
 	if boundary == "" || len(boundary) > maxBoundary {
-		w.problems.Add(defect.ProblemBoundary)
+		w.defects.Add(defect.NoBoundary)
 		if boundary = guessBoundary(w.lines.peek(4 * lookAhead)); boundary == "" {
 			return w.leaf(ctx, h, "text/plain", nil, at)
 		}
 	}
 	if mediaType == "multipart/report" {
-		w.report = strings.ToLower(contentType.Parameters["report-type"])
+		w.reportType = strings.ToLower(contentType.Parameters["report-type"])
 	}
 	w.parts++
-	inside := place{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
+	inside := position{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
 	if mediaType == "multipart/alternative" && at.alternative == 0 {
 		inside.alternative = w.parts
 	}
 	if mediaType == "multipart/digest" {
 		inside.defaultType = "message/rfc822"
 	}
-	return w.decoded(h.First("content-transfer-encoding"), boundary, func() error { return w.multipart(ctx, boundary, inside) })
+	return w.encodedMultipart(h.First("content-transfer-encoding"), boundary, func() error { return w.multipart(ctx, boundary, inside) })
 }
 
-// decoded reads a multipart. One that is encoded as a whole, which RFC 2045
+// encodedMultipart reads a multipart. One that is encoded as a whole, which RFC 2045
 // forbids in section 6.4, is read from what it says when it is decoded.
-func (w *walker) decoded(encoding, boundary string, read func() error) error {
+func (w *walker) encodedMultipart(encoding, boundary string, read func() error) error {
 	switch strings.ToLower(strings.Trim(encoding, " \t\"'")) {
 	case "base64", "quoted-printable":
 	default:
@@ -89,9 +89,9 @@ func (w *walker) decoded(encoding, boundary string, read func() error) error {
 	if bytes.Contains(w.lines.peek(4*lookAhead), []byte("--"+boundary)) {
 		return read()
 	}
-	w.problems.Add(defect.ProblemEncoded)
+	w.defects.Add(defect.EncodedMultipart)
 	outer := w.lines
-	w.lines = newLineReader(transfer.DecodeTransfer(encoding, outer.body(), w.problems))
+	w.lines = newLineReader(transfer.NewReader(encoding, outer.body(), w.defects))
 	err := read()
 	if w.lines.failure != nil && err == nil {
 		err = w.lines.failure
@@ -106,7 +106,7 @@ func (w *walker) mediaType(declared, standard string) string {
 	}
 	kind, name, found := strings.Cut(declared, "/")
 	if !found || kind == "" || name == "" || strings.ContainsAny(declared, " \t\"<>@,") || len(declared) > 127 {
-		w.problems.Add(defect.ProblemType)
+		w.defects.Add(defect.ContentType)
 		if kind == "multipart" {
 			return "multipart/mixed"
 		}
@@ -116,7 +116,7 @@ func (w *walker) mediaType(declared, standard string) string {
 }
 
 // multipart reads the parts between delimiters, then what stands behind the last.
-func (w *walker) multipart(ctx context.Context, boundary string, inside place) error {
+func (w *walker) multipart(ctx context.Context, boundary string, inside position) error {
 	level := w.lines.open(boundary)
 	defer w.lines.close(level)
 	preamble, err := w.read(w.lines.body(), w.limits.Text)
@@ -129,7 +129,7 @@ func (w *walker) multipart(ctx context.Context, boundary string, inside place) e
 	for parts := 0; ; parts++ {
 		switch {
 		case !w.lines.stopped, w.lines.level < level:
-			w.problems.Add(defect.ProblemUnclosed)
+			w.defects.Add(defect.NoClosingBoundary)
 			if parts == 0 {
 				w.noParts(preamble, inside)
 			}
@@ -144,10 +144,10 @@ func (w *walker) multipart(ctx context.Context, boundary string, inside place) e
 		}
 		w.lines.resume()
 		if w.parts++; w.parts > w.limits.Parts {
-			w.problems.Add(defect.ProblemParts)
-			return errEnough
+			w.defects.Add(defect.TooManyParts)
+			return errTooManyParts
 		}
-		if err := w.part(ctx, readHeader(w.lines, w.limits, w.problems), inside); err != nil {
+		if err := w.part(ctx, readHeader(w.lines, w.limits, w.defects), inside); err != nil {
 			return err
 		}
 		if err := w.skip(); err != nil {
@@ -158,9 +158,9 @@ func (w *walker) multipart(ctx context.Context, boundary string, inside place) e
 
 // noParts takes what stands before the first delimiter for the text when there
 // is no delimiter at all, as when the boundary of the header is not that of the body.
-func (w *walker) noParts(preamble []byte, inside place) {
-	w.problems.Add(defect.ProblemNoParts)
-	w.segments = append(w.segments, text.Segment{Alternative: inside.alternative, Plain: []string{charset.ToUTF8(preamble, "", w.problems)}})
+func (w *walker) noParts(preamble []byte, inside position) {
+	w.defects.Add(defect.NoParts)
+	w.segments = append(w.segments, text.Segment{Alternative: inside.alternative, Plain: []string{charset.ToUTF8(preamble, "", w.defects)}})
 }
 
 // skip passes over the rest up to the next delimiter.

@@ -7,7 +7,7 @@ import (
 
 // attribution returns the attribution that begins at line i: what a program writes above a
 // quotation, such as "Am 5. Mai 2026 schrieb Ana:".
-func (s *splitter) attribution(i int) (found announced, is bool) {
+func (s *splitter) attribution(i int) (found introduction, is bool) {
 	for ; s.seen < min(i+attributionLines, len(s.lines)); s.seen++ {
 		if mayEndAttribution(s.lines[s.seen]) {
 			s.endsAttribution(s.seen)
@@ -22,17 +22,17 @@ func (s *splitter) attribution(i int) (found announced, is bool) {
 // last is taken, because what stands above is more likely the author's; lines
 // above that hold a date belong to it as well.
 func (s *splitter) endsAttribution(end int) {
-	var best announced
+	var best introduction
 	joined, bestDated, above := "", false, ""
 	for lines := 1; lines <= attributionLines && end-lines+1 >= 0; lines++ {
 		line := s.lines[end-lines+1]
 		if strings.TrimSpace(line) == "" || isMarked(line) || len(line)+len(joined) > maxMarkerLine {
 			break
 		}
-		folded := s.fold(end - lines + 1)
-		joined, above = strings.TrimSuffix(folded+" "+joined, " "), folded+" "+above
+		normal := s.normalized(end - lines + 1)
+		joined, above = strings.TrimSuffix(normal+" "+joined, " "), normal+" "+above
 		found, dated, is := s.attributed(joined)
-		if is && (best.lines == 0 || dated && (!bestDated || hasMoment(above))) {
+		if is && (best.lines == 0 || dated && (!bestDated || hasYearOrTime(above))) {
 			found.lines = lines
 			best, bestDated, above = found, dated, ""
 		}
@@ -45,10 +45,10 @@ func (s *splitter) endsAttribution(end int) {
 
 // attributed compares lines joined into one with the templates. sure is whether
 // they are an attribution also above a quotation that is not marked.
-func (s *splitter) attributed(joined string) (found announced, dated, is bool) {
+func (s *splitter) attributed(joined string) (found introduction, dated, is bool) {
 	text, dashed := undash(joined)
 	if !strings.HasSuffix(text, ":") {
-		return announced{}, false, false
+		return introduction{}, false, false
 	}
 	for size := min(maxEnding, len(text)); size > 0; size-- {
 		for _, known := range s.words.attributions[text[len(text)-size:]] {
@@ -60,7 +60,7 @@ func (s *splitter) attributed(joined string) (found announced, dated, is bool) {
 			is = true
 			withDate := known.has(slotDate)
 			found.sure = found.sure || dashed || known.has(slotAddress) ||
-				withDate && (strings.Contains(text, "@") || hasMoment(text)) && !s.byPronoun(name)
+				withDate && (strings.Contains(text, "@") || hasYearOrTime(text)) && !s.byPronoun(name)
 			dated = dated || withDate
 		}
 	}
@@ -87,9 +87,9 @@ func undash(line string) (text string, dashed bool) {
 	return text, true
 }
 
-// hasMoment tells whether a line holds what programs write of a date and people
+// hasYearOrTime tells whether a line holds what programs write of a date and people
 // seldom do: the year or the time of the day.
-func hasMoment(line string) bool {
+func hasYearOrTime(line string) bool {
 	digits := 0
 	for i := range len(line) {
 		c := line[i]
@@ -110,7 +110,7 @@ func hasMoment(line string) bool {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // mayEndAttribution is true of every line that ends with a colon or a dash when
-// it is folded, and of few others.
+// it is normalized, and of few others.
 func mayEndAttribution(line string) bool {
 	end := strings.TrimRight(line, " \t*\r")
 	if end == "" || len(line) > maxMarkerLine {

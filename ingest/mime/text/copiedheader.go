@@ -57,13 +57,13 @@ func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
 		return false
 	}
 	s.steps++
-	var folded string
+	var normal string
 	if len(line) <= maxMarkerLine {
-		folded = s.fold(i)
+		normal = s.normalized(i)
 	} else {
-		folded = Fold(strings.ToValidUTF8(line[:maxMarkerLine], ""))
+		normal = Normalize(strings.ToValidUTF8(line[:maxMarkerLine], ""))
 	}
-	name, _, _ := strings.Cut(folded, ":")
+	name, _, _ := strings.Cut(normal, ":")
 	found := s.words.labels[name]
 	for _, one := range found {
 		roles[one.language] |= one.role

@@ -28,7 +28,7 @@ func FuzzQuotation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		text := charset.Clean(raw)
-		words, quoted, signature := DefaultLanguages().SplitText(text, Occasion{Reply: len(raw)%2 == 0, Forwarded: len(raw)%7 == 0})
+		words, quoted, signature := DefaultLanguages().Split(text, Purpose{Reply: len(raw)%2 == 0, Forward: len(raw)%7 == 0})
 		valid(t, words, signature, quoted)
 		if got, want := letterCount(words+signature+quoted), letterCount(text); got != want {
 			t.Fatalf("%d characters became %d:\n%q\n%q\n%q", want, got, words, signature, quoted)
@@ -92,7 +92,7 @@ func FuzzLanguage(f *testing.F) {
 		}
 		text = charset.Clean(text)
 		all := compile(map[string]vocabulary{"eo": read})
-		words, quoted, signature := all.SplitText(text, Occasion{Reply: true})
+		words, quoted, signature := all.Split(text, Purpose{Reply: true})
 		if got, want := letterCount(words+signature+quoted), letterCount(text); got != want {
 			t.Fatalf("%d characters became %d", want, got)
 		}

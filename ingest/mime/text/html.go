@@ -14,7 +14,7 @@ import (
 // before their lines. Scripts, styles and comments are dropped. The style of an
 // element itself is read, and of style sheets the rules for one class or one id.
 func htmlToText(page string) (visible, hidden string) {
-	c := htmlConverter{page: page, sheet: readSheets(page)}
+	c := htmlReader{page: page, sheet: readSheets(page)}
 	c.visible.breaks, c.hidden.breaks = 2, 2
 	for c.position < len(c.page) {
 		c.step()
@@ -22,8 +22,8 @@ func htmlToText(page string) (visible, hidden string) {
 	return strings.TrimSpace(c.visible.out.String()), strings.TrimSpace(c.hidden.out.String())
 }
 
-// An htmlConverter walks over a page once, from left to right.
-type htmlConverter struct {
+// An htmlReader walks over a page once, from left to right.
+type htmlReader struct {
 	page            string
 	position        int
 	visible, hidden textBuilder
@@ -65,7 +65,7 @@ type openElement struct {
 
 const maxOpen = 256 // elements remembered for their background
 
-func (c *htmlConverter) step() {
+func (c *htmlReader) step() {
 	rest := c.page[c.position:]
 	next := strings.IndexByte(rest, '<')
 	if next != 0 {
@@ -95,7 +95,7 @@ func (c *htmlConverter) step() {
 	}
 }
 
-func (c *htmlConverter) skipPast(end string, from int) {
+func (c *htmlReader) skipPast(end string, from int) {
 	at := strings.Index(c.page[min(len(c.page), c.position+from):], end)
 	if at < 0 {
 		c.position = len(c.page)
@@ -104,7 +104,7 @@ func (c *htmlConverter) skipPast(end string, from int) {
 	c.position += from + at + len(end)
 }
 
-func (c *htmlConverter) target() *textBuilder {
+func (c *htmlReader) target() *textBuilder {
 	switch {
 	case c.dropped.depth > 0:
 		return nil
@@ -114,13 +114,13 @@ func (c *htmlConverter) target() *textBuilder {
 	return &c.visible
 }
 
-func (c *htmlConverter) text(raw string) {
+func (c *htmlReader) text(raw string) {
 	if out := c.target(); out != nil {
 		out.text(html.UnescapeString(raw))
 	}
 }
 
-func (c *htmlConverter) startTag(name string, attributes map[string]string) {
+func (c *htmlReader) startTag(name string, attributes map[string]string) {
 	kind := kindOf(name)
 	switch {
 	case kind == kindRaw:
@@ -158,7 +158,7 @@ func (c *htmlConverter) startTag(name string, attributes map[string]string) {
 }
 
 // conceal notes the background and the visibility of an element.
-func (c *htmlConverter) conceal(name string, attributes map[string]string, kind elementKind) {
+func (c *htmlReader) conceal(name string, attributes map[string]string, kind elementKind) {
 	style := parseStyle(attributes)
 	c.sheet.apply(style, attributes)
 	if c.concealed.depth > 0 && c.concealed.name == name && kind == kindParagraph {
@@ -180,7 +180,7 @@ func (c *htmlConverter) conceal(name string, attributes map[string]string, kind 
 	}
 }
 
-func (c *htmlConverter) endTag(name string) {
+func (c *htmlReader) endTag(name string) {
 	for i, element := range slices.Backward(c.open) {
 		if element.name == name {
 			c.open = c.open[:i]
@@ -206,7 +206,7 @@ func (c *htmlConverter) endTag(name string) {
 }
 
 // endLink writes where a link leads, unless its words say so.
-func (c *htmlConverter) endLink(out *textBuilder) {
+func (c *htmlReader) endLink(out *textBuilder) {
 	link := html.UnescapeString(c.link)
 	c.link = ""
 	if !strings.HasPrefix(link, "http://") && !strings.HasPrefix(link, "https://") || len(link) > 500 {
@@ -219,7 +219,7 @@ func (c *htmlConverter) endLink(out *textBuilder) {
 }
 
 // skipElement passes over an element whose content is no markup, such as script.
-func (c *htmlConverter) skipElement(name string) {
+func (c *htmlReader) skipElement(name string) {
 	rest := c.page[c.position:]
 	for offset := 0; ; {
 		at := strings.Index(rest[offset:], "</")

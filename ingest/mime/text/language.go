@@ -20,7 +20,7 @@ import (
 var languageFiles embed.FS
 
 // A vocabulary is the words of one language by which mail programs announce what they quote and
-// what they add. All are folded.
+// what they add. All are normalized.
 type vocabulary struct {
 	attributions    []template        // the line above a quotation
 	signatures      []template        // lines that mail programs add by themselves
@@ -218,16 +218,17 @@ func (l *Languages) stub(text string) bool {
 	if len(text) > 500 {
 		return false
 	}
-	folded := Fold(text)
-	return slices.ContainsFunc(l.stubs, func(words string) bool { return strings.Contains(folded, words) })
+	normal := Normalize(text)
+	return slices.ContainsFunc(l.stubs, func(words string) bool { return strings.Contains(normal, words) })
 }
 
-// Forwarded and answers tell what a folded subject says that a mail is.
-func (l *Languages) Forwarded(subject string) bool { return beginsAny(subject, l.forwardSubjects) }
+// ForwardSubject tells whether a normalized subject is that of a mail that is passed on.
+func (l *Languages) ForwardSubject(subject string) bool { return beginsAny(subject, l.forwardSubjects) }
 
-func (l *Languages) Answers(subject string) bool { return beginsAny(subject, l.replySubjects) }
+// ReplySubject tells whether a normalized subject is that of an answer.
+func (l *Languages) ReplySubject(subject string) bool { return beginsAny(subject, l.replySubjects) }
 
-// signature tells whether a folded line is one that a program adds by itself.
+// signature tells whether a normalized line is one that a program adds by itself.
 func (l *Languages) signature(line string) bool {
 	return slices.ContainsFunc(l.signatures, func(known template) bool {
 		_, matched := known.matches(line)
@@ -235,12 +236,12 @@ func (l *Languages) signature(line string) bool {
 	})
 }
 
-// Automatic tells whether a folded subject is one that programs write by themselves.
-func (l *Languages) Automatic(subject string) bool { return beginsAny(subject, l.autoReplies) }
+// AutoReplySubject tells whether a normalized subject is one that programs write by themselves.
+func (l *Languages) AutoReplySubject(subject string) bool { return beginsAny(subject, l.autoReplies) }
 
-// Bounced tells whether a folded subject begins as that of a bounce, and whether it
+// BounceSubject tells whether a normalized subject begins as that of a bounce, and whether it
 // says nothing else, or goes on behind a colon or in parentheses.
-func (l *Languages) Bounced(subject string) (begins, alone bool) {
+func (l *Languages) BounceSubject(subject string) (begins, alone bool) {
 	for _, phrase := range l.bounces {
 		rest, found := strings.CutPrefix(subject, phrase)
 		rest = strings.TrimLeft(rest, " ")

@@ -34,7 +34,7 @@ type languageReader struct {
 // errUnreadable ends reading a file that is no JSON.
 var errUnreadable = errors.New("no JSON")
 
-// readLanguage reads the file of a language strictly. Every text is folded.
+// readLanguage reads the file of a language strictly. Every text is normalized.
 func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
 	r := &languageReader{file: file, content: content, decoder: jsontext.NewDecoder(bytes.NewReader(content))}
 	read := vocabulary{header: map[role][]string{}}
@@ -123,10 +123,10 @@ func (r *languageReader) object(path string, keys map[string]func(string) error)
 	return r.token(path)
 }
 
-// texts reads a list of texts that have at least so many characters when folded.
+// texts reads a list of texts that have at least so many characters when normalized.
 func (r *languageReader) texts(path string, into *[]string, least int) error {
 	return r.list(path, func(text string) error {
-		text = strings.Trim(Fold(text), "-_ ")
+		text = strings.Trim(Normalize(text), "-_ ")
 		if utf8.RuneCountInString(strings.TrimRight(text, ":")) < least {
 			return fmt.Errorf("%q is too short to be told from what people write", text)
 		}
@@ -138,7 +138,7 @@ func (r *languageReader) texts(path string, into *[]string, least int) error {
 // subjects reads beginnings of subjects that have to end with a colon.
 func (r *languageReader) subjects(path string, into *[]string) error {
 	return r.list(path, func(text string) error {
-		text = Fold(text)
+		text = Normalize(text)
 		if len(text) < 2 || !strings.HasSuffix(text, ":") {
 			return fmt.Errorf("%q does not end with a colon", text)
 		}

@@ -56,7 +56,7 @@ const maxSlots = 8 // of one template
 // parseTemplate reads a text such as "On {date}, {name} wrote:".
 func parseTemplate(text string) (template, error) {
 	var parsed template
-	literal, rest := "", Fold(text)
+	literal, rest := "", Normalize(text)
 	for {
 		before, behind, open := strings.Cut(rest, "{")
 		literal += before
@@ -89,7 +89,7 @@ func parseTemplate(text string) (template, error) {
 	return parsed, nil
 }
 
-// matches tells whether a folded line is such a line. name is what stands at the
+// matches tells whether a normalized line is such a line. name is what stands at the
 // last place for a name, or around it. It reads the line at most twice.
 func (t *template) matches(line string) (name string, matched bool) {
 	if len(line) < len(t.first)+len(t.last) || !strings.HasPrefix(line, t.first) || !strings.HasSuffix(line, t.last) {

@@ -13,10 +13,10 @@ const (
 	maxGap           = 3   // lines below an announcement, within which its quotation begins
 )
 
-// An Occasion is what the header says of why a mail was written.
-type Occasion struct {
-	Forwarded bool // the mail passes another one on
-	Reply     bool // it answers another one
+// An Purpose is what the header says of why a mail was written.
+type Purpose struct {
+	Forward bool // the mail passes another one on
+	Reply   bool // it answers another one
 }
 
 // A splitter separates the new words of a mail from those it quotes. It passes
@@ -24,47 +24,47 @@ type Occasion struct {
 type splitter struct {
 	words  *Languages
 	lines  []string
-	folded [window]foldedLine // the lines around, as they are compared
-	begins [window]announced  // attributions, by the line where they begin
-	seen   int                // lines that were looked at for ends of attributions
-	steps  int                // comparisons, for a test
+	normal [window]normalizedLine // the lines around, as they are compared
+	begins [window]introduction   // attributions, by the line where they begin
+	seen   int                    // lines that were looked at for ends of attributions
+	steps  int                    // comparisons, for a test
 }
 
 // window is how many lines around a line are remembered, at least.
 const window = 32
 
-type foldedLine struct {
+type normalizedLine struct {
 	number int // counted from 1
 	text   string
 }
 
-// announced is a quotation's announcement.
-type announced struct {
+// introduction is a quotation's announcement.
+type introduction struct {
 	line  int // where it begins
 	lines int
 	sure  bool // also when the quotation below is not marked
 }
 
-// parts are the lines of a text. Together they are all of it.
-type parts struct {
-	own, passed, quoted []string
+// splitLines are the lines of a text. Together they are all of it.
+type splitLines struct {
+	own, forwarded, quoted []string
 
 	breaks []int // where in own a quotation stood between
 }
 
-// SplitText separates the new words of a mail from those it quotes; together
+// Split separates the new words of a mail from those it quotes; together
 // they are the whole text. A mail that is passed on is new, with what stands
 // below; so is one that holds nothing but a quotation.
-func (l *Languages) SplitText(text string, about Occasion) (fresh, quoted, signature string) {
+func (l *Languages) Split(text string, about Purpose) (fresh, quoted, signature string) {
 	p := newSplitter(l, text).split(about)
 	own, signature := l.splitSignature(p.own, p.breaks)
 	switch {
 	case signature == "":
-		fresh = tidy(slices.Concat(p.own, p.passed))
-	case len(p.passed) == 0:
+		fresh = tidy(slices.Concat(p.own, p.forwarded))
+	case len(p.forwarded) == 0:
 		fresh = own
 	default:
-		fresh = own + "\n\n" + tidy(p.passed)
+		fresh = own + "\n\n" + tidy(p.forwarded)
 	}
 	if fresh == "" {
 		return strings.TrimSpace(text), "", ""
@@ -76,8 +76,8 @@ func newSplitter(l *Languages, text string) *splitter {
 	return &splitter{words: l, lines: strings.Split(text, "\n")}
 }
 
-func (s *splitter) split(about Occasion) parts {
-	var p parts
+func (s *splitter) split(about Purpose) splitLines {
+	var p splitLines
 	announced := false // a line marked with ">" in a mail that answers nothing is its author's
 	for i := 0; i < len(s.lines); {
 		if isMarked(s.lines[i]) {
@@ -89,14 +89,14 @@ func (s *splitter) split(about Occasion) parts {
 			i++
 			continue
 		}
-		kind, count := s.announcement(i)
+		kind, count := s.introductionAt(i)
 		switch {
 		case kind == nothing:
 			p.own = append(p.own, s.lines[i])
 			i++
 			continue
-		case kind == forward, !announced && (about.Forwarded || kind == copied && !about.Reply):
-			p.passed = s.lines[i:]
+		case kind == forward, !announced && (about.Forward || kind == copied && !about.Reply):
+			p.forwarded = s.lines[i:]
 			return p
 		case kind == unmarked, kind == copied:
 			p.quote(s.lines[i:]...)
@@ -109,7 +109,7 @@ func (s *splitter) split(about Occasion) parts {
 	return p
 }
 
-func (p *parts) quote(lines ...string) {
+func (p *splitLines) quote(lines ...string) {
 	p.quoted = append(p.quoted, lines...)
 	if at := len(p.own); len(p.breaks) == 0 || p.breaks[len(p.breaks)-1] != at {
 		p.breaks = append(p.breaks, at)
@@ -127,8 +127,8 @@ const (
 	forward       // a mail that is passed on
 )
 
-// announcement tells what line i announces, with the count of lines that do.
-func (s *splitter) announcement(i int) (what kind, count int) {
+// introductionAt tells what line i announces, with the count of lines that do.
+func (s *splitter) introductionAt(i int) (what kind, count int) {
 	line := s.lines[i]
 	if line == "" || len(line) > maxMarkerLine {
 		return nothing, 0
@@ -149,7 +149,7 @@ func (s *splitter) announcement(i int) (what kind, count int) {
 	if !mayBeLabel(line) {
 		return nothing, 0
 	}
-	if folded := s.fold(i); strings.HasSuffix(folded, ":") && s.words.forwards[strings.Trim(folded, "-_ :")] {
+	if normal := s.normalized(i); strings.HasSuffix(normal, ":") && s.words.forwards[strings.Trim(normal, "-_ :")] {
 		return forward, 1
 	}
 	if s.copiedHeader(i, false) {
@@ -161,8 +161,8 @@ func (s *splitter) announcement(i int) (what kind, count int) {
 // rule tells what a line that begins with dashes announces: by the words
 // between them, or by the header below.
 func (s *splitter) rule(i int) (what kind, count int) {
-	folded := s.fold(i)
-	inner := strings.Trim(folded, "-_ :")
+	normal := s.normalized(i)
+	inner := strings.Trim(normal, "-_ :")
 	below := s.below(i + 1)
 	s.steps++
 	switch {
@@ -176,7 +176,7 @@ func (s *splitter) rule(i int) (what kind, count int) {
 			}
 		}
 		return unmarked, 1
-	case inner == "" && len(folded) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
+	case inner == "" && len(normal) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
 		return copied, 1
 	}
 	return nothing, 0
@@ -194,12 +194,12 @@ func (s *splitter) below(i int) int {
 
 func isMarked(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), ">") }
 
-// fold returns line i as it is compared, and remembers it for a while.
-func (s *splitter) fold(i int) string {
-	kept := &s.folded[i%window]
+// normalized returns line i as it is compared, and remembers it for a while.
+func (s *splitter) normalized(i int) string {
+	kept := &s.normal[i%window]
 	if kept.number != i+1 {
 		s.steps++
-		kept.number, kept.text = i+1, Fold(s.lines[i])
+		kept.number, kept.text = i+1, Normalize(s.lines[i])
 	}
 	return kept.text
 }

@@ -25,7 +25,7 @@ func TestSplitText(t *testing.T) {
 		"marked without words":    {"> A?\nyes", "yes", "> A?"},
 	}
 	for name, test := range tests {
-		fresh, quoted, _ := DefaultLanguages().SplitText(test.text, Occasion{Reply: true})
+		fresh, quoted, _ := DefaultLanguages().Split(test.text, Purpose{Reply: true})
 		if fresh != test.fresh || quoted != test.quoted {
 			t.Errorf("%s: got %q and %q", name, fresh, quoted)
 		}

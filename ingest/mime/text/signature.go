@@ -31,7 +31,7 @@ func (l *Languages) splitSignature(lines []string, breaks []int) (words, signatu
 	if strings.Contains(last, "\n") {
 		return text, ""
 	}
-	line := strings.Trim(Fold(withoutLinks(last)), "-_<[ ")
+	line := strings.Trim(Normalize(withoutLinks(last)), "-_<[ ")
 	if line == "" || len(line) > maxSignature || !l.signature(line) {
 		return text, ""
 	}

@@ -36,7 +36,7 @@ func TestSplitIsLinear_I19(t *testing.T) {
 	for name, unit := range hostileTexts() {
 		work := func(size int) (steps, lines int) {
 			s := newSplitter(DefaultLanguages(), strings.Repeat(unit, size/len(unit)))
-			s.split(Occasion{Reply: true})
+			s.split(Purpose{Reply: true})
 			return s.steps, len(s.lines)
 		}
 		once, _ := work(64 << 10)
@@ -54,7 +54,7 @@ func TestSplitIsLinear_I19(t *testing.T) {
 func reference(text string) *regexp.Regexp {
 	meaning := map[string]string{"any": ".*", "date": ".*[0-9].*", "time": ".*[0-9].*", "name": `.*[\p{L}\p{Nd}].*`, "address": ".*@.*"}
 	var expression strings.Builder
-	for i, piece := range strings.Split(Fold(text), "{") {
+	for i, piece := range strings.Split(Normalize(text), "{") {
 		if i == 0 {
 			expression.WriteString(regexp.QuoteMeta(piece))
 			continue

@@ -37,7 +37,7 @@ func TestQuotations_I19(t *testing.T) {
 		"Outlook for iOS":              {"Yes.", "________________________________\nVon: Ana\nGesendet: Montag\nAn: Office\nBetreff: x\n\nOffen?"},
 	}
 	for name, test := range tests {
-		fresh, quoted, _ := DefaultLanguages().SplitText(test.fresh+"\n\n"+test.quoted, Occasion{Reply: true})
+		fresh, quoted, _ := DefaultLanguages().Split(test.fresh+"\n\n"+test.quoted, Purpose{Reply: true})
 		if fresh != test.fresh || quoted != test.quoted {
 			t.Errorf("%s: got %q and %q", name, fresh, quoted)
 		}
@@ -45,7 +45,7 @@ func TestQuotations_I19(t *testing.T) {
 	for _, whole := range []string{
 		"Le 5 janvier, elle a écrit :\nbonjour", "De : Paris à Lyon, 2 heures.\nÀ bientôt", "On 5 May she wrote: yes.", "Von: hier nach dort",
 	} {
-		if fresh, quoted, _ := DefaultLanguages().SplitText(whole, Occasion{Reply: true}); strings.HasPrefix(whole, "Le") != (quoted != "" || fresh == whole) && quoted != "" {
+		if fresh, quoted, _ := DefaultLanguages().Split(whole, Purpose{Reply: true}); strings.HasPrefix(whole, "Le") != (quoted != "" || fresh == whole) && quoted != "" {
 			t.Errorf("%q was split into %q and %q", whole, fresh, quoted)
 		}
 	}
@@ -62,7 +62,7 @@ func TestHTMLReplies_I19(t *testing.T) {
 		"Thunderbird": `<p>Yes.</p><div class="moz-cite-prefix">Am 05.01.26 um 09:00 schrieb Ana:<br></div><blockquote type="cite" cite="mid:1@x"><p>Is it open?</p></blockquote>`,
 	} {
 		visible, hidden := htmlToText(page)
-		fresh, quoted, _ := DefaultLanguages().SplitText(visible, Occasion{Reply: true})
+		fresh, quoted, _ := DefaultLanguages().Split(visible, Purpose{Reply: true})
 		if fresh != "Yes." || !strings.HasSuffix(quoted, "Is it open?") || hidden != "" {
 			t.Errorf("%s: got %q and %q, hidden %q", name, fresh, quoted, hidden)
 		}
@@ -83,7 +83,7 @@ func TestStubs_I19(t *testing.T) {
 		"Please call me.":                                          "Please call me.",
 		strings.Repeat("Please call me. ", 40) + "no html-capable": strings.TrimSpace(strings.Repeat("Please call me. ", 40) + "no html-capable"),
 	} {
-		segments := []Segment{{Alternative: 1, Plain: []string{plain}, Html: []string{page}}}
+		segments := []Segment{{Alternative: 1, Plain: []string{plain}, HTML: []string{page}}}
 		if text, _ := DefaultLanguages().Join(segments); text != want {
 			t.Errorf("%q: got %q", plain, text)
 		}
@@ -123,7 +123,7 @@ func TestSignatureIsBounded_I19(t *testing.T) {
 		"a name": {"Ana", true}, "25 lines": {strings.Repeat("x\n", 25), true}, "26 lines": {strings.Repeat("x\n", 26), false},
 		"4 KiB": {strings.Repeat("x", 4<<10), true}, "more": {strings.Repeat("x", 4<<10+1), false}, "nothing": {"", false},
 	} {
-		text, _, signature := DefaultLanguages().SplitText("Yes.\n-- \n"+test.below, Occasion{})
+		text, _, signature := DefaultLanguages().Split("Yes.\n-- \n"+test.below, Purpose{})
 		if (signature != "") != test.is || (text == "Yes.") != test.is {
 			t.Errorf("%s: %d bytes of text, %d of signature", name, len(text), len(signature))
 		}

@@ -13,7 +13,7 @@ import (
 // said. More base64 below is read on, since lists encode their words as well.
 type base64Reader struct {
 	r        io.Reader
-	found    *defect.Problems
+	found    *defect.List
 	input    [4096]byte
 	output   []byte
 	given    int // bytes of output that were handed out
@@ -55,7 +55,7 @@ const (
 	minUnpadded = 16      // letters; a shorter line is more likely a word than base64 that goes on behind padding
 )
 
-func newBase64Reader(r io.Reader, found *defect.Problems) *base64Reader {
+func newBase64Reader(r io.Reader, found *defect.List) *base64Reader {
 	return &base64Reader{r: r, found: found, line: base64Line{aligned: true}}
 }
 
@@ -88,7 +88,7 @@ func (b *base64Reader) decode(data []byte) {
 			i++
 			continue
 		}
-		first, second, third, fourth := sextets[data[i]], sextets[data[i+1]], sextets[data[i+2]], sextets[data[i+3]]
+		first, second, third, fourth := base64Values[data[i]], base64Values[data[i+1]], base64Values[data[i+2]], base64Values[data[i+3]]
 		if first|second|third|fourth >= 64 {
 			b.take(data[i])
 			i++
@@ -110,7 +110,7 @@ func (b *base64Reader) decode(data []byte) {
 
 // take reads one character.
 func (b *base64Reader) take(c byte) {
-	value := Sextet(c)
+	value := Base64Value(c)
 	switch {
 	case value < 64:
 		if b.line.closed {
@@ -169,11 +169,11 @@ func (b *base64Reader) endLine() {
 	if !belongs && !line.long {
 		b.output = b.output[:b.ready]
 		b.bits, b.have, b.stopped = 0, 0, isOver
-		b.found.Add(defect.ProblemBelow)
+		b.found.Add(defect.WordsBelowBase64)
 		return
 	}
 	if line.foreign > 0 || line.broken {
-		b.found.Add(defect.ProblemBase64)
+		b.found.Add(defect.Base64)
 	}
 	b.ready, b.url = len(b.output), b.url || line.url > 0
 	switch {
@@ -198,7 +198,7 @@ func (b *base64Reader) end(complete bool) {
 	}
 	b.endLine()
 	if partial && b.stopped != isOver {
-		b.found.Add(defect.ProblemBase64)
+		b.found.Add(defect.Base64)
 	}
 	b.ready = len(b.output)
 }
@@ -214,15 +214,17 @@ func (b *base64Reader) flush() {
 	b.bits, b.have = 0, 0
 }
 
-var sextets = func() (table [256]byte) { //nolint:gochecknoglobals // a table, written once
+var base64Values = func() (table [256]byte) { //nolint:gochecknoglobals // a table, written once
 	for c := range table {
-		table[c] = Sextet(byte(c))
+		table[c] = Base64Value(byte(c))
 	}
 	table['-'], table['_'] = 64, 64 // counted one by one
 	return table
 }()
 
-func Sextet(c byte) byte {
+// Base64Value returns the six bits of a letter of either base64 alphabet (RFC 4648,
+// sections 4 and 5), or 64 for any other byte.
+func Base64Value(c byte) byte {
 	switch {
 	case c >= 'A' && c <= 'Z':
 		return c - 'A'
@@ -238,9 +240,10 @@ func Sextet(c byte) byte {
 	return 64
 }
 
-func StandardSextet(c byte) byte {
+// StandardBase64Value is the same for the alphabet of mail alone (RFC 2045, section 6.8).
+func StandardBase64Value(c byte) byte {
 	if c == '-' || c == '_' {
 		return 64
 	}
-	return Sextet(c)
+	return Base64Value(c)
 }

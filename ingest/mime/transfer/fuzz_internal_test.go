@@ -26,16 +26,16 @@ func FuzzBase64(f *testing.F) {
 		for i := 0; i < len(encoded); i += int(width) + 1 {
 			lines.WriteString(encoded[i:min(len(encoded), i+int(width)+1)] + "\r\n")
 		}
-		var found defect.Problems
+		var found defect.List
 		got, err := io.ReadAll(iotest.OneByteReader(newBase64Reader(strings.NewReader(lines.String()), &found)))
-		if err != nil || !bytes.Equal(got, data) || len(found.List) > 0 {
-			t.Fatalf("%q became %q, %q (%v)", data, got, found.List, err)
+		if err != nil || !bytes.Equal(got, data) || len(found.Names) > 0 {
+			t.Fatalf("%q became %q, %q (%v)", data, got, found.Names, err)
 		}
-		whole, err := io.ReadAll(newBase64Reader(strings.NewReader(lines.String()+below), &defect.Problems{}))
+		whole, err := io.ReadAll(newBase64Reader(strings.NewReader(lines.String()+below), &defect.List{}))
 		if err != nil || !bytes.HasPrefix(whole, data) && strings.Contains(encoded, "=") || len(whole) > len(lines.String()+below) {
 			t.Fatalf("%q and %q became %q (%v)", data, below, whole, err)
 		}
-		halves, err := io.ReadAll(newBase64Reader(iotest.HalfReader(strings.NewReader(lines.String()+below)), &defect.Problems{}))
+		halves, err := io.ReadAll(newBase64Reader(iotest.HalfReader(strings.NewReader(lines.String()+below)), &defect.List{}))
 		if err != nil || !bytes.Equal(halves, whole) {
 			t.Fatalf("it depends on how it is read: %q and %q (%v)", whole, halves, err)
 		}

@@ -7,10 +7,10 @@ import (
 	"podium/ingest/mime/defect"
 )
 
-// A quotedReader decodes quoted-printable data (RFC 2045, section 6.7).
-type quotedReader struct {
+// A quotedPrintableReader decodes quoted-printable data (RFC 2045, section 6.7).
+type quotedPrintableReader struct {
 	r        *bufio.Reader
-	found    *defect.Problems
+	found    *defect.List
 	blanks   []byte // held back: blanks at the end of a line are not content
 	output   []byte
 	pending  []byte
@@ -20,7 +20,7 @@ type quotedReader struct {
 const maxBlanks = 1024
 
 // Read implements io.Reader.
-func (q *quotedReader) Read(p []byte) (int, error) {
+func (q *quotedPrintableReader) Read(p []byte) (int, error) {
 	if len(q.pending) == 0 {
 		q.output = q.output[:0]
 		for q.finished == nil && len(q.output) < 4096 {
@@ -37,7 +37,7 @@ func (q *quotedReader) Read(p []byte) (int, error) {
 }
 
 // step decodes one byte or one escape.
-func (q *quotedReader) step() {
+func (q *quotedPrintableReader) step() {
 	c, err := q.r.ReadByte()
 	switch {
 	case err != nil:
@@ -62,12 +62,12 @@ func (q *quotedReader) step() {
 }
 
 // escape reads behind an equals sign. It returns false for a soft line break.
-func (q *quotedReader) escape() (byte, bool) {
+func (q *quotedPrintableReader) escape() (byte, bool) {
 	ahead, _ := q.r.Peek(2) // fewer than two bytes are handled; ReadByte reports failures
 	switch {
-	case len(ahead) == 2 && Unhex(ahead[0]) < 16 && Unhex(ahead[1]) < 16:
+	case len(ahead) == 2 && HexValue(ahead[0]) < 16 && HexValue(ahead[1]) < 16:
 		q.discard(2)
-		return Unhex(ahead[0])<<4 | Unhex(ahead[1]), true
+		return HexValue(ahead[0])<<4 | HexValue(ahead[1]), true
 	case len(ahead) > 0 && ahead[0] == '\n':
 		q.discard(1)
 		return 0, false
@@ -79,12 +79,12 @@ func (q *quotedReader) escape() (byte, bool) {
 	case ahead[0] == ' ' || ahead[0] == '\t':
 		return q.padding()
 	}
-	q.found.Add(defect.ProblemQuoted)
+	q.found.Add(defect.QuotedPrintable)
 	return '=', true
 }
 
 // padding skips blanks between the equals sign of a soft break and its newline.
-func (q *quotedReader) padding() (byte, bool) {
+func (q *quotedPrintableReader) padding() (byte, bool) {
 	ahead, _ := q.r.Peek(maxBlanks) // see escape
 	rest := bytes.TrimLeft(ahead, " \t")
 	blanks := len(ahead) - len(rest)
@@ -96,10 +96,10 @@ func (q *quotedReader) padding() (byte, bool) {
 		q.discard(blanks + 1)
 		return 0, false
 	}
-	q.found.Add(defect.ProblemQuoted)
+	q.found.Add(defect.QuotedPrintable)
 	return '=', true
 }
 
-func (q *quotedReader) discard(n int) {
+func (q *quotedPrintableReader) discard(n int) {
 	_, _ = q.r.Discard(n) // the bytes were peeked at
 }

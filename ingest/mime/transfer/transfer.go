@@ -8,9 +8,9 @@ import (
 	"podium/ingest/mime/defect"
 )
 
-// DecodeTransfer undoes a Content-Transfer-Encoding. It never fails on data:
+// NewReader undoes a Content-Transfer-Encoding. It never fails on data:
 // what is malformed is passed over or through, and named.
-func DecodeTransfer(encoding string, r io.Reader, found *defect.Problems) io.Reader {
+func NewReader(encoding string, r io.Reader, found *defect.List) io.Reader {
 	encoding, _, _ = strings.Cut(strings.ToLower(encoding), ";")
 	switch strings.Trim(encoding, " \t\"'") {
 	case "", "7bit", "8bit", "binary", "7-bit", "8-bit", "none":
@@ -18,16 +18,17 @@ func DecodeTransfer(encoding string, r io.Reader, found *defect.Problems) io.Rea
 	case "base64":
 		return newBase64Reader(r, found)
 	case "quoted-printable":
-		return &quotedReader{r: bufio.NewReaderSize(r, 4096), found: found}
+		return &quotedPrintableReader{r: bufio.NewReaderSize(r, 4096), found: found}
 	case "x-uuencode", "uuencode", "x-uue", "uue":
-		return &uuReader{r: bufio.NewReaderSize(r, 4096), found: found}
+		return &uuencodeReader{r: bufio.NewReaderSize(r, 4096), found: found}
 	default:
-		found.Add(defect.ProblemTransfer)
+		found.Add(defect.TransferEncoding)
 		return r
 	}
 }
 
-func Unhex(c byte) byte {
+// HexValue returns the four bits of a hexadecimal digit, or 16 for any other byte.
+func HexValue(c byte) byte {
 	switch {
 	case c >= '0' && c <= '9':
 		return c - '0'

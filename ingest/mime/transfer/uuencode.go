@@ -9,11 +9,11 @@ import (
 	"podium/ingest/mime/defect"
 )
 
-// A uuReader decodes uuencoded data (POSIX uuencode). Lines before "begin" and
+// A uuencodeReader decodes uuencoded data (POSIX uuencode). Lines before "begin" and
 // behind "end" are passed over; a line that ends early gives what it has.
-type uuReader struct {
+type uuencodeReader struct {
 	r        *bufio.Reader
-	found    *defect.Problems
+	found    *defect.List
 	began    bool
 	ended    bool
 	output   []byte
@@ -22,21 +22,21 @@ type uuReader struct {
 }
 
 // Read implements io.Reader.
-func (u *uuReader) Read(p []byte) (int, error) {
+func (u *uuencodeReader) Read(p []byte) (int, error) {
 	for len(u.pending) == 0 {
 		if u.finished != nil {
 			return 0, u.finished
 		}
 		line, err := u.r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			u.found.Add(defect.ProblemUUEncode)
+			u.found.Add(defect.UUEncode)
 			err = nil
 		}
 		u.output = u.output[:0]
 		u.line(bytes.TrimRight(line, "\r\n"))
 		u.pending = u.output
 		if u.finished = err; errors.Is(err, io.EOF) && !u.ended {
-			u.found.Add(defect.ProblemUUEncode)
+			u.found.Add(defect.UUEncode)
 		}
 	}
 	n := copy(p, u.pending)
@@ -44,7 +44,7 @@ func (u *uuReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (u *uuReader) line(line []byte) {
+func (u *uuencodeReader) line(line []byte) {
 	switch {
 	case u.ended:
 	case !u.began:
@@ -58,10 +58,10 @@ func (u *uuReader) line(line []byte) {
 
 // decode takes the count of bytes at the beginning of a line, then four
 // characters for every three bytes.
-func (u *uuReader) decode(line []byte) {
+func (u *uuencodeReader) decode(line []byte) {
 	count := int(line[0]-' ') & 0x3f
 	if line[0] < ' ' || line[0] > '`' {
-		u.found.Add(defect.ProblemUUEncode)
+		u.found.Add(defect.UUEncode)
 		return
 	}
 	line = line[1:]
@@ -73,7 +73,7 @@ func (u *uuReader) decode(line []byte) {
 			}
 		}
 		if at >= len(line) {
-			u.found.Add(defect.ProblemUUEncode)
+			u.found.Add(defect.UUEncode)
 			return
 		}
 		triple := [3]byte{group[0]<<2 | group[1]>>4, group[1]<<4 | group[2]>>2, group[2]<<6 | group[3]}

@@ -36,7 +36,7 @@ func authResults(h header.Header, servers []string) (results []methodResult, fou
 }
 
 func parseAuthResults(value string) (server string, results []methodResult) {
-	pieces := header.SplitQuoted(header.WithoutComments(value), ';')
+	pieces := header.SplitQuoted(header.StripComments(value), ';')
 	if first := strings.Fields(pieces[0]); len(first) > 0 && !strings.Contains(pieces[0], "=") {
 		server = strings.Trim(first[0], `"`)
 		pieces = pieces[1:]

@@ -21,15 +21,15 @@ type DKIM struct {
 
 const maxKeyRecord = 8 << 10 // bytes
 
-// A Signed is the outcome of one signature.
-type Signed struct {
+// A Signature is the outcome of one signature.
+type Signature struct {
 	domain string
-	passed bool // false is a signature that is wrong; one that is malformed or lacks its key says nothing
+	valid  bool // false is a signature that is wrong; one that is malformed or lacks its key says nothing
 }
 
 // Verify checks the signatures of a mail. It reads the mail from its beginning
 // and leaves it there again. The error is of the reader.
-func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Signed, error) {
+func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Signature, error) {
 	mail, seekable := raw.(io.ReadSeeker)
 	if d.LookupTXT == nil || !seekable {
 		return nil, nil
@@ -64,13 +64,13 @@ func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Sig
 	if source.failure != nil || source.large {
 		return nil, nil // not all of the mail was seen in time
 	}
-	var outcomes []Signed
+	var outcomes []Signature
 	for _, one := range found {
-		domain := plainDomain(one.Domain)
+		domain := asciiDomain(one.Domain)
 		if domain == "" || dkim.IsTempFail(one.Err) || dkim.IsPermFail(one.Err) {
 			continue
 		}
-		outcomes = append(outcomes, Signed{domain: domain, passed: one.Err == nil})
+		outcomes = append(outcomes, Signature{domain: domain, valid: one.Err == nil})
 	}
 	return outcomes, nil
 }

@@ -11,12 +11,12 @@ import (
 // aligned tells whether two domains belong to the same organization, as the
 // public suffix list says (RFC 7489, section 3.1, relaxed mode).
 func aligned(domain, from string) bool {
-	return domain != "" && from != "" && (domain == from || organization(domain) == organization(from))
+	return domain != "" && from != "" && (domain == from || organizationalDomain(domain) == organizationalDomain(from))
 }
 
-// organization returns the organizational domain, or the domain itself when it
+// organizationalDomain returns the organizational domain, or the domain itself when it
 // has none.
-func organization(domain string) string {
+func organizationalDomain(domain string) string {
 	if net.ParseIP(strings.Trim(domain, "[]")) != nil {
 		return domain
 	}
@@ -33,11 +33,11 @@ func domainOf(address string) string {
 	if at < 0 {
 		return ""
 	}
-	return plainDomain(address[at+1:])
+	return asciiDomain(address[at+1:])
 }
 
-// plainDomain returns a domain in lower case and in ASCII, or "" for what is none.
-func plainDomain(domain string) string {
+// asciiDomain returns a domain in lower case and in ASCII, or "" for what is none.
+func asciiDomain(domain string) string {
 	domain = strings.ToLower(strings.Trim(domain, " <>.\t"))
 	if domain == "" || len(domain) > 253 || strings.ContainsAny(domain, "@ \t\"()<>,;:\\/") {
 		return ""

@@ -42,9 +42,9 @@ func FuzzAuthors(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, raw string) {
 		left := 10
-		for _, one := range header.ReadAddresses(header.Header{{Name: "from", Value: raw}}, "from", &left, &defect.Problems{}).List {
+		for _, one := range header.ParseAddresses(header.Header{{Name: "from", Value: raw}}, "from", &left, &defect.List{}).Mailboxes {
 			mixesScripts(one)
-			looksLatin(one)
+			isHomograph(one)
 			posesAsAnother(one)
 		}
 	})

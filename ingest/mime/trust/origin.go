@@ -35,16 +35,16 @@ func Vouch(mail *schemas.EmailReceived, checked bool, forwarders []string) {
 	mail.AnswerTo = schemas.Address{}
 	switch {
 	case len(mail.From) == 0:
-	case len(mail.ReplyTo) > 0 && mail.Origin == schemas.OriginProven && (Allowed(mail, forwarders) || sameHouse(mail.From[0], mail.ReplyTo[0])):
+	case len(mail.ReplyTo) > 0 && mail.Origin == schemas.OriginProven && (Allowed(mail, forwarders) || sameOrganization(mail.From[0], mail.ReplyTo[0])):
 		mail.AnswerTo = mail.ReplyTo[0]
 	default:
 		mail.AnswerTo = mail.From[0]
 	}
 }
 
-// sameHouse reports whether two mailboxes belong to one organization, so that one of them
+// sameOrganization reports whether two mailboxes belong to one organization, so that one of them
 // may have answers sent to the other. Where anybody has a mailbox the domain says nothing.
-func sameHouse(a, b schemas.Address) bool {
+func sameOrganization(a, b schemas.Address) bool {
 	from, to := domainOf(a.Address), domainOf(b.Address)
 	return aligned(to, from) && !isFreemail(from) && !isFreemail(to)
 }

@@ -31,23 +31,23 @@ const (
 
 // Suspicions returns the codes that apply, in a fixed order. disagrees says that a
 // signature which the server accepted is wrong here.
-func Suspicions(mail *schemas.EmailReceived, h header.Header, author header.Authorship, disagrees bool) []string {
+func Suspicions(mail *schemas.EmailReceived, h header.Header, author header.Authors, disagrees bool) []string {
 	var found []string
 	for _, check := range [...]struct {
 		code    string
 		applies bool
 	}{
 		{suspiciousFrom, len(mail.From) > 1 || h.Count("from") > 1},
-		{suspiciousMalformed, author.From.Disputed || len(mail.From) == 0 && h.First("from") != ""},
+		{suspiciousMalformed, author.From.Ambiguous || len(mail.From) == 0 && h.First("from") != ""},
 		{suspiciousName, slices.ContainsFunc(mail.From, posesAsAnother)},
 		{suspiciousScripts, slices.ContainsFunc(mail.From, mixesScripts)},
-		{suspiciousHomograph, slices.ContainsFunc(mail.From, looksLatin)},
-		{suspiciousReplyTo, answersElsewhere(mail)},
-		{suspiciousAnswers, author.ReplyTo.Disputed || len(mail.ReplyTo) == 0 && h.First("reply-to") != ""},
+		{suspiciousHomograph, slices.ContainsFunc(mail.From, isHomograph)},
+		{suspiciousReplyTo, repliesElsewhere(mail)},
+		{suspiciousAnswers, author.ReplyTo.Ambiguous || len(mail.ReplyTo) == 0 && h.First("reply-to") != ""},
 		{suspiciousHidden, mail.Hidden != ""},
 		{suspiciousDirection, overridesDirection(h)},
 		{suspiciousProgram, slices.ContainsFunc(mail.Attachments, isProgram)},
-		{suspiciousAttachment, slices.ContainsFunc(mail.Attachments, differs)},
+		{suspiciousAttachment, slices.ContainsFunc(mail.Attachments, isMistyped)},
 		{suspiciousDKIM, disagrees},
 	} {
 		if check.applies {
@@ -103,11 +103,11 @@ func mixed(word string) bool {
 	return latin && other
 }
 
-// lookalikes are Cyrillic and Greek letters that are drawn like Latin ones.
-const lookalikes = "асеорхуіјѕһԁԛԝгпќѵӏοανιυωτ"
+// homoglyphs are Cyrillic and Greek letters that are drawn like Latin ones.
+const homoglyphs = "асеорхуіјѕһԁԛԝгпќѵӏοανιυωτ"
 
-// looksLatin tells whether a label of the domain consists of nothing but lookalikes.
-func looksLatin(author schemas.Address) bool {
+// isHomograph tells whether a label of the domain consists of nothing but homoglyphs.
+func isHomograph(author schemas.Address) bool {
 	domain, err := idna.Display.ToUnicode(strings.ToLower(author.Address[strings.LastIndexByte(author.Address, '@')+1:]))
 	if err != nil {
 		return false
@@ -117,11 +117,11 @@ func looksLatin(author schemas.Address) bool {
 		return false // a domain of that script altogether
 	}
 	return slices.ContainsFunc(labels, func(label string) bool {
-		return !charset.IsASCII(label) && strings.Trim(label, lookalikes+"0123456789-") == ""
+		return !charset.IsASCII(label) && strings.Trim(label, homoglyphs+"0123456789-") == ""
 	})
 }
 
-func answersElsewhere(mail *schemas.EmailReceived) bool {
+func repliesElsewhere(mail *schemas.EmailReceived) bool {
 	if len(mail.From) == 0 {
 		return false
 	}
@@ -137,7 +137,7 @@ func answersElsewhere(mail *schemas.EmailReceived) bool {
 func overridesDirection(h header.Header) bool {
 	for _, name := range [...]string{"subject", "from"} {
 		value := h.First(name)
-		if strings.ContainsAny(header.DecodeWords(value[:min(len(value), header.MaxEncoded)], &defect.Problems{}), "\u202d\u202e") {
+		if strings.ContainsAny(header.DecodeWords(value[:min(len(value), header.MaxEncoded)], &defect.List{}), "\u202d\u202e") {
 			return true
 		}
 	}
@@ -154,9 +154,9 @@ func isProgram(attachment schemas.MailAttachment) bool {
 		func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
-// differs tells whether an attachment that says it is an image, a document or a
+// isMistyped tells whether an attachment that says it is an image, a document or a
 // text is shown to be something else by its bytes.
-func differs(attachment schemas.MailAttachment) bool {
+func isMistyped(attachment schemas.MailAttachment) bool {
 	declared, sniffed := attachment.MediaType, attachment.Sniffed
 	kind, _, _ := strings.Cut(declared, "/")
 	actual, _, _ := strings.Cut(sniffed, "/")

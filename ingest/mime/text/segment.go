@@ -9,12 +9,12 @@ import (
 // there may be several parts, each of which a reader sees for itself.
 type Segment struct {
 	Alternative int // the multipart/alternative that it belongs to; 0 is none
-	Plain, Html []string
+	Plain, HTML []string
 }
 
 // Empty tells whether there are no words in it.
 func (s *Segment) Empty() bool {
-	return !slices.ContainsFunc(slices.Concat(s.Plain, s.Html), func(text string) bool { return strings.TrimSpace(text) != "" })
+	return !slices.ContainsFunc(slices.Concat(s.Plain, s.HTML), func(text string) bool { return strings.TrimSpace(text) != "" })
 }
 
 // Join returns the words of all segments, of each in its better form, and the
@@ -23,8 +23,8 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	var visible, concealed []string
 	for _, one := range segments {
 		plain := paragraphs(one.Plain)
-		pages := make([]string, 0, len(one.Html))
-		for _, page := range one.Html {
+		pages := make([]string, 0, len(one.HTML))
+		for _, page := range one.HTML {
 			seen, unseen := htmlToText(page)
 			if unseen != "" {
 				concealed = append(concealed, unseen)

@@ -8,18 +8,18 @@ import (
 	"podium/ingest/mime/charset"
 )
 
-// Fold makes lines comparable: form NFC, lower case, single plain blanks, plain
+// Normalize makes lines comparable: form NFC, lower case, single plain blanks, plain
 // signs, without blanks and asterisks around, and without blanks before a colon.
-func Fold(line string) string {
-	folded := strings.ToLower(norm.NFC.String(line))
-	if !charset.IsASCII(folded) {
-		folded = plainSigns.Replace(folded)
+func Normalize(line string) string {
+	normal := strings.ToLower(norm.NFC.String(line))
+	if !charset.IsASCII(normal) {
+		normal = plainSigns.Replace(normal)
 	}
-	if strings.Contains(folded, "  ") || strings.Contains(folded, "\t") {
-		folded = strings.Join(strings.Fields(folded), " ")
+	if strings.Contains(normal, "  ") || strings.Contains(normal, "\t") {
+		normal = strings.Join(strings.Fields(normal), " ")
 	}
-	folded = strings.ReplaceAll(strings.Trim(folded, " \t\r*"), ":*", ":")
-	return strings.ReplaceAll(strings.ReplaceAll(folded, "*:", ":"), " :", ":")
+	normal = strings.ReplaceAll(strings.Trim(normal, " \t\r*"), ":*", ":")
+	return strings.ReplaceAll(strings.ReplaceAll(normal, "*:", ":"), " :", ":")
 }
 
 // plainSigns writes the signs of several alphabets in one way, and leaves out

@@ -8,10 +8,10 @@ import (
 // Authenticate says whether to believe who a mail is from: by the results of the
 // receiving server, known by its names, and by the signatures that were verified here.
 // from is the address of the only author; "" is none, and then nothing is aligned.
-func Authenticate(h header.Header, servers []string, outcomes []Signed, from string) (verdict schemas.MailAuth, disagrees bool) {
+func Authenticate(h header.Header, servers []string, outcomes []Signature, from string) (verdict schemas.MailAuth, disagrees bool) {
 	results, _ := authResults(h, servers)
 	domain := domainOf(from)
-	return secondOpinion(judge(results, domain), outcomes, domain)
+	return addVerified(judge(results, domain), outcomes, domain)
 }
 
 // judge makes the verdict on a mail from the results of the receiving server.
@@ -61,7 +61,7 @@ func (r *methodResult) auth(from string) schemas.MailAuth {
 			domain = r.properties["smtp.mailfrom"]
 		}
 	}
-	domain = plainDomain(domain)
+	domain = asciiDomain(domain)
 	if domain == "" {
 		return none
 	}
@@ -80,19 +80,19 @@ func (r *methodResult) auth(from string) schemas.MailAuth {
 	return found
 }
 
-// secondOpinion adds what was verified here. It decides only where the receiving
+// addVerified adds what was verified here. It decides only where the receiving
 // server said nothing; where it contradicts the server, the mail is suspicious.
-func secondOpinion(auth schemas.MailAuth, outcomes []Signed, from string) (verdict schemas.MailAuth, disagrees bool) {
+func addVerified(auth schemas.MailAuth, outcomes []Signature, from string) (verdict schemas.MailAuth, disagrees bool) {
 	own := schemas.MailAuth{Verdict: schemas.AuthNone}
 	for _, one := range outcomes {
 		found := schemas.MailAuth{Verdict: schemas.AuthFail, Domain: one.domain, Method: "dkim", Aligned: aligned(one.domain, from), Local: true}
-		if one.passed {
+		if one.valid {
 			found.Verdict = schemas.AuthPass
 		}
 		if rank(found) > rank(own) {
 			own = found
 		}
-		disagrees = disagrees || auth.Method == "dkim" && auth.Domain == one.domain && auth.Verdict == schemas.AuthPass && !one.passed
+		disagrees = disagrees || auth.Method == "dkim" && auth.Domain == one.domain && auth.Verdict == schemas.AuthPass && !one.valid
 	}
 	if auth.Verdict == schemas.AuthNone {
 		return own, false

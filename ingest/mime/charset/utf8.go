@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Mend reads bytes as UTF-8 and puts one replacement character for each sequence
+// RepairUTF8 reads bytes as UTF-8 and puts one replacement character for each sequence
 // that is damaged, as long as it is right (Unicode, section 3.9, as browsers do).
 // likely tells whether they are UTF-8 at all: characters that are whole, or cut
 // short, are at least as many as bytes that belong to none.
-func Mend(data []byte) (text string, likely bool) {
-	if escaped(data) {
+func RepairUTF8(data []byte) (text string, likely bool) {
+	if hasISO2022JPEscape(data) {
 		return "", false
 	}
 	var out strings.Builder
@@ -74,8 +74,8 @@ func sequence(data []byte) (length int, whole bool) {
 	return length, false
 }
 
-// WholeCharacters leaves out the beginning of a character of UTF-8 at the end.
-func WholeCharacters(data []byte) []byte {
+// TrimIncompleteRune leaves out the beginning of a character of UTF-8 at the end.
+func TrimIncompleteRune(data []byte) []byte {
 	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
 		if tail := data[len(data)-back:]; utf8.RuneStart(tail[0]) {
 			if !utf8.FullRune(tail) {

@@ -16,7 +16,7 @@ import (
 const maxHeaderOnly = 4 << 10
 
 // inspection returns what looks at the part while it passes.
-func (w *walker) inspection(part *leafPart) *inspection {
+func (w *walker) inspection(part *attachmentPart) *inspection {
 	limit := maxSniffed
 	switch {
 	case part.isMail() && w.nested < maxNested && w.allowance.mails > 0:
@@ -30,33 +30,33 @@ func (w *walker) inspection(part *leafPart) *inspection {
 }
 
 // understand adds what the bytes of a part say to its attachment and to the mail.
-func (w *walker) understand(ctx context.Context, part *leafPart, seen *inspection, attachment *schemas.MailAttachment) {
+func (w *walker) understand(ctx context.Context, part *attachmentPart, seen *inspection, attachment *schemas.MailAttachment) {
 	attachment.Sniffed = sniff(seen.head)
 	if part.inline && w.fallback == nil && strings.HasPrefix(attachment.Sniffed, "text/") {
-		w.fallback, w.fallen = part, seen.head
+		w.fallback, w.fallbackHead = part, seen.head
 	}
 	switch {
 	case attachment.Sniffed == "application/zip":
 		attachment.Entries = seen.entries(w.allowance.entries)
 		w.allowance.entries -= len(attachment.Entries)
 	case part.isMail():
-		if w.returned == nil {
-			w.returned = HeaderOf(seen.head, w.limits)
+		if w.returnedHeader == nil {
+			w.returnedHeader = ParseHeader(seen.head, w.limits)
 		}
-		attachment.Messages = w.inside(ctx, seen.head)
+		attachment.Messages = w.attachedMails(ctx, seen.head)
 	case part.isHeader():
-		w.returned = HeaderOf(seen.head, w.limits)
+		w.returnedHeader = ParseHeader(seen.head, w.limits)
 	case part.isDeliveryReport():
-		w.deliveries = readReport(seen.head, w.limits)
+		w.deliveryStatus = readDeliveryStatus(seen.head, w.limits)
 	case part.isCalendar():
-		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.problems), w.allowance.entry)
+		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry)
 		w.allowance.entry -= len(entries)
 		w.calendar = append(w.calendar, entries...)
 	}
 }
 
-// inside reads a mail that was attached, and the ones in it, from its beginning.
-func (w *walker) inside(ctx context.Context, data []byte) []schemas.AttachedMail {
+// attachedMails reads a mail that was attached, and the ones in it, from its beginning.
+func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.AttachedMail {
 	if w.nested == maxNested || w.allowance.mails == 0 || len(data) == 0 {
 		return nil
 	}
@@ -65,18 +65,18 @@ func (w *walker) inside(ctx context.Context, data []byte) []schemas.AttachedMail
 	limits := w.limits
 	limits.Parts, limits.Addresses = min(limits.Parts, maxEntries), min(limits.Addresses, maxEntries)
 	inner := &walker{
-		sink: measuringSink{}, limits: limits, languages: w.languages, lines: newLineReader(bytes.NewReader(data)), problems: &defect.Problems{},
+		sink: measuringSink{}, limits: limits, languages: w.languages, lines: newLineReader(bytes.NewReader(data)), defects: &defect.List{},
 		budget: w.allowance.text, allowance: w.allowance, nested: w.nested + 1,
 	}
-	h := readHeader(inner.lines, limits, inner.problems)
-	if err := inner.part(ctx, h, place{defaultType: "text/plain"}); err != nil && !errors.Is(err, errEnough) {
+	h := readHeader(inner.lines, limits, inner.defects)
+	if err := inner.part(ctx, h, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
 		return nil // nothing here can fail: the bytes are in memory and none are kept
 	}
-	if w.deliveries == nil && inner.deliveries != nil {
-		w.deliveries, w.returned = inner.deliveries, inner.returned // a report that a gateway has passed on
+	if w.deliveryStatus == nil && inner.deliveryStatus != nil {
+		w.deliveryStatus, w.returnedHeader = inner.deliveryStatus, inner.returnedHeader // a report that a gateway has passed on
 	}
 	var mail schemas.EmailReceived
-	h.Fill(&mail, limits.Addresses, limits.References, inner.problems)
+	h.Fill(&mail, limits.Addresses, limits.References, inner.defects)
 	text, _ := inner.allText()
 	one := schemas.AttachedMail{
 		Depth: inner.nested, MessageID: mail.MessageID, From: mail.From, Subject: mail.Subject, Date: mail.Date,

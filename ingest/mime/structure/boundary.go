@@ -45,15 +45,15 @@ func (l *lineReader) begin() {
 		_, _ = l.reader.Discard(3) // they were peeked at
 	}
 	if ahead := l.peek(4 * lookAhead); bytes.IndexByte(ahead, '\r') >= 0 && bytes.IndexByte(ahead, '\n') < 0 {
-		l.reader = bufio.NewReaderSize(returnReader{l.reader}, lineBuffer)
+		l.reader = bufio.NewReaderSize(carriageReturnReader{l.reader}, lineBuffer)
 	}
 }
 
-// A returnReader makes newlines of carriage returns.
-type returnReader struct{ r io.Reader }
+// A carriageReturnReader makes newlines of carriage returns.
+type carriageReturnReader struct{ r io.Reader }
 
 // Read implements io.Reader.
-func (c returnReader) Read(p []byte) (int, error) {
+func (c carriageReturnReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	for i := range p[:n] {
 		if p[i] == '\r' {

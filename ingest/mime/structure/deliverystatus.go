@@ -9,19 +9,19 @@ import (
 	"podium/schemas"
 )
 
-// readReport reads a delivery report (RFC 3464, section 2; RFC 6533): a block of
+// readDeliveryStatus reads a delivery report (RFC 3464, section 2; RFC 6533): a block of
 // fields about the mail, then one for each recipient.
-func readReport(data []byte, limits Limits) *schemas.Bounce {
+func readDeliveryStatus(data []byte, limits Limits) *schemas.Bounce {
 	lines := newLineReader(bytes.NewReader(data))
 	bounce := &schemas.Bounce{}
 	first := true
 	for range maxEntries + 2 {
-		h := readHeader(lines, limits, &defect.Problems{})
+		h := readHeader(lines, limits, &defect.List{})
 		if len(h) == 0 {
 			break
 		}
 		if id := h.First("original-envelope-id"); id != "" {
-			bounce.EnvelopeID = header.ShortText(id)
+			bounce.EnvelopeID = header.Short(id)
 		}
 		if id := header.FirstID(h.First("x-original-message-id")); id != "" {
 			bounce.MessageID = id
@@ -29,7 +29,7 @@ func readReport(data []byte, limits Limits) *schemas.Bounce {
 		if !h.Has("final-recipient") && !h.Has("original-recipient") && !h.Has("action") && !h.Has("status") {
 			continue
 		}
-		one := delivery(h)
+		one := recipientStatus(h)
 		if first {
 			bounce.Delivery, first = one, false
 		} else if len(bounce.Others) < maxEntries {
@@ -39,8 +39,8 @@ func readReport(data []byte, limits Limits) *schemas.Bounce {
 	return bounce
 }
 
-// delivery reads the fields about one recipient.
-func delivery(h header.Header) schemas.Delivery {
+// recipientStatus reads the fields about one recipient.
+func recipientStatus(h header.Header) schemas.Delivery {
 	recipient := h.First("original-recipient")
 	if recipient == "" {
 		recipient = h.First("final-recipient")
@@ -53,9 +53,9 @@ func delivery(h header.Header) schemas.Delivery {
 		diagnostic = text
 	}
 	one := schemas.Delivery{
-		Recipient: header.ShortText(strings.Trim(header.StripComment(recipient), " <>")), Status: statusCode(h.First("status")), Diagnostic: header.ShortText(diagnostic),
+		Recipient: header.Short(strings.Trim(header.StripTrailingComment(recipient), " <>")), Status: statusCode(h.First("status")), Diagnostic: header.Short(diagnostic),
 	}
-	switch action := strings.ToLower(header.StripComment(h.First("action"))); action {
+	switch action := strings.ToLower(header.StripTrailingComment(h.First("action"))); action {
 	case "failed", "delayed", "delivered", "relayed", "expanded":
 		one.Action = action
 	}

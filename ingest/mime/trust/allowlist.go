@@ -20,7 +20,7 @@ func Allowed(mail *schemas.EmailReceived, entries []string) bool {
 	domain := domainOf(address)
 	return domain != "" && slices.ContainsFunc(entries, func(entry string) bool {
 		if everybody, ok := strings.CutPrefix(entry, "@"); ok {
-			return plainDomain(everybody) == domain
+			return asciiDomain(everybody) == domain
 		}
 		local, _, _ := strings.Cut(entry, "@")
 		own := address[:strings.LastIndexByte(address, '@')]
