@@ -43,7 +43,7 @@ func ParseAddresses(h Header, name string, left *int, found *defect.List) Addres
 	return all
 }
 
-// A addressParser reads one field.
+// An addressParser reads one field.
 type addressParser struct {
 	lexer   lexer
 	left    int  // addresses that are still kept

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A addrSpec is a mailbox as a field names it.
+// An addrSpec is a mailbox as a field names it.
 type addrSpec struct {
 	address   string
 	ambiguous bool // others may read another address: obsolete syntax, or none that the standard knows

@@ -107,7 +107,7 @@ const (
 	maxShort        = 255                  // bytes of a short text
 )
 
-// unstructured decodes a field that people read: one line, at most maxWords bytes.
+// unstructured decodes a field that people read: one line, at most maxUnstructured bytes.
 func unstructured(value string, found *defect.List) string {
 	text := strings.Join(strings.Fields(DecodeWords(value[:min(len(value), MaxEncoded)], found)), " ")
 	text = strings.Map(charset.Visible, text)

@@ -8,7 +8,8 @@
 // repaired without a guess and never fails on a mail. It does not say who wrote
 // a mail, nor which of its words are new.
 //
-// It does not build on net/mail, mime/multipart, go-message or enmime: they stop
-// at the first malformed field or missing boundary, which is where about a sixth
-// of hostile mail begins, and bound neither memory nor depth (ADR 12).
+// It does not build on net/mail, mime/multipart or go-message: they stop at the
+// first malformed field or missing boundary, which is where about a sixth of
+// hostile mail begins. Readers that go on need memory and time that grow with the
+// nesting (ADR 12).
 package structure
