@@ -43,7 +43,8 @@ func ParseAddresses(h Header, name string, left *int, found *defect.List) Addres
 	return all
 }
 
-// An addressParser reads one field.
+// An addressParser reads one field. net/mail's parser gives no address of a list
+// with one malformed member, and does not tell which lists can be read in two ways.
 type addressParser struct {
 	lexer   lexer
 	left    int  // addresses that are still kept

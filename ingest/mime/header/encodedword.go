@@ -16,7 +16,7 @@ var encodedWord = regexp.MustCompile(`=\?([^?\s]{1,60})\?([bBqQ])\?([^?]*)\?=`)
 
 // DecodeWords decodes the encoded words of a field (RFC 2047) and raw 8-bit
 // characters (RFC 6532, or windows-1252). A character that was split over two
-// adjacent words is put together again.
+// adjacent words is put together again, which mime.WordDecoder does not do.
 func DecodeWords(text string, found *defect.List) string {
 	var matches [][]int
 	if strings.Contains(text, "=?") { // which is found out much faster

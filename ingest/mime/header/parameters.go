@@ -19,7 +19,7 @@ type Parameterized struct {
 // ParseParameters reads such a value. It tolerates blanks around the equals
 // sign, values that want quotes, quotes that are not closed, repeated
 // semicolons, 8-bit characters and encoded words in values; it joins the
-// continuations of RFC 2231.
+// continuations of RFC 2231. mime.ParseMediaType gives up at most of these.
 func ParseParameters(text string, found *defect.List) Parameterized {
 	pieces := SplitQuoted(text, ';')
 	parsed := Parameterized{Value: strings.ToLower(strings.TrimSpace(StripTrailingComment(pieces[0])))}

@@ -18,7 +18,8 @@ const (
 
 // A lineReader reads a mail line by line and knows the boundaries of the
 // multiparts that are open. It reads the input once and never backs up by more
-// than one line.
+// than one line. mime/multipart ends with an error where a boundary is missing, and
+// reads every line once for each multipart around it.
 type lineReader struct {
 	reader     *bufio.Reader
 	ahead      []byte // a line that was looked at and given back

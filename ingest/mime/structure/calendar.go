@@ -10,7 +10,8 @@ import (
 )
 
 // readCalendar returns the events, to-dos and free times of an iCalendar object
-// (RFC 5545), at most limit. What it cannot read it leaves out.
+// (RFC 5545), at most limit. What it cannot read it leaves out, while go-ical
+// refuses the whole object for one malformed line.
 func readCalendar(text string, limit int) []schemas.CalendarEntry {
 	var entries []schemas.CalendarEntry
 	method := ""

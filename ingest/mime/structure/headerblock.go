@@ -14,7 +14,8 @@ const (
 	maxFieldName = 256
 )
 
-// A headerReader reads one header block.
+// A headerReader reads one header block, which net/textproto refuses for a single
+// line that is no field.
 type headerReader struct {
 	lines   *lineReader
 	defects *defect.List

@@ -13,14 +13,16 @@ const (
 	maxGap           = 3   // lines below an announcement, within which its quotation begins
 )
 
-// An Purpose is what the header says of why a mail was written.
+// A Purpose is what the header says of why a mail was written.
 type Purpose struct {
 	Forward bool // the mail passes another one on
 	Reply   bool // it answers another one
 }
 
 // A splitter separates the new words of a mail from those it quotes. It passes
-// over the lines once, and looks at a bounded number of lines around each.
+// over the lines once, and looks at a bounded number of lines around each. The
+// ports of email_reply_parser are not used: they throw away what is quoted, and
+// their languages are code.
 type splitter struct {
 	words  *Languages
 	lines  []string
@@ -38,7 +40,7 @@ type normalizedLine struct {
 	text   string
 }
 
-// introduction is a quotation's announcement.
+// An introduction is what a program writes above a quotation.
 type introduction struct {
 	line  int // where it begins
 	lines int

@@ -8,6 +8,9 @@ import (
 )
 
 // A methodResult is one result of Authentication-Results (RFC 8601, section 2.2).
+// go-msgauth's authres is not used: it takes what stands in a comment for a
+// property, although it is often the sender's, splits at semicolons in comments and
+// in quoted strings, and refuses the fields of servers that write no name.
 type methodResult struct {
 	method, result string            // lower case
 	properties     map[string]string // "header.d" and others; names in lower case
