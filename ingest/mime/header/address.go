@@ -12,7 +12,7 @@ import (
 	"podium/schemas"
 )
 
-// A AddressList is what the address fields of one name say.
+// An AddressList is what the address fields of one name say.
 type AddressList struct {
 	Mailboxes []schemas.Address
 	BareWord  string // the first name that stands where an address should, such as MAILER-DAEMON

@@ -9,7 +9,7 @@ import (
 	"podium/schemas"
 )
 
-// An Authors is what From and Reply-To say beyond their addresses.
+// Authors are what From and Reply-To say beyond their addresses.
 type Authors struct {
 	From, ReplyTo AddressList
 }

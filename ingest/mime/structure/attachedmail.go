@@ -5,55 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
 	"podium/schemas"
 )
-
-// maxHeaderOnly bounds what is kept of a mail that is not read, in bytes.
-const maxHeaderOnly = 4 << 10
-
-// inspection returns what looks at the part while it passes.
-func (w *walker) inspection(part *attachmentPart) *inspection {
-	limit := maxSniffed
-	switch {
-	case part.isMail() && w.nested < maxNested && w.allowance.mails > 0:
-		limit = max(limit, w.allowance.bytes)
-	case part.isMail():
-		limit = maxHeaderOnly
-	case part.isDeliveryReport(), part.isHeader(), part.isCalendar(), part.inline && w.fallback == nil:
-		limit = maxReport
-	}
-	return &inspection{limit: limit}
-}
-
-// understand adds what the bytes of a part say to its attachment and to the mail.
-func (w *walker) understand(ctx context.Context, part *attachmentPart, seen *inspection, attachment *schemas.MailAttachment) {
-	attachment.Sniffed = sniff(seen.head)
-	if part.inline && w.fallback == nil && strings.HasPrefix(attachment.Sniffed, "text/") {
-		w.fallback, w.fallbackHead = part, seen.head
-	}
-	switch {
-	case attachment.Sniffed == "application/zip":
-		attachment.Entries = seen.entries(w.allowance.entries)
-		w.allowance.entries -= len(attachment.Entries)
-	case part.isMail():
-		if w.returnedHeader == nil {
-			w.returnedHeader = ParseHeader(seen.head, w.limits)
-		}
-		attachment.Messages = w.attachedMails(ctx, seen.head)
-	case part.isHeader():
-		w.returnedHeader = ParseHeader(seen.head, w.limits)
-	case part.isDeliveryReport():
-		w.deliveryStatus = readDeliveryStatus(seen.head, w.limits)
-	case part.isCalendar():
-		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry)
-		w.allowance.entry -= len(entries)
-		w.calendar = append(w.calendar, entries...)
-	}
-}
 
 // attachedMails reads a mail that was attached, and the ones in it, from its beginning.
 func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.AttachedMail {

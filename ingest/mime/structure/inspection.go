@@ -1,6 +1,13 @@
 package structure
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"podium/ingest/mime/charset"
+	"podium/schemas"
+)
 
 // An allowance bounds what is taken from inside the attachments of one mail,
 // the mails in it included.
@@ -44,4 +51,47 @@ func (i *inspection) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// maxHeaderOnly bounds what is kept of a mail that is not read, in bytes.
+const maxHeaderOnly = 4 << 10
+
+// inspection returns what looks at the part while it passes.
+func (w *walker) inspection(part *attachmentPart) *inspection {
+	limit := maxSniffed
+	switch {
+	case part.isMail() && w.nested < maxNested && w.allowance.mails > 0:
+		limit = max(limit, w.allowance.bytes)
+	case part.isMail():
+		limit = maxHeaderOnly
+	case part.isDeliveryReport(), part.isHeader(), part.isCalendar(), part.inline && w.fallback == nil:
+		limit = maxReport
+	}
+	return &inspection{limit: limit}
+}
+
+// understand adds what the bytes of a part say to its attachment and to the mail.
+func (w *walker) understand(ctx context.Context, part *attachmentPart, seen *inspection, attachment *schemas.MailAttachment) {
+	attachment.Sniffed = sniff(seen.head)
+	if part.inline && w.fallback == nil && strings.HasPrefix(attachment.Sniffed, "text/") {
+		w.fallback, w.fallbackHead = part, seen.head
+	}
+	switch {
+	case attachment.Sniffed == "application/zip":
+		attachment.Entries = seen.entries(w.allowance.entries)
+		w.allowance.entries -= len(attachment.Entries)
+	case part.isMail():
+		if w.returnedHeader == nil {
+			w.returnedHeader = ParseHeader(seen.head, w.limits)
+		}
+		attachment.Messages = w.attachedMails(ctx, seen.head)
+	case part.isHeader():
+		w.returnedHeader = ParseHeader(seen.head, w.limits)
+	case part.isDeliveryReport():
+		w.deliveryStatus = readDeliveryStatus(seen.head, w.limits)
+	case part.isCalendar():
+		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry)
+		w.allowance.entry -= len(entries)
+		w.calendar = append(w.calendar, entries...)
+	}
 }

@@ -15,9 +15,6 @@ import (
 	"podium/schemas"
 )
 
-// errTooManyParts ends a walk at the limit of parts.
-var errTooManyParts = errors.New("enough parts")
-
 // A walker reads the parts of one mail in order.
 type walker struct {
 	sink      Sink
@@ -39,6 +36,9 @@ type walker struct {
 	fallbackHead   []byte          // its beginning
 	calendar       []schemas.CalendarEntry
 }
+
+// errTooManyParts ends a walk at the limit of parts.
+var errTooManyParts = errors.New("enough parts")
 
 // A position is where in the tree a part stands.
 type position struct {

@@ -2,12 +2,6 @@ package text
 
 import "strings"
 
-// mayBeLabel is true of every line that begins with the name of a field.
-func mayBeLabel(line string) bool {
-	begin := line[:min(len(line), 60)]
-	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
-}
-
 // copiedHeader tells whether line i begins a header that was copied into the
 // text: three fields in one language, one of which says from whom, and one that
 // only mail has, unless a rule stands above.
@@ -36,6 +30,12 @@ func (s *splitter) copiedHeader(i int, ruled bool) bool {
 		}
 	}
 	return false
+}
+
+// mayBeLabel is true of every line that begins with the name of a field.
+func mayBeLabel(line string) bool {
+	begin := line[:min(len(line), 60)]
+	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
 }
 
 // header tells whether fields of one language make a header.
