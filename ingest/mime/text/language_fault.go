@@ -11,7 +11,8 @@ type LanguageFault struct {
 	Line, Column int    // 1 is first; 0 when it is not known. Column counts characters
 	Path         string // such as header.from[2]
 	Message      string
-	// Unknown is a key that there is none of, and Known are those that there are.
+	// Unknown is a key that there is none of, and Known are those that there are. Both
+	// are empty where the key is.
 	Unknown string
 	Known   []string
 }

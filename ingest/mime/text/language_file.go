@@ -109,8 +109,9 @@ func (r *languageReader) object(path string, keys map[string]func(string) error)
 		read, known := keys[key]
 		if !known {
 			r.fault(at, path, "unknown key %q", shorten(key))
-			last := r.faults[len(r.faults)-1]
-			last.Unknown, last.Known = key, slices.Sorted(maps.Keys(keys))
+			if last := r.faults[len(r.faults)-1]; key != "" { // which was meant to be none of them
+				last.Unknown, last.Known = key, slices.Sorted(maps.Keys(keys))
+			}
 			if err = r.decoder.SkipValue(); err != nil {
 				return r.unreadable(path, err)
 			}
