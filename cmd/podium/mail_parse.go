@@ -18,7 +18,9 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime"
+	mailtext "podium/ingest/mime/text"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -28,7 +30,7 @@ type mailParseCommand struct {
 	AuthServID []string `name:"authserv-id" sep:"none" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed; an empty one is a server that writes no name, as Microsoft 365 does." placeholder:"ID"`
 	Languages  string   `help:"Folder with files of languages, as mail.languages of the configuration names it." placeholder:"DIR"`
 
-	languages *mailparse.Languages
+	languages *mailtext.Languages
 }
 
 // Help is shown by --help.
@@ -146,11 +148,11 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	defer content.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
 	measured := &measuredReader{r: io.TeeReader(content, sum)}
-	*mail, err = mailparse.Parse(env.ctx, measured, mailparse.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
+	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
 	if err != nil {
 		return nil, err
 	}
-	mailparse.Vouch(mail, len(c.AuthServID) > 0, nil)
+	trust.Vouch(mail, len(c.AuthServID) > 0, nil)
 	if _, err = io.Copy(io.Discard, measured); err != nil { // the parser may have had enough
 		return nil, fmt.Errorf("read mail: %w", err)
 	}
@@ -163,7 +165,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	return bus.MarshalStructured(&schemas.Event{
 		ID: "file:" + mail.Raw.SHA256, Source: source, Type: schemas.TypeEmailReceived, Time: received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mailparse.PartitionKey(mail), Data: body,
+		PartitionKey: mime.PartitionKey(mail), Data: body,
 	})
 }
 
@@ -219,7 +221,7 @@ func (m *measuredReader) Read(p []byte) (int, error) {
 // A hashingSink names attachments by their content and keeps none.
 type hashingSink struct{}
 
-// Put implements mailparse.Sink.
+// Put implements structure.Sink.
 func (hashingSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, r)

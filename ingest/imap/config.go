@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime/text"
+	"podium/ingest/mime/trust"
 )
 
 // Security says how a connection is protected.
@@ -75,14 +76,14 @@ type Config struct {
 
 	// AuthServIDs are the names by which the server signs its
 	// Authentication-Results; DKIM verifies signatures here besides; Address tells
-	// which mail of ours an address stands for. See mailparse.Options.
+	// which mail of ours an address stands for. See mime.Options.
 	AuthServIDs []string
-	DKIM        mailparse.DKIM
-	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See mailparse.Vouch.
+	DKIM        trust.DKIM
+	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See trust.Vouch.
 	ReplyToFrom []string
 	Address     func(address string) (messageID string, found bool)
-	// Languages are those that quotations are known in. Default: mailparse.DefaultLanguages.
-	Languages *mailparse.Languages
+	// Languages are those that quotations are known in. Default: text.DefaultLanguages.
+	Languages *text.Languages
 
 	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
 	IdleReissue     time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)

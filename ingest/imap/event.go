@@ -16,7 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime"
+	"podium/ingest/mime/structure"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -104,7 +106,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mailparse.PartitionKey(&mail), SessionID: mailparse.Session(&mail, s.config.Session), Profile: s.config.Profile,
+		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(&mail, s.config.Session), Profile: s.config.Profile,
 		Data: body,
 	}, nil
 }
@@ -115,19 +117,19 @@ func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (
 	defer func() {
 		if failure := recover(); failure != nil {
 			s.door.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
-			mail, err = mailparse.Unparsed(), nil
-			mailparse.Vouch(&mail, true, nil)
+			mail, err = mime.Unparsed(), nil
+			trust.Vouch(&mail, true, nil)
 		}
 	}()
 	return s.config.parse(ctx, content, s.door.dependencies.Core.Artifacts(), truncated)
 }
 
-func (c Config) parse(ctx context.Context, content io.Reader, sink mailparse.Sink, truncated bool) (schemas.EmailReceived, error) {
-	mail, err := mailparse.Parse(ctx, content, mailparse.Options{
+func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sink, truncated bool) (schemas.EmailReceived, error) {
+	mail, err := mime.Parse(ctx, content, mime.Options{
 		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
 		Languages: c.Languages,
 	})
-	mailparse.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
+	trust.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
 	return mail, err
 }
 

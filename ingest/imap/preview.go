@@ -9,7 +9,8 @@ import (
 	"io"
 	"slices"
 
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime"
+	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -94,7 +95,7 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 		preview.Mail.UIDValidity, preview.Mail.UID, preview.Mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
 		preview.Mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
 		event := schemas.Event{
-			PartitionKey: mailparse.PartitionKey(preview.Mail), SessionID: mailparse.Session(preview.Mail, c.Session), Profile: c.Profile,
+			PartitionKey: mime.PartitionKey(preview.Mail), SessionID: mime.Session(preview.Mail, c.Session), Profile: c.Profile,
 		}
 		preview.Session = event.Session()
 	}
@@ -104,8 +105,8 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) (mail *schemas.EmailReceived, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
-			unparsed := mailparse.Unparsed()
-			mailparse.Vouch(&unparsed, true, nil)
+			unparsed := mime.Unparsed()
+			trust.Vouch(&unparsed, true, nil)
 			mail, err = &unparsed, nil
 		}
 	}()
@@ -119,7 +120,7 @@ func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) 
 // measure is a sink that keeps nothing but sizes and hashes.
 type measure struct{}
 
-// Put implements mailparse.Sink.
+// Put implements structure.Sink.
 func (measure) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, r)

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime/text"
 	"podium/schemas"
 )
 
@@ -28,7 +28,7 @@ type Config struct {
 
 	places    map[string]place
 	file      string
-	languages *mailparse.Languages
+	languages *text.Languages
 }
 
 // Ledger says where the state is kept.

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"path/filepath"
 
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime/text"
 )
 
 // MailLanguages are the languages in which quotations of mail are known: those of
 // Podium, and those of the folder that the file names.
-func (c *Config) MailLanguages() *mailparse.Languages {
+func (c *Config) MailLanguages() *text.Languages {
 	if c.languages == nil {
-		return mailparse.DefaultLanguages()
+		return text.DefaultLanguages()
 	}
 	return c.languages
 }
@@ -37,9 +37,9 @@ func (c *Config) readLanguages(directory string) error {
 
 // ReadMailLanguages returns the languages of Podium with those of a folder. What
 // is wrong in its files is Problems, each with its line and column.
-func ReadMailLanguages(folder string) (*mailparse.Languages, error) {
-	languages, err := mailparse.LoadLanguages(folder)
-	faults, wrong := errors.AsType[mailparse.LanguageFaults](err)
+func ReadMailLanguages(folder string) (*text.Languages, error) {
+	languages, err := text.LoadLanguages(folder)
+	faults, wrong := errors.AsType[text.LanguageFaults](err)
 	if !wrong {
 		return languages, err
 	}

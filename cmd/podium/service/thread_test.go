@@ -14,7 +14,7 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/messageid"
 	events "podium/ingest/http"
-	"podium/ingest/imap/mailparse"
+	"podium/ingest/mime"
 	"podium/schemas"
 	"podium/supervisor/verify"
 )
@@ -136,7 +136,7 @@ func TestForgedLettersLeadNowhere_I22(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := mail.MessageID == "m1@example.org"
-		if event.SessionID != "" || (event.Session() == folded.Session) != first || event.PartitionKey != mailparse.PartitionKey(&mail) {
+		if event.SessionID != "" || (event.Session() == folded.Session) != first || event.PartitionKey != mime.PartitionKey(&mail) {
 			t.Errorf("%s goes to %s by %q and %q", mail.InReplyTo, event.Session(), event.SessionID, event.PartitionKey)
 		}
 	}

@@ -1,6 +1,0 @@
-package mailparse
-
-import "strings"
-
-// FreemailDomains are those of the lists.
-func FreemailDomains() []string { return strings.Fields(freemailDomains + moreFreemail) }

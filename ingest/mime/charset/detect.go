@@ -1,0 +1,160 @@
+package charset
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	utf16 "golang.org/x/text/encoding/unicode"
+)
+
+// maxDetected bounds the bytes by which a character set is guessed.
+const maxDetected = 64 << 10
+
+// Detect guesses the character set of text that is not UTF-8 and either has no
+// label or one that does not fit. It returns nil where it sees no better reason
+// than for windows-1252: a wrong guess among the western sets costs an accent, one
+// towards an eastern set costs the whole text.
+func Detect(data []byte) encoding.Encoding {
+	sample := data[:min(len(data), maxDetected)]
+	switch {
+	case bytes.HasPrefix(sample, []byte{0xff, 0xfe}), bytes.HasPrefix(sample, []byte{0xfe, 0xff}):
+		if len(data)%2 == 0 {
+			return utf16.UTF16(utf16.LittleEndian, utf16.UseBOM)
+		}
+	case hasISO2022JPEscape(sample):
+		return japanese.ISO2022JP
+	}
+	high, runs, latin := countLetters(sample)
+	if high < minHigh || high < 3*runs && high < latin {
+		return nil // accents stand alone among Latin letters
+	}
+	if found := multibyte(sample); found != nil {
+		return found
+	}
+	if high < 3*runs {
+		return nil
+	}
+	return cyrillic(sample)
+}
+
+const minHigh = 10 // bytes above ASCII; fewer tell nothing
+
+func hasISO2022JPEscape(data []byte) bool {
+	return bytes.Contains(data, []byte("\x1b$B")) || bytes.Contains(data, []byte("\x1b$@"))
+}
+
+// countLetters counts the bytes above ASCII, the stretches that they form, and the
+// letters of ASCII.
+func countLetters(sample []byte) (high, runs, latin int) {
+	inside := false
+	for _, c := range sample {
+		switch {
+		case c >= 0x80:
+			high++
+			if !inside {
+				runs++
+			}
+		case IsLetter(c):
+			latin++
+		}
+		inside = c >= 0x80
+	}
+	return high, runs, latin
+}
+
+// multibyte tries the sets of East Asia: every byte must fit, and the common
+// characters of the language must be most of what is read.
+func multibyte(sample []byte) encoding.Encoding {
+	var best encoding.Encoding
+	bestShare := 0.8
+	for _, candidate := range [...]struct {
+		encoding encoding.Encoding
+		lowest   byte // above ASCII, in what people write
+		common   func(rune) bool
+	}{
+		{japanese.EUCJP, 0x8e, kana},
+		{japanese.ShiftJIS, 0x80, kana},
+		{korean.EUCKR, 0xa1, hangul},
+		{simplifiedchinese.GBK, 0x80, frequent},
+		{traditionalchinese.Big5, 0x80, frequent},
+	} {
+		if slices.ContainsFunc(sample, func(c byte) bool { return c >= 0x80 && c < candidate.lowest }) {
+			continue
+		}
+		text, err := candidate.encoding.NewDecoder().Bytes(sample)
+		if err != nil {
+			continue
+		}
+		if share := shareOf(string(text), candidate.common); share > bestShare {
+			best, bestShare = candidate.encoding, share
+		}
+	}
+	return best
+}
+
+// shareOf rates a reading between 0 and 1; characters that could not be read or
+// that nobody writes in running text count against it.
+func shareOf(text string, common func(rune) bool) float64 {
+	good, typical, all := 0, 0, 0
+	for _, r := range strings.TrimSuffix(text, "\uFFFD") { // the sample may end within a character
+		if r < 0x80 {
+			continue
+		}
+		all++
+		switch {
+		case r == utf8.RuneError, unicode.In(r, unicode.Co, unicode.Cc), r >= 0xff61 && r <= 0xff9f:
+			return 0
+		case common(r):
+			good++
+			typical++
+		case unicode.In(r, unicode.Han), r >= 0x3000 && r <= 0x303f, r >= 0xff00 && r <= 0xff60:
+			good++
+		}
+	}
+	if all == 0 || typical*10 < all {
+		return 0
+	}
+	return (float64(good) + float64(typical)/float64(all)) / float64(all+1)
+}
+
+func kana(r rune) bool   { return r >= 0x3041 && r <= 0x30ff }
+func hangul(r rune) bool { return r >= 0xac00 && r <= 0xd7a3 }
+
+// frequent are the characters that Chinese is full of, in both of its spellings.
+func frequent(r rune) bool {
+	return strings.ContainsRune("的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對生能而子那得于於着著下自之年过過发發后後作里裡用道行所然家种種事成方多经經么麼去法学學如都同现現当當没沒动動面起看定天分还還进進好小部其些主样樣理心她本前开開但因只从從想实實您请請谢謝，。、！？", r)
+}
+
+// cyrillic tells the two sets apart that Russian is written in: their small
+// letters stand where the other's capitals do, and text is mostly small letters.
+func cyrillic(sample []byte) encoding.Encoding {
+	lower, upper, other := 0, 0, 0
+	for _, c := range sample {
+		switch {
+		case c >= 0xe0:
+			upper++
+		case c >= 0xc0:
+			lower++
+		case c >= 0x80:
+			other++
+		}
+	}
+	switch {
+	case other*5 > lower+upper:
+		return nil
+	case lower > 2*upper:
+		return charmap.KOI8R
+	case upper > 2*lower:
+		return charmap.Windows1251
+	}
+	return nil
+}

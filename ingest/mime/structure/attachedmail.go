@@ -1,0 +1,63 @@
+package structure
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"podium/ingest/mime/charset"
+	"podium/ingest/mime/defect"
+	"podium/schemas"
+)
+
+// attachedMails reads a mail that was attached, and the ones in it, from its beginning.
+func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.AttachedMail {
+	if w.nested == maxNested || w.allowance.mails == 0 || len(data) == 0 {
+		return nil
+	}
+	w.allowance.mails--
+	w.allowance.bytes -= min(len(data), w.allowance.bytes)
+	limits := w.limits
+	limits.Parts, limits.Addresses = min(limits.Parts, maxEntries), min(limits.Addresses, maxEntries)
+	inner := &walker{
+		sink: measuringSink{}, limits: limits, languages: w.languages, lines: newLineReader(bytes.NewReader(data)), defects: &defect.List{},
+		budget: w.allowance.text, allowance: w.allowance, nested: w.nested + 1,
+	}
+	h := readHeader(inner.lines, limits, inner.defects)
+	if err := inner.part(ctx, h, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
+		return nil // nothing here can fail: the bytes are in memory and none are kept
+	}
+	if w.deliveryStatus == nil && inner.deliveryStatus != nil {
+		w.deliveryStatus, w.returnedHeader = inner.deliveryStatus, inner.returnedHeader // a report that a gateway has passed on
+	}
+	var mail schemas.EmailReceived
+	h.Fill(&mail, limits.Addresses, limits.References, inner.defects)
+	text, _ := inner.allText()
+	one := schemas.AttachedMail{
+		Depth: inner.nested, MessageID: mail.MessageID, From: mail.From, Subject: mail.Subject, Date: mail.Date,
+		Text: charset.Truncate(text, w.allowance.text),
+	}
+	w.allowance.text -= len(one.Text)
+	if len(one.From) == 0 {
+		one.From = nil
+	}
+	messages := []schemas.AttachedMail{one}
+	for i := range inner.attachments {
+		part := &inner.attachments[i]
+		messages[0].Attachments = append(messages[0].Attachments, schemas.AttachedPart{
+			Name: part.Name, MediaType: part.MediaType, Size: part.Artifact.Size,
+		})
+		messages = append(messages, part.Messages...)
+	}
+	return messages
+}
+
+// A measuringSink keeps nothing: the bytes are in the attached mail itself.
+type measuringSink struct{}
+
+// Put implements Sink.
+func (measuringSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	n, err := io.Copy(io.Discard, r)
+	return schemas.Artifact{Size: n, MediaType: mediaType}, err
+}

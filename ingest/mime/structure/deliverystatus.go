@@ -1,0 +1,78 @@
+package structure
+
+import (
+	"bytes"
+	"strings"
+
+	"podium/ingest/mime/defect"
+	"podium/ingest/mime/header"
+	"podium/schemas"
+)
+
+// readDeliveryStatus reads a delivery report (RFC 3464, section 2; RFC 6533): a block of
+// fields about the mail, then one for each recipient.
+func readDeliveryStatus(data []byte, limits Limits) *schemas.Bounce {
+	lines := newLineReader(bytes.NewReader(data))
+	bounce := &schemas.Bounce{}
+	first := true
+	for range maxEntries + 2 {
+		h := readHeader(lines, limits, &defect.List{})
+		if len(h) == 0 {
+			break
+		}
+		if id := h.First("original-envelope-id"); id != "" {
+			bounce.EnvelopeID = header.Short(id)
+		}
+		if id := header.FirstID(h.First("x-original-message-id")); id != "" {
+			bounce.MessageID = id
+		}
+		if !h.Has("final-recipient") && !h.Has("original-recipient") && !h.Has("action") && !h.Has("status") {
+			continue
+		}
+		one := recipientStatus(h)
+		if first {
+			bounce.Delivery, first = one, false
+		} else if len(bounce.Others) < maxEntries {
+			bounce.Others = append(bounce.Others, one)
+		}
+	}
+	return bounce
+}
+
+// recipientStatus reads the fields about one recipient.
+func recipientStatus(h header.Header) schemas.Delivery {
+	recipient := h.First("original-recipient")
+	if recipient == "" {
+		recipient = h.First("final-recipient")
+	}
+	if _, address, typed := strings.Cut(recipient, ";"); typed {
+		recipient = address
+	}
+	diagnostic := h.First("diagnostic-code")
+	if kind, text, typed := strings.Cut(diagnostic, ";"); typed && !strings.Contains(kind, " ") {
+		diagnostic = text
+	}
+	one := schemas.Delivery{
+		Recipient: header.Short(strings.Trim(header.StripTrailingComment(recipient), " <>")), Status: statusCode(h.First("status")), Diagnostic: header.Short(diagnostic),
+	}
+	switch action := strings.ToLower(header.StripTrailingComment(h.First("action"))); action {
+	case "failed", "delayed", "delivered", "relayed", "expanded":
+		one.Action = action
+	}
+	return one
+}
+
+// statusCode returns the code of RFC 3463 that a text begins with, or "".
+func statusCode(text string) string {
+	code := strings.TrimRight(strings.SplitN(strings.TrimSpace(text), " ", 2)[0], ".")
+	numbers := strings.Split(code, ".")
+	if len(numbers) != 3 || !strings.Contains("245", numbers[0]) {
+		return ""
+	}
+	for _, number := range numbers {
+		if number == "" || len(number) > 3 || strings.Trim(number, "0123456789") != "" {
+			return ""
+		}
+	}
+	return code
+}

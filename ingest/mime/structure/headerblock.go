@@ -1,0 +1,244 @@
+package structure
+
+import (
+	"bytes"
+	"strings"
+
+	"podium/ingest/mime/defect"
+	"podium/ingest/mime/header"
+	"podium/ingest/mime/transfer"
+)
+
+const (
+	maxFields    = 5000 // of one header block
+	maxFieldName = 256
+)
+
+// A headerReader reads one header block, which net/textproto refuses for a single
+// line that is no field.
+type headerReader struct {
+	lines   *lineReader
+	defects *defect.List
+	limit   int  // bytes that are still kept
+	foreign bool // a field was seen that the header of a part does not have
+	fields  header.Header
+	value   *strings.Builder // of the last field; nil when the last line was not kept
+}
+
+// readHeader reads fields until the blank line that ends them, and repairs what
+// it can: lines before the first field, a line that is no field between fields,
+// a missing blank line, a delimiter in the middle.
+func readHeader(lines *lineReader, limits Limits, found *defect.List) header.Header {
+	r := &headerReader{lines: lines, defects: found, limit: limits.Header}
+	for {
+		line, starts, ok := lines.next()
+		if !ok {
+			break
+		}
+		if !starts {
+			r.extend(line)
+			continue
+		}
+		if lines.delimiter(line) {
+			break
+		}
+		if blank(line) {
+			if len(r.fields) == 0 && len(lines.boundaries) == 0 && r.leading() {
+				continue
+			}
+			break
+		}
+		if !r.line(line) {
+			break
+		}
+	}
+	r.finish()
+	return r.fields
+}
+
+// ParseHeader reads the header at the beginning of some bytes.
+func ParseHeader(data []byte, limits Limits) header.Header {
+	return readHeader(newLineReader(bytes.NewReader(data)), limits, &defect.List{})
+}
+
+// leading tells whether a blank line stands before a header rather than ends an empty one.
+func (r *headerReader) leading() bool {
+	ahead := r.lines.peek(lookAhead)
+	return blank(firstLine(ahead)) && len(ahead) > 0 || fieldName(firstLine(ahead)) != ""
+}
+
+// line takes one whole line, or the beginning of a long one. It returns false
+// when the header ended without a blank line.
+func (r *headerReader) line(line []byte) bool {
+	if (line[0] == ' ' || line[0] == '\t') && len(r.fields) > 0 {
+		r.extend(line)
+		return true
+	}
+	colon := fieldColon(line)
+	if colon == 0 {
+		return r.notAField(line)
+	}
+	name := fieldName(line)
+	if len(r.lines.boundaries) > 0 && !r.foreign && !ofPart(name) {
+		line, r.foreign = bytes.Clone(line), true
+		if r.endsSoon() {
+			return r.endsWithoutBlankLine(line)
+		}
+	}
+	r.finish()
+	if r.limit < len(line) || len(r.fields) == maxFields {
+		r.defects.Add(defect.HeaderTooLarge)
+		r.limit = 0
+		return true
+	}
+	r.fields = append(r.fields, header.Field{Name: name})
+	r.value = &strings.Builder{}
+	r.keep(bytes.TrimLeft(line[colon+1:], " \t"), len(line))
+	return true
+}
+
+// endsSoon tells whether a part ends before any blank line does, and before a field
+// of its header: the line before that is content, although it looks like a field.
+func (r *headerReader) endsSoon() bool {
+	for next := range bytes.Lines(r.lines.peek(lookAhead)) {
+		switch {
+		case blank(next), ofPart(fieldName(next)):
+			return false
+		case r.lines.delimits(next):
+			return true
+		}
+	}
+	return false
+}
+
+// ofPart tells whether the header of a part may have a field.
+func ofPart(name string) bool {
+	return strings.HasPrefix(name, "content-") || strings.HasPrefix(name, "x-") || name == "mime-version"
+}
+
+// notAField decides what a line is that is no field: noise that is skipped, or
+// the first line of a body whose blank line is missing.
+func (r *headerReader) notAField(line []byte) bool {
+	mbox := bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From "))
+	if len(r.fields) == 0 && mbox {
+		return true
+	}
+	line = bytes.Clone(line)
+	next := firstLine(r.lines.peek(lookAhead))
+	var noise bool
+	switch name := fieldName(next); {
+	case len(r.fields) > 0 && blank(next):
+		noise = mbox || resemblesField(line) || !r.encodes(line)
+	case len(r.lines.boundaries) == 0:
+		noise = name != ""
+	default:
+		noise = len(r.fields) > 0 && ofPart(name)
+	}
+	if !noise {
+		return r.endsWithoutBlankLine(line)
+	}
+	r.finish()
+	r.defects.Add(defect.NoField)
+	return true
+}
+
+// resemblesField tells whether a line is a field but for the characters of its name.
+func resemblesField(line []byte) bool {
+	name, _, found := bytes.Cut(line, []byte(":"))
+	return found && len(name) <= maxFieldName && !bytes.ContainsAny(name, " \t")
+}
+
+// encodes tells whether a line may be content in the encoding that the fields name.
+func (r *headerReader) encodes(line []byte) bool {
+	r.finish()
+	if !strings.EqualFold(r.fields.First("content-transfer-encoding"), "base64") {
+		return true
+	}
+	for _, c := range bytes.TrimSpace(line) {
+		if transfer.StandardBase64Value(c) == 64 && c != '=' {
+			return false
+		}
+	}
+	return true
+}
+
+// endsWithoutBlankLine ends the header before a line.
+func (r *headerReader) endsWithoutBlankLine(line []byte) bool {
+	r.defects.Add(defect.NoBlankLine)
+	r.lines.giveBack(line)
+	return false
+}
+
+// extend adds a continuation to the last field.
+func (r *headerReader) extend(line []byte) {
+	if r.value != nil {
+		r.keep(line, len(line))
+	}
+}
+
+func (r *headerReader) keep(value []byte, cost int) {
+	if r.limit < cost {
+		r.defects.Add(defect.HeaderTooLarge)
+		r.limit = 0
+		r.finish()
+		return
+	}
+	r.limit -= cost
+	for len(value) > 0 && (value[len(value)-1] == '\n' || value[len(value)-1] == '\r') {
+		value = value[:len(value)-1]
+	}
+	r.value.Write(value)
+}
+
+func (r *headerReader) finish() {
+	if r.value != nil {
+		r.fields[len(r.fields)-1].Value = strings.TrimSpace(r.value.String())
+		r.value = nil
+	}
+}
+
+// fieldName returns the lower-case name of a field line, or "" for any other
+// line. Blanks before the colon are tolerated.
+func fieldName(line []byte) string {
+	return strings.ToLower(string(bytes.TrimRight(line[:fieldColon(line)], " \t")))
+}
+
+// fieldColon returns where the name of a field line ends, or 0 for any other line.
+func fieldColon(line []byte) int {
+	colon := bytes.IndexByte(line, ':')
+	end := colon
+	for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t') {
+		end--
+	}
+	if end <= 0 || end > maxFieldName {
+		return 0
+	}
+	for _, c := range line[:end] {
+		if c <= ' ' || c >= 0x7f {
+			return 0
+		}
+	}
+	return colon
+}
+
+// blank tells whether a line is nothing but its newline.
+func blank(line []byte) bool {
+	end := len(line) - 1
+	if end < 0 || line[end] != '\n' {
+		return false
+	}
+	for _, c := range line[:end] {
+		if c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// firstLine returns the first line of some bytes, with its newline if it is there.
+func firstLine(text []byte) []byte {
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		return text[:end+1]
+	}
+	return text
+}

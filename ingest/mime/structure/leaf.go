@@ -1,0 +1,179 @@
+package structure
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"podium/ingest/mime/charset"
+	"podium/ingest/mime/defect"
+	"podium/ingest/mime/header"
+	"podium/ingest/mime/text"
+	"podium/ingest/mime/transfer"
+	"podium/schemas"
+)
+
+// An attachmentPart is what is known of an attachment before it is read.
+type attachmentPart struct {
+	mediaType, name, contentID, charset string
+
+	writtenName string // its name as its author wrote it, when that is longer
+	inline      bool   // a text to be shown
+}
+
+func (p *attachmentPart) isMail() bool {
+	return p.mediaType == "message/rfc822" || p.mediaType == "message/global" || strings.HasSuffix(strings.ToLower(p.name), ".eml")
+}
+
+func (p *attachmentPart) isCalendar() bool {
+	return p.mediaType == "text/calendar" || p.mediaType == "application/ics"
+}
+
+func (p *attachmentPart) isDeliveryReport() bool {
+	return p.mediaType == "message/delivery-status" || p.mediaType == "message/global-delivery-status"
+}
+
+func (p *attachmentPart) isHeader() bool {
+	return p.mediaType == "text/rfc822-headers" || p.mediaType == "message/rfc822-headers" || p.mediaType == "message/global-headers"
+}
+
+// isReport tells whether the part is a piece of a report, which is words.
+func (p *attachmentPart) isReport() bool { return p.isDeliveryReport() || p.isHeader() }
+
+func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, parameters map[string]string, at position) error {
+	disposition := header.ParseParameters(h.First("content-disposition"), w.defects)
+	name := disposition.Parameters["filename"]
+	if name == "" {
+		name = parameters["name"]
+	}
+	encoding := h.First("content-transfer-encoding")
+	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.Value != "attachment"
+	part := &attachmentPart{mediaType: mediaType, contentID: header.FirstID(h.First("content-id")), charset: parameters["charset"], inline: isText}
+	if (isText || part.isReport()) && w.isNoBase64(encoding) {
+		w.defects.Add(defect.Base64)
+		encoding = ""
+	}
+	content := transfer.NewReader(encoding, w.lines.body(), w.defects)
+	if isText && name == "" {
+		return w.text(content, mediaType, parameters, at)
+	}
+	part.name, part.writtenName = w.fileNames(name)
+	return w.attachment(ctx, content, part)
+}
+
+func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at position) error {
+	data, err := w.read(content, w.budget)
+	if err != nil {
+		return err
+	}
+	if more, err := io.Copy(io.Discard, content); err != nil {
+		return err
+	} else if more > 0 {
+		w.defects.Add(defect.TextTooLong)
+		data = charset.TrimIncompleteRune(data)
+	}
+	w.budget -= len(data)
+	label := parameters["charset"]
+	if label == "" && mediaType == "text/html" {
+		label = charset.DeclaredInHTML(data)
+	}
+	words := charset.ToUTF8(data, label, w.defects)
+	if mediaType == "text/plain" && strings.EqualFold(parameters["format"], "flowed") {
+		words = text.Unflow(words, strings.EqualFold(parameters["delsp"], "yes"))
+	}
+	w.add(words, mediaType, at)
+	return nil
+}
+
+// add puts words behind those of the same alternative, or behind all others.
+func (w *walker) add(words, mediaType string, at position) {
+	last := len(w.segments) - 1
+	if at.alternative == 0 || last < 0 || w.segments[last].Alternative != at.alternative {
+		w.segments = append(w.segments, text.Segment{Alternative: at.alternative})
+		last++
+	}
+	if mediaType == "text/html" {
+		w.segments[last].HTML = append(w.segments[last].HTML, words)
+	} else {
+		w.segments[last].Plain = append(w.segments[last].Plain, words)
+	}
+}
+
+// allText returns the words of the mail and those that it hides. Where there is
+// nothing else, the first text that came inline as a file is what the mail says;
+// it stays an attachment as well.
+func (w *walker) allText() (visible, hidden string) {
+	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one text.Segment) bool { return !one.Empty() }) {
+		w.add(charset.ToUTF8(w.fallbackHead, w.fallback.charset, w.defects), w.fallback.mediaType, position{})
+	}
+	return w.languages.Join(w.segments)
+}
+
+// read returns at most limit bytes.
+func (w *walker) read(content io.Reader, limit int) ([]byte, error) {
+	var buffer bytes.Buffer
+	_, err := io.Copy(&buffer, io.LimitReader(content, int64(limit)))
+	return buffer.Bytes(), err
+}
+
+func (w *walker) attachment(ctx context.Context, content io.Reader, part *attachmentPart) error {
+	seen := w.inspection(part)
+	artifact, err := w.sink.Put(ctx, io.TeeReader(content, seen), part.mediaType)
+	if err != nil {
+		return fmt.Errorf("keep attachment %d: %w", len(w.attachments)+1, err)
+	}
+	if w.lines.failure != nil {
+		return w.lines.failure
+	}
+	attachment := schemas.MailAttachment{Attachment: schemas.Attachment{
+		Name: part.name, MediaType: part.mediaType, ContentID: part.contentID, Artifact: artifact,
+	}, Written: part.writtenName}
+	w.understand(ctx, part, seen, &attachment)
+	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
+		w.defects.Add(defect.TNEF)
+	}
+	if part.isDeliveryReport() && w.reportType == "" {
+		w.reportType = "delivery-status"
+	}
+	w.attachments = append(w.attachments, attachment)
+	return nil
+}
+
+// isNoBase64 tells whether words that are said to be base64 are written in plain.
+func (w *walker) isNoBase64(encoding string) bool {
+	if !strings.EqualFold(strings.Trim(encoding, " \t\"'"), "base64") {
+		return false
+	}
+	ahead, _, _ := bytes.Cut(w.lines.peek(lookAhead), []byte("\n--"))
+	all, foreign := 0, 0
+	for line := range bytes.Lines(ahead) {
+		for _, c := range bytes.TrimSpace(line) {
+			all++
+			if transfer.Base64Value(c) == 64 && c != '=' {
+				foreign++ // blanks between words too
+			}
+		}
+	}
+	return foreign*20 > all
+}
+
+const maxWrittenName = 998 // bytes
+
+// fileNames returns what a person would call an attachment: its last path element,
+// without characters that are not seen and no longer than the limit. Where its
+// author wrote more, that is returned as well. Neither is a path to anything.
+func (w *walker) fileNames(declared string) (name, written string) {
+	declared = strings.Map(charset.Visible, strings.TrimSpace(declared))
+	name = declared[strings.LastIndexAny(declared, `/\`)+1:]
+	if name = strings.TrimSpace(name); name == "." || name == ".." {
+		name = ""
+	}
+	if name = charset.Truncate(name, w.limits.Name); name == declared {
+		return name, ""
+	}
+	w.defects.Add(defect.AttachmentName)
+	return name, charset.Truncate(declared, maxWrittenName)
+}

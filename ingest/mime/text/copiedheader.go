@@ -1,0 +1,72 @@
+package text
+
+import "strings"
+
+// copiedHeader tells whether line i begins a header that was copied into the
+// text: three fields in one language, one of which says from whom, and one that
+// only mail has, unless a rule stands above.
+func (s *splitter) copiedHeader(i int, ruled bool) bool {
+	var roles [maxLanguages]role
+	if !s.labels(i, &roles) {
+		return false
+	}
+	mail := ruled || strings.Contains(s.lines[i], "@")
+	others := 0 // lines in a row that continue a field, or none
+	for at := i; at < min(i+maxHeaderLines, len(s.lines)) && others <= maxGap; at++ {
+		line := s.lines[at]
+		if len(line) > 4*maxMarkerLine {
+			break // long lists of addresses stand in one line
+		}
+		if at > i && !s.labels(at, &roles) {
+			others++
+			continue
+		}
+		others = 0
+		mail = mail || strings.Contains(line, "@")
+		for language := range s.words.tags {
+			if roles[language].header(mail) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayBeLabel is true of every line that begins with the name of a field.
+func mayBeLabel(line string) bool {
+	begin := line[:min(len(line), 60)]
+	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
+}
+
+// header tells whether fields of one language make a header.
+func (r role) header(mail bool) bool {
+	count := 0
+	for one := roleSent; one <= roleSubject; one <<= 1 {
+		if r&one != 0 {
+			count++
+		}
+	}
+	return r&roleFrom != 0 && count >= 2 && (mail || r&(roleSent|roleSubject) != 0)
+}
+
+// labels adds what the label of line i says in each language, and tells whether
+// there is one.
+func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
+	line := s.lines[i]
+	if !mayBeLabel(line) {
+		return false
+	}
+	s.steps++
+	var normal string
+	if len(line) <= maxMarkerLine {
+		normal = s.normalized(i)
+	} else {
+		normal = Normalize(strings.ToValidUTF8(line[:maxMarkerLine], ""))
+	}
+	name, _, _ := strings.Cut(normal, ":")
+	found := s.words.labels[name]
+	for _, one := range found {
+		roles[one.language] |= one.role
+	}
+	return len(found) > 0
+}

@@ -1,0 +1,150 @@
+package text
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A vocabulary is the words of one language by which mail programs announce what they quote and
+// what they add. All are normalized.
+type vocabulary struct {
+	attributions    []template        // the line above a quotation
+	signatures      []template        // lines that mail programs add by themselves
+	pronouns        []string          // who writes, in lines that no program writes
+	separators      []string          // between dashes, above a quotation
+	forwards        []string          // between dashes or before a colon, above what was passed on
+	forwardSubjects []string          // beginnings of the subjects of what was passed on
+	replySubjects   []string          // beginnings of the subjects of answers
+	header          map[role][]string // the fields of a copied header
+	stubs           []string          // texts that only say that there is an HTML part
+	bounces         []string          // beginnings of the subjects of bounces
+	autoReplies     []string          // beginnings of the subjects of automatic replies
+}
+
+// A role is what a field of a copied header says.
+type role uint8
+
+const (
+	roleFrom role = 1 << iota
+	roleSent      // a date, by a word that only mail has
+	roleDate
+	roleTo
+	roleSubject
+	roleOther
+)
+
+func roleNames() map[string]role {
+	return map[string]role{
+		"from": roleFrom, "sent": roleSent, "date": roleDate, "to": roleTo, "subject": roleSubject, "other": roleOther,
+	}
+}
+
+// Languages are all languages that mail is read in, ready to be asked. They
+// never change and may be shared.
+type Languages struct {
+	tags         []string
+	attributions map[string][]*template // by how they end, see endingOf
+	signatures   []template
+	pronouns     map[string]bool
+	separators   map[string]bool
+	forwards     map[string]bool
+	labels       map[string][]label
+
+	forwardSubjects, replySubjects []string
+
+	stubs, bounces, autoReplies []string
+}
+
+// A label is the name of a header's field in one language.
+type label struct {
+	language int
+	role     role
+}
+
+// Tags returns the tags of the languages, in lexical order.
+func (l *Languages) Tags() []string { return slices.Clone(l.tags) }
+
+func compile(languages map[string]vocabulary) *Languages {
+	all := &Languages{
+		tags: slices.Sorted(maps.Keys(languages)), attributions: map[string][]*template{}, pronouns: map[string]bool{},
+		separators: map[string]bool{}, forwards: map[string]bool{}, labels: map[string][]label{},
+	}
+	for number, tag := range all.tags {
+		one := languages[tag]
+		for i := range one.attributions {
+			ending := endingOf(one.attributions[i].last)
+			all.attributions[ending] = append(all.attributions[ending], &one.attributions[i])
+		}
+		all.signatures = append(all.signatures, one.signatures...)
+		include(all.pronouns, one.pronouns)
+		include(all.separators, one.separators)
+		include(all.forwards, one.forwards)
+		for kind, names := range one.header {
+			for _, name := range names {
+				name = strings.TrimSuffix(name, ":")
+				all.labels[name] = append(all.labels[name], label{language: number, role: kind})
+			}
+		}
+		all.forwardSubjects = append(all.forwardSubjects, one.forwardSubjects...)
+		all.replySubjects = append(all.replySubjects, one.replySubjects...)
+		all.stubs = append(all.stubs, one.stubs...)
+		all.bounces = append(all.bounces, one.bounces...)
+		all.autoReplies = append(all.autoReplies, one.autoReplies...)
+	}
+	return all
+}
+
+func include(set map[string]bool, texts []string) {
+	for _, text := range texts {
+		set[strings.Trim(text, "-_ :")] = true
+	}
+}
+
+// maxEnding is how many bytes at the end of an attribution choose the templates
+// that it is compared with.
+const maxEnding = 6
+
+func endingOf(text string) string { return text[max(0, len(text)-maxEnding):] }
+
+// stub tells whether a plain text only stands in for an HTML part.
+func (l *Languages) stub(text string) bool {
+	if len(text) > 500 {
+		return false
+	}
+	normal := Normalize(text)
+	return slices.ContainsFunc(l.stubs, func(words string) bool { return strings.Contains(normal, words) })
+}
+
+// ForwardSubject tells whether a normalized subject is that of a mail that is passed on.
+func (l *Languages) ForwardSubject(subject string) bool { return beginsAny(subject, l.forwardSubjects) }
+
+// ReplySubject tells whether a normalized subject is that of an answer.
+func (l *Languages) ReplySubject(subject string) bool { return beginsAny(subject, l.replySubjects) }
+
+// signature tells whether a normalized line is one that a program adds by itself.
+func (l *Languages) signature(line string) bool {
+	return slices.ContainsFunc(l.signatures, func(known template) bool {
+		_, matched := known.matches(line)
+		return matched
+	})
+}
+
+// AutoReplySubject tells whether a normalized subject is one that programs write by themselves.
+func (l *Languages) AutoReplySubject(subject string) bool { return beginsAny(subject, l.autoReplies) }
+
+// BounceSubject tells whether a normalized subject begins as that of a bounce, and whether it
+// says nothing else, or goes on behind a colon or in parentheses.
+func (l *Languages) BounceSubject(subject string) (begins, alone bool) {
+	for _, phrase := range l.bounces {
+		rest, found := strings.CutPrefix(subject, phrase)
+		rest = strings.TrimLeft(rest, " ")
+		begins = begins || found
+		alone = alone || found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
+	}
+	return begins, alone
+}
+
+func beginsAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
+}

@@ -1,0 +1,49 @@
+package text
+
+import (
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"podium/ingest/mime/charset"
+)
+
+// Normalize makes lines comparable: form NFC, lower case, single plain blanks, plain
+// signs, without blanks and asterisks around, and without blanks before a colon.
+func Normalize(line string) string {
+	normal := strings.ToLower(norm.NFC.String(line))
+	if !charset.IsASCII(normal) {
+		normal = plainSigns.Replace(normal)
+	}
+	if strings.Contains(normal, "  ") || strings.Contains(normal, "\t") {
+		normal = strings.Join(strings.Fields(normal), " ")
+	}
+	normal = strings.ReplaceAll(strings.Trim(normal, " \t\r*"), ":*", ":")
+	return strings.ReplaceAll(strings.ReplaceAll(normal, "*:", ":"), " :", ":")
+}
+
+// plainSigns writes the signs of several alphabets in one way, and leaves out
+// those that are not seen.
+var plainSigns = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u3000", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "",
+	"\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "«", `"`, "»", `"`, "：", ":", "，", ",", "（", "(", "）", ")",
+)
+
+// tidy joins lines, with at most one empty line in a row and none around.
+func tidy(lines []string) string {
+	var out strings.Builder
+	empty := 0
+	for _, line := range lines {
+		line = strings.TrimRight(line, " \t")
+		if line == "" {
+			empty++
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteString(strings.Repeat("\n", 1+min(empty, 1)))
+		}
+		empty = 0
+		out.WriteString(line)
+	}
+	return out.String()
+}
