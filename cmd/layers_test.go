@@ -77,7 +77,7 @@ var rooms = []struct {
 	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
-	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
+	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
 }
 

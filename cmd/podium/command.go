@@ -12,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
 
-	"podium/cmd/podium/bench"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
@@ -50,8 +49,6 @@ type command struct {
 	Check      checkCommand      `cmd:"" help:"Check a configuration, or a plan."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
-	BenchChild benchChildCommand `cmd:"" hidden:""`
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 
@@ -129,7 +126,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
-		kong.Vars{"workloads": strings.Join(bench.Workloads(), ","), "version": versionLine(versions())},
+		kong.Vars{"version": versionLine(versions())},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/embedded"
-	"podium/cmd/podium/bench"
+	"podium/cmd/podium-bench/bench"
 	"podium/cmd/podium/heap"
 )
 
@@ -179,7 +179,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// The benchmarks report the metrics of `podium bench`; their time per operation
+// The benchmarks report the metrics of podium-bench; their time per operation
 // is that of a whole measurement.
 
 func BenchmarkSingle(b *testing.B) { benchmark(b, "single") }
