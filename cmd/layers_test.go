@@ -59,7 +59,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, and the suites.

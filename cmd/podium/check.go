@@ -13,7 +13,6 @@ import (
 
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
-	"podium/deploy/examples/summary/summarize"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -234,15 +233,4 @@ func versions() map[string]string {
 
 func versionLine(version map[string]string) string {
 	return fmt.Sprintf("podium %s (%s, %s, nats-server %s)", version["version"], version["go"], version["platform"], version["nats_server"])
-}
-
-// summarizeCommand is the demo's program: it answers one request on standard input.
-type summarizeCommand struct{}
-
-// Run implements the verb.
-func (summarizeCommand) Run(env *environment) error {
-	if code := summarize.Main(nil, env.stdin, env.raw, env.stderr); code != exitOK {
-		return &exitError{code: code} // it has said why
-	}
-	return nil
 }
