@@ -11,61 +11,61 @@ import (
 	"podium/schemas"
 )
 
-// A family follows the runs that supervisors begin for the tasks of a run while that is
+// nestedRuns follows the runs that supervisors begin for the tasks of a run while that is
 // watched, and those that are begun for these in turn.
-type family struct {
+type nestedRuns struct {
 	core bus.Core
 	show func(view.Place, *schemas.Record, *schemas.Run)
 
 	following sync.WaitGroup
 	mu        sync.Mutex
 	profiles  map[string]string          // by agent; empty is no supervisor
-	children  map[kin]context.CancelFunc // ends the waiting for more
+	children  map[nestedTask]context.CancelFunc // ends the waiting for more
 	closed    bool
 	failed    []error
 }
 
-// kin is whoever does a task.
-type kin struct {
+// A nestedTask is a task of a run, and the supervisor that does it by a run of its own.
+type nestedTask struct {
 	place view.Place
 	agent string
 }
 
-func newFamily(core bus.Core, show func(view.Place, *schemas.Record, *schemas.Run)) *family {
-	return &family{core: core, show: show, profiles: make(map[string]string), children: make(map[kin]context.CancelFunc)}
+func newNestedRuns(core bus.Core, show func(view.Place, *schemas.Record, *schemas.Run)) *nestedRuns {
+	return &nestedRuns{core: core, show: show, profiles: make(map[string]string), children: make(map[nestedTask]context.CancelFunc)}
 }
 
 // look begins to follow the runs for those tasks of a run that were asked for. One whose
 // task has ended is read as far as it is recorded.
-func (f *family) look(ctx context.Context, run *schemas.Run) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (n *nestedRuns) look(ctx context.Context, run *schemas.Run) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for i := range run.Tasks {
 		task := &run.Tasks[i]
 		if task.Attempt == 0 {
 			continue
 		}
-		profile, known := f.profiles[task.Agent]
+		profile, known := n.profiles[task.Agent]
 		if !known {
 			var err error
-			if profile, err = profileOf(ctx, f.core, task.Agent); err != nil {
-				f.failed = append(f.failed, fmt.Errorf("agent %s: %w", task.Agent, err))
+			if profile, err = profileOf(ctx, n.core, task.Agent); err != nil {
+				n.failed = append(n.failed, fmt.Errorf("agent %s: %w", task.Agent, err))
 			}
-			f.profiles[task.Agent] = profile
+			n.profiles[task.Agent] = profile
 		}
 		if profile == "" {
 			continue
 		}
-		child := kin{view.Place{Run: run.ID, Task: task.Task}, task.Agent}
-		stop, known := f.children[child]
+		child := nestedTask{view.Place{Run: run.ID, Task: task.Task}, task.Agent}
+		stop, known := n.children[child]
 		if !known {
 			var until context.Context
 			until, stop = context.WithCancel(ctx)
-			f.children[child] = stop
+			n.children[child] = stop
 			session := childSession(run, task, profile)
-			f.following.Go(func() { f.follow(ctx, until, session, child.place) })
+			n.following.Go(func() { n.follow(ctx, until, session, child.place) })
 		}
-		if f.closed || task.State.Ended() {
+		if n.closed || task.State.Ended() {
 			stop()
 		}
 	}
@@ -73,26 +73,26 @@ func (f *family) look(ctx context.Context, run *schemas.Run) {
 
 // follow shows the runs of a session until nothing more is waited for, and then what
 // else has been recorded until then.
-func (f *family) follow(ctx, until context.Context, session string, place view.Place) {
+func (n *nestedRuns) follow(ctx, until context.Context, session string, place view.Place) {
 	conversation, newest := schemas.Conversation{Session: session}, uint64(0)
-	for record, err := range bus.FollowSession(until, f.core, session, 1) {
+	for record, err := range bus.FollowSession(until, n.core, session, 1) {
 		if err == nil {
-			newest, err = record.Sequence, f.take(ctx, &conversation, &record.Record, place)
+			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, place)
 		} else if until.Err() != nil {
 			break
 		}
 		if err != nil {
-			f.fail(session, err)
+			n.fail(session, err)
 			return
 		}
 	}
-	for record, err := range bus.LoadSession(ctx, f.core, session) {
+	for record, err := range bus.LoadSession(ctx, n.core, session) {
 		if err == nil && record.Sequence > newest {
-			err = f.take(ctx, &conversation, &record.Record, place)
+			err = n.take(ctx, &conversation, &record.Record, place)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				f.fail(session, err)
+				n.fail(session, err)
 			}
 			return
 		}
@@ -100,7 +100,7 @@ func (f *family) follow(ctx, until context.Context, session string, place view.P
 }
 
 // take shows what a record says of each run.
-func (f *family) take(ctx context.Context, conversation *schemas.Conversation, record *schemas.Record, place view.Place) error {
+func (n *nestedRuns) take(ctx context.Context, conversation *schemas.Conversation, record *schemas.Record, place view.Place) error {
 	if err := conversation.Apply(*record); err != nil {
 		return err
 	}
@@ -111,26 +111,26 @@ func (f *family) take(ctx context.Context, conversation *schemas.Conversation, r
 			continue
 		}
 		shown[run.Number] = true
-		f.show(place, record, run)
-		f.look(ctx, run)
+		n.show(place, record, run)
+		n.look(ctx, run)
 	}
 	return nil
 }
 
-func (f *family) fail(session string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failed = append(f.failed, fmt.Errorf("session %s: %w", session, err))
+func (n *nestedRuns) fail(session string, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.failed = append(n.failed, fmt.Errorf("session %s: %w", session, err))
 }
 
 // close shows what is recorded by now, and returns why that is not everything.
-func (f *family) close() error {
-	f.mu.Lock()
-	f.closed = true
-	for _, stop := range f.children {
+func (n *nestedRuns) close() error {
+	n.mu.Lock()
+	n.closed = true
+	for _, stop := range n.children {
 		stop()
 	}
-	f.mu.Unlock()
-	f.following.Wait()
-	return errors.Join(f.failed...)
+	n.mu.Unlock()
+	n.following.Wait()
+	return errors.Join(n.failed...)
 }

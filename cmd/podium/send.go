@@ -164,7 +164,7 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message se
 // watch is follow with so much detail.
 func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
-	nested := newFamily(core, watched.ShowNested)
+	nested := newNestedRuns(core, watched.ShowNested)
 	run, err := e.awaitEnd(core, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
 		watched.Show(record, run)
 		if run != nil && detail != view.Nothing {
