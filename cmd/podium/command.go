@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/history"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 )
@@ -176,15 +177,17 @@ func logger(stderr io.Writer, verbose int) zerolog.Logger {
 // report tells an error to a person and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	coded, isCoded := errors.AsType[*exitError](err)
+	_, misnamed := errors.AsType[*history.NameError](err)
+	_, unknown := errors.AsType[*history.UnknownRunError](err)
 	if !isCoded || coded.err != nil {
 		_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
 	}
 	switch {
 	case isCoded:
 		return coded.code
-	case config.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
+	case misnamed, config.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
 		return exitUsage
-	case errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
+	case unknown, errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound
 	}
 	return exitFailed

@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/history"
 	"podium/cmd/podium/lease"
 	"podium/cmd/podium/service"
 )
@@ -71,4 +73,42 @@ func (e *environment) served(ledger *service.Ledger) (bool, error) {
 	}
 	_, lives, err := lease.Find(e.ctx, ledger.Core.Store(bus.LeaseBucket))
 	return lives, err
+}
+
+// ledger connects to the ledger that flags name, else to the running instance of the
+// data directory, or opens the ledger at rest as it is told. Close it.
+func (e *environment) ledger(atRest service.Opening) (*service.Ledger, error) {
+	if err := e.place(); err != nil {
+		return nil, err
+	}
+	if e.nats != nil {
+		return service.Join(e.ctx, e.ledgerSettings(), e.log)
+	}
+	return service.Attach(e.ctx, e.data, atRest, e.log)
+}
+
+// withLedger reads something of the ledger and closes it. It changes no byte of one at rest.
+func (e *environment) withLedger(do func(*service.Ledger) error) error {
+	return e.onLedger(service.LookAtRest, do)
+}
+
+// changeLedger adds something to the ledger and closes it.
+func (e *environment) changeLedger(do func(*service.Ledger) error) error {
+	return e.onLedger(service.OpenAtRest, do)
+}
+
+func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) error) error {
+	ledger, err := e.ledger(atRest)
+	if err != nil {
+		return err
+	}
+	if lost := len(ledger.Losses.Open); lost > 0 {
+		_, _ = fmt.Fprintf(e.stderr, "podium: the ledger has lost something in %d places, and what follows is what is left: podium ledger check --data %s\n", lost, e.data)
+	}
+	return errors.Join(do(ledger), ledger.Close())
+}
+
+// history reads what has become of messages.
+func (e *environment) history(core bus.Core) history.Reader {
+	return history.Reader{Core: core, Warnings: e.stderr}
 }

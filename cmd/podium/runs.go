@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/cmd/podium/history"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -55,7 +56,7 @@ func (runsListCommand) Help() string {
 // Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		runs, err := allRuns(env, ledger.Core)
+		runs, err := env.history(ledger.Core).Runs(env.ctx)
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		if env.json {
 			return env.printLines(chosen)
 		}
-		if err = fill(env.ctx, ledger.Core, chosen); err != nil {
+		if err = env.history(ledger.Core).Fill(env.ctx, chosen); err != nil {
 			return err
 		}
 		return env.printRuns(chosen)
@@ -150,7 +151,7 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -163,24 +164,24 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}); err != nil {
 			return err
 		}
-		beside, err := around(env.ctx, ledger.Core, run)
+		beside, err := env.history(ledger.Core).Around(env.ctx, run)
 		if err != nil {
 			return err
 		}
 		if env.json {
 			return env.printLine(struct {
 				*schemas.Run
-				*surroundings
+				*history.Surroundings
 			}{run, &beside})
 		}
-		if err = fill(env.ctx, ledger.Core, []*schemas.Run{run}); err != nil {
+		if err = env.history(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
 			return err
 		}
 		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.lines()...))
+		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.Lines()...))
 		return err
 	})
 }
@@ -236,7 +237,7 @@ is about a run that was begun for a task. The last one's is outcome, with the an
 // Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -249,7 +250,7 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		if env.json {
 			detail = view.Changes
 		}
-		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, sent{}, detail)
+		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, history.Sent{}, detail)
 	})
 }
 
@@ -269,7 +270,7 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/cmd/podium/history"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -135,7 +135,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, sent{receipt.Sequence, c.Plan != ""})
+	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, history.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
 }
 
 func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
@@ -146,15 +146,9 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 	return err
 }
 
-// sent is where the message of an excerpt stands.
-type sent struct {
-	sequence uint64
-	again    bool // it may be one that came before, under another sequence
-}
-
 // follow shows a run until it has ended, then its answer. Message is about the one
 // that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message sent) error {
+func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message history.Sent) error {
 	if e.json {
 		return e.watch(core, excerpt, message, view.Nothing)
 	}
@@ -162,16 +156,18 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message se
 }
 
 // watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message sent, detail view.Detail) error {
+func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message history.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
-	nested := newNestedRuns(core, watched.ShowNested)
-	run, err := e.awaitEnd(core, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
+	nested := history.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
+		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
+	})
+	run, err := e.history(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
 		watched.Show(record, run)
 		if run != nil && detail != view.Nothing {
-			nested.look(e.ctx, run)
+			nested.Look(e.ctx, run)
 		}
 	})
-	unknown := nested.close()
+	unknown := nested.Close()
 	err = errors.Join(err, watched.Close())
 	if unknown != nil {
 		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
@@ -187,69 +183,6 @@ func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message sen
 		name = schemas.RunID(excerpt.Session, excerpt.Number)
 	}
 	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
-}
-
-// awaitEnd shows what is said of a run, from its beginning on, and returns it when it
-// has ended.
-func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
-	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().State == schemas.RunStateEnded }
-	for record, err := range e.recordsOf(core, excerpt, message, ended) {
-		known := excerpt.Number
-		if err == nil {
-			err = excerpt.Apply(&record.Record)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if known == 0 && excerpt.Number > 0 && !excerpt.Known() {
-			break
-		}
-		show(&record.Record, excerpt.Run())
-	}
-	if ended() {
-		return excerpt.Run(), nil
-	}
-	if e.ctx.Err() != nil {
-		return nil, e.ctx.Err()
-	}
-	// The message is part of a run that another one has begun.
-	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
-	return e.awaitEnd(core, excerpt, sent{}, show)
-}
-
-// recordsOf yields what is known of a run or a message, then the records that come until
-// the run has ended. It may have ended before, and go on to deliver its answer after all.
-func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
-	return func(yield func(bus.StoredRecord, error) bool) {
-		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
-		if err == nil && excerpt.Input != "" {
-			var reception bus.Reception
-			if reception, err = opened.Received(e.ctx, message.sequence, excerpt.Input); message.again && errors.Is(err, bus.ErrNotFound) {
-				reception, err = opened.ReceivedBefore(e.ctx, excerpt.Input)
-			}
-			excerpt.Number = reception.Run
-			if errors.Is(err, bus.ErrNotFound) {
-				err = nil
-			}
-		}
-		if err != nil {
-			yield(bus.StoredRecord{}, err)
-			return
-		}
-		for record, err := range opened.Run(e.ctx, excerpt.Number) {
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-		if ended() {
-			return
-		}
-		for record, err := range bus.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
-			if !yield(record, err) || ended() {
-				return
-			}
-		}
-	}
 }
 
 // ended prints the answer; a run that did not complete is a failure of the verb.

@@ -1,9 +1,10 @@
-package main
+package history_test
 
 import (
 	"testing"
 
 	"podium/bus"
+	"podium/cmd/podium/history"
 	"podium/schemas"
 )
 
@@ -59,9 +60,9 @@ func TestConcerns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			message := bus.Message{Subject: test.subject}
-			if concerns(&test.event, &message, session, first) != test.first || concerns(&test.event, &message, session, second) != test.second {
+			if history.Concerns(&test.event, &message, session, first) != test.first || history.Concerns(&test.event, &message, session, second) != test.second {
 				t.Errorf("it concerns the first run: %v, the second: %v",
-					concerns(&test.event, &message, session, first), concerns(&test.event, &message, session, second))
+					history.Concerns(&test.event, &message, session, first), history.Concerns(&test.event, &message, session, second))
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"context"
@@ -7,37 +7,37 @@ import (
 	"sync"
 
 	"podium/bus"
-	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
-// nestedRuns follows the runs that supervisors begin for the tasks of a run while that is
+// NestedRuns follows the runs that supervisors begin for the tasks of a run while that is
 // watched, and those that are begun for these in turn.
-type nestedRuns struct {
+type NestedRuns struct {
 	core bus.Core
-	show func(view.Place, *schemas.Record, *schemas.Run)
+	show Show
 
 	following sync.WaitGroup
 	mu        sync.Mutex
-	profiles  map[string]string          // by agent; empty is no supervisor
+	profiles  map[string]string                 // by agent; empty is no supervisor
 	children  map[nestedTask]context.CancelFunc // ends the waiting for more
 	closed    bool
 	failed    []error
 }
 
 // A nestedTask is a task of a run, and the supervisor that does it by a run of its own.
-type nestedTask struct {
-	place view.Place
-	agent string
+type nestedTask struct{ run, task, agent string }
+
+// Show is told what a record says of a run that was begun for a task of a parent.
+type Show func(parent, task string, record *schemas.Record, run *schemas.Run)
+
+// NewNestedRuns follows none yet. Show may be called by several goroutines at once.
+func NewNestedRuns(core bus.Core, show Show) *NestedRuns {
+	return &NestedRuns{core: core, show: show, profiles: make(map[string]string), children: make(map[nestedTask]context.CancelFunc)}
 }
 
-func newNestedRuns(core bus.Core, show func(view.Place, *schemas.Record, *schemas.Run)) *nestedRuns {
-	return &nestedRuns{core: core, show: show, profiles: make(map[string]string), children: make(map[nestedTask]context.CancelFunc)}
-}
-
-// look begins to follow the runs for those tasks of a run that were asked for. One whose
+// Look begins to follow the runs for those tasks of a run that were asked for. One whose
 // task has ended is read as far as it is recorded.
-func (n *nestedRuns) look(ctx context.Context, run *schemas.Run) {
+func (n *NestedRuns) Look(ctx context.Context, run *schemas.Run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range run.Tasks {
@@ -56,14 +56,14 @@ func (n *nestedRuns) look(ctx context.Context, run *schemas.Run) {
 		if profile == "" {
 			continue
 		}
-		child := nestedTask{view.Place{Run: run.ID, Task: task.Task}, task.Agent}
+		child := nestedTask{run.ID, task.Task, task.Agent}
 		stop, known := n.children[child]
 		if !known {
 			var until context.Context
 			until, stop = context.WithCancel(ctx)
 			n.children[child] = stop
 			session := childSession(run, task, profile)
-			n.following.Go(func() { n.follow(ctx, until, session, child.place) })
+			n.following.Go(func() { n.follow(ctx, until, session, child) })
 		}
 		if n.closed || task.State.Ended() {
 			stop()
@@ -73,11 +73,11 @@ func (n *nestedRuns) look(ctx context.Context, run *schemas.Run) {
 
 // follow shows the runs of a session until nothing more is waited for, and then what
 // else has been recorded until then.
-func (n *nestedRuns) follow(ctx, until context.Context, session string, place view.Place) {
+func (n *NestedRuns) follow(ctx, until context.Context, session string, of nestedTask) {
 	conversation, newest := schemas.Conversation{Session: session}, uint64(0)
 	for record, err := range bus.FollowSession(until, n.core, session, 1) {
 		if err == nil {
-			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, place)
+			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, of)
 		} else if until.Err() != nil {
 			break
 		}
@@ -88,7 +88,7 @@ func (n *nestedRuns) follow(ctx, until context.Context, session string, place vi
 	}
 	for record, err := range bus.LoadSession(ctx, n.core, session) {
 		if err == nil && record.Sequence > newest {
-			err = n.take(ctx, &conversation, &record.Record, place)
+			err = n.take(ctx, &conversation, &record.Record, of)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -100,7 +100,7 @@ func (n *nestedRuns) follow(ctx, until context.Context, session string, place vi
 }
 
 // take shows what a record says of each run.
-func (n *nestedRuns) take(ctx context.Context, conversation *schemas.Conversation, record *schemas.Record, place view.Place) error {
+func (n *NestedRuns) take(ctx context.Context, conversation *schemas.Conversation, record *schemas.Record, of nestedTask) error {
 	if err := conversation.Apply(*record); err != nil {
 		return err
 	}
@@ -111,20 +111,20 @@ func (n *nestedRuns) take(ctx context.Context, conversation *schemas.Conversatio
 			continue
 		}
 		shown[run.Number] = true
-		n.show(place, record, run)
-		n.look(ctx, run)
+		n.show(of.run, of.task, record, run)
+		n.Look(ctx, run)
 	}
 	return nil
 }
 
-func (n *nestedRuns) fail(session string, err error) {
+func (n *NestedRuns) fail(session string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.failed = append(n.failed, fmt.Errorf("session %s: %w", session, err))
 }
 
-// close shows what is recorded by now, and returns why that is not everything.
-func (n *nestedRuns) close() error {
+// Close shows what is recorded by now, and returns why that is not everything.
+func (n *NestedRuns) Close() error {
 	n.mu.Lock()
 	n.closed = true
 	for _, stop := range n.children {

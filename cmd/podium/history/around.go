@@ -1,34 +1,34 @@
-package main
+package history
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
 )
 
-// surroundings are what the operator is told around a run. It is for nobody else: a
+// Surroundings are what the operator is told around a run. It is for nobody else: a
 // sender is a person.
-type surroundings struct {
-	Sender   *sender    `json:"sender,omitzero"`
+type Surroundings struct {
+	Sender   *Sender    `json:"sender,omitzero"`
 	Parent   string     `json:"parent,omitzero"` // the run that this one is a task of
-	Children []childRun `json:"children,omitzero"`
+	Children []ChildRun `json:"children,omitzero"`
 }
 
-// sender is who has sent the message that a run began with.
-type sender struct {
+// A Sender is who has sent the message that a run began with.
+type Sender struct {
 	Name    string `json:"name,omitzero"`
 	Address string `json:"address,omitzero"` // of mail
 	User    string `json:"user,omitzero"`    // of a chat, as its provider says
 	Agent   string `json:"agent,omitzero"`   // of a request
 }
 
-func (s *sender) String() string {
+// String names the sender in one line.
+func (s *Sender) String() string {
 	id := cmp.Or(s.Address, s.User)
 	switch {
 	case s.Agent != "":
@@ -39,8 +39,8 @@ func (s *sender) String() string {
 	return cmp.Or(s.Name, id, "(nobody that it names)")
 }
 
-// childRun is a run that a supervisor has begun for a task of another one.
-type childRun struct {
+// A ChildRun is a run that a supervisor has begun for a task of another one.
+type ChildRun struct {
 	Run    string            `json:"run"`
 	Task   string            `json:"task"`
 	Agent  string            `json:"agent"`
@@ -48,8 +48,8 @@ type childRun struct {
 	Status schemas.RunStatus `json:"status,omitzero"`
 }
 
-// lines tells them to a person.
-func (s *surroundings) lines() (told [][2]string) {
+// Lines tells them to a person, each as a name and a value.
+func (s *Surroundings) Lines() (told [][2]string) {
 	if s.Sender != nil {
 		told = append(told, [2]string{"from", s.Sender.String()})
 	}
@@ -64,24 +64,24 @@ func (s *surroundings) lines() (told [][2]string) {
 	return told
 }
 
-// around looks for what is around a run.
-func around(ctx context.Context, core bus.Core, run *schemas.Run) (found surroundings, err error) {
+// Around looks for what is around a run.
+func (r Reader) Around(ctx context.Context, run *schemas.Run) (found Surroundings, err error) {
 	if run.Input != 0 {
-		if found.Sender, err = senderOf(ctx, core, run); err != nil {
+		if found.Sender, err = senderOf(ctx, r.Core, run); err != nil {
 			return found, err
 		}
 	}
 	if run.Upstream != nil {
 		found.Parent = run.Upstream.Correlation
 	}
-	found.Children, err = childrenOf(ctx, core, run)
+	found.Children, err = childrenOf(ctx, r.Core, run)
 	return found, err
 }
 
 // senderOf reads who has sent the message that a run began with.
-func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*sender, error) {
+func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*Sender, error) {
 	if run.Upstream != nil {
-		return &sender{Agent: run.Upstream.From}, nil
+		return &Sender{Agent: run.Upstream.From}, nil
 	}
 	shard := schemas.ShardOf(run.Session, core.Shards())
 	message, err := core.Get(ctx, bus.ShardStream(shard), run.Input)
@@ -92,7 +92,7 @@ func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*sender, er
 	if err != nil {
 		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
 	}
-	found := &sender{}
+	found := &Sender{}
 	switch event.Type {
 	case schemas.TypeEmailReceived:
 		var mail schemas.EmailReceived
@@ -119,8 +119,8 @@ func childSession(run *schemas.Run, task *schemas.RunTask, profile string) strin
 }
 
 // childrenOf finds the runs that supervisors have begun for tasks of a run.
-func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRun, error) {
-	var found []childRun
+func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRun, error) {
+	var found []ChildRun
 	for i := range run.Tasks {
 		task := &run.Tasks[i]
 		if task.Attempt == 0 {
@@ -144,7 +144,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]childRu
 		}
 		for j := range child.Runs {
 			begun := &child.Runs[j]
-			found = append(found, childRun{Run: begun.ID, Task: task.Task, Agent: task.Agent, State: begun.State, Status: begun.Status})
+			found = append(found, ChildRun{Run: begun.ID, Task: task.Task, Agent: task.Agent, State: begun.State, Status: begun.Status})
 		}
 	}
 	return found, nil
@@ -165,30 +165,4 @@ func profileOf(ctx context.Context, core bus.Core, agent string) (string, error)
 		return "", err
 	}
 	return known.Profile, err
-}
-
-// fill reads the words of runs that have no subject and stand elsewhere than in their
-// record, as far as a line shows them.
-func fill(ctx context.Context, core bus.Core, runs []*schemas.Run) error {
-	for _, run := range runs {
-		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
-			continue
-		}
-		_, content, err := supervisor.Recall(ctx, core, schemas.ShardOf(run.Session, core.Shards()), run.Words.Sequence)
-		if err != nil {
-			return fmt.Errorf("the words of run %s: %w", run.ID, err)
-		}
-		run.Request = head(content.Text)
-	}
-	return nil
-}
-
-// headLength bounds the words that a list tells, in bytes.
-const headLength = 4 << 10
-
-func head(text string) string {
-	if len(text) <= headLength {
-		return text
-	}
-	return strings.ToValidUTF8(text[:headLength], "")
 }
