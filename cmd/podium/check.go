@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
-	"podium/schemas"
 	"podium/supervisor/plan"
 )
 
@@ -154,83 +151,4 @@ func usage(err error) error {
 		return nil
 	}
 	return &exitError{code: exitUsage, err: err}
-}
-
-// schemaCommand prints the schemas.
-type schemaCommand struct {
-	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
-}
-
-// Help is shown by --help.
-func (schemaCommand) Help() string {
-	return `Prints the JSON Schemas of every message and of the configuration.
-
-  podium schema
-  podium schema execution_response
-  podium schema config > podium.schema.json     # for your editor`
-}
-
-const configSchema = "config"
-
-// Run implements the verb.
-func (c *schemaCommand) Run(env *environment) error {
-	names := append(schemas.Names(), configSchema)
-	slices.Sort(names)
-	if c.Name == "" {
-		if env.json {
-			return json.NewEncoder(env.stdout).Encode(names)
-		}
-		_, err := fmt.Fprintln(env.stdout, strings.Join(names, "\n"))
-		return err
-	}
-	body, err := config.Schema(), error(nil)
-	if c.Name != configSchema {
-		body, err = schemas.Schema(c.Name)
-	}
-	if err != nil {
-		return notFound("there is no schema %q; there are: %s", c.Name, strings.Join(names, ", "))
-	}
-	_, err = env.stdout.Write(append(body, '\n'))
-	return err
-}
-
-// versionCommand prints what this binary is.
-type versionCommand struct{}
-
-// Help is shown by --help.
-func (versionCommand) Help() string {
-	return `For a report of a fault.
-
-  podium version -o json
-  podium --version`
-}
-
-// Run implements the verb.
-func (versionCommand) Run(env *environment) error {
-	version := versions()
-	if env.json {
-		return json.NewEncoder(env.stdout).Encode(version)
-	}
-	_, err := fmt.Fprintln(env.stdout, versionLine(version))
-	return err
-}
-
-// versions says what this binary was built of.
-func versions() map[string]string {
-	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			version["version"] = info.Main.Version
-		}
-		for _, dependency := range info.Deps {
-			if dependency.Path == "github.com/nats-io/nats-server/v2" {
-				version["nats_server"] = dependency.Version
-			}
-		}
-	}
-	return version
-}
-
-func versionLine(version map[string]string) string {
-	return fmt.Sprintf("podium %s (%s, %s, nats-server %s)", version["version"], version["go"], version["platform"], version["nats_server"])
 }

@@ -213,47 +213,6 @@ func waitsNow(run *schemas.Run, running bool, look func(agent string) (bus.Prese
 	return nil
 }
 
-type runsWatchCommand struct {
-	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
-}
-
-// Help is shown by --help.
-func (runsWatchCommand) Help() string {
-	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
-plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
-is counted: what is at work and what has failed comes first; Space and b (or PageDown, PageUp) turn pages
-through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
-Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
-with it. Ctrl-C ends the watching, not the run.
-
-With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
-of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
-is about a run that was begun for a task. The last one's is outcome, with the answer.
-
-  podium runs watch 5f0c
-  podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
-}
-
-// Run implements the verb.
-func (c *runsWatchCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		if running, err := env.served(ledger); err != nil {
-			return err
-		} else if !running && run.State != schemas.RunStateEnded {
-			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
-		}
-		detail := view.Live
-		if env.json {
-			detail = view.Changes
-		}
-		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, history.Sent{}, detail)
-	})
-}
-
 type runsCancelCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`

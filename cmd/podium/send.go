@@ -14,7 +14,6 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/history"
 	"podium/cmd/podium/service"
-	"podium/cmd/podium/view"
 	"podium/schemas"
 )
 
@@ -143,67 +142,5 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}
 	_, err := fmt.Fprintf(env.stdout, "accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
-	return err
-}
-
-// follow shows a run until it has ended, then its answer. Message is about the one
-// that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message history.Sent) error {
-	if e.json {
-		return e.watch(core, excerpt, message, view.Nothing)
-	}
-	return e.watch(core, excerpt, message, view.Live)
-}
-
-// watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message history.Sent, detail view.Detail) error {
-	watched := view.Watch(e.stdout, detail)
-	nested := history.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
-		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
-	})
-	run, err := e.history(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
-		watched.Show(record, run)
-		if run != nil && detail != view.Nothing {
-			nested.Look(e.ctx, run)
-		}
-	})
-	unknown := nested.Close()
-	err = errors.Join(err, watched.Close())
-	if unknown != nil {
-		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
-	}
-	if err == nil {
-		return e.ended(core, run)
-	}
-	if e.ctx.Err() == nil {
-		return err
-	}
-	name := excerpt.Session
-	if excerpt.Number > 0 {
-		name = schemas.RunID(excerpt.Session, excerpt.Number)
-	}
-	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
-}
-
-// ended prints the answer; a run that did not complete is a failure of the verb.
-func (e *environment) ended(core bus.Core, run *schemas.Run) error {
-	answer, err := bus.AnswerText(e.ctx, core, *run)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		err = json.NewEncoder(e.stdout).Encode(map[string]any{
-			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
-			"why": view.Why(run), // null when all is well
-		})
-	} else {
-		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
-	}
-	if err == nil && run.Status != schemas.RunCompleted {
-		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
-		if why := view.Why(run); len(why) > 0 {
-			err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
-		}
-	}
 	return err
 }
