@@ -55,6 +55,7 @@ var layers = []struct {
 	{"tools/*", nil},
 	{"cmd", []string{"*"}},
 	{"cmd/*", []string{"*"}},
+	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/history", []string{"schemas", "bus", "supervisor"}},
 	{"cmd/*/*", []string{"*"}},
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/service"
 	"podium/supervisor/plan"
 )
@@ -51,7 +52,7 @@ func (c *checked) fault(err error) {
 	if err == nil {
 		return
 	}
-	problems := config.ProblemsOf(err)
+	problems := diagnostic.ProblemsOf(err)
 	for _, problem := range problems {
 		c.faults = append(c.faults, problem.Error())
 	}
@@ -86,7 +87,7 @@ func (c *checkCommand) Run(env *environment) error {
 func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 	file := cmp.Or(c.Config, "podium.yaml")
 	settings, err := loadConfig(file)
-	if err != nil && config.ProblemsOf(err) == nil {
+	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		return nil, err
 	}
 	if found.fault(err); err != nil {
@@ -109,7 +110,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 // plan checks a plan, with a configuration also for one of its profiles.
 func (c *checkCommand) plan(env *environment, settings *config.Config, found *checked) error {
 	read, err := readPlan(env.stdin, c.Plan)
-	if err != nil && config.ProblemsOf(err) == nil {
+	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		return err
 	}
 	if found.fault(err); err != nil {

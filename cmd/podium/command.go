@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/history"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
@@ -185,7 +186,7 @@ func report(stderr io.Writer, err error) int {
 	switch {
 	case isCoded:
 		return coded.code
-	case misnamed, config.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
+	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
 		return exitUsage
 	case unknown, errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound

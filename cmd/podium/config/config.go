@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -148,7 +147,7 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads a configuration, validates it and returns it with its defaults.
-// The name stands for the file in errors, which are Problems.
+// The name stands for the file in errors, which are diagnostic.Problems.
 func Parse(body []byte, name string) (*Config, error) { return parse(body, name, os.LookupEnv) }
 
 func parse(body []byte, name string, lookup lookupFunc) (*Config, error) {
@@ -161,13 +160,6 @@ func parse(body []byte, name string, lookup lookupFunc) (*Config, error) {
 	}
 	complete := config.WithDefaults()
 	return &complete, nil
-}
-
-// ProblemsOf returns the problems that an error of Load or Parse holds, in the
-// order of the file; nil when it is another kind of error.
-func ProblemsOf(err error) Problems {
-	problems, _ := errors.AsType[Problems](err)
-	return problems
 }
 
 // AgentNames returns, in lexical order, the agents that this process runs, or the

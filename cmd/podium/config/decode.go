@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -41,11 +42,11 @@ type decoder struct {
 	lookup   lookupFunc
 	anchors  map[string]ast.Node
 	places   map[string]place
-	problems Problems
+	problems diagnostic.Problems
 }
 
 func (d *decoder) problem(at place, path, format string, args ...any) {
-	d.problems = append(d.problems, &Problem{
+	d.problems = append(d.problems, &diagnostic.Problem{
 		File: d.file, Line: at.line, Column: at.column, Path: path, Message: unmark(fmt.Sprintf(format, args...)),
 	})
 }
@@ -212,7 +213,7 @@ func (d *decoder) unknown(at place, path, key string, into reflect.Value, fields
 	for i, f := range fields {
 		keys[i] = f.key
 	}
-	d.problem(at, path, "%s", Suggest(fmt.Sprintf("unknown key %q", key), key, keys))
+	d.problem(at, path, "%s", diagnostic.Suggest(fmt.Sprintf("unknown key %q", key), key, keys))
 }
 
 // table reads a mapping whose keys are names.
@@ -353,5 +354,5 @@ func checkWord(text string, tag reflect.StructTag) error {
 	if len(words) == 0 || slices.Contains(words, text) {
 		return nil
 	}
-	return errors.New(Suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
+	return errors.New(diagnostic.Suggest(fmt.Sprintf("%q is not a value that it can have", text), text, words))
 }

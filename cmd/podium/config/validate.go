@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
 // Validate checks what needs more than one value of the file to be seen, or more
-// than a tag to be said. The error is Problems, in the order of the file.
+// than a tag to be said. The error is diagnostic.Problems, in the order of the file.
 func (c *Config) Validate() error {
 	v := &validator{config: c, languages: Languages()}
 	v.ledger()
@@ -32,7 +33,7 @@ func (c *Config) Validate() error {
 type validator struct {
 	config    *Config
 	languages []schemas.Language
-	problems  Problems
+	problems  diagnostic.Problems
 }
 
 // problem names the value at a path, or the section around one that was left out.
@@ -42,7 +43,7 @@ func (v *validator) problem(path, format string, args ...any) {
 		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
 		at = v.config.places[inner]
 	}
-	v.problems = append(v.problems, &Problem{
+	v.problems = append(v.problems, &diagnostic.Problem{
 		File: v.config.file, Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
 }
@@ -184,7 +185,7 @@ func (v *validator) profileExists(path, name string) {
 			v.problem(path, "there is no profile %q: the section profiles is missing", name)
 			return
 		}
-		v.problem(path, "%s", Suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
+		v.problem(path, "%s", diagnostic.Suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
 	}
 }
 

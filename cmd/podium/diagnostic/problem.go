@@ -1,13 +1,16 @@
-package config
+// Package diagnostic says what is wrong with a file that a person has written: where,
+// at which key, and which word was likely meant.
+package diagnostic
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// A Problem is one thing that is wrong with a configuration.
+// A Problem is one thing that is wrong with a file.
 type Problem struct {
 	File    string `json:"file,omitzero"`
 	Line    int    `json:"line,omitzero"`   // 1 is first; 0 when it is not known
@@ -35,7 +38,7 @@ func (p *Problem) Error() string {
 	return text.String()
 }
 
-// Problems is everything that is wrong with a configuration, in the order of the file.
+// Problems is everything that is wrong with a file, in its order.
 type Problems []*Problem
 
 // Error implements error: one problem a line.
@@ -67,46 +70,9 @@ func (p Problems) Sorted() error {
 	return p
 }
 
-// nearest returns the candidate that a mistyped word most likely means, or "".
-func nearest(word string, candidates []string) string {
-	best, distance := "", max(2, len([]rune(word))/3)+1
-	for _, candidate := range slices.Sorted(slices.Values(candidates)) {
-		if d := levenshtein(strings.ToLower(word), strings.ToLower(candidate)); d < distance && d < len([]rune(candidate)) {
-			best, distance = candidate, d
-		}
-	}
-	return best
-}
-
-// Suggest completes a message about a word that is not one of the candidates.
-func Suggest(message, word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
-		return fmt.Sprintf("%s; did you mean %q?", message, near)
-	}
-	if len(candidates) == 0 {
-		return message
-	}
-	return message + "; it can be: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
-}
-
-// levenshtein counts the characters to insert, delete or replace between two words.
-func levenshtein(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range to {
-			replace := diagonal
-			if r != s {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
+// ProblemsOf returns the problems that an error holds, in the order of the file; nil
+// when it is another kind of error.
+func ProblemsOf(err error) Problems {
+	problems, _ := errors.AsType[Problems](err)
+	return problems
 }
