@@ -56,6 +56,7 @@ var layers = []struct {
 	{"cmd", []string{"*"}},
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
+	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
 	{"cmd/podium/history", []string{"schemas", "bus", "supervisor"}},
 	{"cmd/*/*", []string{"*"}},
 }
@@ -78,7 +79,7 @@ var rooms = []struct {
 	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
-	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
+	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
 }

@@ -30,7 +30,7 @@ func (c *Config) readLanguages(directory string) error {
 	languages, err := ReadMailLanguages(folder)
 	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		at := c.places["mail.languages"]
-		err = diagnostic.Problems{{File: c.file, Line: at.line, Column: at.column, Path: "mail.languages", Message: err.Error()}}
+		err = diagnostic.Problems{{File: c.file, Line: at.Line, Column: at.Column, Path: "mail.languages", Message: err.Error()}}
 	}
 	c.languages = languages
 	return err

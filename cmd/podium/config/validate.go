@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
@@ -39,12 +40,12 @@ type validator struct {
 // problem names the value at a path, or the section around one that was left out.
 func (v *validator) problem(path, format string, args ...any) {
 	at, inner := v.config.places[path], path
-	for at.line == 0 && inner != "" {
+	for at.Line == 0 && inner != "" {
 		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
 		at = v.config.places[inner]
 	}
 	v.problems = append(v.problems, &diagnostic.Problem{
-		File: v.config.file, Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...),
+		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -136,7 +137,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
-	for name, schema := range map[string]JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
+	for name, schema := range map[string]strictyaml.JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
 		if len(schema) == 0 {
 			continue
 		}

@@ -1,10 +1,8 @@
-package config
+package strictyaml
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 )
 
@@ -56,12 +54,4 @@ func yamlFault(said string) string {
 		}
 	}
 	return fallbackFault
-}
-
-// expressionFault says what is wrong with a regular expression.
-func expressionFault(err error) string {
-	if found, ok := errors.AsType[*syntax.Error](err); ok {
-		return fmt.Sprintf("it is no regular expression (RE2): %s at %q", found.Code, found.Expr)
-	}
-	return "it is no regular expression (RE2)"
 }

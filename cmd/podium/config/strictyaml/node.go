@@ -1,11 +1,12 @@
-package config
+package strictyaml
 
 import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
 
-type place struct{ line, column int }
+// A Place is where something stands in a file. Both count from 1, in characters; 0 is unknown.
+type Place struct{ Line, Column int }
 
 type anchorCollector map[string]ast.Node
 
@@ -39,18 +40,18 @@ func textOf(node ast.Node) string {
 }
 
 // start returns where a node begins.
-func start(node ast.Node) place {
+func start(node ast.Node) Place {
 	if mapping, ok := node.(*ast.MappingNode); ok && !mapping.IsFlowStyle && len(mapping.Values) > 0 {
 		return placeOf(mapping.Values[0].Key.GetToken())
 	}
 	return placeOf(node.GetToken())
 }
 
-func placeOf(t *token.Token) place {
+func placeOf(t *token.Token) Place {
 	if t == nil || t.Position == nil {
-		return place{}
+		return Place{}
 	}
-	return place{line: t.Position.Line, column: t.Position.Column}
+	return Place{Line: t.Position.Line, Column: t.Position.Column}
 }
 
 func join(path, key string) string {

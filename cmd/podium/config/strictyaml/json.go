@@ -1,4 +1,4 @@
-package config
+package strictyaml
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml/ast"
 
 	"podium/schemas"
@@ -14,8 +13,6 @@ import (
 
 // JSON is any value of the file, as canonical JSON.
 type JSON []byte
-
-func (j JSON) value() jsontext.Value { return jsontext.Value(j) }
 
 // json reads a value whose shape only its receiver knows.
 func (d *decoder) json(node ast.Node, into *JSON, path string) {
@@ -90,7 +87,7 @@ func (d *decoder) fraction(node ast.Node, path string, tag reflect.StructTag, ac
 		d.problem(start(node), path, "%q is not a number of 0 or more", text)
 		return
 	}
-	if most, set := bound(tag, "max"); set && number > float64(most) {
+	if most, set := Bound(tag, "max"); set && number > float64(most) {
 		d.problem(start(node), path, "%s is more than %d", text, most)
 		return
 	}

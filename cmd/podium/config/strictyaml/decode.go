@@ -1,4 +1,4 @@
-package config
+package strictyaml
 
 import (
 	"encoding"
@@ -17,37 +17,41 @@ import (
 	"podium/schemas"
 )
 
-// shorthand is a struct that may also be written as one word.
-type shorthand interface{ shorten(text string) error }
+// Shorthand is a struct that may also be written as one word.
+type Shorthand interface{ Shorten(text string) error }
 
-// refuser is a struct that knows keys only to say why they are not granted.
-type refuser interface{ refused() map[string]string }
+// Refuser is a struct that knows keys only to say why they are not granted.
+type Refuser interface{ Refused() map[string]string }
 
-// decode reads the structure of a file: every rule that a tag can hold.
-func decode(body []byte, name string, lookup lookupFunc) (*Config, error) {
-	d := &decoder{file: name, lookup: lookup, anchors: map[string]ast.Node{}, places: map[string]place{}}
-	var config Config
+// form is a text of a form of its own, which it names for whoever writes another.
+type form interface{ Form() string }
+
+// Decode reads the one document of a file into a struct, by every rule that a tag can
+// hold, and returns where each path of it stands. The name stands for the file in
+// errors, which are diagnostic.Problems: everything that is wrong, in the order of the
+// file. Lookup gives environment variables their values.
+func Decode(body []byte, name string, lookup func(name string) (value string, set bool), into any) (map[string]Place, error) {
+	d := &decoder{file: name, lookup: lookup, anchors: map[string]ast.Node{}, places: map[string]Place{}}
 	if root := d.parse(body); root != nil {
-		d.value(root, reflect.ValueOf(&config).Elem(), "", "")
+		d.value(root, reflect.ValueOf(into).Elem(), "", "")
 	}
 	if err := d.problems.Sorted(); err != nil {
 		return nil, err
 	}
-	config.places, config.file = d.places, name
-	return &config, nil
+	return d.places, nil
 }
 
 type decoder struct {
 	file     string
 	lookup   lookupFunc
 	anchors  map[string]ast.Node
-	places   map[string]place
+	places   map[string]Place
 	problems diagnostic.Problems
 }
 
-func (d *decoder) problem(at place, path, format string, args ...any) {
+func (d *decoder) problem(at Place, path, format string, args ...any) {
 	d.problems = append(d.problems, &diagnostic.Problem{
-		File: d.file, Line: at.line, Column: at.column, Path: path, Message: unmark(fmt.Sprintf(format, args...)),
+		File: d.file, Line: at.Line, Column: at.Column, Path: path, Message: unmark(fmt.Sprintf(format, args...)),
 	})
 }
 
@@ -55,7 +59,7 @@ func (d *decoder) problem(at place, path, format string, args ...any) {
 func (d *decoder) parse(body []byte) ast.Node {
 	text := string(body)
 	if anyMark.MatchString(text) {
-		d.problem(place{}, "", "the file holds characters of Unicode's private use area (U+E000 to U+E002)")
+		d.problem(Place{}, "", "the file holds characters of Unicode's private use area (U+E000 to U+E002)")
 		return nil
 	}
 	file, err := parser.ParseBytes([]byte(markVariables(text)), 0)
@@ -63,7 +67,7 @@ func (d *decoder) parse(body []byte) ast.Node {
 		if syntax, ok := errors.AsType[yaml.Error](err); ok {
 			d.problem(placeOf(syntax.GetToken()), "", "%s", yamlFault(unmark(syntax.GetMessage())))
 		} else {
-			d.problem(place{}, "", fallbackFault)
+			d.problem(Place{}, "", fallbackFault)
 		}
 		return nil
 	}
@@ -75,7 +79,7 @@ func (d *decoder) parse(body []byte) ast.Node {
 	}
 	switch len(documents) {
 	case 0:
-		d.problem(place{}, "", "the file is empty")
+		d.problem(Place{}, "", "the file is empty")
 		return nil
 	case 1:
 		ast.Walk(anchorCollector(d.anchors), documents[0])
@@ -123,17 +127,16 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 		into.Set(reflect.New(into.Type().Elem()))
 		into = into.Elem()
 	}
-	if short, ok := reflect.TypeAssert[shorthand](into.Addr()); ok && isText(node) {
-		d.text(node, path, "text", short.shorten)
+	if short, ok := reflect.TypeAssert[Shorthand](into.Addr()); ok && isText(node) {
+		d.text(node, path, "text", short.Shorten)
 		return
 	}
 	if unmarshaler, ok := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr()); ok {
 		wanted := "text"
-		switch into.Type() {
-		case reflect.TypeFor[schemas.Duration]():
+		if into.Type() == reflect.TypeFor[schemas.Duration]() {
 			wanted = "a duration such as 30s"
-		case reflect.TypeFor[Size]():
-			wanted = "a size such as 64GiB"
+		} else if own, ok := unmarshaler.(form); ok {
+			wanted = own.Form()
 		}
 		d.text(node, path, wanted, func(text string) error {
 			if err := unmarshaler.UnmarshalText([]byte(text)); err != nil {
@@ -169,7 +172,7 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 	case reflect.Bool:
 		d.switched(node, into, path)
 	default:
-		panic("config: a field of kind " + into.Kind().String())
+		panic("strictyaml: a field of kind " + into.Kind().String())
 	}
 }
 
@@ -180,12 +183,12 @@ func (d *decoder) section(node ast.Node, into reflect.Value, path string) {
 		d.mismatch(node, path, "a section of keys and values")
 		return
 	}
-	fields := fieldsOf(into.Type())
+	fields := Fields(into.Type())
 	seen := map[string]bool{}
 	for iter := entries.MapRange(); iter.Next(); {
 		key := iter.Key().GetToken().Value
 		at := placeOf(iter.Key().GetToken())
-		index := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
+		index := slices.IndexFunc(fields, func(f Field) bool { return f.Key == key })
 		if index < 0 {
 			d.unknown(at, path, key, into, fields)
 			continue
@@ -193,25 +196,25 @@ func (d *decoder) section(node ast.Node, into reflect.Value, path string) {
 		seen[key] = true
 		inner := join(path, key)
 		d.places[inner] = at
-		d.value(iter.Value(), into.FieldByIndex(fields[index].index), inner, fields[index].tag)
+		d.value(iter.Value(), into.FieldByIndex(fields[index].index), inner, fields[index].Tag)
 	}
 	for _, f := range fields {
-		if f.required() && !seen[f.key] {
-			d.problem(d.places[path], path, "%q is missing", f.key)
+		if f.Required() && !seen[f.Key] {
+			d.problem(d.places[path], path, "%q is missing", f.Key)
 		}
 	}
 }
 
-func (d *decoder) unknown(at place, path, key string, into reflect.Value, fields []field) {
-	if refuses, ok := reflect.TypeAssert[refuser](into); ok {
-		if reason, known := refuses.refused()[key]; known {
+func (d *decoder) unknown(at Place, path, key string, into reflect.Value, fields []Field) {
+	if refuses, ok := reflect.TypeAssert[Refuser](into); ok {
+		if reason, known := refuses.Refused()[key]; known {
 			d.problem(at, path, "%q is refused: %s", key, reason)
 			return
 		}
 	}
 	keys := make([]string, len(fields))
 	for i, f := range fields {
-		keys[i] = f.key
+		keys[i] = f.Key
 	}
 	d.problem(at, path, "%s", diagnostic.Suggest(fmt.Sprintf("unknown key %q", key), key, keys))
 }
@@ -238,7 +241,7 @@ func (d *decoder) list(node ast.Node, into reflect.Value, path string, tag refle
 	var entries []ast.Node
 	if sequence, ok := node.(*ast.SequenceNode); ok {
 		entries = sequence.Values
-	} else if isScalar(node) && allowsSingle(into.Type()) {
+	} else if isScalar(node) && Single(tag) {
 		entries = []ast.Node{node}
 	} else {
 		d.mismatch(node, path, "a list")
@@ -246,9 +249,9 @@ func (d *decoder) list(node ast.Node, into reflect.Value, path string, tag refle
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(entries), len(entries)))
 	for i, entry := range entries {
-		d.value(entry, into.Index(i), fmt.Sprintf("%s[%d]", path, i), ofEntries(tag))
+		d.value(entry, into.Index(i), fmt.Sprintf("%s[%d]", path, i), OfEntries(tag))
 	}
-	if least, set := bound(tag, "min"); set && len(entries) < least {
+	if least, set := Bound(tag, "min"); set && len(entries) < least {
 		d.problem(start(node), path, "the list needs at least %d entry", least)
 	}
 }
@@ -278,8 +281,8 @@ func (d *decoder) number(node ast.Node, into reflect.Value, path string, tag ref
 		d.problem(start(node), path, "%q is not a whole number", text)
 		return
 	}
-	least, hasLeast := bound(tag, "min")
-	most, hasMost := bound(tag, "max")
+	least, hasLeast := Bound(tag, "min")
+	most, hasMost := Bound(tag, "max")
 	if hasLeast && number < least || hasMost && number > most {
 		d.problem(start(node), path, "%d is not between %d and %d", number, least, most)
 		return
