@@ -25,7 +25,7 @@ func TestCommandLine(t *testing.T) {
 		"dance":              {exitUsage, "", "See `podium-bench --help`"},
 		"--dance":            {exitUsage, "", "unknown flag --dance"},
 		"w1 --rounds 0":      {exitUsage, "", "--rounds, --round and --open are greater than 0"},
-		"w1 --profile ./not": {exitUsage, "", "./not"},
+		"w1 --profile ./not": {exitUsage, "", "--profile: "},
 		"--child":            {exitFailed, "", "no assignment on standard input"},
 	} {
 		t.Run(arguments, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/diagnostic"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/supervisor/plan"
 )
@@ -98,7 +99,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 		found.fault(compiled)
 	}
 	found.fault(service.CheckAgents(settings))
-	found.fault(service.CheckCredentials(settings.Ledger))
+	found.fault(installation.CheckCredentials(settings.Ledger))
 	if found.err == nil {
 		found.cautions = settings.Cautions()
 	}

@@ -15,7 +15,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/history"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 )
 
@@ -186,9 +186,9 @@ func report(stderr io.Writer, err error) int {
 	switch {
 	case isCoded:
 		return coded.code
-	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
+	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, installation.ErrNotExternal):
 		return exitUsage
-	case unknown, errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
+	case unknown, errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound
 	}
 	return exitFailed

@@ -58,7 +58,7 @@ func openTerminal(t *testing.T, columns, rows int) (w *terminal, slave *os.File,
 }
 
 // inTerminal starts the program in a terminal of a size. It is killed when the test ends.
-func (i *installation) inTerminal(columns, rows int, environment []string, arguments ...string) *terminal {
+func (i *deployment) inTerminal(columns, rows int, environment []string, arguments ...string) *terminal {
 	i.t.Helper()
 	w, slave, read := openTerminal(i.t, columns, rows)
 	w.command = exec.CommandContext(context.WithoutCancel(i.t.Context()), binary(i.t), append([]string{"--data", i.data}, arguments...)...)
@@ -150,7 +150,7 @@ profiles:
 `
 
 // sixtyTasks writes a plan of 60 tasks that depend on nothing.
-func (i *installation) sixtyTasks() (file string) {
+func (i *deployment) sixtyTasks() (file string) {
 	i.t.Helper()
 	type task struct {
 		TaskID      string `json:"task_id"`

@@ -7,8 +7,8 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/history"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
-	"podium/cmd/podium/service"
 )
 
 // ledgerFlags name a ledger other than that of --data. They belong to the verbs that
@@ -64,8 +64,8 @@ func (e *environment) ledgerSettings() config.Ledger {
 
 // served reports whether a podium works on the ledger, as far as can be seen: on the
 // data directory, or on a ledger that is on a server of its own, wherever it runs.
-func (e *environment) served(ledger *service.Ledger) (bool, error) {
-	if _, running, err := service.FindInstance(e.data); err != nil || running {
+func (e *environment) served(ledger *installation.Ledger) (bool, error) {
+	if _, running, err := installation.FindInstance(e.data); err != nil || running {
 		return running, err
 	}
 	if e.nats == nil {
@@ -77,27 +77,27 @@ func (e *environment) served(ledger *service.Ledger) (bool, error) {
 
 // ledger connects to the ledger that flags name, else to the running instance of the
 // data directory, or opens the ledger at rest as it is told. Close it.
-func (e *environment) ledger(atRest service.Opening) (*service.Ledger, error) {
+func (e *environment) ledger(atRest installation.Opening) (*installation.Ledger, error) {
 	if err := e.place(); err != nil {
 		return nil, err
 	}
 	if e.nats != nil {
-		return service.Join(e.ctx, e.ledgerSettings(), e.log)
+		return installation.Join(e.ctx, e.ledgerSettings(), e.log)
 	}
-	return service.Attach(e.ctx, e.data, atRest, e.log)
+	return installation.Attach(e.ctx, e.data, atRest, e.log)
 }
 
 // withLedger reads something of the ledger and closes it. It changes no byte of one at rest.
-func (e *environment) withLedger(do func(*service.Ledger) error) error {
-	return e.onLedger(service.LookAtRest, do)
+func (e *environment) withLedger(do func(*installation.Ledger) error) error {
+	return e.onLedger(installation.LookAtRest, do)
 }
 
 // changeLedger adds something to the ledger and closes it.
-func (e *environment) changeLedger(do func(*service.Ledger) error) error {
-	return e.onLedger(service.OpenAtRest, do)
+func (e *environment) changeLedger(do func(*installation.Ledger) error) error {
+	return e.onLedger(installation.OpenAtRest, do)
 }
 
-func (e *environment) onLedger(atRest service.Opening, do func(*service.Ledger) error) error {
+func (e *environment) onLedger(atRest installation.Opening, do func(*installation.Ledger) error) error {
 	ledger, err := e.ledger(atRest)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/history"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/supervisor"
@@ -44,7 +44,7 @@ func (c *replayCommand) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		if c.Verify {
 			return c.verify(env, ledger)
 		}
@@ -65,7 +65,7 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
+func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
 	profiles, err := supervisor.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/history"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -55,7 +55,7 @@ func (runsListCommand) Help() string {
 
 // Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		runs, err := env.history(ledger.Core).Runs(env.ctx)
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
-	return env.changeLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *installation.Ledger) error {
 		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/history"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -36,7 +36,7 @@ is about a run that was begun for a task. The last one's is outcome, with the an
 
 // Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/history"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/schemas"
 )
 
@@ -44,7 +44,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	instance, running, err := service.FindInstance(env.data)
+	instance, running, err := installation.FindInstance(env.data)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return env.changeLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, door, event) })
+	return env.changeLedger(func(ledger *installation.Ledger) error { return c.send(env, ledger.Core, door, event) })
 }
 
 // words are what is to be sent; a plan speaks for itself.
@@ -89,7 +89,7 @@ func (c *sendCommand) words(env *environment) (string, error) {
 	return text, nil
 }
 
-func (c *sendCommand) profile(instance *service.Instance) (string, error) {
+func (c *sendCommand) profile(instance *installation.Instance) (string, error) {
 	switch {
 	case c.Profile == "" && len(instance.Profiles) == 1:
 		return instance.Profiles[0], nil

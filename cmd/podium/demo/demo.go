@@ -27,6 +27,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/ingest/imap/memorymailbox"
@@ -132,7 +133,7 @@ func (d *demonstration) untouched() error {
 	if _, err := os.Stat(filepath.Join(d.config.Data, "ledger")); err != nil {
 		return nil //nolint:nilerr // there is none
 	}
-	if _, running, err := service.FindInstance(d.config.Data); running || err != nil {
+	if _, running, err := installation.FindInstance(d.config.Data); running || err != nil {
 		return err
 	}
 	return fmt.Errorf("there is a ledger in %s already, and the demo makes its own: name another directory, or leave --data out", d.config.Data)

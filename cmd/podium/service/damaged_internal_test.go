@@ -19,6 +19,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 )
 
 // TestDamageFoundByARestartIsSaid: the server has met a full disk, there is room again, and the
@@ -26,7 +27,7 @@ import (
 func TestDamageFoundByARestartIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	ledger, err := OpenLedger(t.Context(), config.Ledger{Data: dir, Durability: config.DurabilityFsync, Shards: 1}, nil, nil, zerolog.Nop())
+	ledger, err := installation.OpenLedger(t.Context(), config.Ledger{Data: dir, Durability: config.DurabilityFsync, Shards: 1}, nil, nil, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestDamageFoundByARestartIsSaid(t *testing.T) {
 	if err := ledger.Close(); err == nil {
 		t.Error("the stop says nothing")
 	}
-	if found, err := CheckLedger(t.Context(), dir, zerolog.Nop()); err != nil || len(found.Open) == 0 {
+	if found, err := installation.CheckLedger(t.Context(), dir, zerolog.Nop()); err != nil || len(found.Open) == 0 {
 		t.Errorf("the check says %v, %v", found, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
+	"podium/cmd/podium/installation"
 	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
@@ -50,13 +51,13 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
+	}{Losses: s.Ledger.Lost(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	var takes bool
 	report.Ledger, report.roomHealth, takes = s.room.health(ctx)
 	report.OK = takes
-	if open := sortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerWell {
+	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerWell {
 		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {

@@ -63,7 +63,7 @@ func (r *room) health(ctx context.Context) (said string, numbers roomHealth, tak
 }
 
 func (r *room) numbers(fill bus.Fill) roomHealth {
-	numbers := roomHealth{Bytes: fill.Disk.Used, Limit: r.ledger.maxBytes, Used: float64(int(fill.Share()*10)) / 10}
+	numbers := roomHealth{Bytes: fill.Disk.Used, Limit: r.ledger.MaxBytes, Used: float64(int(fill.Share()*10)) / 10}
 	if fill.Disk.Known && r.free != nil {
 		numbers.DiskFree = &fill.Disk.Free
 		if left, err := r.free(); err == nil { // it is of this moment

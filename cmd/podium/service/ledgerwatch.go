@@ -12,6 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
+	"podium/cmd/podium/installation"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 // A room watches whether a ledger has room, can write and is whole. While it has none,
 // or cannot, or is not, nothing is put on it.
 type room struct {
-	ledger *Ledger
+	ledger *installation.Ledger
 	used   *bus.Usage
 	free   func() (int64, error) // nil when the disk is another machine's
 	log    zerolog.Logger
@@ -48,9 +49,9 @@ type room struct {
 	said    string // of the level
 }
 
-func newRoom(ledger *Ledger, log zerolog.Logger) *room {
+func newRoom(ledger *installation.Ledger, log zerolog.Logger) *room {
 	r := &room{ledger: ledger, used: bus.NewUsage(ledger.Core), log: log, found: make(chan struct{})}
-	if ledger.server != nil {
+	if ledger.Server != nil {
 		r.free = embedded.Free(ledger.Data)
 	}
 	return r
@@ -141,7 +142,7 @@ func noRoom(left int64) error {
 
 // checkWrites ends what the server answers no more.
 func (r *room) checkWrites() {
-	err := r.ledger.server.CheckWrites()
+	err := r.ledger.Server.CheckWrites()
 	if err == nil {
 		return
 	}
@@ -172,7 +173,7 @@ func (r *room) resume(ctx context.Context) {
 	case failed != nil:
 		r.tried = time.Now()
 		r.log.Info().Msg("there is room again: the ledger's server is started again")
-		if err := r.ledger.server.Restart(ctx); err != nil {
+		if err := r.ledger.Server.Restart(ctx); err != nil {
 			r.log.Error().Err(err).Msg("the ledger's server does not start; trying again")
 			if _, damaged := errors.AsType[*recovery.LossError](err); damaged {
 				r.set(&r.failed, err) // no room mends that
@@ -204,10 +205,10 @@ func (r *room) lookForLoss(ctx context.Context) {
 
 // missing looks for what was removed from under the server.
 func (r *room) missing() error {
-	if r.ledger.server == nil {
+	if r.ledger.Server == nil {
 		return nil
 	}
-	err := r.ledger.server.CheckStreams(r.ledger.Core.Streams()...)
+	err := r.ledger.Server.CheckStreams(r.ledger.Core.Streams()...)
 	if lost, ok := errors.AsType[*bus.LostError](err); ok {
 		lost.Seen = r.ledger.Core.Seen(lost.Stream)
 	}

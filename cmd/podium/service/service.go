@@ -22,6 +22,7 @@ import (
 	"podium/bus/gate"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
@@ -39,7 +40,7 @@ const restartAfter = time.Second
 
 // A Service is one running podium.
 type Service struct {
-	Ledger   *Ledger
+	Ledger   *installation.Ledger
 	Profiles *supervisor.Profiles
 
 	settings  *config.Config
@@ -76,8 +77,8 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (*S
 // StartTelling is Start for somebody who looks on: it tells what it waits for, one
 // sentence at a time. A ledger on a server of its own is waited for until ctx ends.
 func StartTelling(ctx context.Context, settings *config.Config, tell func(sentence string), log zerolog.Logger) (_ *Service, err error) {
-	settings.Ledger.Data = absolute(settings.Ledger.Data)
-	if instance, running, err := FindInstance(settings.Ledger.Data); err != nil {
+	settings.Ledger.Data = installation.Absolute(settings.Ledger.Data)
+	if instance, running, err := installation.FindInstance(settings.Ledger.Data); err != nil {
 		return nil, err
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
@@ -99,9 +100,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	}
 	s.room = newRoom(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
-	if s.Ledger.server != nil {
-		s.Ledger.server.CountRequests(s.gate.Requests)
-		if s.Ledger.server.Unclean() {
+	if s.Ledger.Server != nil {
+		s.Ledger.Server.CountRequests(s.gate.Requests)
+		if s.Ledger.Server.Unclean() {
 			s.neighbors.AwaitAdoption(s.Ledger.Core.Shards())
 		}
 	}
@@ -126,11 +127,11 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
-	return s, writeInstance(settings.Ledger.Data, Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
-		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
+	return s, installation.Instance{
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.Server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
+		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: s.Ledger.Seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 		External: s.external(),
-	})
+	}.Write()
 }
 
 // Activity is what the service does, for whoever looks on.

@@ -1,4 +1,8 @@
-package service
+// Package installation is what stands in a data directory: a ledger, or the keys to one on a
+// server of its own, and what a running instance says of itself, so that every verb finds
+// it. It opens a ledger for the service and for those who look at it besides; what is on
+// a ledger it does not know.
+package installation
 
 import (
 	"cmp"
@@ -25,12 +29,12 @@ type Ledger struct {
 	// embedded, of the ledger itself.
 	Data   string
 	url    string
-	seed   string // file of the core account's seed
-	keys   embedded.Keys
-	server *embedded.Server
-	// maxBytes is what an embedded ledger may hold; 0 is as much as its server's
+	Seed   string // file of the core account's seed
+	Keys   embedded.Keys
+	Server *embedded.Server // nil when the ledger is on a server of its own
+	// MaxBytes is what an embedded ledger may hold; 0 is as much as its server's
 	// configuration and its streams say.
-	maxBytes int64
+	MaxBytes int64
 	log      zerolog.Logger
 	Losses   Losses // where somebody looked for them
 }
@@ -56,7 +60,7 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []
 
 // connectEmbedded opens the ledger of a server, or closes that.
 func connectEmbedded(ctx context.Context, server *embedded.Server, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
-	ledger := &Ledger{Data: settings.Data, url: server.URL(), seed: server.Keys().Core.SeedFile, keys: server.Keys(), server: server, maxBytes: cmp.Or(int64(settings.MaxBytes), embedded.DefaultMaxBytes), log: log}
+	ledger := &Ledger{Data: settings.Data, url: server.URL(), Seed: server.Keys().Core.SeedFile, Keys: server.Keys(), Server: server, MaxBytes: cmp.Or(int64(settings.MaxBytes), embedded.DefaultMaxBytes), log: log}
 	var err error
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
@@ -117,7 +121,7 @@ func LookAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	}
 	ledger, err := connectEmbedded(ctx, server, settings, log)
 	if err == nil {
-		ledger.Losses = sortLosses(server.Losses(), lost)
+		ledger.Losses = SortLosses(server.Losses(), lost)
 	}
 	return ledger, err
 }
@@ -142,9 +146,9 @@ type Losses struct {
 	Accepted []recovery.Loss
 }
 
-// sortLosses tells the losses that were found from those that were known, of which nothing
+// SortLosses tells the losses that were found from those that were known, of which nothing
 // is lost any more where a bit was flipped back.
-func sortLosses(known, found []recovery.Loss) (losses Losses) {
+func SortLosses(known, found []recovery.Loss) (losses Losses) {
 	for i := range known {
 		switch loss := &known[i]; {
 		case loss.Restored:
@@ -158,23 +162,20 @@ func sortLosses(known, found []recovery.Loss) (losses Losses) {
 	return losses
 }
 
-// losses returns what the ledger has lost over its life; nil where only its server knows.
-func (l *Ledger) losses() []recovery.Loss {
-	if l.server == nil {
+// Lost returns what the ledger has lost over its life; nil where only its server knows.
+func (l *Ledger) Lost() []recovery.Loss {
+	if l.Server == nil {
 		return nil
 	}
-	return l.server.Losses()
+	return l.Server.Losses()
 }
 
 // URL is where the ledger's clients connect.
 func (l *Ledger) URL() string { return l.url }
 
-// credentials is the directory of the keys that the installation has made.
-func (l *Ledger) credentials() string { return CredentialsDir(l.Data) }
-
 // Worker connects as one of the agents.
 func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {
-	key, ok := l.keys.Agents[agent]
+	key, ok := l.Keys.Agents[agent]
 	if !ok {
 		return nil, fmt.Errorf("agent %q has no credentials: it is not in the configuration", agent)
 	}
@@ -186,10 +187,10 @@ func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, e
 // Close closes the connection and, when the ledger is embedded, the server.
 func (l *Ledger) Close() error {
 	l.Core.Close()
-	if l.server == nil {
+	if l.Server == nil {
 		return nil
 	}
-	return l.server.Close()
+	return l.Server.Close()
 }
 
 // CredentialsDir is where an installation keeps its keys.
@@ -201,7 +202,7 @@ func CheckLedger(ctx context.Context, data string, log zerolog.Logger) (Losses, 
 		return Losses{}, err
 	}
 	found, known, err := embedded.Check(ctx, embedded.Config{Dir: data, Logger: log})
-	return sortLosses(known, found), err
+	return SortLosses(known, found), err
 }
 
 // RepairLedger makes the ledger in a directory go on without what it has lost, and
@@ -211,4 +212,12 @@ func RepairLedger(ctx context.Context, data string, log zerolog.Logger) ([]recov
 		return nil, err
 	}
 	return embedded.Repair(ctx, embedded.Config{Dir: data, Logger: log})
+}
+
+// Absolute is a path from the root, or the path itself where that cannot be found.
+func Absolute(path string) string {
+	if made, err := filepath.Abs(path); err == nil {
+		return made
+	}
+	return path
 }

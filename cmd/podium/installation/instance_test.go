@@ -1,4 +1,4 @@
-package service_test
+package installation_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 )
 
 // After a crash the cluster answers as before, and the number of the process is somebody else's.
@@ -29,7 +29,7 @@ func TestCrashedInstanceOfAClusterDoesNotRun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "instance.json"), []byte(body), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, running, err := service.FindInstance(data); running || err != nil {
+	if _, running, err := installation.FindInstance(data); running || err != nil {
 		t.Errorf("it runs (%v): podium up is refused, and its advice is to stop a stranger's process", err)
 	}
 }
@@ -43,7 +43,7 @@ func TestTornInstanceFileIsNoInstance(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(data, "instance.json"), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, running, err := service.FindInstance(data); running || err != nil {
+		if _, running, err := installation.FindInstance(data); running || err != nil {
 			t.Errorf("%q: runs %t, %v", body, running, err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestInstanceRunsOnItsOwnDirectoryAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for data, want := range map[string]bool{original: true, linked: true, copied: false} {
-		if _, runs, err := service.FindInstance(data); runs != want || err != nil {
+		if _, runs, err := installation.FindInstance(data); runs != want || err != nil {
 			t.Errorf("on %s one runs: %t, %v", data, runs, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package service
+package installation
 
 import (
 	"cmp"
@@ -61,12 +61,13 @@ var ErrNoAgent = errors.New("there is no agent")
 
 func instanceFile(data string) string { return filepath.Join(data, "instance.json") }
 
-func writeInstance(data string, instance Instance) error {
-	body, err := json.MarshalIndent(instance, "", "  ")
+// Write says of an instance what other verbs need to find it.
+func (i Instance) Write() error {
+	body, err := json.MarshalIndent(i, "", "  ")
 	if err != nil {
 		return err
 	}
-	return wholefile.Replace(instanceFile(data), append(body, '\n'))
+	return wholefile.Replace(instanceFile(i.Data), append(body, '\n'))
 }
 
 // FindInstance returns the instance that runs on a data directory. It reports
@@ -158,7 +159,7 @@ func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
 	}
-	return &Ledger{Core: core, Data: data, url: instance.NATS, Losses: sortLosses(lost, nil), log: log}, nil
+	return &Ledger{Core: core, Data: data, url: instance.NATS, Losses: SortLosses(lost, nil), log: log}, nil
 }
 
 // ErrNotExternal reports an agent that no other process may serve.

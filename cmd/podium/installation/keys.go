@@ -1,4 +1,4 @@
-package service
+package installation
 
 import (
 	"errors"
@@ -72,4 +72,18 @@ func agentSeed(core, own, agent string) string {
 func isThere(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
+}
+
+// KeepKey reads a key among the credentials, and makes it the first time. The loss is what
+// making another one means.
+func KeepKey(file, loss string) ([]byte, error) {
+	list, err := secrets.Open(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	key, err := list.Keep(filepath.Base(file), loss)
+	if err != nil {
+		return nil, err
+	}
+	return key, list.Save()
 }
