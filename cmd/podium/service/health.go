@@ -13,6 +13,7 @@ import (
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
@@ -45,7 +46,7 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
 		OK     bool   `json:"ok"`
 		Ledger string `json:"ledger"` // "ok", or what is the matter
-		roomHealth
+		ledgerwatch.Health
 		Durability
 		Agents    []agentHealth    `json:"agents"`
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
@@ -55,9 +56,9 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	var takes bool
-	report.Ledger, report.roomHealth, takes = s.room.health(ctx)
+	report.Ledger, report.Health, takes = s.watcher.Health(ctx)
 	report.OK = takes
-	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerWell {
+	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerwatch.Well {
 		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {
@@ -99,7 +100,7 @@ func healthOf(status *imap.Status) mailboxHealth {
 // metrics serves what the doors and the gate count, and how the process is, in the text format of Prometheus.
 func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, roomMetrics{s.room}, answerMetrics{s.activity},
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, ledgerwatch.Metrics{Of: s.watcher}, answerMetrics{s.activity},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})

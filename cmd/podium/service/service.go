@@ -24,6 +24,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
+	"podium/cmd/podium/ledgerwatch"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
@@ -63,7 +64,7 @@ type Service struct {
 
 	patience   patience
 	durability atomic.Pointer[Durability]
-	room       *room
+	watcher    *ledgerwatch.Watcher
 	lease      *lease.Lease // of a ledger on a server of its own
 	unlock     func() error // of the data directory then
 }
@@ -98,7 +99,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	s.room = newRoom(s.Ledger, log)
+	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.Server != nil {
 		s.Ledger.Server.CountRequests(s.gate.Requests)
@@ -185,8 +186,8 @@ func (s *Service) Run(ctx context.Context) error {
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
 	var agentsAtWork sync.WaitGroup
-	defer s.room.watch()() //nolint:contextcheck // it looks on until everything else has ended
-	defer context.AfterFunc(ctx, s.room.settle)()
+	defer s.watcher.Watch()() //nolint:contextcheck // it looks on until everything else has ended
+	defer context.AfterFunc(ctx, s.watcher.Settle)()
 	group, running := errgroup.WithContext(ctx)
 	for _, agent := range s.serving {
 		if s.handlers[agent.name] != nil {
@@ -231,7 +232,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if lost := s.room.awaitFound(ctx); lost {
+		if lost := s.watcher.AwaitFound(ctx); lost {
 			continue // it had nothing to own
 		}
 		if errors.Is(err, supervisor.ErrNotOwner) {

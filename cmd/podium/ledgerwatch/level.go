@@ -1,4 +1,4 @@
-package service
+package ledgerwatch
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"podium/bus"
 )
 
-// ledgerSilent is said of a ledger that cannot be asked.
-const ledgerSilent = "does not answer"
+// silent is said of a ledger that cannot be asked.
+const silent = "does not answer"
 
-// ledgerWell is said of one that is well.
-const ledgerWell = "ok"
+// Well is said of a ledger that is well.
+const Well = "ok"
 
-// roomHealth is how much of the ledger's room is used, on the health page.
-type roomHealth struct {
+// Health is how much of the ledger's room is used, on the health page.
+type Health struct {
 	Bytes    int64   `json:"ledger_bytes"`
 	Limit    int64   `json:"ledger_limit,omitempty"` // none without
 	DiskFree *int64  `json:"disk_free,omitempty"`    // not there when the disk is another machine's
@@ -25,9 +25,9 @@ type roomHealth struct {
 }
 
 // fill returns the place that is fullest.
-func (r *room) fill(ctx context.Context) (fullest bus.Fill, err error) {
-	for shard := range r.ledger.Core.Shards() {
-		fill, err := r.used.Fill(ctx, shard)
+func (w *Watcher) fill(ctx context.Context) (fullest bus.Fill, err error) {
+	for shard := range w.ledger.Core.Shards() {
+		fill, err := w.used.Fill(ctx, shard)
 		if err != nil {
 			return bus.Fill{}, err
 		}
@@ -38,13 +38,13 @@ func (r *room) fill(ctx context.Context) (fullest bus.Fill, err error) {
 	return fullest, nil
 }
 
-// health says in a few words how the ledger is, and whether it takes messages.
-func (r *room) health(ctx context.Context) (said string, numbers roomHealth, takes bool) {
-	fill, err := r.fill(ctx)
+// Health says in a few words how the ledger is, and whether it takes messages.
+func (w *Watcher) Health(ctx context.Context) (said string, numbers Health, takes bool) {
+	fill, err := w.fill(ctx)
 	if err == nil {
-		numbers = r.numbers(fill)
+		numbers = w.numbers(fill)
 	}
-	held := r.holds()
+	held := w.holds()
 	switch {
 	case errors.Is(held, bus.ErrLost):
 		return "lost: " + held.Error(), numbers, false
@@ -53,20 +53,20 @@ func (r *room) health(ctx context.Context) (said string, numbers roomHealth, tak
 	case held != nil:
 		return "failed: " + held.Error(), numbers, false
 	case err != nil:
-		return ledgerSilent, numbers, false
+		return silent, numbers, false
 	case fill.Share() >= bus.IntakeShare:
 		return "full: nothing new is taken, what is under way goes on: " + fill.String(), numbers, false
-	case fill.Share() >= nearlyFull:
+	case fill.Share() >= NearlyFull:
 		return "nearly full: " + fill.String(), numbers, true
 	}
-	return ledgerWell, numbers, true
+	return Well, numbers, true
 }
 
-func (r *room) numbers(fill bus.Fill) roomHealth {
-	numbers := roomHealth{Bytes: fill.Disk.Used, Limit: r.ledger.MaxBytes, Used: float64(int(fill.Share()*10)) / 10}
-	if fill.Disk.Known && r.free != nil {
+func (w *Watcher) numbers(fill bus.Fill) Health {
+	numbers := Health{Bytes: fill.Disk.Used, Limit: w.ledger.MaxBytes, Used: float64(int(fill.Share()*10)) / 10}
+	if fill.Disk.Known && w.free != nil {
 		numbers.DiskFree = &fill.Disk.Free
-		if left, err := r.free(); err == nil { // it is of this moment
+		if left, err := w.free(); err == nil { // it is of this moment
 			numbers.DiskFree = &left
 		}
 	}
@@ -74,8 +74,8 @@ func (r *room) numbers(fill bus.Fill) roomHealth {
 }
 
 // sayLevel writes to the log when the ledger becomes nearly full, full, or neither.
-func (r *room) sayLevel(ctx context.Context) {
-	fill, err := r.fill(ctx)
+func (w *Watcher) sayLevel(ctx context.Context) {
+	fill, err := w.fill(ctx)
 	if err != nil {
 		return
 	}
@@ -83,32 +83,32 @@ func (r *room) sayLevel(ctx context.Context) {
 	switch share := fill.Share(); {
 	case share >= bus.IntakeShare:
 		level = "the ledger is full: nothing new is taken, and what is under way goes on"
-	case share >= nearlyFull:
+	case share >= NearlyFull:
 		level = "the ledger is nearly full"
 	}
-	r.mu.Lock()
-	before := r.said
-	r.said = level
-	r.mu.Unlock()
+	w.mu.Lock()
+	before := w.said
+	w.said = level
+	w.mu.Unlock()
 	switch {
 	case level == before:
 	case level == "":
-		r.log.Info().Msg("the ledger has room again")
+		w.log.Info().Msg("the ledger has room again")
 	default:
-		r.log.Warn().Str("why", fill.String()).Msg(level)
+		w.log.Warn().Str("why", fill.String()).Msg(level)
 	}
 }
 
-// roomMetrics tells how much of the ledger's room is used, when it is asked.
-type roomMetrics struct{ room *room }
+// Metrics tells how much of the ledger's room is used, when it is asked.
+type Metrics struct{ Of *Watcher }
 
-// roomMetricsWait bounds the question to the ledger.
-const roomMetricsWait = 2 * time.Second
+// metricsWait bounds the question to the ledger.
+const metricsWait = 2 * time.Second
 
-type roomDescriptions struct{ bytes, limit, free, used, takes *prometheus.Desc }
+type descriptions struct{ bytes, limit, free, used, takes *prometheus.Desc }
 
-func (roomMetrics) descriptions() roomDescriptions {
-	return roomDescriptions{
+func (Metrics) descriptions() descriptions {
+	return descriptions{
 		bytes: prometheus.NewDesc("podium_ledger_bytes", "Bytes that the ledger holds.", nil, nil),
 		limit: prometheus.NewDesc("podium_ledger_limit_bytes", "Bytes that the ledger may hold: ledger.max_bytes.", nil, nil),
 		free:  prometheus.NewDesc("podium_ledger_disk_free_bytes", "Bytes that the ledger's disk has left.", nil, nil),
@@ -119,7 +119,7 @@ func (roomMetrics) descriptions() roomDescriptions {
 }
 
 // Describe implements prometheus.Collector.
-func (m roomMetrics) Describe(out chan<- *prometheus.Desc) {
+func (m Metrics) Describe(out chan<- *prometheus.Desc) {
 	told := m.descriptions()
 	for _, one := range [...]*prometheus.Desc{told.bytes, told.limit, told.free, told.used, told.takes} {
 		out <- one
@@ -127,16 +127,20 @@ func (m roomMetrics) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (m roomMetrics) Collect(out chan<- prometheus.Metric) {
-	ctx, stop := context.WithTimeout(context.Background(), roomMetricsWait)
+func (m Metrics) Collect(out chan<- prometheus.Metric) {
+	ctx, stop := context.WithTimeout(context.Background(), metricsWait)
 	defer stop()
 	told := m.descriptions()
 	gauge := func(of *prometheus.Desc, value float64) {
 		out <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value)
 	}
-	said, numbers, takes := m.room.health(ctx)
-	gauge(told.takes, truth(takes))
-	if said == ledgerSilent {
+	said, numbers, takes := m.Of.Health(ctx)
+	healthy := 0.0
+	if takes {
+		healthy = 1
+	}
+	gauge(told.takes, healthy)
+	if said == silent {
 		return
 	}
 	gauge(told.bytes, float64(numbers.Bytes))
