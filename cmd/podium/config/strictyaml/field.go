@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A field is one key of a section.
+// A Field is one key of a section.
 type Field struct {
 	Key   string
 	Kind  reflect.Type
