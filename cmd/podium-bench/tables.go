@@ -36,7 +36,7 @@ func (r benchedRuns) print(w io.Writer) error {
 	} {
 		_, _ = fmt.Fprintf(table, "%s\t%.*f\t%.*f\t%.2f\t\n", line.name, line.digits, line.ours, line.digits, line.bare, line.ours/line.bare)
 	}
-	if err := table.Flush(); err != nil || r.Crowd == nil {
+	if err := table.Flush(); err != nil || r.OpenRunsResult == nil {
 		return err
 	}
 	return printLines(w, []line{

@@ -74,7 +74,7 @@ type Result struct {
 	Messages     float64 `json:"messages_per_run"`
 	BareMessages float64 `json:"bare_messages_per_run"`
 
-	*Crowd // of w3
+	*OpenRunsResult // of w3
 }
 
 // ErrUnknownWorkload reports a workload that does not exist.
@@ -103,7 +103,7 @@ func Run(ctx context.Context, config Config) (Result, error) {
 	ctx, stop := limited(ctx)
 	defer stop()
 	if work.waiting != nil {
-		return runCrowded(ctx, config, work)
+		return runWithOpenRuns(ctx, config, work)
 	}
 	return runAlone(ctx, config, work)
 }

@@ -90,12 +90,12 @@ func positive(t *testing.T, result *bench.Result) {
 		"p50_ms": result.P50, "bare_p50_ms": result.BareP50, "loaded_p50_ms": result.LoadedP50, "bare_loaded_p50_ms": result.BareLoadedP50,
 		"cpu_ms_per_run": result.CPU, "bare_cpu_ms_per_run": result.BareCPU, "bytes_per_run": result.Bytes - result.BareBytes,
 	}
-	if crowd := result.Crowd; crowd != nil {
-		values["heap_bytes_per_open_run"] = crowd.Heap
-		values["server_heap_bytes_per_open_run"] = crowd.ServerHeap
-		values["recovery_s"], values["conductor_recovery_s"] = crowd.Recovery, crowd.ConductorRecovery
-		values["open_runs_begun_per_s"], values["open_runs_ended_per_s"] = crowd.BeginRate, crowd.EndRate
-		values["first_end_s"] = crowd.FirstEnd
+	if open := result.OpenRunsResult; open != nil {
+		values["heap_bytes_per_open_run"] = open.Heap
+		values["server_heap_bytes_per_open_run"] = open.ServerHeap
+		values["recovery_s"], values["conductor_recovery_s"] = open.Recovery, open.ConductorRecovery
+		values["open_runs_begun_per_s"], values["open_runs_ended_per_s"] = open.BeginRate, open.EndRate
+		values["first_end_s"] = open.FirstEnd
 	}
 	for name, value := range values {
 		if value <= 0 {
@@ -215,10 +215,10 @@ func report(b *testing.B, result *bench.Result) {
 	b.ReportMetric(result.BareCPU, "bare-cpu-ms/run")
 	b.ReportMetric(result.Messages, "messages/run")
 	b.ReportMetric(result.Bytes, "bytes/run")
-	if crowd := result.Crowd; crowd != nil {
-		b.ReportMetric(crowd.Heap, "heap-B/open-run")
-		b.ReportMetric(crowd.ServerHeap, "server-heap-B/open-run")
-		b.ReportMetric(crowd.Recovery, "recovery-s")
+	if open := result.OpenRunsResult; open != nil {
+		b.ReportMetric(open.Heap, "heap-B/open-run")
+		b.ReportMetric(open.ServerHeap, "server-heap-B/open-run")
+		b.ReportMetric(open.Recovery, "recovery-s")
 	}
 }
 

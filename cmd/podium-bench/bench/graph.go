@@ -31,9 +31,9 @@ func diamond() workload {
 	}, 64, 2)
 }
 
-// crowded is the diamond beside runs that stay open: they are diamonds too, but
+// diamondWithOpenRuns is the diamond beside runs that stay open: they are diamonds too, but
 // for the agent of A.
-func crowded() workload {
+func diamondWithOpenRuns() workload {
 	work := diamond()
 	work.profile.Agents = append(work.profile.Agents, schemas.AgentUse{Name: absentAgent})
 	work.agents[absentAgent] = bus.HandlerFunc(answerAtOnce)

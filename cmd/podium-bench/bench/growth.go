@@ -52,9 +52,9 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	}
 	ctx, stop := limited(ctx)
 	defer stop()
-	var sides [2]*apart // the grown one is the second
+	var sides [2]*multiProcess // the grown one is the second
 	for i, name := range []string{"podium", "grown"} {
-		if sides[i], err = startApart(ctx, config, name, work, false); err != nil {
+		if sides[i], err = startMultiProcess(ctx, config, name, work, false); err != nil {
 			return GrowthResult{}, err
 		}
 		defer func() { err = errors.Join(err, sides[i].close()) }()
@@ -69,7 +69,7 @@ func Grow(ctx context.Context, config Config) (_ GrowthResult, err error) {
 	return result, err
 }
 
-func grow(ctx context.Context, config Config, small, grown *apart) (GrowthResult, error) {
+func grow(ctx context.Context, config Config, small, grown *multiProcess) (GrowthResult, error) {
 	config.Round /= windowsPerRound
 	expected, err := measure(ctx, small, config.InFlight, config.Round)
 	if err != nil {
@@ -80,7 +80,7 @@ func grow(ctx context.Context, config Config, small, grown *apart) (GrowthResult
 	}
 	// A process that has run for a while has its memory: both begin anew, so that
 	// nothing but their ledgers differs.
-	for _, side := range []*apart{small, grown} {
+	for _, side := range []*multiProcess{small, grown} {
 		if err = side.restart(ctx); err != nil {
 			return GrowthResult{}, err
 		}
@@ -114,7 +114,7 @@ func grow(ctx context.Context, config Config, small, grown *apart) (GrowthResult
 
 // fill lets one ledger grow until it has ten times what the other will have in
 // the middle of its windows, if these are as the given one.
-func fill(ctx context.Context, config Config, small, grown *apart, expected round) error {
+func fill(ctx context.Context, config Config, small, grown *multiProcess, expected round) error {
 	half := uint64(len(expected.took) * growthWindows / 2)
 	for enough := growthFactor * (small.used.Load() + half); grown.used.Load()+half < enough; {
 		if _, err := measure(ctx, grown, fillFactor*config.InFlight, config.Round); err != nil {
@@ -131,7 +131,7 @@ type grownRounds struct {
 	ended  []float64
 }
 
-func (r *grownRounds) measure(ctx context.Context, config Config, side *apart) error {
+func (r *grownRounds) measure(ctx context.Context, config Config, side *multiProcess) error {
 	r.ended = append(r.ended, float64(side.used.Load()))
 	measured, err := measure(ctx, side, config.InFlight, config.Round)
 	r.rounds = append(r.rounds, measured)

@@ -54,7 +54,7 @@ const (
 )
 
 func workloads() map[string]workload {
-	return map[string]workload{"single": single(), "w1": diamond(), "w2": fanOut(), "w3": crowded()}
+	return map[string]workload{"single": single(), "w1": diamond(), "w2": fanOut(), "w3": diamondWithOpenRuns()}
 }
 
 // pool is how many requests of a workload may be under way: never a limit.

@@ -12,9 +12,9 @@ import (
 	"podium/schemas"
 )
 
-// A Crowd is what w3 adds: diamonds that are open all at once, because the agent
+// An OpenRunsResult is what w3 adds: diamonds that are open all at once, because the agent
 // of their first task is not there. Their requests stand in the queue.
-type Crowd struct {
+type OpenRunsResult struct {
 	OpenRuns int `json:"open_runs"`
 	// Bytes in use after a collection of garbage, less what was in use before
 	// the runs began: of the process that conducts, of that of the ledger's
@@ -41,11 +41,11 @@ type Crowd struct {
 // beginAtOnce is how many inputs of runs that stay open are under way at a time.
 const beginAtOnce = 256
 
-// runCrowded measures the diamond while Config.Open others stay open, and what
+// runWithOpenRuns measures the diamond while Config.Open others stay open, and what
 // these cost. The conductor is killed as soon as they are open, so that its last
 // checkpoint names none or some of them.
-func runCrowded(ctx context.Context, config Config, work workload) (_ Result, err error) {
-	podium, err := startApart(ctx, config, "podium", work, true)
+func runWithOpenRuns(ctx context.Context, config Config, work workload) (_ Result, err error) {
+	podium, err := startMultiProcess(ctx, config, "podium", work, true)
 	if err != nil {
 		return Result{}, err
 	}
@@ -59,14 +59,14 @@ func runCrowded(ctx context.Context, config Config, work workload) (_ Result, er
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
-	crowd := Crowd{OpenRuns: config.Open}
-	if err = podium.fill(ctx, &crowd); err != nil {
+	open := OpenRunsResult{OpenRuns: config.Open}
+	if err = podium.fill(ctx, &open); err != nil {
 		return Result{}, err
 	}
 	if _, err = holdAll(ctx, bare, config.Open); err != nil {
 		return Result{}, err
 	}
-	if err = podium.crash(ctx, &crowd); err != nil {
+	if err = podium.crash(ctx, &open); err != nil {
 		return Result{}, err
 	}
 	config.Round /= 4 // all of it in less than a minute
@@ -74,14 +74,14 @@ func runCrowded(ctx context.Context, config Config, work workload) (_ Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	result.Shards, result.Crowd = podium.core.Shards(), &crowd
+	result.Shards, result.OpenRunsResult = podium.core.Shards(), &open
 	if config.Profile != "" {
 		if err = podium.profiled(ctx, config); err != nil {
 			return Result{}, err
 		}
 	}
 	newest := podium.used.Load()
-	released, err := podium.release(ctx, &crowd)
+	released, err := podium.release(ctx, &open)
 	if err != nil {
 		return Result{}, err
 	}
@@ -106,37 +106,37 @@ func holdAll(ctx context.Context, s holder, runs int) ([]uint64, error) {
 }
 
 // fill begins the runs that stay open, and weighs them.
-func (a *apart) fill(ctx context.Context, crowd *Crowd) error {
+func (m *multiProcess) fill(ctx context.Context, open *OpenRunsResult) error {
 	// What the first runs allocate once is none of theirs.
-	if _, err := measure(ctx, a.conducted, a.config.InFlight, a.config.Round/8); err != nil {
+	if _, err := measure(ctx, m.conducted, m.config.InFlight, m.config.Round/8); err != nil {
 		return err
 	}
-	before, err := a.heaps()
+	before, err := m.heaps()
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	if a.open, err = holdAll(ctx, a.conducted, crowd.OpenRuns); err != nil {
+	if m.open, err = holdAll(ctx, m.conducted, open.OpenRuns); err != nil {
 		return err
 	}
-	if err = a.awaitRequests(ctx, crowd.OpenRuns); err != nil {
+	if err = m.awaitRequests(ctx, open.OpenRuns); err != nil {
 		return err
 	}
-	crowd.BeginRate = float64(crowd.OpenRuns) / time.Since(began).Seconds()
-	after, err := a.heaps()
+	open.BeginRate = float64(open.OpenRuns) / time.Since(began).Seconds()
+	after, err := m.heaps()
 	if err != nil {
 		return err
 	}
-	each := func(i int) float64 { return (float64(after[i]) - float64(before[i])) / float64(crowd.OpenRuns) }
-	crowd.Heap, crowd.ServerHeap = each(0), each(1)
-	crowd.HeapWithServer = crowd.Heap + crowd.ServerHeap
+	each := func(i int) float64 { return (float64(after[i]) - float64(before[i])) / float64(open.OpenRuns) }
+	open.Heap, open.ServerHeap = each(0), each(1)
+	open.HeapWithServer = open.Heap + open.ServerHeap
 	return nil
 }
 
 // awaitRequests waits until so many requests stand in the queue of the agent
 // that is not there.
-func (a *apart) awaitRequests(ctx context.Context, requests int) error {
-	reader, err := a.core.Read(ctx, bus.WorkStream, 1, bus.RequestSubject(absentAgent))
+func (m *multiProcess) awaitRequests(ctx context.Context, requests int) error {
+	reader, err := m.core.Read(ctx, bus.WorkStream, 1, bus.RequestSubject(absentAgent))
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ const (
 )
 
 // heaps returns the bytes in use by the conductor and by the server.
-func (a *apart) heaps() (heaps [2]uint64, err error) {
+func (m *multiProcess) heaps() (heaps [2]uint64, err error) {
 	ticker := time.NewTicker(readingEvery)
 	defer ticker.Stop()
 	for reading := range readings {
-		for i, p := range []*process{a.conductor, a.server} {
+		for i, p := range []*process{m.conductor, m.server} {
 			said, err := p.ask(question{Heap: true})
 			if err != nil {
 				return heaps, err
@@ -176,67 +176,67 @@ func (a *apart) heaps() (heaps [2]uint64, err error) {
 
 // crash kills the conductor, then its successor and the server, and times how
 // long each next one takes until it is at work.
-func (a *apart) crash(ctx context.Context, crowd *Crowd) error {
-	if err := a.leave(); err != nil {
+func (m *multiProcess) crash(ctx context.Context, open *OpenRunsResult) error {
+	if err := m.leave(); err != nil {
 		return err
 	}
-	expected := make([]int, a.shards)
-	for _, number := range a.open {
-		expected[schemas.ShardOf(sessionOf(number), a.shards)]++
+	expected := make([]int, m.shards)
+	for _, number := range m.open {
+		expected[schemas.ShardOf(sessionOf(number), m.shards)]++
 	}
-	if err := a.conductor.kill(); err != nil {
+	if err := m.conductor.kill(); err != nil {
 		return err
 	}
 	began := time.Now()
-	if err := a.conduct(ctx, expected); err != nil {
+	if err := m.conduct(ctx, expected); err != nil {
 		return err
 	}
-	crowd.ConductorRecovery = time.Since(began).Seconds()
-	if err := errors.Join(a.conductor.kill(), a.server.kill()); err != nil {
+	open.ConductorRecovery = time.Since(began).Seconds()
+	if err := errors.Join(m.conductor.kill(), m.server.kill()); err != nil {
 		return err
 	}
-	a.server = nil
+	m.server = nil
 	began = time.Now()
-	if err := a.conduct(ctx, expected); err != nil {
+	if err := m.conduct(ctx, expected); err != nil {
 		return err
 	}
-	crowd.Recovery = time.Since(began).Seconds()
-	return a.join(ctx)
+	open.Recovery = time.Since(began).Seconds()
+	return m.join(ctx)
 }
 
 // release lets the agent appear that the open runs wait for, and waits for their
 // end, but not for ever. It returns one that has ended.
-func (a *apart) release(ctx context.Context, crowd *Crowd) (uint64, error) {
+func (m *multiProcess) release(ctx context.Context, open *OpenRunsResult) (uint64, error) {
 	type ending struct {
 		number uint64
 		after  time.Duration
 	}
 	began := time.Now()
-	ended := make(chan ending, len(a.open))
-	for _, number := range a.open {
-		a.endings.expect(number, func() { ended <- ending{number, time.Since(began)} })
+	ended := make(chan ending, len(m.open))
+	for _, number := range m.open {
+		m.endings.expect(number, func() { ended <- ending{number, time.Since(began)} })
 	}
-	if err := a.employ(ctx, absentAgent); err != nil {
+	if err := m.employ(ctx, absentAgent); err != nil {
 		return 0, err
 	}
-	limit := time.NewTimer(3 * a.config.Round)
+	limit := time.NewTimer(3 * m.config.Round)
 	defer limit.Stop()
 	var last ending
-	for over := false; crowd.EndedRuns < len(a.open) && !(over && crowd.EndedRuns > 0); {
+	for over := false; open.EndedRuns < len(m.open) && !(over && open.EndedRuns > 0); {
 		select {
 		case last = <-ended:
-			if crowd.EndedRuns++; crowd.EndedRuns == 1 {
-				crowd.FirstEnd = last.after.Seconds()
+			if open.EndedRuns++; open.EndedRuns == 1 {
+				open.FirstEnd = last.after.Seconds()
 			}
 		case <-limit.C:
 			over = true
-		case err := <-a.stopped:
-			a.stopped <- err
-			return 0, errors.Join(fmt.Errorf("%d of %d open runs have ended", crowd.EndedRuns, len(a.open)), err)
+		case err := <-m.stopped:
+			m.stopped <- err
+			return 0, errors.Join(fmt.Errorf("%d of %d open runs have ended", open.EndedRuns, len(m.open)), err)
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
 	}
-	crowd.EndRate = float64(crowd.EndedRuns) / last.after.Seconds()
+	open.EndRate = float64(open.EndedRuns) / last.after.Seconds()
 	return last.number, nil
 }
