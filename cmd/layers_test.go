@@ -58,7 +58,7 @@ var layers = []struct {
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/history", []string{"schemas", "bus", "supervisor"}},
+	{"cmd/podium/runlog", []string{"schemas", "bus", "supervisor"}},
 	{"cmd/*/*", []string{"*"}},
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/diagnostic"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 )
 
@@ -178,8 +178,8 @@ func logger(stderr io.Writer, verbose int) zerolog.Logger {
 // report tells an error to a person and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	coded, isCoded := errors.AsType[*exitError](err)
-	_, misnamed := errors.AsType[*history.NameError](err)
-	_, unknown := errors.AsType[*history.UnknownRunError](err)
+	_, misnamed := errors.AsType[*runlog.NameError](err)
+	_, unknown := errors.AsType[*runlog.UnknownRunError](err)
 	if !isCoded || coded.err != nil {
 		_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
 	}

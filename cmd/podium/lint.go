@@ -76,7 +76,7 @@ func (l *linted) print(env *environment) error {
 // requests returns what the newest runs of a profile were asked, the newest
 // first.
 func requests(env *environment, core bus.Core, profile string, most int) ([]string, error) {
-	runs, err := env.history(core).Runs(env.ctx)
+	runs, err := env.runLog(core).Runs(env.ctx)
 	if err != nil {
 		return nil, err
 	}

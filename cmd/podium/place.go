@@ -6,9 +6,9 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
+	"podium/cmd/podium/runlog"
 )
 
 // ledgerFlags name a ledger other than that of --data. They belong to the verbs that
@@ -108,7 +108,7 @@ func (e *environment) onLedger(atRest installation.Opening, do func(*installatio
 	return errors.Join(do(ledger), ledger.Close())
 }
 
-// history reads what has become of messages.
-func (e *environment) history(core bus.Core) history.Reader {
-	return history.Reader{Core: core, Warnings: e.stderr}
+// runLog reads what has become of messages.
+func (e *environment) runLog(core bus.Core) runlog.Reader {
+	return runlog.Reader{Core: core, Warnings: e.stderr}
 }

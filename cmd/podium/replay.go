@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/supervisor"
@@ -116,7 +116,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 	if err != nil {
 		return err
 	}
-	for message, err := range env.history(core).Messages(env.ctx, c.Subject, c.Work) {
+	for message, err := range env.runLog(core).Messages(env.ctx, c.Subject, c.Work) {
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 			continue
 		}
 		event, malformed := bus.Decode(message)
-		if session != "" && !history.Concerns(&event, &message, session, c.ID) {
+		if session != "" && !runlog.Concerns(&event, &message, session, c.ID) {
 			continue
 		}
 		if err = env.printMessage(&message, &event, malformed); err != nil {
@@ -153,7 +153,7 @@ func (c *replayCommand) session(env *environment, core bus.Core) (string, error)
 	if c.ID == "" {
 		return "", nil
 	}
-	run, err := env.history(core).Run(env.ctx, c.ID)
+	run, err := env.runLog(core).Run(env.ctx, c.ID)
 	if err != nil {
 		return "", err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -56,7 +56,7 @@ func (runsListCommand) Help() string {
 // Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
-		runs, err := env.history(ledger.Core).Runs(env.ctx)
+		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		if env.json {
 			return env.printLines(chosen)
 		}
-		if err = env.history(ledger.Core).Fill(env.ctx, chosen); err != nil {
+		if err = env.runLog(ledger.Core).Fill(env.ctx, chosen); err != nil {
 			return err
 		}
 		return env.printRuns(chosen)
@@ -151,7 +151,7 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
-		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -164,17 +164,17 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}); err != nil {
 			return err
 		}
-		beside, err := env.history(ledger.Core).Around(env.ctx, run)
+		beside, err := env.runLog(ledger.Core).Around(env.ctx, run)
 		if err != nil {
 			return err
 		}
 		if env.json {
 			return env.printLine(struct {
 				*schemas.Run
-				*history.Surroundings
+				*runlog.Surroundings
 			}{run, &beside})
 		}
-		if err = env.history(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
+		if err = env.runLog(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
 			return err
 		}
 		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
@@ -229,7 +229,7 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
-		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ that was delivered is not sent again, with exit code 1.
 // Run implements the verb.
 func (c *runsResendCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
-		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}

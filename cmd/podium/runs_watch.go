@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"podium/bus"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -37,7 +37,7 @@ is about a run that was begun for a task. The last one's is outcome, with the an
 // Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
-		run, err := env.history(ledger.Core).Run(env.ctx, c.ID)
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -50,13 +50,13 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		if env.json {
 			detail = view.Changes
 		}
-		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, history.Sent{}, detail)
+		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, detail)
 	})
 }
 
 // follow shows a run until it has ended, then its answer. Message is about the one
 // that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message history.Sent) error {
+func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent) error {
 	if e.json {
 		return e.watch(core, excerpt, message, view.Nothing)
 	}
@@ -64,12 +64,12 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message hi
 }
 
 // watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message history.Sent, detail view.Detail) error {
+func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
-	nested := history.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
+	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
 		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
 	})
-	run, err := e.history(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
+	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
 		watched.Show(record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)

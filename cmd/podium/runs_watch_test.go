@@ -11,7 +11,7 @@ import (
 	"podium/bus"
 	"podium/bus/bustest"
 	"podium/bus/memory"
-	"podium/cmd/podium/history"
+	"podium/cmd/podium/runlog"
 	"podium/schemas"
 )
 
@@ -60,18 +60,18 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	core.Reset()
 	for _, number := range []int{1, runs / 2, runs} {
 		name := schemas.RunID(session, number)
-		run, err := (&environment{ctx: t.Context()}).history(core).Run(t.Context(), name)
+		run, err := (&environment{ctx: t.Context()}).runLog(core).Run(t.Context(), name)
 		if err != nil || run.ID != name || run.State != schemas.RunStateEnded {
 			t.Errorf("run %d is %+v (%v)", number, run, err)
 		}
 		read("show " + name)
 		env, out := in()
-		if err = env.follow(core, &schemas.Excerpt{Session: session, Number: number}, history.Sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
+		if err = env.follow(core, &schemas.Excerpt{Session: session, Number: number}, runlog.Sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
 			t.Errorf("watching run %d shows %q (%v)", number, out, err)
 		}
 		read("watch " + name)
 	}
-	if _, err := (&environment{ctx: t.Context()}).history(core).Run(t.Context(), schemas.RunID(session, runs+1)); err == nil {
+	if _, err := (&environment{ctx: t.Context()}).runLog(core).Run(t.Context(), schemas.RunID(session, runs+1)); err == nil {
 		t.Error("a run is found that never was")
 	}
 	read("show what is not there")
@@ -79,7 +79,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		"a message of before": {"m7", "answer 7"}, "one that came again": {"m" + strconv.Itoa(runs), "answer " + strconv.Itoa(runs)},
 	} {
 		env, out := in()
-		if err := env.follow(core, &schemas.Excerpt{Session: session, Input: say.id}, history.Sent{Sequence: 10*runs + 1, Again: true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
+		if err := env.follow(core, &schemas.Excerpt{Session: session, Input: say.id}, runlog.Sent{Sequence: 10*runs + 1, Again: true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
 			t.Errorf("%s shows %q (%v)", what, out, err)
 		}
 		read(what)
@@ -87,7 +87,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	env, out := in()
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "next"}, history.Sent{Sequence: 10*runs + 10})
+		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "next"}, runlog.Sent{Sequence: 10*runs + 10})
 	}()
 	next := runs + 1
 	script.Record(
@@ -115,7 +115,7 @@ func TestAMessageThatBecomesPartOfARun(t *testing.T) {
 	env := &environment{ctx: t.Context(), stdout: &out, log: zerolog.Nop()}
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, history.Sent{Sequence: 320})
+		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320})
 	}()
 	script.Record(schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}}})
 	script.Record(append(ended(21), schemas.Fact{RunStarted: &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}}})...)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/cmd/podium/history"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/schemas"
 )
 
@@ -134,7 +134,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, history.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
+	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
 }
 
 func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {

@@ -1,10 +1,10 @@
-package history_test
+package runlog_test
 
 import (
 	"testing"
 
 	"podium/bus"
-	"podium/cmd/podium/history"
+	"podium/cmd/podium/runlog"
 	"podium/schemas"
 )
 
@@ -60,9 +60,9 @@ func TestConcerns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			message := bus.Message{Subject: test.subject}
-			if history.Concerns(&test.event, &message, session, first) != test.first || history.Concerns(&test.event, &message, session, second) != test.second {
+			if runlog.Concerns(&test.event, &message, session, first) != test.first || runlog.Concerns(&test.event, &message, session, second) != test.second {
 				t.Errorf("it concerns the first run: %v, the second: %v",
-					history.Concerns(&test.event, &message, session, first), history.Concerns(&test.event, &message, session, second))
+					runlog.Concerns(&test.event, &message, session, first), runlog.Concerns(&test.event, &message, session, second))
 			}
 		})
 	}
