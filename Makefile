@@ -6,6 +6,7 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 GO       ?= go
 BIN      := $(CURDIR)/bin
 PODIUM   := $(BIN)/podium
+BENCH    := $(BIN)/podium-bench
 LINT     := $(BIN)/golangci-lint
 TIMEOUT  ?= 10m
 
@@ -105,22 +106,29 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 
 ##@ Put it to the proof
 
-.PHONY: bench
-bench: build ## Measure speed, memory and recovery, beside bare JetStream (6 min)
-	@for workload in single w1 w2 w3 growth; do \
-		for durability in fsync interval; do $(PODIUM) bench $$workload --durability $$durability $(ARGS); echo; done; \
-	done
-	@$(PODIUM) bench route $(ARGS)
+.PHONY: build-bench
+build-bench:
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $(BENCH) ./cmd/podium-bench
 
+.PHONY: bench
+bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream (6 min)
+	@for workload in single w1 w2 w3 growth; do \
+		for durability in fsync interval; do $(BENCH) $$workload --durability $$durability $(ARGS); echo; done; \
+	done
+	@$(BENCH) route $(ARGS)
+
+# In commits of before, what measures is a verb of podium.
 .PHONY: compare
-compare: build ## Measure w1 of the commit BEFORE and of now, the latter also behind the gate, in PAIRS turns (15 min)
-	@rm -rf $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
-	@cd $(BIN)/before.tree && CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/podium-before ./cmd/podium
+compare: build-bench ## Measure w1 of the commit BEFORE and of now, the latter also behind the gate, in PAIRS turns (15 min)
+	@rm -rf $(BIN)/before $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
+	@cd $(BIN)/before.tree && program=podium-bench && { [[ -d cmd/$$program ]] || program=podium; } && \
+		CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/before/$$program ./cmd/$$program
 	@git worktree remove --force $(BIN)/before.tree
-	@for durability in fsync interval; do \
-		measure="bench w1 --rounds 1 --round 4s -o json --durability $$durability"; \
+	@before=$(BIN)/before/podium-bench; [[ -x $$before ]] || before="$(BIN)/before/podium bench"; \
+	for durability in fsync interval; do \
+		measure="w1 --rounds 1 --round 4s -o json --durability $$durability"; \
 		echo "$$durability"; \
-		$(GO) run ./tools/compare -rounds $(PAIRS) "$(BIN)/podium-before $$measure" "$(PODIUM) $$measure" "$(PODIUM) $$measure --external"; \
+		$(GO) run ./tools/compare -rounds $(PAIRS) "$$before $$measure" "$(BENCH) $$measure" "$(BENCH) $$measure --external"; \
 	done
 
 .PHONY: bench-mail

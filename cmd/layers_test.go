@@ -82,11 +82,15 @@ var layers = []struct {
 	{"tools/*", nil},
 	{"cmd", []string{"*"}},
 	{"cmd/*", []string{"*"}},
+	{"cmd/podium/diagnostic", nil},
+	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/ledgerwatch", []string{"bus", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
+	{"cmd/podium/runlog", []string{"schemas", "bus", "supervisor/gateway", "supervisor/history"}},
 	{"cmd/*/*", []string{"*"}},
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, and the suites.
@@ -103,8 +107,8 @@ var rooms = []struct {
 	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
-	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
-	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
+	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
+	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
 }
 

@@ -9,6 +9,7 @@ import (
 	"podium/agents/exec"
 	"podium/bus"
 	"podium/bus/jetstream"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/schemas"
 )
@@ -85,20 +86,20 @@ func (c *agentExecCommand) Run(env *environment) error {
 	})
 }
 
-func (c *agentExecCommand) connect(env *environment) (worker *jetstream.Worker, about service.ExternalAgent, err error) {
+func (c *agentExecCommand) connect(env *environment) (worker *jetstream.Worker, about installation.ExternalAgent, err error) {
 	if err = env.place(); err != nil {
 		return nil, about, err
 	}
 	if env.nats != nil {
-		worker, err = service.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
+		worker, err = installation.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
 		return worker, about, err
 	}
-	return service.AttachWorker(env.ctx, env.data, c.Name, env.log)
+	return installation.AttachWorker(env.ctx, env.data, c.Name, env.log)
 }
 
 // bound returns how long the program may work on a request, and adds to what is
 // said where that, or what was asked for, is longer than a profile waits.
-func (c *agentExecCommand) bound(about *service.ExternalAgent, says []string) (time.Duration, []string) {
+func (c *agentExecCommand) bound(about *installation.ExternalAgent, says []string) (time.Duration, []string) {
 	longest := time.Duration(0)
 	for _, profile := range sortedKeys(about.Work) {
 		waits := time.Duration(about.Work[profile])

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -33,7 +33,7 @@ while an instance runs.
 
 // Run implements the verb.
 func (c *agentsCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		agents, err := bus.Agents(env.ctx, ledger.Core)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (c *agentsCommand) Run(env *environment) error {
 
 // expectedAgents lists the agents of the instance that runs; none when none does.
 func (e *environment) expectedAgents() (names []string, running bool, err error) {
-	instance, running, err := service.FindInstance(e.data)
+	instance, running, err := installation.FindInstance(e.data)
 	if err != nil || !running {
 		return nil, false, err
 	}
@@ -81,7 +81,7 @@ type agentRow struct {
 
 // look finds out how many requests the agent works on at a time at most, which the bus
 // enforces whatever the agent says, and whether anybody serves it.
-func (r *agentRow) look(env *environment, ledger *service.Ledger, running bool) error {
+func (r *agentRow) look(env *environment, ledger *installation.Ledger, running bool) error {
 	pool, err := ledger.Core.PoolState(env.ctx, r.Name)
 	switch {
 	case errors.Is(err, bus.ErrNotFound): // it is none of the configuration any more

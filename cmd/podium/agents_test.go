@@ -58,7 +58,7 @@ type listedAgent struct {
 }
 
 // listedAgent is what `podium agents -o json` says of an agent.
-func (i *installation) listedAgent(name string) listedAgent {
+func (i *deployment) listedAgent(name string) listedAgent {
 	i.t.Helper()
 	all := lines[listedAgent](i.t, i.podium("agents", "-o", "json"))
 	for _, found := range all {

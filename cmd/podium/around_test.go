@@ -14,9 +14,9 @@ profiles:
   inner: {language: en, agents: [echo], routers: [{kind: default, agent: echo}]}
 `
 
-// TestRunsTellTheirFamily: whoever looks at a run is told who has asked, which run it is a
+// TestRunsTellWhatIsAroundThem: whoever looks at a run is told who has asked, which run it is a
 // task of, and which runs supervisors have begun for it; no run is listed as asked nothing.
-func TestRunsTellTheirFamily(t *testing.T) {
+func TestRunsTellWhatIsAroundThem(t *testing.T) {
 	t.Parallel()
 	i := install(t, nestedDesk)
 	i.up()

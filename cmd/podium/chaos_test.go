@@ -66,7 +66,7 @@ type chaos struct {
 	t       *testing.T
 	random  *rand.Rand
 	mailbox *dovecot.Server
-	service *installation
+	service *deployment
 	mailed  answers // by Message-ID
 	chatted answers // by message_id
 

@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
-	"podium/deploy/examples/summary/summarize"
-	"podium/schemas"
 	"podium/supervisor/plan"
 )
 
@@ -55,7 +53,7 @@ func (c *checked) fault(err error) {
 	if err == nil {
 		return
 	}
-	problems := config.ProblemsOf(err)
+	problems := diagnostic.ProblemsOf(err)
 	for _, problem := range problems {
 		c.faults = append(c.faults, problem.Error())
 	}
@@ -90,7 +88,7 @@ func (c *checkCommand) Run(env *environment) error {
 func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 	file := cmp.Or(c.Config, "podium.yaml")
 	settings, err := loadConfig(file)
-	if err != nil && config.ProblemsOf(err) == nil {
+	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		return nil, err
 	}
 	if found.fault(err); err != nil {
@@ -101,7 +99,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 		found.fault(compiled)
 	}
 	found.fault(service.CheckAgents(settings))
-	found.fault(service.CheckCredentials(settings.Ledger))
+	found.fault(installation.CheckCredentials(settings.Ledger))
 	if found.err == nil {
 		found.cautions = settings.Cautions()
 	}
@@ -113,7 +111,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 // plan checks a plan, with a configuration also for one of its profiles.
 func (c *checkCommand) plan(env *environment, settings *config.Config, found *checked) error {
 	read, err := readPlan(env.stdin, c.Plan)
-	if err != nil && config.ProblemsOf(err) == nil {
+	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		return err
 	}
 	if found.fault(err); err != nil {
@@ -155,94 +153,4 @@ func usage(err error) error {
 		return nil
 	}
 	return &exitError{code: exitUsage, err: err}
-}
-
-// schemaCommand prints the schemas.
-type schemaCommand struct {
-	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
-}
-
-// Help is shown by --help.
-func (schemaCommand) Help() string {
-	return `Prints the JSON Schemas of every message and of the configuration.
-
-  podium schema
-  podium schema execution_response
-  podium schema config > podium.schema.json     # for your editor`
-}
-
-const configSchema = "config"
-
-// Run implements the verb.
-func (c *schemaCommand) Run(env *environment) error {
-	names := append(schemas.Names(), configSchema)
-	slices.Sort(names)
-	if c.Name == "" {
-		if env.json {
-			return json.NewEncoder(env.stdout).Encode(names)
-		}
-		_, err := fmt.Fprintln(env.stdout, strings.Join(names, "\n"))
-		return err
-	}
-	body, err := config.Schema(), error(nil)
-	if c.Name != configSchema {
-		body, err = schemas.Schema(c.Name)
-	}
-	if err != nil {
-		return notFound("there is no schema %q; there are: %s", c.Name, strings.Join(names, ", "))
-	}
-	_, err = env.stdout.Write(append(body, '\n'))
-	return err
-}
-
-// versionCommand prints what this binary is.
-type versionCommand struct{}
-
-// Help is shown by --help.
-func (versionCommand) Help() string {
-	return `For a report of a fault.
-
-  podium version -o json
-  podium --version`
-}
-
-// Run implements the verb.
-func (versionCommand) Run(env *environment) error {
-	version := versions()
-	if env.json {
-		return json.NewEncoder(env.stdout).Encode(version)
-	}
-	_, err := fmt.Fprintln(env.stdout, versionLine(version))
-	return err
-}
-
-// versions says what this binary was built of.
-func versions() map[string]string {
-	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			version["version"] = info.Main.Version
-		}
-		for _, dependency := range info.Deps {
-			if dependency.Path == "github.com/nats-io/nats-server/v2" {
-				version["nats_server"] = dependency.Version
-			}
-		}
-	}
-	return version
-}
-
-func versionLine(version map[string]string) string {
-	return fmt.Sprintf("podium %s (%s, %s, nats-server %s)", version["version"], version["go"], version["platform"], version["nats_server"])
-}
-
-// summarizeCommand is the demo's program: it answers one request on standard input.
-type summarizeCommand struct{}
-
-// Run implements the verb.
-func (summarizeCommand) Run(env *environment) error {
-	if code := summarize.Main(nil, env.stdin, env.raw, env.stderr); code != exitOK {
-		return &exitError{code: code} // it has said why
-	}
-	return nil
 }

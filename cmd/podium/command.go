@@ -12,9 +12,10 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rs/zerolog"
 
-	"podium/cmd/podium/bench"
 	"podium/cmd/podium/config"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/diagnostic"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 )
 
@@ -50,8 +51,6 @@ type command struct {
 	Check      checkCommand      `cmd:"" help:"Check a configuration, or a plan."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Bench      benchCommand      `cmd:"" help:"Measure runs per second and CPU per run, beside bare JetStream."`
-	BenchChild benchChildCommand `cmd:"" hidden:""`
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 
@@ -129,7 +128,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.UsageOnError(),
-		kong.Vars{"workloads": strings.Join(bench.Workloads(), ","), "version": versionLine(versions())},
+		kong.Vars{"version": versionLine(versions())},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
@@ -179,15 +178,17 @@ func logger(stderr io.Writer, verbose int) zerolog.Logger {
 // report tells an error to a person and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	coded, isCoded := errors.AsType[*exitError](err)
+	_, misnamed := errors.AsType[*runlog.NameError](err)
+	_, unknown := errors.AsType[*runlog.UnknownRunError](err)
 	if !isCoded || coded.err != nil {
 		_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
 	}
 	switch {
 	case isCoded:
 		return coded.code
-	case config.ProblemsOf(err) != nil, errors.Is(err, service.ErrNotExternal):
+	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, installation.ErrNotExternal):
 		return exitUsage
-	case errors.Is(err, service.ErrNoLedger), errors.Is(err, service.ErrNotRunning), errors.Is(err, service.ErrNoAgent), errors.Is(err, os.ErrNotExist):
+	case unknown, errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent), errors.Is(err, os.ErrNotExist):
 		return exitNotFound
 	}
 	return exitFailed

@@ -28,7 +28,7 @@ profiles:
 `
 
 // write puts a program into the folder of the configuration.
-func (i *installation) write(name, text string) string {
+func (i *deployment) write(name, text string) string {
 	i.t.Helper()
 	path := filepath.Join(i.folder, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -38,7 +38,7 @@ func (i *installation) write(name, text string) string {
 }
 
 // run shows one run.
-func (i *installation) run(id string) schemas.Run {
+func (i *deployment) run(id string) schemas.Run {
 	i.t.Helper()
 	var run schemas.Run
 	if err := schemas.Unmarshal([]byte(i.podium("runs", "show", id, "-o", "json").succeeds(i.t).stdout), &run); err != nil {

@@ -229,7 +229,7 @@ func TestLostRecordHoldsUpNobody(t *testing.T) {
 
 // loseRecord makes a record of a session unreadable, with others before and behind it and no
 // snapshot.
-func (i *installation) loseRecord() {
+func (i *deployment) loseRecord() {
 	i.t.Helper()
 	file := filepath.Join(i.data, "ledger", "jetstream", "CORE", "streams", "PODIUM_0", "msgs", "1.blk")
 	content, err := os.ReadFile(file)
@@ -245,7 +245,7 @@ func (i *installation) loseRecord() {
 }
 
 // flip changes bits of one byte of a message in the midst of a shard; one bit when none is named.
-func (i *installation) flip(bits ...byte) {
+func (i *deployment) flip(bits ...byte) {
 	i.t.Helper()
 	if len(bits) == 0 {
 		bits = []byte{0x40}

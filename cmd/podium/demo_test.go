@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"podium/cmd/podium/demo"
 	"podium/schemas"
 )
 
@@ -36,7 +37,7 @@ func TestDemoOnce_X08(t *testing.T) {
 	if !strings.Contains(mail.Answer, "northern line") || strings.Contains(mail.Answer, "boots") {
 		t.Errorf("%q is no summary of the report", mail.Answer)
 	}
-	if summary.MailReply.InReplyTo != demoMessageID || summary.MailReply.Subject != "Re: Figures and report for Thursday" {
+	if summary.MailReply.InReplyTo != demo.MessageID || summary.MailReply.Subject != "Re: Figures and report for Thursday" {
 		t.Errorf("the reply to the mail: %+v", summary.MailReply)
 	}
 	readable(t, data, &summary)
@@ -47,11 +48,11 @@ func TestDemoOnce_X08(t *testing.T) {
 }
 
 // theOneObject reads a summary and allows no key more, and nothing after it.
-func theOneObject(t *testing.T, text string) demoSummary {
+func theOneObject(t *testing.T, text string) demo.Summary {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
-	var summary demoSummary
+	var summary demo.Summary
 	if err := decoder.Decode(&summary); err != nil || decoder.More() {
 		t.Fatalf("it is not one object: %v\n%s", err, text)
 	}
@@ -72,7 +73,7 @@ func theOneObject(t *testing.T, text string) demoSummary {
 }
 
 // readable runs every reading verb on a demonstration's ledger.
-func readable(t *testing.T, data string, summary *demoSummary) {
+func readable(t *testing.T, data string, summary *demo.Summary) {
 	t.Helper()
 	at := func(arguments ...string) outcome {
 		t.Helper()
@@ -149,8 +150,8 @@ func readable(t *testing.T, data string, summary *demoSummary) {
 func TestDemoRunning(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "demo")
-	demo := spawn(t, "demo", "--data", data)
-	demo.says(t, "Still running")
+	shown := spawn(t, "demo", "--data", data)
+	shown.says(t, "Still running")
 	sent := podium(t, "--data", data, "send", "What is 6 * 7?", "--wait").succeeds(t)
 	if !strings.HasSuffix(strings.TrimSpace(sent.stdout), "42") {
 		t.Errorf("the answer is %s", sent.stdout)
@@ -163,10 +164,10 @@ func TestDemoRunning(t *testing.T) {
 	if again := podium(t, "demo", "--once", "--data", data); again.code != exitFailed || !strings.Contains(again.stderr, "already runs on") {
 		t.Errorf("a second one on the same data: exit code %d, %s", again.code, again.stderr)
 	}
-	demo.stop(t)
+	shown.stop(t)
 	podium(t, "--data", data, "replay", "--verify").succeeds(t)
-	for _, words := range []string{"A mail arrives", "In-Reply-To: <" + demoMessageID + ">", "calculator", "podium replay --data " + data} {
-		if !strings.Contains(demo.stdout.String(), words) {
+	for _, words := range []string{"A mail arrives", "In-Reply-To: <" + demo.MessageID + ">", "calculator", "podium replay --data " + data} {
+		if !strings.Contains(shown.stdout.String(), words) {
 			t.Errorf("the demonstration does not say %q", words)
 		}
 	}

@@ -24,7 +24,7 @@ func TestDiskFills(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			disk := smalldisk.Mount(t, kind, 192<<20)
-			f := &filling{installation: install(t, fmt.Sprintf(diskConfig, webSecret), "ledger: {shards: 2, durability: "+durability+"}"), disk: disk}
+			f := &filling{deployment: install(t, fmt.Sprintf(diskConfig, webSecret), "ledger: {shards: 2, durability: "+durability+"}"), disk: disk}
 			f.data = filepath.Join(disk.Path, "data")
 			f.up()
 			f.load()
@@ -38,9 +38,9 @@ func TestDiskFills(t *testing.T) {
 	}
 }
 
-// A filling is an installation on a disk that others fill.
+// A filling is a deployment on a disk that others fill.
 type filling struct {
-	*installation
+	*deployment
 	disk *smalldisk.Disk
 
 	mu       sync.Mutex

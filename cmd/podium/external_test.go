@@ -21,7 +21,7 @@ type plainAgent struct {
 	conn *nats.Conn
 }
 
-func connectPlain(t *testing.T, i *installation, name string) *plainAgent {
+func connectPlain(t *testing.T, i *deployment, name string) *plainAgent {
 	t.Helper()
 	return connectBy(t, i.instance().NATS, filepath.Join(i.data, "credentials", "agent-"+name+".nk"), name)
 }

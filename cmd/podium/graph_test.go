@@ -13,7 +13,7 @@ import (
 const graphExample = "../../deploy/examples/graph/"
 
 // graphInstallation is the example of graphs as its readers run it.
-func graphInstallation(t *testing.T) *installation {
+func graphInstallation(t *testing.T) *deployment {
 	t.Helper()
 	config, err := os.ReadFile(graphExample + "podium.yaml")
 	if err != nil {
@@ -32,7 +32,7 @@ func graphInstallation(t *testing.T) *installation {
 	return i
 }
 
-func (i *installation) answered(arguments ...string) (run schemas.Run, answer string) {
+func (i *deployment) answered(arguments ...string) (run schemas.Run, answer string) {
 	i.t.Helper()
 	sent := i.podium(append([]string{"send", "--wait", "-o", "json"}, arguments...)...)
 	var said struct{ Run, Answer string }
@@ -77,7 +77,7 @@ func TestGraphExample_M16(t *testing.T) {
 
 // refusesUnknown sends a plan for an agent that the profile has not, which only the run
 // can know, and one whose tasks depend on each other in a circle, which is not sent.
-func (i *installation) refusesUnknown() {
+func (i *deployment) refusesUnknown() {
 	i.t.Helper()
 	plan := filepath.Join(i.folder, "plan.json")
 	write := func(dependencies string) {

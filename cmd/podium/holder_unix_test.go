@@ -60,7 +60,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 }
 
 // replace changes the configuration.
-func (i *installation) replace(old, by string) {
+func (i *deployment) replace(old, by string) {
 	i.t.Helper()
 	text, err := os.ReadFile(i.config)
 	if err == nil {
@@ -88,7 +88,7 @@ func shardBound(t *testing.T, server *serverprocess.Process) int64 {
 	return state.MaxBytes
 }
 
-func pidOf(i *installation) string { return strconv.Itoa(i.process.command.Process.Pid) }
+func pidOf(i *deployment) string { return strconv.Itoa(i.process.command.Process.Pid) }
 
 // TestKilledHolderComesBack: after kill -9 the same directory is at work again at
 // once, time after time; another one waits until the lease has lapsed, and says so.

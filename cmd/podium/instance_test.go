@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"podium/bus/bustest/loopback"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 )
 
-// An installation is one data directory with its configuration, and the
+// A deployment is one data directory with its configuration, and the
 // process that runs on it, if one does.
-type installation struct {
+type deployment struct {
 	t      *testing.T
 	folder string
 	data   string
@@ -28,10 +28,10 @@ type installation struct {
 
 // install writes a configuration. Ledger and HTTP listener stand before it;
 // the listener's address stays the same.
-func install(t *testing.T, config string, more ...string) *installation {
+func install(t *testing.T, config string, more ...string) *deployment {
 	t.Helper()
 	folder := t.TempDir()
-	i := &installation{
+	i := &deployment{
 		t: t, folder: folder, data: filepath.Join(folder, "data"),
 		config: filepath.Join(folder, "podium.yaml"), listen: loopback.Reserve(t),
 	}
@@ -47,23 +47,23 @@ func install(t *testing.T, config string, more ...string) *installation {
 }
 
 // start starts the service without waiting for it.
-func (i *installation) start(arguments ...string) {
+func (i *deployment) start(arguments ...string) {
 	i.t.Helper()
 	i.process = spawn(i.t, append([]string{"up", "-c", i.config, "--data", i.data}, arguments...)...)
 }
 
 // up starts the service and waits until it takes messages.
-func (i *installation) up(arguments ...string) {
+func (i *deployment) up(arguments ...string) {
 	i.t.Helper()
 	i.start(arguments...)
 	i.process.says(i.t, "podium is up")
 }
 
 // kill ends the service as a power cut would, but for the disk (SIGKILL).
-func (i *installation) kill() { i.process.kill() }
+func (i *deployment) kill() { i.process.kill() }
 
 // stop ends the service in order and expects it to say so.
-func (i *installation) stop() {
+func (i *deployment) stop() {
 	i.t.Helper()
 	i.process.stop(i.t)
 	if _, err := os.Stat(filepath.Join(i.data, "instance.json")); !os.IsNotExist(err) {
@@ -71,16 +71,16 @@ func (i *installation) stop() {
 	}
 }
 
-// podium runs a verb on this installation.
-func (i *installation) podium(arguments ...string) outcome {
+// podium runs a verb on this deployment.
+func (i *deployment) podium(arguments ...string) outcome {
 	i.t.Helper()
 	return podium(i.t, append([]string{"--data", i.data}, arguments...)...)
 }
 
 // instance returns what the running service says of itself.
-func (i *installation) instance() service.Instance {
+func (i *deployment) instance() installation.Instance {
 	i.t.Helper()
-	found, running, err := service.FindInstance(i.data)
+	found, running, err := installation.FindInstance(i.data)
 	if err != nil || !running {
 		i.t.Fatalf("the instance file: %v, running %t", err, running)
 	}
@@ -88,7 +88,7 @@ func (i *installation) instance() service.Instance {
 }
 
 // verify decides the whole ledger again.
-func (i *installation) verify() {
+func (i *deployment) verify() {
 	i.t.Helper()
 	if o := i.podium("replay", "--verify"); o.code != exitOK {
 		i.t.Errorf("replay --verify: exit code %d\n%s%s", o.code, o.stdout, o.stderr)

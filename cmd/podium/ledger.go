@@ -7,7 +7,7 @@ import (
 
 	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/secrets"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 )
 
 // ledgerCommand is about the files of a ledger that no instance runs on.
@@ -45,7 +45,7 @@ Exit codes:
 
 // Run implements the verb.
 func (c *ledgerCheckCommand) Run(env *environment) error {
-	lost, err := service.CheckLedger(env.ctx, env.data, env.log)
+	lost, err := installation.CheckLedger(env.ctx, env.data, env.log)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ audit which mails are missing.
 
 // Run implements the verb.
 func (c *ledgerRepairCommand) Run(env *environment) error {
-	lost, err := service.RepairLedger(env.ctx, env.data, env.log)
+	lost, err := installation.RepairLedger(env.ctx, env.data, env.log)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ Exit codes:
 
 // Run implements the verb.
 func (c *ledgerRenewCommand) Run(env *environment) error {
-	kept, err := service.RenewSecret(env.data, c.Name)
+	kept, err := installation.RenewSecret(env.data, c.Name)
 	if errors.Is(err, secrets.ErrNone) {
 		return notFound("%w in %s", err, env.data)
 	}
@@ -126,7 +126,7 @@ func (c *ledgerRenewCommand) Run(env *environment) error {
 }
 
 // tellLosses says what is lost. It is an exitError when nobody has decided on something.
-func (e *environment) tellLosses(lost service.Losses) error {
+func (e *environment) tellLosses(lost installation.Losses) error {
 	for _, losses := range [...][]recovery.Loss{lost.Accepted, lost.Open} {
 		for i := range losses {
 			if err := e.tellLoss(&losses[i]); err != nil {

@@ -83,7 +83,7 @@ func saysThatItIsFull(t *testing.T, full string, words, pause int, from float64)
 }
 
 // get reads a page of the service.
-func (i *installation) get(path string) (status int, body string) {
+func (i *deployment) get(path string) (status int, body string) {
 	i.t.Helper()
 	ctx, stop := context.WithTimeout(i.t.Context(), 10*time.Second)
 	defer stop()
@@ -104,7 +104,7 @@ func (i *installation) get(path string) (status int, body string) {
 }
 
 // ledger returns what the health page says of the ledger.
-func (i *installation) ledger() (status int, said string) {
+func (i *deployment) ledger() (status int, said string) {
 	i.t.Helper()
 	status, body := i.get("/healthz")
 	var health struct {
@@ -117,7 +117,7 @@ func (i *installation) ledger() (status int, said string) {
 }
 
 // metric returns a number of the metrics page; -1 is none.
-func (i *installation) metric(name string) float64 {
+func (i *deployment) metric(name string) float64 {
 	i.t.Helper()
 	_, body := i.get("/metrics")
 	for line := range strings.Lines(body) {
@@ -133,7 +133,7 @@ func (i *installation) metric(name string) float64 {
 }
 
 // saysOfLedger waits until the health page says something of the ledger, with a status.
-func (i *installation) saysOfLedger(status int, words ...string) {
+func (i *deployment) saysOfLedger(status int, words ...string) {
 	i.t.Helper()
 	last := ""
 	defer func() {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
@@ -30,11 +30,11 @@ func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 		report.Ledger = env.nats.Servers()
 	}
 	var history []string
-	err := env.withLedger(func(ledger *service.Ledger) (err error) {
+	err := env.withLedger(func(ledger *installation.Ledger) (err error) {
 		history, err = requests(env, ledger.Core, profile.Name, c.Last)
 		return err
 	})
-	if errors.Is(err, service.ErrNoLedger) && !env.dataGiven() {
+	if errors.Is(err, installation.ErrNoLedger) && !env.dataGiven() {
 		err, report.Ledger = nil, ""
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *linted) print(env *environment) error {
 // requests returns what the newest runs of a profile were asked, the newest
 // first.
 func requests(env *environment, core bus.Core, profile string, most int) ([]string, error) {
-	runs, err := allRuns(env, core)
+	runs, err := env.runLog(core).Runs(env.ctx)
 	if err != nil {
 		return nil, err
 	}

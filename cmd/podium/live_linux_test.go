@@ -20,8 +20,8 @@ import (
 	"podium/schemas"
 )
 
-// A window is a program in a pseudo-terminal, with what that shows.
-type window struct {
+// A terminal is a program in a pseudo-terminal, with what that shows.
+type terminal struct {
 	*background
 
 	t      *testing.T
@@ -31,14 +31,14 @@ type window struct {
 	broken error
 }
 
-// openWindow makes a terminal of a size, which is read until nobody has the slave open.
-func openWindow(t *testing.T, columns, rows int) (w *window, slave *os.File, read chan struct{}) {
+// openTerminal makes a terminal of a size, which is read until nobody has the slave open.
+func openTerminal(t *testing.T, columns, rows int) (w *terminal, slave *os.File, read chan struct{}) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = &window{t: t, master: master, shows: emulate(columns, rows), background: &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}}
+	w = &terminal{t: t, master: master, shows: emulate(columns, rows), background: &background{stdout: &transcript{}, stderr: &transcript{}, exited: make(chan struct{})}}
 	err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
 	number, failed := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err != nil || failed != nil {
@@ -57,10 +57,10 @@ func openWindow(t *testing.T, columns, rows int) (w *window, slave *os.File, rea
 	return w, slave, read
 }
 
-// inWindow starts the program in a terminal of a size. It is killed when the test ends.
-func (i *installation) inWindow(columns, rows int, environment []string, arguments ...string) *window {
+// inTerminal starts the program in a terminal of a size. It is killed when the test ends.
+func (i *deployment) inTerminal(columns, rows int, environment []string, arguments ...string) *terminal {
 	i.t.Helper()
-	w, slave, read := openWindow(i.t, columns, rows)
+	w, slave, read := openTerminal(i.t, columns, rows)
 	w.command = exec.CommandContext(context.WithoutCancel(i.t.Context()), binary(i.t), append([]string{"--data", i.data}, arguments...)...)
 	w.command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "NO_COLOR=") }), "TERM=xterm-256color")
 	w.command.Env = append(w.command.Env, environment...)
@@ -85,7 +85,7 @@ func (i *installation) inWindow(columns, rows int, environment []string, argumen
 }
 
 // read takes what the program writes until it has ended.
-func (w *window) read() {
+func (w *terminal) read() {
 	piece := make([]byte, 4096)
 	for {
 		n, err := w.master.Read(piece)
@@ -100,7 +100,7 @@ func (w *window) read() {
 	}
 }
 
-func (w *window) size(columns, rows int) {
+func (w *terminal) size(columns, rows int) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,14 +110,14 @@ func (w *window) size(columns, rows int) {
 	}
 }
 
-func (w *window) sees() string {
+func (w *terminal) sees() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.shows.shown()
 }
 
-// waitsFor waits until the window shows all the words.
-func (w *window) waitsFor(words ...string) {
+// waitsFor waits until the terminal shows all the words.
+func (w *terminal) waitsFor(words ...string) {
 	w.t.Helper()
 	eventually(w.t, fmt.Sprintf("it shows %q", words), func() bool {
 		seen := w.sees()
@@ -126,14 +126,14 @@ func (w *window) waitsFor(words ...string) {
 }
 
 // left waits for the end, and returns what one can scroll back to then.
-func (w *window) left(code int) (lines []string, raw string) {
+func (w *terminal) left(code int) (lines []string, raw string) {
 	w.t.Helper()
 	w.ends(w.t, code)
 	return w.restored()
 }
 
 // restored returns the same of a terminal that has to be as it was.
-func (w *window) restored() (lines []string, raw string) {
+func (w *terminal) restored() (lines []string, raw string) {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ profiles:
 `
 
 // sixtyTasks writes a plan of 60 tasks that depend on nothing.
-func (i *installation) sixtyTasks() (file string) {
+func (i *deployment) sixtyTasks() (file string) {
 	i.t.Helper()
 	type task struct {
 		TaskID      string `json:"task_id"`
@@ -199,7 +199,7 @@ func TestManyTasksLeaveNoGarbage(t *testing.T) {
 	i := install(t, manyConfig, oneShard)
 	i.up()
 	agent := connectPlain(t, i, "alpha")
-	w := i.inWindow(80, 24, nil, "send", "--profile", "desk", "--plan", i.sixtyTasks(), "--wait")
+	w := i.inTerminal(80, 24, nil, "send", "--profile", "desk", "--plan", i.sixtyTasks(), "--wait")
 	agent.reads(20)
 	w.waitsFor("60 tasks: ", " completed", "1 failed", "not shown: ", "第", "a page of t10 is torn")
 	held := []plainRequest{agent.pull(), agent.pull(), agent.pull()}
@@ -208,7 +208,7 @@ func TestManyTasksLeaveNoGarbage(t *testing.T) {
 	w.size(50, 10)
 	w.waitsFor("40 %: reading on", "not shown: ")
 	id := i.runs()[0].ID
-	second := i.inWindow(100, 30, nil, "runs", "watch", id)
+	second := i.inTerminal(100, 30, nil, "runs", "watch", id)
 	second.waitsFor("40 %: reading on", "not shown: ")
 	if err := second.command.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestManyTasksLeaveNoGarbage(t *testing.T) {
 // own in place, while they are drawn.
 func TestWatcherIsSafe(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
-	w, slave, read := openWindow(t, 80, 24)
+	w, slave, read := openTerminal(t, 80, 24)
 	watcher := view.Watch(slave, view.Story)
 	plan := func(id, profile string) *schemas.Run {
 		return &schemas.Run{ID: id, Number: 1, Profile: profile, State: schemas.RunStateExecuting, Tasks: make([]schemas.RunTask, 40)}
@@ -284,7 +284,7 @@ func TestWatcherIsSafe(t *testing.T) {
 func TestSmallPictureStandsAmongTheLines(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	for name, resized := range map[string]bool{"as it is": false, "resized": true} {
-		w, slave, read := openWindow(t, 80, 24)
+		w, slave, read := openTerminal(t, 80, 24)
 		for range 30 {
 			_, _ = slave.WriteString("before\n")
 		}
@@ -323,7 +323,7 @@ func TestColorsMayBeRefused(t *testing.T) {
 	i.podium("send", "--profile", "desk", "--wait", "otters").succeeds(t)
 	id := slices.DeleteFunc(i.runs(), func(run schemas.Run) bool { return run.Upstream != nil })[0].ID
 	outcome := func(environment ...string) (string, string) {
-		lines, raw := i.inWindow(80, 24, environment, "runs", "watch", id).left(exitOK)
+		lines, raw := i.inTerminal(80, 24, environment, "runs", "watch", id).left(exitOK)
 		return strings.Join(lines, "\n"), raw
 	}
 	colored, raw := outcome("NO_COLOR=") // empty is not set

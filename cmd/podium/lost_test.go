@@ -50,7 +50,7 @@ func TestLostDiskIsSaid(t *testing.T) {
 }
 
 // says waits until the log of the service has words in one line.
-func (i *installation) says(words ...string) {
+func (i *deployment) says(words ...string) {
 	i.t.Helper()
 	eventually(i.t, fmt.Sprintf("the log says %q", words), func() bool {
 		for line := range strings.Lines(i.process.stderr.String()) {
@@ -67,7 +67,7 @@ func (i *installation) says(words ...string) {
 }
 
 // wipe takes a server's disk away.
-func (i *installation) wipe(server *serverprocess.Process) {
+func (i *deployment) wipe(server *serverprocess.Process) {
 	i.t.Helper()
 	server.Kill()
 	if err := os.RemoveAll(server.Store()); err != nil {
@@ -78,7 +78,7 @@ func (i *installation) wipe(server *serverprocess.Process) {
 }
 
 // stopsLost stops the service in order while its ledger is lost.
-func (i *installation) stopsLost() {
+func (i *deployment) stopsLost() {
 	i.t.Helper()
 	if !i.process.running() {
 		i.t.Error("the service has ended")

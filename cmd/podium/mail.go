@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"podium/cmd/podium/config"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 )
 
 // mailCommand is about mail.
@@ -37,7 +37,7 @@ func (e *environment) mailConfig(named string) (*config.Config, error) {
 	if _, err := os.Stat(usualConfig); !errors.Is(err, fs.ErrNotExist) {
 		return loadConfig(usualConfig)
 	}
-	instance, running, err := service.FindInstance(e.data)
+	instance, running, err := installation.FindInstance(e.data)
 	switch {
 	case err != nil:
 		return nil, err

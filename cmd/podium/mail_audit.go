@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/ingest/imap"
 )
@@ -57,7 +58,7 @@ func (c *mailAuditCommand) Run(env *environment) error {
 		return err
 	}
 	env.use(settings)
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		var lines []audited
 		for _, account := range accounts {
 			for _, mailbox := range account.IMAP.Mailboxes {
@@ -87,7 +88,7 @@ func chooseAccounts(settings *config.Config, name string) ([]*config.Account, er
 	return chosen, nil
 }
 
-func (c *mailAuditCommand) audit(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) audited {
+func (c *mailAuditCommand) audit(env *environment, ledger *installation.Ledger, settings *config.Config, account *config.Account, mailbox string) audited {
 	report, err := c.reconcile(env, ledger, settings, account, mailbox)
 	if err != nil {
 		return audited{
@@ -98,7 +99,7 @@ func (c *mailAuditCommand) audit(env *environment, ledger *service.Ledger, setti
 	return audited{Audit: report, Clean: report.Clean()}
 }
 
-func (c *mailAuditCommand) reconcile(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) (*imap.Audit, error) {
+func (c *mailAuditCommand) reconcile(env *environment, ledger *installation.Ledger, settings *config.Config, account *config.Account, mailbox string) (*imap.Audit, error) {
 	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/ingest/imap"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
@@ -30,7 +30,7 @@ profiles: {desk: {language: en, agents: [echo], routers: [{kind: default, agent:
 `
 
 // mailInstallation is one with a real mailbox; what it sends to itself comes in.
-func mailInstallation(t *testing.T) (*installation, *dovecot.Server) {
+func mailInstallation(t *testing.T) (*deployment, *dovecot.Server) {
 	t.Helper()
 	server := dovecot.Start(t, dovecot.Options{})
 	server.Doveadm(t, "mailbox", "create", "-u", dovecot.Username, "Orders")
@@ -51,7 +51,7 @@ func rawMail(number int, header string) []byte {
 	return fmt.Appendf(nil, "From: Erika <erika@example.org>\r\nSubject: Mail %d\r\nMessage-ID: <%d@example.org>\r\n%s\r\nHow are you?\r\n", number, number, header)
 }
 
-func (i *installation) audits(code int) map[string]audited {
+func (i *deployment) audits(code int) map[string]audited {
 	i.t.Helper()
 	o := i.podium("mail", "audit", "support", "-c", i.config, "-o", "json")
 	if o.code != code {
@@ -69,7 +69,7 @@ func (i *installation) audits(code int) map[string]audited {
 }
 
 // fetch gets a page of the running service.
-func (i *installation) fetch(path string) (status int, body string) {
+func (i *deployment) fetch(path string) (status int, body string) {
 	i.t.Helper()
 	request, err := http.NewRequestWithContext(i.t.Context(), http.MethodGet, "http://"+i.listen+path, http.NoBody)
 	if err != nil {
@@ -181,9 +181,9 @@ func TestMailAudit_I13(t *testing.T) {
 }
 
 // forgeLowWater lets the mailbox ledger at rest claim more than was dealt with.
-func (i *installation) forgeLowWater(uid uint32) {
+func (i *deployment) forgeLowWater(uid uint32) {
 	i.t.Helper()
-	ledger, err := service.OpenAtRest(i.t.Context(), i.data, zerolog.Nop())
+	ledger, err := installation.OpenAtRest(i.t.Context(), i.data, zerolog.Nop())
 	if err != nil {
 		i.t.Fatal(err)
 	}

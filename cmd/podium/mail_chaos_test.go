@@ -61,7 +61,7 @@ type mailChaos struct {
 	random  *rand.Rand
 	mailbox *dovecot.Server
 	link    *brittleLink
-	service *installation
+	service *deployment
 	mailed  answers
 
 	delivered int

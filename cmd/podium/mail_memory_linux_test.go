@@ -63,7 +63,7 @@ func largeLetter(random *rand.Rand, number int) []byte {
 }
 
 // peakMemory is the most that the service's process has ever had resident, in bytes.
-func peakMemory(t *testing.T, service *installation) int {
+func peakMemory(t *testing.T, service *deployment) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", service.instance().PID))
 	if err != nil {

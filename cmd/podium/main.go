@@ -4,8 +4,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"podium/cmd/podium/heap"
@@ -18,4 +22,45 @@ func main() {
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// versionCommand prints what this binary is.
+type versionCommand struct{}
+
+// Help is shown by --help.
+func (versionCommand) Help() string {
+	return `For a report of a fault.
+
+  podium version -o json
+  podium --version`
+}
+
+// Run implements the verb.
+func (versionCommand) Run(env *environment) error {
+	version := versions()
+	if env.json {
+		return json.NewEncoder(env.stdout).Encode(version)
+	}
+	_, err := fmt.Fprintln(env.stdout, versionLine(version))
+	return err
+}
+
+// versions says what this binary was built of.
+func versions() map[string]string {
+	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" && info.Main.Version != "(devel)" {
+			version["version"] = info.Main.Version
+		}
+		for _, dependency := range info.Deps {
+			if dependency.Path == "github.com/nats-io/nats-server/v2" {
+				version["nats_server"] = dependency.Version
+			}
+		}
+	}
+	return version
+}
+
+func versionLine(version map[string]string) string {
+	return fmt.Sprintf("podium %s (%s, %s, nats-server %s)", version["version"], version["go"], version["platform"], version["nats_server"])
 }

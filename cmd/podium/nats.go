@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"podium/bus/embedded"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 )
 
 // natsCommand is about servers of somebody's own.
@@ -63,7 +63,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 		return err
 	}
 	env.use(settings)
-	keys, err := service.Keys(env.ledgerSettings(), sortedKeys(settings.Agents))
+	keys, err := installation.Keys(env.ledgerSettings(), sortedKeys(settings.Agents))
 	if err != nil {
 		return err
 	}

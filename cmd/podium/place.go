@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/runlog"
 )
 
 // ledgerFlags name a ledger other than that of --data. They belong to the verbs that
@@ -62,8 +64,8 @@ func (e *environment) ledgerSettings() config.Ledger {
 
 // served reports whether a podium works on the ledger, as far as can be seen: on the
 // data directory, or on a ledger that is on a server of its own, wherever it runs.
-func (e *environment) served(ledger *service.Ledger) (bool, error) {
-	if _, running, err := service.FindInstance(e.data); err != nil || running {
+func (e *environment) served(ledger *installation.Ledger) (bool, error) {
+	if _, running, err := installation.FindInstance(e.data); err != nil || running {
 		return running, err
 	}
 	if e.nats == nil {
@@ -71,4 +73,42 @@ func (e *environment) served(ledger *service.Ledger) (bool, error) {
 	}
 	_, lives, err := lease.Find(e.ctx, ledger.Core.Store(bus.LeaseBucket))
 	return lives, err
+}
+
+// ledger connects to the ledger that flags name, else to the running instance of the
+// data directory, or opens the ledger at rest as it is told. Close it.
+func (e *environment) ledger(atRest installation.Opening) (*installation.Ledger, error) {
+	if err := e.place(); err != nil {
+		return nil, err
+	}
+	if e.nats != nil {
+		return installation.Join(e.ctx, e.ledgerSettings(), e.log)
+	}
+	return installation.Attach(e.ctx, e.data, atRest, e.log)
+}
+
+// withLedger reads something of the ledger and closes it. It changes no byte of one at rest.
+func (e *environment) withLedger(do func(*installation.Ledger) error) error {
+	return e.onLedger(installation.LookAtRest, do)
+}
+
+// changeLedger adds something to the ledger and closes it.
+func (e *environment) changeLedger(do func(*installation.Ledger) error) error {
+	return e.onLedger(installation.OpenAtRest, do)
+}
+
+func (e *environment) onLedger(atRest installation.Opening, do func(*installation.Ledger) error) error {
+	ledger, err := e.ledger(atRest)
+	if err != nil {
+		return err
+	}
+	if lost := len(ledger.Losses.Open); lost > 0 {
+		_, _ = fmt.Fprintf(e.stderr, "podium: the ledger has lost something in %d places, and what follows is what is left: podium ledger check --data %s\n", lost, e.data)
+	}
+	return errors.Join(do(ledger), ledger.Close())
+}
+
+// runLog reads what has become of messages.
+func (e *environment) runLog(core bus.Core) runlog.Reader {
+	return runlog.Reader{Core: core, Warnings: e.stderr}
 }

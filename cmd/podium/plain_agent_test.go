@@ -86,7 +86,7 @@ type clerk struct {
 	*plainAgent
 
 	page      page
-	i         *installation
+	i         *deployment
 	cancelled *nats.Subscription
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -125,7 +125,7 @@ func (quarantineListCommand) Help() string {
 
 // Run implements the verb.
 func (c *quarantineListCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		all, err := readQuarantine(env.ctx, ledger.Core)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (quarantineShowCommand) Help() string {
 
 // Run implements the verb.
 func (c *quarantineShowCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err
@@ -204,7 +204,7 @@ comes back into quarantine under a new number.
 
 // Run implements the verb.
 func (c *quarantineRetryCommand) Run(env *environment) error {
-	return env.changeLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func (quarantineDiscardCommand) Help() string {
 
 // Run implements the verb.
 func (c *quarantineDiscardCommand) Run(env *environment) error {
-	return env.changeLedger(func(ledger *service.Ledger) error {
+	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
 		if err != nil {
 			return err

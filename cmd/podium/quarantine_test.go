@@ -13,7 +13,7 @@ import (
 )
 
 // inQuarantine lists what is in quarantine, by reason.
-func (i *installation) inQuarantine(arguments ...string) map[schemas.QuarantineReason][]quarantined {
+func (i *deployment) inQuarantine(arguments ...string) map[schemas.QuarantineReason][]quarantined {
 	i.t.Helper()
 	by := map[schemas.QuarantineReason][]quarantined{}
 	for line := range strings.Lines(i.podium(append([]string{"quarantine", "list", "-o", "json"}, arguments...)...).succeeds(i.t).stdout) {
@@ -86,7 +86,7 @@ func TestQuarantine_X06(t *testing.T) {
 }
 
 // dealWith shows one quarantined message, retries another and discards a third.
-func (i *installation) dealWith(found map[schemas.QuarantineReason][]quarantined) {
+func (i *deployment) dealWith(found map[schemas.QuarantineReason][]quarantined) {
 	t := i.t
 	t.Helper()
 	malformed, wrong, unknown := found[schemas.QuarantineMalformed][0], found[schemas.QuarantineWrongAgent][0], found[schemas.QuarantineUnknownRun][0]

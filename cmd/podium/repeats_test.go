@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -35,13 +35,13 @@ profiles:
 
 const oneShard = "ledger: {shards: 1}"
 
-func (i *installation) runs() []schemas.Run {
+func (i *deployment) runs() []schemas.Run {
 	i.t.Helper()
 	return lines[schemas.Run](i.t, i.podium("runs", "-o", "json", "--limit", "100000"))
 }
 
 // arrivals counts the messages that came in, by event id.
-func (i *installation) arrivals() map[string]int {
+func (i *deployment) arrivals() map[string]int {
 	i.t.Helper()
 	count := map[string]int{}
 	for _, line := range lines[replayed](i.t, i.podium("replay", "--subject", "podium.in.>", "-o", "json")) {
@@ -211,7 +211,7 @@ func TestVerifyFindsForgery_X07(t *testing.T) {
 	eventually(t, "it is answered", func() bool { return i.ended() == 1 })
 	i.stop()
 	i.verify()
-	i.atRest(func(ctx context.Context, ledger *service.Ledger) error {
+	i.atRest(func(ctx context.Context, ledger *installation.Ledger) error {
 		last, err := ledger.Core.Last(ctx, bus.SessionSubject(accepted.Session, 1))
 		if err == nil {
 			_, err = bus.Append(ctx, ledger.Core, bus.Message{Subject: last.Subject, Header: last.Header, Body: last.Body}, bus.Expect{})
@@ -224,7 +224,7 @@ func TestVerifyFindsForgery_X07(t *testing.T) {
 }
 
 // ended counts the runs that have ended.
-func (i *installation) ended() (count int) {
+func (i *deployment) ended() (count int) {
 	i.t.Helper()
 	for _, run := range i.runs() {
 		if run.State == schemas.RunStateEnded {
@@ -236,7 +236,7 @@ func (i *installation) ended() (count int) {
 
 // setBackCursor makes the ledger of each mailbox what it was before anything was taken, as
 // a loss of power may.
-func setBackCursor(ctx context.Context, ledger *service.Ledger) error {
+func setBackCursor(ctx context.Context, ledger *installation.Ledger) error {
 	store := ledger.Core.Store(bus.MailboxBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
@@ -255,11 +255,11 @@ func setBackCursor(ctx context.Context, ledger *service.Ledger) error {
 	return err
 }
 
-// atRest works on the ledger of a stopped installation.
-func (i *installation) atRest(do func(context.Context, *service.Ledger) error) {
+// atRest works on the ledger of a stopped deployment.
+func (i *deployment) atRest(do func(context.Context, *installation.Ledger) error) {
 	i.t.Helper()
 	ctx := i.t.Context()
-	ledger, err := service.OpenAtRest(ctx, i.data, zerolog.Nop())
+	ledger, err := installation.OpenAtRest(ctx, i.data, zerolog.Nop())
 	if err != nil {
 		i.t.Fatal(err)
 	}

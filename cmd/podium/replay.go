@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/supervisor/history"
@@ -45,7 +45,7 @@ func (c *replayCommand) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	return env.withLedger(func(ledger *service.Ledger) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
 		if c.Verify {
 			return c.verify(env, ledger)
 		}
@@ -66,7 +66,7 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-func (c *replayCommand) verify(env *environment, ledger *service.Ledger) error {
+func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
 	profiles, err := history.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 	if err != nil {
 		return err
 	}
-	for message, err := range c.messages(env, core) {
+	for message, err := range env.runLog(core).Messages(env.ctx, c.Subject, c.Work) {
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 			continue
 		}
 		event, malformed := bus.Decode(message)
-		if session != "" && !concerns(&event, &message, session, c.ID) {
+		if session != "" && !runlog.Concerns(&event, &message, session, c.ID) {
 			continue
 		}
 		if err = env.printMessage(&message, &event, malformed); err != nil {
@@ -154,95 +154,12 @@ func (c *replayCommand) session(env *environment, core bus.Core) (string, error)
 	if c.ID == "" {
 		return "", nil
 	}
-	run, err := findRun(env, core, c.ID)
+	run, err := env.runLog(core).Run(env.ctx, c.ID)
 	if err != nil {
 		return "", err
 	}
 	c.ID = run.ID
 	return run.Session, nil
-}
-
-// concerns reports whether a message is about a run: it says so, or it is a
-// record or an input of the run's session.
-func concerns(event *schemas.Event, message *bus.Message, session, run string) bool {
-	about, _, _ := strings.Cut(event.Subject, "/")
-	switch {
-	case about == run || event.CorrelationID == run:
-		return true
-	case event.Type == schemas.TypeRecord && strings.HasSuffix(message.Subject, "."+session):
-		return tells(event, run)
-	case about != "" || event.CorrelationID != "":
-		return false
-	case event.PartitionKey != "" && event.Session() == session:
-		return true
-	}
-	return strings.HasSuffix(message.Subject, "."+session)
-}
-
-// tells reports whether a record says something about a run, or nothing about any;
-// its attributes name only the first of several.
-func tells(event *schemas.Event, run string) bool {
-	var record schemas.Record
-	if schemas.Unmarshal(event.Data, &record) != nil {
-		return event.CorrelationID == ""
-	}
-	about := false
-	for fact := range record.AllFacts() {
-		if number := fact.Run(); number > 0 {
-			about = true
-			if schemas.RunID(record.Session, number) == run {
-				return true
-			}
-		}
-	}
-	return !about
-}
-
-// messages merges the streams by time; each stream keeps its order.
-func (c *replayCommand) messages(env *environment, core bus.Core) iter.Seq2[bus.Message, error] {
-	var subjects []string
-	if c.Subject != "" {
-		subjects = []string{c.Subject}
-	}
-	var streams []iter.Seq2[bus.Message, error]
-	for shard := range core.Shards() {
-		streams = append(streams, core.Scan(env.ctx, bus.ShardStream(shard), 1, subjects...))
-	}
-	if c.Work || strings.HasSuffix(c.Subject, ".request") {
-		streams = append(streams, core.Scan(env.ctx, bus.WorkStream, 1, subjects...))
-	}
-	return mergeByTime(streams)
-}
-
-func mergeByTime(streams []iter.Seq2[bus.Message, error]) iter.Seq2[bus.Message, error] {
-	return func(yield func(bus.Message, error) bool) {
-		type source struct {
-			next func() (bus.Message, error, bool)
-			head bus.Message
-			err  error
-			ok   bool
-		}
-		sources := make([]*source, len(streams))
-		for i, stream := range streams {
-			next, stop := iter.Pull2(stream)
-			defer stop()
-			s := &source{next: next}
-			s.head, s.err, s.ok = next()
-			sources[i] = s
-		}
-		for {
-			var first *source
-			for _, s := range sources {
-				if s.ok && (first == nil || s.head.Recorded.Before(first.head.Recorded)) {
-					first = s
-				}
-			}
-			if first == nil || !yield(first.head, first.err) || first.err != nil {
-				return
-			}
-			first.head, first.err, first.ok = first.next()
-		}
-	}
 }
 
 // replayed is one line of -o json.

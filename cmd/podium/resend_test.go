@@ -11,9 +11,9 @@ import (
 	"podium/schemas"
 )
 
-// unwelcome is an installation whose mail server refuses every letter for good until it is
+// unwelcome is a deployment whose mail server refuses every letter for good until it is
 // told to take them.
-func unwelcome(t *testing.T) (i *installation, mailbox *memorymailbox.Server, sink *smtpsink.Server, welcome *atomic.Bool) {
+func unwelcome(t *testing.T) (i *deployment, mailbox *memorymailbox.Server, sink *smtpsink.Server, welcome *atomic.Bool) {
 	t.Helper()
 	welcome = &atomic.Bool{}
 	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{OnRecipient: func(string) error {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -54,8 +55,8 @@ func (runsListCommand) Help() string {
 
 // Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
-		runs, err := allRuns(env, ledger.Core)
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		if env.json {
 			return env.printLines(chosen)
 		}
-		if err = fill(env.ctx, ledger.Core, chosen); err != nil {
+		if err = env.runLog(ledger.Core).Fill(env.ctx, chosen); err != nil {
 			return err
 		}
 		return env.printRuns(chosen)
@@ -149,8 +150,8 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 
 // Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -163,24 +164,24 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}); err != nil {
 			return err
 		}
-		beside, err := around(env.ctx, ledger.Core, run)
+		beside, err := env.runLog(ledger.Core).Around(env.ctx, run)
 		if err != nil {
 			return err
 		}
 		if env.json {
 			return env.printLine(struct {
 				*schemas.Run
-				*surroundings
+				*runlog.Surroundings
 			}{run, &beside})
 		}
-		if err = fill(env.ctx, ledger.Core, []*schemas.Run{run}); err != nil {
+		if err = env.runLog(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
 			return err
 		}
 		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.lines()...))
+		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.Lines()...))
 		return err
 	})
 }
@@ -212,47 +213,6 @@ func waitsNow(run *schemas.Run, running bool, look func(agent string) (bus.Prese
 	return nil
 }
 
-type runsWatchCommand struct {
-	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
-}
-
-// Help is shown by --help.
-func (runsWatchCommand) Help() string {
-	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
-plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
-is counted: what is at work and what has failed comes first; Space and b (or PageDown, PageUp) turn pages
-through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
-Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
-with it. Ctrl-C ends the watching, not the run.
-
-With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
-of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
-is about a run that was begun for a task. The last one's is outcome, with the answer.
-
-  podium runs watch 5f0c
-  podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
-}
-
-// Run implements the verb.
-func (c *runsWatchCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
-		if err != nil {
-			return err
-		}
-		if running, err := env.served(ledger); err != nil {
-			return err
-		} else if !running && run.State != schemas.RunStateEnded {
-			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
-		}
-		detail := view.Live
-		if env.json {
-			detail = view.Changes
-		}
-		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, sent{}, detail)
-	})
-}
-
 type runsCancelCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
@@ -268,8 +228,8 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
 
 // Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
-	return env.changeLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+	return env.changeLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"podium/cmd/podium/service"
+	"podium/cmd/podium/installation"
 	"podium/schemas"
 )
 
@@ -31,8 +31,8 @@ that was delivered is not sent again, with exit code 1.
 
 // Run implements the verb.
 func (c *runsResendCommand) Run(env *environment) error {
-	return env.changeLedger(func(ledger *service.Ledger) error {
-		run, err := findRun(env, ledger.Core, c.ID)
+	return env.changeLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
 		}

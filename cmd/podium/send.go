@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/cmd/podium/service"
-	"podium/cmd/podium/view"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/schemas"
 )
 
@@ -45,7 +44,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	instance, running, err := service.FindInstance(env.data)
+	instance, running, err := installation.FindInstance(env.data)
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return env.changeLedger(func(ledger *service.Ledger) error { return c.send(env, ledger.Core, door, event) })
+	return env.changeLedger(func(ledger *installation.Ledger) error { return c.send(env, ledger.Core, door, event) })
 }
 
 // words are what is to be sent; a plan speaks for itself.
@@ -90,7 +89,7 @@ func (c *sendCommand) words(env *environment) (string, error) {
 	return text, nil
 }
 
-func (c *sendCommand) profile(instance *service.Instance) (string, error) {
+func (c *sendCommand) profile(instance *installation.Instance) (string, error) {
 	switch {
 	case c.Profile == "" && len(instance.Profiles) == 1:
 		return instance.Profiles[0], nil
@@ -135,7 +134,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, sent{receipt.Sequence, c.Plan != ""})
+	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
 }
 
 func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
@@ -143,134 +142,5 @@ func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}
 	_, err := fmt.Fprintf(env.stdout, "accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
-	return err
-}
-
-// sent is where the message of an excerpt stands.
-type sent struct {
-	sequence uint64
-	again    bool // it may be one that came before, under another sequence
-}
-
-// follow shows a run until it has ended, then its answer. Message is about the one
-// that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message sent) error {
-	if e.json {
-		return e.watch(core, excerpt, message, view.Nothing)
-	}
-	return e.watch(core, excerpt, message, view.Live)
-}
-
-// watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message sent, detail view.Detail) error {
-	watched := view.Watch(e.stdout, detail)
-	nested := newFamily(core, watched.ShowNested)
-	run, err := e.awaitEnd(core, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
-		watched.Show(record, run)
-		if run != nil && detail != view.Nothing {
-			nested.look(e.ctx, run)
-		}
-	})
-	unknown := nested.close()
-	err = errors.Join(err, watched.Close())
-	if unknown != nil {
-		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
-	}
-	if err == nil {
-		return e.ended(core, run)
-	}
-	if e.ctx.Err() == nil {
-		return err
-	}
-	name := excerpt.Session
-	if excerpt.Number > 0 {
-		name = schemas.RunID(excerpt.Session, excerpt.Number)
-	}
-	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
-}
-
-// awaitEnd shows what is said of a run, from its beginning on, and returns it when it
-// has ended.
-func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
-	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().State == schemas.RunStateEnded }
-	for record, err := range e.recordsOf(core, excerpt, message, ended) {
-		known := excerpt.Number
-		if err == nil {
-			err = excerpt.Apply(&record.Record)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if known == 0 && excerpt.Number > 0 && !excerpt.Known() {
-			break
-		}
-		show(&record.Record, excerpt.Run())
-	}
-	if ended() {
-		return excerpt.Run(), nil
-	}
-	if e.ctx.Err() != nil {
-		return nil, e.ctx.Err()
-	}
-	// The message is part of a run that another one has begun.
-	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
-	return e.awaitEnd(core, excerpt, sent{}, show)
-}
-
-// recordsOf yields what is known of a run or a message, then the records that come until
-// the run has ended. It may have ended before, and go on to deliver its answer after all.
-func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
-	return func(yield func(bus.StoredRecord, error) bool) {
-		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
-		if err == nil && excerpt.Input != "" {
-			var reception bus.Reception
-			if reception, err = opened.Received(e.ctx, message.sequence, excerpt.Input); message.again && errors.Is(err, bus.ErrNotFound) {
-				reception, err = opened.ReceivedBefore(e.ctx, excerpt.Input)
-			}
-			excerpt.Number = reception.Run
-			if errors.Is(err, bus.ErrNotFound) {
-				err = nil
-			}
-		}
-		if err != nil {
-			yield(bus.StoredRecord{}, err)
-			return
-		}
-		for record, err := range opened.Run(e.ctx, excerpt.Number) {
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-		if ended() {
-			return
-		}
-		for record, err := range bus.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
-			if !yield(record, err) || ended() {
-				return
-			}
-		}
-	}
-}
-
-// ended prints the answer; a run that did not complete is a failure of the verb.
-func (e *environment) ended(core bus.Core, run *schemas.Run) error {
-	answer, err := bus.AnswerText(e.ctx, core, *run)
-	if err != nil {
-		return err
-	}
-	if e.json {
-		err = json.NewEncoder(e.stdout).Encode(map[string]any{
-			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
-			"why": view.Why(run), // null when all is well
-		})
-	} else {
-		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
-	}
-	if err == nil && run.Status != schemas.RunCompleted {
-		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
-		if why := view.Why(run); len(why) > 0 {
-			err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
-		}
-	}
 	return err
 }

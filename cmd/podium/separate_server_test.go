@@ -41,7 +41,7 @@ func TestUpOnAServerProcess(t *testing.T) {
 }
 
 // asks sends words from the command line and expects the answer to hold others.
-func (i *installation) asks(words, answer string) {
+func (i *deployment) asks(words, answer string) {
 	i.t.Helper()
 	if got := i.podium("send", "--wait", words).succeeds(i.t).stdout; !strings.Contains(got, answer) {
 		i.t.Errorf("%q is answered %s", words, got)

@@ -27,9 +27,9 @@ profiles:
       - {kind: default, agent: calculator}
 `
 
-// installOn is an installation whose ledger is on servers of its own, by the core's
+// installOn is a deployment whose ledger is on servers of its own, by the core's
 // key of the first of them. More is added to the section ledger.nats.
-func installOn(t *testing.T, servers []*serverprocess.Process, more string) *installation {
+func installOn(t *testing.T, servers []*serverprocess.Process, more string) *deployment {
 	t.Helper()
 	section := fmt.Sprintf("ledger: {nats: {url: %q, credentials: %q%s}}", serverprocess.URLs(servers), servers[0].Keys().Core.SeedFile, more)
 	return install(t, fmt.Sprintf(ownServerConfig, webSecret), section)
@@ -120,7 +120,7 @@ func TestPromiseIsSaid(t *testing.T) {
 	t.Parallel()
 	always := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}})
 	interval := serverprocess.Start(t, serverprocess.Config{Agents: agentsOfOwnServer(), External: []string{"alpha"}, Durability: embedded.Interval})
-	own := func(t *testing.T, server *serverprocess.Process, more string) *installation {
+	own := func(t *testing.T, server *serverprocess.Process, more string) *deployment {
 		t.Helper()
 		return installOn(t, []*serverprocess.Process{server}, more)
 	}
@@ -128,7 +128,7 @@ func TestPromiseIsSaid(t *testing.T) {
 		return fmt.Sprintf(", monitoring: %q", server.Monitoring())
 	}
 	for name, test := range map[string]struct {
-		installation *installation
+		installation *deployment
 		durability   string
 		says         []string
 	}{
@@ -153,7 +153,7 @@ func TestPromiseIsSaid(t *testing.T) {
 	})
 }
 
-func (i *installation) promises(t *testing.T, durability string, says []string) {
+func (i *deployment) promises(t *testing.T, durability string, says []string) {
 	t.Helper()
 	i.up()
 	i.process.says(t, "podium promises: ")

@@ -93,7 +93,7 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // it measures, and wants th
 
 type soak struct {
 	t       *testing.T
-	service *installation
+	service *deployment
 	client  *http.Client
 	newest  atomic.Pointer[string] // path of the events of a run
 	control jetstream.JetStream

@@ -11,7 +11,7 @@ import (
 )
 
 // press types keys.
-func (w *window) press(keys string) {
+func (w *terminal) press(keys string) {
 	w.t.Helper()
 	if _, err := w.master.WriteString(keys); err != nil {
 		w.t.Fatal(err)
@@ -19,7 +19,7 @@ func (w *window) press(keys string) {
 }
 
 // modes returns how the terminal treats what is typed.
-func (w *window) modes() unix.Termios {
+func (w *terminal) modes() unix.Termios {
 	w.t.Helper()
 	modes, err := unix.IoctlGetTermios(int(w.master.Fd()), unix.TCGETS)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPagesAreTurned(t *testing.T) {
 	i := install(t, manyConfig, oneShard)
 	i.up()
 	agent := connectPlain(t, i, "alpha")
-	w := i.inWindow(80, 24, nil, "send", "--profile", "desk", "--plan", i.sixtyTasks(), "--wait")
+	w := i.inTerminal(80, 24, nil, "send", "--profile", "desk", "--plan", i.sixtyTasks(), "--wait")
 	before := w.modes()
 	agent.reads(10)
 	w.waitsFor("(Space: 4 pages) not shown: ", "a page of t10 is torn")
@@ -61,7 +61,7 @@ func TestPagesAreTurned(t *testing.T) {
 	request := agent.pull()
 	agent.publish("podium.agent.alpha.progress", request.progress("alpha", 40, "reading on"))
 	w.waitsFor("page 1 of 4 ", "40 %: reading on")
-	second := i.inWindow(80, 24, nil, "runs", "watch", i.runs()[0].ID)
+	second := i.inTerminal(80, 24, nil, "runs", "watch", i.runs()[0].ID)
 	second.waitsFor("(Space: 4 pages)")
 	second.press("\x03") // Ctrl-C, of the terminal
 	if lines, _ := second.left(exitFailed); strings.Contains(strings.Join(lines, "\n"), "^C") || second.modes() != before {
@@ -73,7 +73,7 @@ func TestPagesAreTurned(t *testing.T) {
 	if told := strings.Join(lines, "\n"); strings.Contains(told, "page 1 of") || strings.Contains(told, "Space") || w.modes() != before {
 		t.Errorf("it leaves\n%s", told)
 	}
-	small := i.inWindow(80, 90, nil, "runs", "watch", i.runs()[0].ID)
+	small := i.inTerminal(80, 90, nil, "runs", "watch", i.runs()[0].ID)
 	small.press("ls\n")
 	if lines, _ := small.left(exitFailed); !slices.Contains(lines, "ls") || small.modes() != before {
 		t.Errorf("with room for all, what is typed is not left to the shell:\n%s", strings.Join(lines, "\n"))
@@ -88,7 +88,7 @@ func TestSuspendedViewGoesOn(t *testing.T) {
 	i := install(t, manyConfig, oneShard)
 	i.up()
 	i.podium("send", "--profile", "desk", "--plan", i.sixtyTasks()).succeeds(t)
-	w := i.inWindow(80, 24, nil, "runs", "watch", i.runs()[0].ID)
+	w := i.inTerminal(80, 24, nil, "runs", "watch", i.runs()[0].ID)
 	w.waitsFor("(Space: ")
 	before := w.modes()
 	if before.Lflag&unix.ICANON != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // served is what /health says of an agent.
-func (i *installation) served(name string) (served bool, lastSeen time.Time) {
+func (i *deployment) served(name string) (served bool, lastSeen time.Time) {
 	i.t.Helper()
 	status, body := i.fetch("/health")
 	var report struct {

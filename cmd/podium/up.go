@@ -16,6 +16,7 @@ import (
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 )
@@ -73,7 +74,7 @@ func (c *upCommand) Run(env *environment) error {
 	}
 	place := fmt.Sprintf("ledger in %s, NATS on %s", settings.Ledger.Data, running.Ledger.URL())
 	if nats := settings.Ledger.NATS; nats != nil {
-		place = fmt.Sprintf("ledger on %s, keys in %s", nats.Servers(), service.CredentialsDir(settings.Ledger.Data))
+		place = fmt.Sprintf("ledger on %s, keys in %s", nats.Servers(), installation.CredentialsDir(settings.Ledger.Data))
 	}
 	up := fmt.Sprintf("podium is up: listening on %s, %s\npodium promises: %s", running.Address(), place, running.Durability().Promise)
 	if err = env.says(up); err != nil {

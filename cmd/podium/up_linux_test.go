@@ -53,7 +53,7 @@ func TestUpShowsWhatHappens(t *testing.T) {
 }
 
 // outputOf starts the service with a pipe for its output, and returns the end to read.
-func (i *installation) outputOf(arguments ...string) *os.File {
+func (i *deployment) outputOf(arguments ...string) *os.File {
 	i.t.Helper()
 	reader, writer, err := os.Pipe()
 	if err != nil {

@@ -53,7 +53,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 	runs := i.runs()
 	parent := slices.IndexFunc(runs, func(run schemas.Run) bool { return run.Upstream == nil })
 	id, child := runs[parent].ID, runs[1-parent].ID
-	drawn := i.inWindow(100, 24, nil, "runs", "watch", id)
+	drawn := i.inTerminal(100, 24, nil, "runs", "watch", id)
 	told := spawn(t, "--data", i.data, "runs", "watch", id)
 	programs := spawn(t, "--data", i.data, "runs", "watch", id, "-o", "json")
 	agent.publish("podium.agent.alpha.progress", request.progress("alpha", 40, "reading on"))
@@ -107,7 +107,7 @@ func TestRefusedPlanIsWatched(t *testing.T) {
 		tasks = append(tasks, fmt.Sprintf(`{"task_id":"t%d","description":"d","assigned_to":"nobody%d","dependencies":[]}`, n, n))
 	}
 	i.write("refused.json", `{"tasks":[`+strings.Join(tasks, ",")+`]}`)
-	lines, _ := i.inWindow(80, 24, nil, "send", "--profile", "desk", "--plan", i.folder+"/refused.json", "--wait").left(exitFailed)
+	lines, _ := i.inTerminal(80, 24, nil, "send", "--profile", "desk", "--plan", i.folder+"/refused.json", "--wait").left(exitFailed)
 	run := i.runs()[0]
 	if len(run.PlanFaults) < 10 {
 		t.Fatalf("the plan has the faults %q", run.PlanFaults)

@@ -54,7 +54,7 @@ func TestAgentsInOtherLanguages(t *testing.T) {
 					t.Errorf("the page does not say %q", says)
 				}
 			}
-			c := &clerkAtWork{installation: installClerk(t), t: t, language: l}
+			c := &clerkAtWork{deployment: installClerk(t), t: t, language: l}
 			c.build()
 			c.up()
 			c.watchConsumer()
@@ -80,7 +80,7 @@ func readFile(t *testing.T, name string) string {
 
 // installClerk installs the configuration of the page, with a profile beside it
 // that waits for nobody.
-func installClerk(t *testing.T) *installation {
+func installClerk(t *testing.T) *deployment {
 	t.Helper()
 	_, config, found := strings.Cut(readFile(t, agentExamples+"podium.yaml"), "\n") // its listener is the test's
 	if !found {
@@ -94,9 +94,9 @@ func installClerk(t *testing.T) *installation {
 `)
 }
 
-// A clerkAtWork is an installation with one of the programs.
+// A clerkAtWork is a deployment with one of the programs.
 type clerkAtWork struct {
-	*installation
+	*deployment
 
 	t        *testing.T
 	language language

@@ -1,12 +1,12 @@
 // Compare measures binaries of Podium against each other, in turn, so that its
 // ratios hold on a machine whose speed changes. Each argument is one command that
-// prints the figures of `podium bench -o json`; the first is what the others are
+// prints the figures of `podium-bench -o json`; the first is what the others are
 // compared with. Every round runs each of them once, in the order given and in the
 // opposite one by turns. It prints, for each of the others, the median of the ratios over
 // the rounds, and the lowest and highest quarter's end.
 //
 //	go run ./tools/compare -rounds 20 -figures runs_per_s,cpu_ms_per_run \
-//	    "bin/before bench w1 -o json" "bin/podium bench w1 -o json"
+//	    "bin/before/podium-bench w1 -o json" "bin/podium-bench w1 -o json"
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, rounds int, figures, commands []string, stdout, progress io.Writer) error {
 	if len(commands) < 2 || rounds < 1 {
-		return errors.New(`name at least two commands: go run ./tools/compare "bin/before bench w1 -o json" "bin/podium bench w1 -o json"`)
+		return errors.New(`name at least two commands: go run ./tools/compare "bin/before/podium-bench w1 -o json" "bin/podium-bench w1 -o json"`)
 	}
 	seen := make([]map[string][]float64, len(commands))
 	for round := range rounds {

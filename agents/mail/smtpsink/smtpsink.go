@@ -1,5 +1,5 @@
-// Package smtpsink is a real SMTP server that keeps what it is sent. It serves
-// tests and demonstrations; it delivers nothing.
+// Package smtpsink is a real SMTP server that keeps what it is sent, and fails as it
+// is told. It is for tests; it delivers nothing.
 package smtpsink
 
 import (

@@ -3,6 +3,8 @@ package config
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -55,7 +57,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
 			Kinds: agent.Kinds, Capabilities: buildCapabilities(agent.Capabilities),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
-			InputSchema: agent.InputSchema.value(), OutputSchema: agent.OutputSchema.value(),
+			InputSchema: jsontext.Value(agent.InputSchema), OutputSchema: jsontext.Value(agent.OutputSchema),
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"podium/cmd/podium/diagnostic"
 )
 
 // TestChatProblems shows what each mistake about a chat channel is answered with.
@@ -17,7 +19,7 @@ func TestChatProblems(t *testing.T) {
 		if err == nil {
 			return "accepted"
 		}
-		if len(ProblemsOf(err)) == 0 {
+		if len(diagnostic.ProblemsOf(err)) == 0 {
 			t.Errorf("%s: the error is %T", d.Pos, err)
 		}
 		return err.Error()

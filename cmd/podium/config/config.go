@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/ingest/mime/text"
 	"podium/schemas"
 )
@@ -26,7 +26,7 @@ type Config struct {
 	// Directory is where the file lies; programs of exec agents start there.
 	Directory string `yaml:"-"`
 
-	places    map[string]place
+	places    map[string]strictyaml.Place
 	file      string
 	languages *text.Languages
 }
@@ -102,8 +102,8 @@ type Agent struct {
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
-	InputSchema  JSON               `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
-	OutputSchema JSON               `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
+	InputSchema  strictyaml.JSON    `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	OutputSchema strictyaml.JSON    `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
 }
 
 // A Capability is how well an agent can do what certain words ask for (P-06).
@@ -148,10 +148,10 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads a configuration, validates it and returns it with its defaults.
-// The name stands for the file in errors, which are Problems.
+// The name stands for the file in errors, which are diagnostic.Problems.
 func Parse(body []byte, name string) (*Config, error) { return parse(body, name, os.LookupEnv) }
 
-func parse(body []byte, name string, lookup lookupFunc) (*Config, error) {
+func parse(body []byte, name string, lookup func(name string) (value string, set bool)) (*Config, error) {
 	config, err := decode(body, name, lookup)
 	if err != nil {
 		return nil, err
@@ -163,11 +163,15 @@ func parse(body []byte, name string, lookup lookupFunc) (*Config, error) {
 	return &complete, nil
 }
 
-// ProblemsOf returns the problems that an error of Load or Parse holds, in the
-// order of the file; nil when it is another kind of error.
-func ProblemsOf(err error) Problems {
-	problems, _ := errors.AsType[Problems](err)
-	return problems
+// decode reads the structure of a file: every rule that a tag can hold.
+func decode(body []byte, name string, lookup func(name string) (value string, set bool)) (*Config, error) {
+	var config Config
+	places, err := strictyaml.Decode(body, name, lookup, &config)
+	if err != nil {
+		return nil, err
+	}
+	config.places, config.file = places, name
+	return &config, nil
 }
 
 // AgentNames returns, in lexical order, the agents that this process runs, or the

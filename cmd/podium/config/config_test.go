@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"podium/bus"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -51,7 +52,7 @@ func TestProblems(t *testing.T) {
 		if err == nil {
 			return "accepted"
 		}
-		if len(ProblemsOf(err)) == 0 {
+		if len(diagnostic.ProblemsOf(err)) == 0 {
 			t.Errorf("%s: the error is %T", d.Pos, err)
 		}
 		return err.Error()
@@ -281,7 +282,7 @@ func TestLoadKnowsItsDirectory(t *testing.T) {
 	if !filepath.IsAbs(config.Directory) || filepath.Base(config.Directory) != "testdata" {
 		t.Errorf("directory %q", config.Directory)
 	}
-	if _, err = Load("testdata/absent.yaml"); err == nil || ProblemsOf(err) != nil {
+	if _, err = Load("testdata/absent.yaml"); err == nil || diagnostic.ProblemsOf(err) != nil {
 		t.Errorf("an absent file: %v", err)
 	}
 }
@@ -355,18 +356,6 @@ func TestLanguageIsTold(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	words := []string{"agents", "chat", "http", "ledger", "mail", "profiles"}
-	for word, want := range map[string]string{
-		"agnets": "agents", "Profiles": "profiles", "profile": "profiles", "legder": "ledger", "mails": "mail", "zebra": "", "": "",
-	} {
-		if got := nearest(word, words); got != want {
-			t.Errorf("nearest to %q is %q, want %q", word, got, want)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"full.yaml", "least.yaml"} {
 		body, err := os.ReadFile(filepath.Join("testdata", name))
@@ -380,7 +369,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		config, err := parse([]byte(text), "podium.yaml", lookup)
 		if err != nil {
-			if len(ProblemsOf(err)) == 0 {
+			if len(diagnostic.ProblemsOf(err)) == 0 {
 				t.Errorf("not Problems: %v", err)
 			}
 			return

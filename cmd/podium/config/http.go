@@ -24,7 +24,7 @@ type HTTP struct {
 type EventSource struct {
 	Profile string               `yaml:"profile" required:"true" doc:"The profile that handles its events."`
 	Token   Secret               `yaml:"token" doc:"Bearer token of the sender."`
-	Secrets Secrets              `yaml:"secret" min:"1" doc:"whsec_… or whpk_… of a sender that signs by Standard Webhooks, or a list while one replaces the other. It sends structured events and batches."`
+	Secrets Secrets              `yaml:"secret" single:"true" min:"1" doc:"whsec_… or whpk_… of a sender that signs by Standard Webhooks, or a list while one replaces the other. It sends structured events and batches."`
 	Types   map[string]EventType `yaml:"types" required:"true" keys:"^[!-~]{1,255}$" doc:"The event types that are taken, by name. podium.execution_request.v1 is a plan and needs nothing more."`
 	Origins []string             `yaml:"origins" min:"1" doc:"Who may ask by OPTIONS whether it may send (WebHook-Request-Origin), such as eventemitter.example.com."`
 	Rate    int                  `yaml:"rate" min:"1" max:"1000000" doc:"Requests a minute that it may send. Default: as many as it likes."`
@@ -32,7 +32,7 @@ type EventSource struct {
 
 // An EventType says how an event of one type becomes a message.
 type EventType struct {
-	Text         Pointers `yaml:"text" min:"1" doc:"JSON Pointer into the data to the words, or a list whose words are joined. Default: /text. Data of text/plain is the words itself."`
+	Text         Pointers `yaml:"text" single:"true" min:"1" doc:"JSON Pointer into the data to the words, or a list whose words are joined. Default: /text. Data of text/plain is the words itself."`
 	PartitionKey string   `yaml:"partitionkey" doc:"JSON Pointer to what names the conversation, such as /ticket/id. Default: the event's attribute partitionkey, and without one each event is its own."`
 }
 

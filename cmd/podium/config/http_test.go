@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"podium/cmd/podium/diagnostic"
 )
 
 // TestSourceProblems shows what each mistake about an event source is answered with.
@@ -15,7 +17,7 @@ func TestSourceProblems(t *testing.T) {
 		if err == nil {
 			return "accepted"
 		}
-		if len(ProblemsOf(err)) == 0 {
+		if len(diagnostic.ProblemsOf(err)) == 0 {
 			t.Errorf("%s: the error is %T", d.Pos, err)
 		}
 		return err.Error()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/ingest/mime/text"
 )
 
@@ -27,27 +28,27 @@ func (c *Config) readLanguages(directory string) error {
 		folder = filepath.Join(directory, folder)
 	}
 	languages, err := ReadMailLanguages(folder)
-	if err != nil && ProblemsOf(err) == nil {
+	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		at := c.places["mail.languages"]
-		err = Problems{{File: c.file, Line: at.line, Column: at.column, Path: "mail.languages", Message: err.Error()}}
+		err = diagnostic.Problems{{File: c.file, Line: at.Line, Column: at.Column, Path: "mail.languages", Message: err.Error()}}
 	}
 	c.languages = languages
 	return err
 }
 
 // ReadMailLanguages returns the languages of Podium with those of a folder. What
-// is wrong in its files is Problems, each with its line and column.
+// is wrong in its files is diagnostic.Problems, each with its line and column.
 func ReadMailLanguages(folder string) (*text.Languages, error) {
 	languages, err := text.LoadLanguages(folder)
 	faults, wrong := errors.AsType[text.LanguageFaults](err)
 	if !wrong {
 		return languages, err
 	}
-	problems := make(Problems, len(faults))
+	problems := make(diagnostic.Problems, len(faults))
 	for i, fault := range faults {
-		problems[i] = &Problem{File: fault.File, Line: fault.Line, Column: fault.Column, Path: fault.Path, Message: fault.Message}
+		problems[i] = &diagnostic.Problem{File: fault.File, Line: fault.Line, Column: fault.Column, Path: fault.Path, Message: fault.Message}
 		if fault.Unknown != "" {
-			problems[i].Message = Suggest(fault.Message, fault.Unknown, fault.Known)
+			problems[i].Message = diagnostic.Suggest(fault.Message, fault.Unknown, fault.Known)
 		}
 	}
 	return nil, problems

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -16,7 +17,7 @@ func TestMailProblems(t *testing.T) {
 	datadriven.RunTest(t, "testdata/mail_problems", func(t *testing.T, d *datadriven.TestData) string {
 		t.Helper()
 		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
-		if len(ProblemsOf(err)) == 0 {
+		if len(diagnostic.ProblemsOf(err)) == 0 {
 			t.Errorf("%s: the error is %v", d.Pos, err)
 			return ""
 		}

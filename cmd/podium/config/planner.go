@@ -1,6 +1,9 @@
 package config
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
 
@@ -42,7 +45,7 @@ type TemplateTask struct {
 	Seconds      int              `yaml:"seconds" min:"1" doc:"Estimated time; the work deadline is at least three times that."`
 	Tokens       int              `yaml:"tokens" min:"1" doc:"Estimated tokens, whose sum max_tokens bounds."`
 	Resources    []string         `yaml:"resources" min:"1" doc:"Names of what no other task may use meanwhile."`
-	Arguments    JSON             `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
+	Arguments    strictyaml.JSON  `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
 }
 
 // Conversation says what a message means that comes while a run is under way.
@@ -82,7 +85,7 @@ func (t *Template) build() schemas.Template {
 		template.Tasks = append(template.Tasks, schemas.TemplateTask{
 			Task: task.Task, Description: task.Description, Agent: task.Agent, Dependencies: task.Dependencies,
 			Priority: task.Priority, Optional: task.Optional, Seconds: task.Seconds, Tokens: task.Tokens,
-			Resources: task.Resources, Arguments: task.Arguments.value(),
+			Resources: task.Resources, Arguments: jsontext.Value(task.Arguments),
 		})
 	}
 	return template

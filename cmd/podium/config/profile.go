@@ -21,8 +21,8 @@ type Profile struct {
 	Conversation Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 }
 
-// refused names keys that are understood and not granted (O-03).
-func (Profile) refused() map[string]string {
+// Refused names keys that are understood and not granted (O-03).
+func (Profile) Refused() map[string]string {
 	const reason = "a supervisor has no tools of its own: give the work to an agent (agents: …)"
 	return map[string]string{"tools": reason, "tool": reason, "mcp": reason, "mcp_servers": reason}
 }
@@ -39,7 +39,8 @@ type AgentUse struct {
 
 var errNoName = errors.New("the name is empty")
 
-func (u *AgentUse) shorten(text string) error {
+// Shorten implements strictyaml.Shorthand.
+func (u *AgentUse) Shorten(text string) error {
 	if text == "" {
 		return errNoName
 	}
@@ -84,7 +85,8 @@ type Keyword struct {
 
 var errStar = errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"`)
 
-func (k *Keyword) shorten(text string) error {
+// Shorten implements strictyaml.Shorthand.
+func (k *Keyword) Shorten(text string) error {
 	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
 		k.Word, k.Mode = text[1:len(text)-1], schemas.ModeRegex
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
 
@@ -112,14 +113,14 @@ func reference(t *testing.T) []byte {
 	for _, topic := range all {
 		fmt.Fprintf(w, "- [%s](#%s): `%s`\n", topic.title, anchor(topic.title), topic.key)
 	}
-	sections := fieldsOf(reflect.TypeFor[Config]())
+	sections := strictyaml.Fields(reflect.TypeFor[Config]())
 	if len(sections) != len(all) {
 		t.Fatalf("%d sections of the file, %d topics", len(sections), len(all))
 	}
 	for _, topic := range all {
-		at := slices.IndexFunc(sections, func(f field) bool { return f.key == topic.key })
+		at := slices.IndexFunc(sections, func(f strictyaml.Field) bool { return f.Key == topic.key })
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n```yaml\n%s```\n", topic.title, topic.about, topic.example)
-		if of := sections[at].kind; of.Kind() == reflect.Map {
+		if of := sections[at].Kind; of.Kind() == reflect.Map {
 			w.section(topic.key+".NAME", of.Elem(), "")
 		} else {
 			w.section(topic.key, of, "")
@@ -131,8 +132,8 @@ func reference(t *testing.T) []byte {
 	w.table("", reflect.TypeFor[Keyword]())
 	w.WriteString("\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
 	for _, f := range sections {
-		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.key })
-		fmt.Fprintf(w, "| `%s` | [section](#%s) | – | %s |\n", f.key, anchor(all[at].title), plainCell(f.tag.Get("doc")))
+		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.Key })
+		fmt.Fprintf(w, "| `%s` | [section](#%s) | – | %s |\n", f.Key, anchor(all[at].title), plainCell(f.Tag.Get("doc")))
 	}
 	return w.Bytes()
 }
@@ -147,33 +148,33 @@ func (w *referenceWriter) section(path string, of reflect.Type, about string) {
 		fmt.Fprintf(w, "\n%s\n", plainCell(about))
 	}
 	w.table(path, of)
-	for _, f := range fieldsOf(of) {
+	for _, f := range strictyaml.Fields(of) {
 		if inner, at := nested(path, f); inner != nil && inner != reflect.TypeFor[Keyword]() {
-			w.section(at, inner, f.tag.Get("doc"))
+			w.section(at, inner, f.Tag.Get("doc"))
 		}
 	}
 }
 
 func (w *referenceWriter) table(path string, of reflect.Type) {
 	w.WriteString("\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
-	for _, f := range fieldsOf(of) {
-		standard, does := "–", f.tag.Get("doc")
-		if value := f.tag.Get("default"); value != "" {
+	for _, f := range strictyaml.Fields(of) {
+		standard, does := "–", f.Tag.Get("doc")
+		if value := f.Tag.Get("default"); value != "" {
 			standard = "`" + value + "`"
-		} else if f.required() {
+		} else if f.Required() {
 			standard = "**needed**"
-		} else if f.kind.Kind() == reflect.Bool {
+		} else if f.Kind.Kind() == reflect.Bool {
 			standard = "`false`"
 		} else if said := saysDefault.FindStringSubmatch(does); said != nil {
 			does, standard = strings.TrimSpace(strings.TrimSuffix(does, said[0])), plainCell(said[1])
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", f.key, valueWords(f.kind, f.tag, path, f), standard, plainCell(does))
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", f.Key, valueWords(f.Kind, f.Tag, path, f), standard, plainCell(does))
 	}
 }
 
 // nested returns the section that a key holds, and its path; nil when it holds none.
-func nested(path string, f field) (inner reflect.Type, at string) {
-	inner, at = f.kind, join(path, f.key)
+func nested(path string, f strictyaml.Field) (inner reflect.Type, at string) {
+	inner, at = f.Kind, strings.TrimPrefix(path+"."+f.Key, ".")
 	for {
 		switch inner.Kind() {
 		case reflect.Pointer:
@@ -183,7 +184,7 @@ func nested(path string, f field) (inner reflect.Type, at string) {
 		case reflect.Slice:
 			inner, at = inner.Elem(), at+"[]"
 		case reflect.Struct:
-			if len(fieldsOf(inner)) == 0 {
+			if len(strictyaml.Fields(inner)) == 0 {
 				return nil, ""
 			}
 			return inner, at
@@ -194,7 +195,7 @@ func nested(path string, f field) (inner reflect.Type, at string) {
 }
 
 // valueWords says what a value may be, with its limits.
-func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f field) string {
+func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f strictyaml.Field) string {
 	switch kind {
 	case reflect.TypeFor[schemas.Duration]():
 		return "duration"
@@ -202,7 +203,7 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f field) 
 		return "size, at least 64MiB"
 	case reflect.TypeFor[Since]():
 		return "`now`, `all` or a date"
-	case reflect.TypeFor[JSON]():
+	case reflect.TypeFor[strictyaml.JSON]():
 		return "any value"
 	case reflect.TypeFor[Secret]():
 		return "secret"
@@ -213,21 +214,21 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f field) 
 	case reflect.TypeFor[Keyword]():
 		return "[keyword](#keywords)"
 	}
-	low, hasLow := bound(tag, "min")
-	high, hasHigh := bound(tag, "max")
+	low, hasLow := strictyaml.Bound(tag, "min")
+	high, hasHigh := strictyaml.Bound(tag, "max")
 	switch kind.Kind() {
 	case reflect.Pointer:
 		return valueWords(kind.Elem(), tag, path, f)
 	case reflect.Struct:
 		_, at := nested(path, f)
-		if reflect.PointerTo(kind).Implements(reflect.TypeFor[shorthand]()) {
+		if reflect.PointerTo(kind).Implements(reflect.TypeFor[strictyaml.Shorthand]()) {
 			return "name, or [section](#" + anchor(at) + ")"
 		}
 		return "[section](#" + anchor(at) + ")"
 	case reflect.Map:
 		return "names, each with a " + valueWords(kind.Elem(), "", path, f)
 	case reflect.Slice:
-		entry := valueWords(kind.Elem(), ofEntries(tag), path, f)
+		entry := valueWords(kind.Elem(), strictyaml.OfEntries(tag), path, f)
 		for one, many := range map[string]string{"text": "texts", "[keyword](#keywords)": "[keywords](#keywords)", "list of texts": "lists of texts"} {
 			if entry == one {
 				return "list of " + many

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
 
@@ -43,17 +44,17 @@ type schemaWriter struct{ definitions object }
 
 func (w *schemaWriter) section(section reflect.Type) object {
 	properties, required := object{}, []string{}
-	for _, f := range fieldsOf(section) {
-		property := w.value(f.kind, f.tag)
-		if text := f.tag.Get("doc"); text != "" {
+	for _, f := range strictyaml.Fields(section) {
+		property := w.value(f.Kind, f.Tag)
+		if text := f.Tag.Get("doc"); text != "" {
 			property["description"] = text
 		}
-		if value := f.tag.Get("default"); value != "" {
-			property["default"] = defaultOf(f.kind, value)
+		if value := f.Tag.Get("default"); value != "" {
+			property["default"] = defaultOf(f.Kind, value)
 		}
-		properties[f.key] = property
-		if f.required() {
-			required = append(required, f.key)
+		properties[f.Key] = property
+		if f.Required() {
+			required = append(required, f.Key)
 		}
 	}
 	schema := object{"type": "object", "properties": properties, "additionalProperties": false}
@@ -72,7 +73,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	}
-	if kind == reflect.TypeFor[JSON]() {
+	if kind == reflect.TypeFor[strictyaml.JSON]() {
 		return object{}
 	}
 	switch kind.Kind() {
@@ -86,26 +87,26 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 			"propertyNames": object{"pattern": cmp.Or(tag.Get("keys"), namePattern)},
 		}
 	case reflect.Slice:
-		list := object{"type": "array", "items": w.value(kind.Elem(), ofEntries(tag))}
-		if least, ok := bound(tag, "min"); ok {
+		list := object{"type": "array", "items": w.value(kind.Elem(), strictyaml.OfEntries(tag))}
+		if least, ok := strictyaml.Bound(tag, "min"); ok {
 			list["minItems"] = least
 		}
-		if allowsSingle(kind) {
+		if strictyaml.Single(tag) {
 			return object{"anyOf": []object{w.value(kind.Elem(), ""), list}}
 		}
 		return list
 	case reflect.Int:
 		number := object{"type": "integer"}
-		if least, ok := bound(tag, "min"); ok {
+		if least, ok := strictyaml.Bound(tag, "min"); ok {
 			number["minimum"] = least
 		}
-		if most, ok := bound(tag, "max"); ok {
+		if most, ok := strictyaml.Bound(tag, "max"); ok {
 			number["maximum"] = most
 		}
 		return orVariable(number)
 	case reflect.Float64:
 		number := object{"type": "number", "minimum": 0}
-		if most, ok := bound(tag, "max"); ok {
+		if most, ok := strictyaml.Bound(tag, "max"); ok {
 			number["maximum"] = most
 		}
 		return orVariable(number)
@@ -131,7 +132,7 @@ func (w *schemaWriter) reference(section reflect.Type) object {
 	switch reflect.New(section).Interface().(type) {
 	case *Keyword:
 		return object{"anyOf": []object{{"type": "string", "pattern": keywordPattern}, reference}}
-	case shorthand:
+	case strictyaml.Shorthand:
 		return object{"anyOf": []object{{"type": "string"}, reference}}
 	default:
 		return reference
@@ -148,7 +149,7 @@ func defaultOf(kind reflect.Type, value string) any {
 		return value == "true"
 	}
 	if kind.Kind() == reflect.Int {
-		number, _ := bound(reflect.StructTag(`default:"`+value+`"`), "default")
+		number, _ := strictyaml.Bound(reflect.StructTag(`default:"`+value+`"`), "default")
 		return number
 	}
 	return value

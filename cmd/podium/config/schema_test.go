@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,10 +150,14 @@ func load(t *testing.T, name string) any {
 	return generic(t, []byte(unquotedVariables(string(body))))
 }
 
+var variable = regexp.MustCompile(`\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
 func unquotedVariables(text string) string {
-	marked := markVariables(text)
-	return markedName.ReplaceAllStringFunc(marked, func(found string) string {
-		value, _ := lookup(strings.Trim(found, "\ue000\ue001"))
+	return variable.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "$${" {
+			return found
+		}
+		value, _ := lookup(strings.Trim(found, "${}"))
 		return strings.NewReplacer("\n", " ", "#", " ", ":", " ").Replace(value)
 	})
 }

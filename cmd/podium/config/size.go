@@ -30,3 +30,6 @@ func (s *Size) UnmarshalText(text []byte) error {
 	*s = Size(bytes)
 	return nil
 }
+
+// Form says how a size is written.
+func (*Size) Form() string { return "a size such as 64GiB" }

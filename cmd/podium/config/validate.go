@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
 // Validate checks what needs more than one value of the file to be seen, or more
-// than a tag to be said. The error is Problems, in the order of the file.
+// than a tag to be said. The error is diagnostic.Problems, in the order of the file.
 func (c *Config) Validate() error {
 	v := &validator{config: c, languages: Languages()}
 	v.ledger()
@@ -32,18 +34,18 @@ func (c *Config) Validate() error {
 type validator struct {
 	config    *Config
 	languages []schemas.Language
-	problems  Problems
+	problems  diagnostic.Problems
 }
 
 // problem names the value at a path, or the section around one that was left out.
 func (v *validator) problem(path, format string, args ...any) {
 	at, inner := v.config.places[path], path
-	for at.line == 0 && inner != "" {
+	for at.Line == 0 && inner != "" {
 		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
 		at = v.config.places[inner]
 	}
-	v.problems = append(v.problems, &Problem{
-		File: v.config.file, Line: at.line, Column: at.column, Path: path, Message: fmt.Sprintf(format, args...),
+	v.problems = append(v.problems, &diagnostic.Problem{
+		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -135,7 +137,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
-	for name, schema := range map[string]JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
+	for name, schema := range map[string]strictyaml.JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
 		if len(schema) == 0 {
 			continue
 		}
@@ -184,7 +186,7 @@ func (v *validator) profileExists(path, name string) {
 			v.problem(path, "there is no profile %q: the section profiles is missing", name)
 			return
 		}
-		v.problem(path, "%s", Suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
+		v.problem(path, "%s", diagnostic.Suggest(fmt.Sprintf("there is no profile %q", name), name, slices.Collect(maps.Keys(v.config.Profiles))))
 	}
 }
 

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -114,4 +116,12 @@ func (v *validator) circle(name string, way []string) []string {
 		}
 	}
 	return nil
+}
+
+// expressionFault says what is wrong with a regular expression.
+func expressionFault(err error) string {
+	if found, ok := errors.AsType[*syntax.Error](err); ok {
+		return fmt.Sprintf("it is no regular expression (RE2): %s at %q", found.Code, found.Expr)
+	}
+	return "it is no regular expression (RE2)"
 }

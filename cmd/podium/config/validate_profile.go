@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -43,7 +44,7 @@ func (v *validator) language(path, language string) {
 		known = append(known, resource.Tag)
 	}
 	if !slices.Contains(known, language) {
-		v.problem(path, "%s", Suggest(fmt.Sprintf("there are no words for people in %q", language), "", known))
+		v.problem(path, "%s", diagnostic.Suggest(fmt.Sprintf("there are no words for people in %q", language), "", known))
 	}
 }
 
@@ -59,14 +60,14 @@ func (v *validator) agentExists(path, name string) {
 				names = append(names, known)
 			}
 		}
-		v.problem(path, "%s", Suggest(fmt.Sprintf("there is no agent %q", name), name, names))
+		v.problem(path, "%s", diagnostic.Suggest(fmt.Sprintf("there is no agent %q", name), name, names))
 	}
 }
 
 // granted checks that a router leads to an agent of the profile's closed set.
 func (v *validator) granted(path, agent string, agents []string) {
 	if !slices.Contains(agents, agent) {
-		v.problem(path, "%s", Suggest(fmt.Sprintf("%q is not one of this profile's agents", agent), agent, agents))
+		v.problem(path, "%s", diagnostic.Suggest(fmt.Sprintf("%q is not one of this profile's agents", agent), agent, agents))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"podium/cmd/podium/diagnostic"
 )
 
 // foreign are words of a parser, of a library or of Go, which say nothing to whoever has
@@ -78,7 +80,7 @@ func TestFaultsInPlainWords(t *testing.T) {
 		"no number in a schema": {agent("input_schema: {maximum: .nan}"), "a number has to be finite"},
 	} {
 		_, err := parse([]byte(test.text), "podium.yaml", lookup)
-		problems := ProblemsOf(err)
+		problems := diagnostic.ProblemsOf(err)
 		if len(problems) == 0 || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 			continue

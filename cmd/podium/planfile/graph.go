@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -27,7 +27,7 @@ func (r *reader) graph(list *node, tasks []schemas.Task, path string) {
 			case slices.Contains(tasks[i].Dependencies[:j], id):
 				r.problem(at, place, "%q is there twice", id)
 			case !slices.Contains(ids, id):
-				r.problem(at, place, "%s", config.Suggest(fmt.Sprintf("there is no task %q", id), id, ids))
+				r.problem(at, place, "%s", diagnostic.Suggest(fmt.Sprintf("there is no task %q", id), id, ids))
 			}
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
-	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -46,7 +46,7 @@ const (
 	tasksKey   = "tasks"
 )
 
-// Read reads a plan. The name stands for the file in errors, which are config.Problems.
+// Read reads a plan. The name stands for the file in errors, which are diagnostic.Problems.
 func Read(body []byte, name string) (*Plan, error) {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	r := &reader{file: name, body: body}
@@ -170,7 +170,7 @@ func (p *Plan) words() bool {
 }
 
 // Check names what keeps a plan from being carried out by a profile: the error is
-// config.Problems.
+// diagnostic.Problems.
 func (p *Plan) Check(profile *plan.Profile) error {
 	if p.words() {
 		return nil
@@ -182,7 +182,7 @@ func (p *Plan) Check(profile *plan.Profile) error {
 	for i := range p.request.Payload.Tasks {
 		if agent := p.request.Payload.Tasks[i].AssignedTo; !slices.Contains(names, agent) {
 			p.reader.problem(p.tasks.elements[i].member("assigned_to").at, entry(p.path, i)+".assigned_to", "%s",
-				config.Suggest(fmt.Sprintf("%q is not one of the agents of profile %q", agent, profile.Name), agent, names))
+				diagnostic.Suggest(fmt.Sprintf("%q is not one of the agents of profile %q", agent, profile.Name), agent, names))
 		}
 	}
 	if len(p.reader.problems) == 0 {

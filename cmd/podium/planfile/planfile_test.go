@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/planfile"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 		"whole, a key of tasks":  {`{"payload": ` + task(`, "when": 1`) + `}`, []string{`payload.tasks[0]: unknown key "when"`}},
 	} {
 		_, err := planfile.Read([]byte(c.text), "plan.json")
-		problems := config.ProblemsOf(err)
+		problems := diagnostic.ProblemsOf(err)
 		if len(problems) == 0 {
 			t.Errorf("%s: the error is %v", name, err)
 			continue
@@ -188,7 +188,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		read, err := planfile.Read(body, "plan.json")
-		var problems config.Problems
+		var problems diagnostic.Problems
 		if err != nil && (!errors.As(err, &problems) || len(problems) == 0) {
 			t.Fatalf("%q: %v", body, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
-	"podium/cmd/podium/config"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -61,12 +61,12 @@ type reader struct {
 	file     string
 	body     []byte
 	shapes   map[string]*shape // by reference
-	problems config.Problems
+	problems diagnostic.Problems
 }
 
 func (r *reader) problem(at int64, path, format string, arguments ...any) {
 	line, column := position(r.body, at)
-	r.problems = append(r.problems, &config.Problem{
+	r.problems = append(r.problems, &diagnostic.Problem{
 		File: r.file, Line: line, Column: column, Path: path, Message: fmt.Sprintf(format, arguments...),
 	})
 }
@@ -155,7 +155,7 @@ func (r *reader) object(value *node, of *shape, path string) {
 			r.free(named.value, inner)
 		default:
 			keys := slices.Sorted(maps.Keys(of.Properties))
-			r.problem(named.at, path, "%s", config.Suggest(fmt.Sprintf("unknown key %q", named.name), named.name, keys))
+			r.problem(named.at, path, "%s", diagnostic.Suggest(fmt.Sprintf("unknown key %q", named.name), named.name, keys))
 		}
 	}
 	for _, name := range of.Required {
@@ -206,7 +206,7 @@ func (r *reader) text(value *node, of *shape, path string) {
 	length := utf8.RuneCountInString(value.text)
 	switch {
 	case len(allowed) > 0 && !slices.Contains(allowed, value.text):
-		r.problem(value.at, path, "%s", config.Suggest(fmt.Sprintf("%q is not a value that it can have", value.text), value.text, allowed))
+		r.problem(value.at, path, "%s", diagnostic.Suggest(fmt.Sprintf("%q is not a value that it can have", value.text), value.text, allowed))
 	case of.Pattern != "" && !schemas.ValidAgentName(value.text): // the only pattern there is
 		r.problem(value.at, path, "%q is not the name of an agent: 1 to 63 of a-z, 0-9, _ and -, and not a number", value.text)
 	case of.Format == "uuid" && !isUUID(value.text):

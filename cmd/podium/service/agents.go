@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -92,11 +91,4 @@ func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, agent confi
 		Agent: about, Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
 		Log: s.log,
 	})
-}
-
-func absolute(path string) string {
-	if made, err := filepath.Abs(path); err == nil {
-		return made
-	}
-	return path
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 )
@@ -23,7 +24,7 @@ import (
 func (s *Service) canaryKey() ([]byte, error) {
 	for i := range s.settings.Mail.Accounts {
 		if s.settings.Mail.Accounts[i].IMAP.Canary != nil {
-			return keptKey(filepath.Join(CredentialsDir(s.settings.Ledger.Data), "canary.key"), "a canary under way will be taken for a person's mail")
+			return installation.KeepKey(filepath.Join(installation.CredentialsDir(s.settings.Ledger.Data), "canary.key"), "a canary under way will be taken for a person's mail")
 		}
 	}
 	return nil, nil

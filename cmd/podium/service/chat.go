@@ -7,6 +7,7 @@ import (
 
 	agent "podium/agents/chat"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/replyref"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -15,7 +16,7 @@ import (
 // openChat opens the door of the chat channels, which shares the key of reply_refs
 // and the way to show progress with the agent that delivers answers.
 func (s *Service) openChat() (*chat.Door, error) {
-	key, err := capabilityKey(CredentialsDir(s.settings.Ledger.Data))
+	key, err := capabilityKey(installation.CredentialsDir(s.settings.Ledger.Data))
 	if err != nil {
 		return nil, err
 	}

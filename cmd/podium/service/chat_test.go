@@ -25,6 +25,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/ingest/chat"
 )
@@ -225,7 +226,7 @@ func BenchmarkWebhook(b *testing.B) {
 // benchDoor is a door on a ledger that nobody conducts.
 func benchDoor(b *testing.B) string {
 	b.Helper()
-	ledger, err := service.OpenLedger(b.Context(), config.Ledger{Data: b.TempDir(), Durability: config.DurabilityInterval, Shards: 1}, nil, nil, zerolog.Nop())
+	ledger, err := installation.OpenLedger(b.Context(), config.Ledger{Data: b.TempDir(), Durability: config.DurabilityInterval, Shards: 1}, nil, nil, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}

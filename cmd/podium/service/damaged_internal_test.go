@@ -3,66 +3,18 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
-	"podium/bus"
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/config"
 )
-
-// TestDamageFoundByARestartIsSaid: the server has met a full disk, there is room again, and the
-// look before it is started again finds damage.
-func TestDamageFoundByARestartIsSaid(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	ledger, err := OpenLedger(t.Context(), config.Ledger{Data: dir, Durability: config.DurabilityFsync, Shards: 1}, nil, nil, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		if _, err := bus.Append(t.Context(), ledger.Core, bus.Message{Subject: "podium.in.chat.0", Body: []byte(`{"text":"this is what was said"}`)}, bus.Expect{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var log strings.Builder
-	r := newRoom(ledger, zerolog.New(&log))
-	r.lookForLoss(t.Context())
-	r.set(&r.failed, fmt.Errorf("%w: its disk had no room for a message: make room there, and podium goes on by itself", bus.ErrFull)) // as checkWrites says
-	file := filepath.Join(dir, "ledger/jetstream/CORE/streams/PODIUM_0/msgs/1.blk")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content[len(content)/2] ^= 4
-	content[len(content)/2+1] ^= 8
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		r.tried = time.Time{}
-		r.resume(t.Context())
-	}
-	if said, _, takes := r.health(t.Context()); !strings.Contains(said, "is damaged") || takes {
-		t.Errorf("health says %q, and takes %t", said, takes)
-	}
-	if err := ledger.Close(); err == nil {
-		t.Error("the stop says nothing")
-	}
-	if found, err := CheckLedger(t.Context(), dir, zerolog.Nop()); err != nil || len(found.Open) == 0 {
-		t.Errorf("the check says %v, %v", found, err)
-	}
-}
 
 // TestLossIsToldToMany: many ask at once for the health of a ledger that is damaged.
 func TestLossIsToldToMany(t *testing.T) {

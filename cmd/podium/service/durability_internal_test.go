@@ -14,6 +14,7 @@ import (
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 )
 
 // TestPromiseOfEachSetting says what is true of it, and no more.
@@ -54,7 +55,7 @@ func TestPromiseFollowsTheServer(t *testing.T) {
 	defer core.Close()
 	var log bytes.Buffer
 	s := &Service{
-		Ledger: &Ledger{Core: core}, log: zerolog.New(&log),
+		Ledger: &installation.Ledger{Core: core}, log: zerolog.New(&log),
 		settings: &config.Config{Ledger: config.Ledger{NATS: &config.NATS{URL: server.URL(), Monitoring: server.Monitoring()}}},
 	}
 	if err := s.settleDurability(t.Context()); err != nil || s.Durability().Durability != config.DurabilityInterval {

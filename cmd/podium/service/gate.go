@@ -9,12 +9,13 @@ import (
 
 	"podium/bus"
 	"podium/bus/gate"
+	"podium/cmd/podium/ledgerwatch"
 )
 
 // gateShare is the percentage of a shard's limit at which external agents may only
 // end what was begun. It is below the one at which intake is refused: what agents say
 // never takes the room of what people say.
-const gateShare = bus.IntakeShare - 10
+const gateShare = ledgerwatch.NearlyFull
 
 // usageWait bounds how long the gate waits to hear how full the ledger is.
 const usageWait = 2 * time.Second

@@ -12,6 +12,8 @@ import (
 
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
@@ -44,19 +46,19 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	report := struct {
 		OK     bool   `json:"ok"`
 		Ledger string `json:"ledger"` // "ok", or what is the matter
-		roomHealth
+		ledgerwatch.Health
 		Durability
 		Agents    []agentHealth    `json:"agents"`
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.losses(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
+	}{Losses: s.Ledger.Lost(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	var takes bool
-	report.Ledger, report.roomHealth, takes = s.room.health(ctx)
+	report.Ledger, report.Health, takes = s.watcher.Health(ctx)
 	report.OK = takes
-	if open := sortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerWell {
+	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerwatch.Well {
 		report.Ledger = open[0].String() // it works on without that
 	}
 	for i := range report.Agents {
@@ -98,7 +100,7 @@ func healthOf(status *imap.Status) mailboxHealth {
 // metrics serves what the doors and the gate count, and how the process is, in the text format of Prometheus.
 func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, roomMetrics{s.room}, answerMetrics{s.activity},
+	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, ledgerwatch.Metrics{Of: s.watcher}, answerMetrics{s.activity},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})

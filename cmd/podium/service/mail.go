@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
@@ -131,7 +132,7 @@ func tokenSource(all *config.Config, data string, account *config.Account) (*oau
 	made := oauth.Config{
 		TokenURL: settings.TokenURL, Scopes: settings.Scopes,
 		ClientID: settings.ClientID, ClientSecret: string(settings.ClientSecret), RefreshToken: string(settings.RefreshToken),
-		File: filepath.Join(CredentialsDir(data), "mail-"+tokenOwner(all, account)+".token.json"),
+		File: filepath.Join(installation.CredentialsDir(data), "mail-"+tokenOwner(all, account)+".token.json"),
 	}
 	var scopes []string
 	switch settings.Provider {

@@ -21,6 +21,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -62,7 +63,7 @@ func startOn(t *testing.T, configuration string) (running *service.Service, data
 // consumers returns what counts the consumers of the only shard's stream.
 func consumers(t *testing.T, running *service.Service, data string) func() int {
 	t.Helper()
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(service.CredentialsDir(data), "core.nk"))
+	key, err := nats.NkeyOptionFromSeed(filepath.Join(installation.CredentialsDir(data), "core.nk"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,17 +6,20 @@ import (
 	"strings"
 
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/messageid"
 )
 
 // replyKeyFile holds the key of what leads answers home: where a chat waits for one, and
 // which session a person's answer to a letter belongs to.
-func replyKeyFile(data string) string { return filepath.Join(CredentialsDir(data), "reply.key") }
+func replyKeyFile(data string) string {
+	return filepath.Join(installation.CredentialsDir(data), "reply.key")
+}
 
 // replyKey reads that key, and makes it the first time.
 func replyKey(settings *config.Config) func() ([]byte, error) {
 	return func() ([]byte, error) {
-		return keptKey(replyKeyFile(settings.Ledger.Data), "messages that came before will not be answered in their chat any more, "+
+		return installation.KeepKey(replyKeyFile(settings.Ledger.Data), "messages that came before will not be answered in their chat any more, "+
 			"and answers to letters that were sent find their conversation only by the thread that the mail program makes")
 	}
 }

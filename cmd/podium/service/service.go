@@ -22,7 +22,9 @@ import (
 	"podium/bus/gate"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
+	"podium/cmd/podium/ledgerwatch"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
@@ -41,7 +43,7 @@ const restartAfter = time.Second
 
 // A Service is one running podium.
 type Service struct {
-	Ledger   *Ledger
+	Ledger   *installation.Ledger
 	Profiles *history.Profiles
 
 	settings    *config.Config
@@ -64,7 +66,7 @@ type Service struct {
 
 	patience   patience
 	durability atomic.Pointer[Durability]
-	room       *room
+	watcher    *ledgerwatch.Watcher
 	lease      *lease.Lease // of a ledger on a server of its own
 	unlock     func() error // of the data directory then
 }
@@ -78,8 +80,8 @@ func Start(ctx context.Context, settings *config.Config, log zerolog.Logger) (*S
 // StartTelling is Start for somebody who looks on: it tells what it waits for, one
 // sentence at a time. A ledger on a server of its own is waited for until ctx ends.
 func StartTelling(ctx context.Context, settings *config.Config, tell func(sentence string), log zerolog.Logger) (_ *Service, err error) {
-	settings.Ledger.Data = absolute(settings.Ledger.Data)
-	if instance, running, err := FindInstance(settings.Ledger.Data); err != nil {
+	settings.Ledger.Data = installation.Absolute(settings.Ledger.Data)
+	if instance, running, err := installation.FindInstance(settings.Ledger.Data); err != nil {
 		return nil, err
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
@@ -99,11 +101,11 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	s.room = newRoom(s.Ledger, log)
+	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
-	if s.Ledger.server != nil {
-		s.Ledger.server.CountRequests(s.gate.Requests)
-		if s.Ledger.server.Unclean() {
+	if s.Ledger.Server != nil {
+		s.Ledger.Server.CountRequests(s.gate.Requests)
+		if s.Ledger.Server.Unclean() {
 			s.localOwners.AwaitAdoption(s.Ledger.Core.Shards())
 		}
 	}
@@ -128,11 +130,11 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
-	return s, writeInstance(settings.Ledger.Data, Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
-		Credentials: s.Ledger.credentials(), Core: s.Ledger.seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
+	return s, installation.Instance{
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.Server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
+		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: s.Ledger.Seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 		External: s.external(),
-	})
+	}.Write()
 }
 
 // Activity is what the service does, for whoever looks on.
@@ -186,8 +188,8 @@ func (s *Service) Run(ctx context.Context) error {
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
 	var agentsAtWork sync.WaitGroup
-	defer s.room.watch()() //nolint:contextcheck // it looks on until everything else has ended
-	defer context.AfterFunc(ctx, s.room.settle)()
+	defer s.watcher.Watch()() //nolint:contextcheck // it looks on until everything else has ended
+	defer context.AfterFunc(ctx, s.watcher.Settle)()
 	group, running := errgroup.WithContext(ctx)
 	for _, agent := range s.serving {
 		if s.handlers[agent.name] != nil {
@@ -232,7 +234,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if lost := s.room.awaitFound(ctx); lost {
+		if lost := s.watcher.AwaitFound(ctx); lost {
 			continue // it had nothing to own
 		}
 		if errors.Is(err, supervisor.ErrNotOwner) {

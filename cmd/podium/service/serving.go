@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/installation"
 )
 
 // serveAgainMax bounds the wait before an agent that cannot be served is tried again.
@@ -81,7 +82,7 @@ func (s *Service) connectAgents(ctx context.Context) error {
 		worker, err := s.Ledger.Worker(ctx, agent.name)
 		if errors.Is(err, bus.ErrDenied) {
 			return fmt.Errorf("agent %q cannot connect: %w; give it the user {nkey: %s} in the account of the agents, and start again",
-				agent.name, err, s.Ledger.keys.Agents[agent.name].Public)
+				agent.name, err, s.Ledger.Keys.Agents[agent.name].Public)
 		}
 		if err != nil {
 			return fmt.Errorf("agent %q cannot connect: %w", agent.name, err)
@@ -133,12 +134,12 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 }
 
 // external lists the agents that other processes may serve.
-func (s *Service) external() map[string]ExternalAgent {
-	agents := map[string]ExternalAgent{}
+func (s *Service) external() map[string]installation.ExternalAgent {
+	agents := map[string]installation.ExternalAgent{}
 	for _, name := range s.agentNames() {
 		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal {
-			agents[name] = ExternalAgent{
-				Seed: absolute(s.Ledger.keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
+			agents[name] = installation.ExternalAgent{
+				Seed: installation.Absolute(s.Ledger.Keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
 			}
 		}
 	}

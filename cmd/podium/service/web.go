@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"podium/bus/embedded/secrets"
+	"podium/cmd/podium/installation"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 )
@@ -77,19 +77,5 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 
 // capabilityKey reads the key that signs run URLs, and makes it the first time.
 func capabilityKey(dir string) ([]byte, error) {
-	return keptKey(filepath.Join(dir, "capability.key"), "run URLs given out before will not open any more")
-}
-
-// keptKey reads a key among the credentials, and makes it the first time. The loss is what
-// making another one means.
-func keptKey(file, loss string) ([]byte, error) {
-	list, err := secrets.Open(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	key, err := list.Keep(filepath.Base(file), loss)
-	if err != nil {
-		return nil, err
-	}
-	return key, list.Save()
+	return installation.KeepKey(filepath.Join(dir, "capability.key"), "run URLs given out before will not open any more")
 }

@@ -1,5 +1,5 @@
 // Package memorymailbox is an IMAP server with one mailbox, inside this process
-// and on loopback only. It is for demonstrations; its mail ends with it.
+// and on loopback only. It is what `podium demo` runs on; its mail ends with it.
 package memorymailbox
 
 import (

@@ -1,0 +1,89 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"time"
+
+	"github.com/emersion/go-smtp"
+)
+
+const (
+	mostSent   = 16      // mails that wait to be shown; the server takes more when one is
+	mostLetter = 1 << 20 // bytes of one mail
+)
+
+// An outbox is the mail server (SMTP) that answers go to, on a free port of
+// 127.0.0.1. It delivers nothing: what it takes is shown.
+type outbox struct {
+	sent chan []byte // whole mails, lines ended by CR LF
+
+	server   *smtp.Server
+	listener net.Listener
+	served   chan error
+}
+
+func openOutbox(ctx context.Context) (*outbox, error) {
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start the mail server of the demonstration: %w", err)
+	}
+	o := &outbox{sent: make(chan []byte, mostSent), listener: listener, served: make(chan error, 1)}
+	o.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return envelope{o.sent}, nil }))
+	o.server.Domain = "localhost"
+	o.server.MaxMessageBytes = mostLetter
+	o.server.EnableSMTPUTF8 = true
+	o.server.ReadTimeout, o.server.WriteTimeout = time.Minute, time.Minute
+	o.server.ErrorLog = log.New(io.Discard, "", 0)
+	go func() { o.served <- o.server.Serve(listener) }()
+	return o, nil
+}
+
+func (o *outbox) port() int {
+	address, isTCP := o.listener.Addr().(*net.TCPAddr)
+	if !isTCP {
+		return 0
+	}
+	return address.Port
+}
+
+// close ends all connections and waits until nothing is taken any more.
+func (o *outbox) close() error {
+	err := o.server.Close()
+	_ = o.listener.Close() // the server knows it only once its goroutine runs
+	if served := <-o.served; err == nil {
+		err = served
+	}
+	if err != nil {
+		return fmt.Errorf("close the mail server of the demonstration: %w", err)
+	}
+	return nil
+}
+
+// An envelope is one connection: any sender and any recipients are right.
+type envelope struct{ sent chan<- []byte }
+
+// Mail implements smtp.Session.
+func (envelope) Mail(string, *smtp.MailOptions) error { return nil }
+
+// Rcpt implements smtp.Session.
+func (envelope) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+// Data implements smtp.Session.
+func (e envelope) Data(r io.Reader) error {
+	letter, err := io.ReadAll(r)
+	if err == nil {
+		e.sent <- letter
+	}
+	return err
+}
+
+// Reset implements smtp.Session.
+func (envelope) Reset() {}
+
+// Logout implements smtp.Session.
+func (envelope) Logout() error { return nil }

@@ -1,0 +1,68 @@
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/embedded"
+	"podium/bus/jetstream"
+	"podium/cmd/podium/config"
+)
+
+// joinLedger opens the ledger on a server of its own, for the service.
+func joinLedger(ctx context.Context, settings config.Ledger, agents []string, log zerolog.Logger) (*Ledger, error) {
+	keys, err := Keys(settings, agents)
+	if err != nil {
+		return nil, err
+	}
+	core, err := jetstream.Connect(ctx, jetstream.Config{
+		URL: settings.NATS.URL, SeedFile: keys.Core.SeedFile, Name: "core", Shards: settings.Shards,
+		MaxBytes:   int64(settings.MaxBytes) / 2, // the shards' half
+		AmendLater: true, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, Seed: Absolute(keys.Core.SeedFile), Keys: keys, log: log}, nil
+}
+
+// Join opens the ledger on a server of its own as it is, for a verb: no instance has
+// to run. It makes no keys, and nothing on the server.
+func Join(ctx context.Context, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
+	seed := settings.NATS.Credentials
+	if seed == "" {
+		seed = embedded.CoreSeedFile(CredentialsDir(settings.Data))
+	}
+	key, err := namedKey(seed)
+	if err != nil {
+		return nil, err
+	}
+	core, err := jetstream.Connect(ctx, jetstream.Config{
+		URL: settings.NATS.URL, SeedFile: key.SeedFile, Name: "command line", Existing: true, Logger: log,
+	})
+	switch {
+	case errors.Is(err, bus.ErrNotFound):
+		return nil, fmt.Errorf("%w on %s, in the account of %s; `podium up` makes one", ErrNoLedger, settings.NATS.Servers(), seed)
+	case bus.Temporary(err):
+		return nil, fmt.Errorf("the ledger on %s cannot be read now: %w; does the server run, and has its cluster a leader?", settings.NATS.Servers(), err)
+	case err != nil:
+		return nil, err
+	}
+	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, Seed: Absolute(seed), log: log}, nil
+}
+
+// JoinWorker connects as an agent to the ledger on a server of its own, by the key
+// that is named, else by the one that this installation has for it.
+func JoinWorker(ctx context.Context, settings config.Ledger, seed, agent string, log zerolog.Logger) (*jetstream.Worker, error) {
+	if seed == "" {
+		seed = agentSeed(settings.NATS.Credentials, CredentialsDir(settings.Data), agent)
+	}
+	if !isThere(seed) {
+		return nil, fmt.Errorf("%w %q: its key %s is not there; name the file with --credentials. `podium nats accounts` makes keys, of the agents in podium.yaml", ErrNoAgent, agent, seed)
+	}
+	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: settings.NATS.URL, SeedFile: seed, Agent: agent, Logger: log})
+}

@@ -1,0 +1,154 @@
+package ledgerwatch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"podium/bus"
+)
+
+// silent is said of a ledger that cannot be asked.
+const silent = "does not answer"
+
+// Well is said of a ledger that is well.
+const Well = "ok"
+
+// Health is how much of the ledger's room is used, on the health page.
+type Health struct {
+	Bytes    int64   `json:"ledger_bytes"`
+	Limit    int64   `json:"ledger_limit,omitempty"` // none without
+	DiskFree *int64  `json:"disk_free,omitempty"`    // not there when the disk is another machine's
+	Used     float64 `json:"ledger_used"`            // percent of what is nearest to its end
+}
+
+// fill returns the place that is fullest.
+func (w *Watcher) fill(ctx context.Context) (fullest bus.Fill, err error) {
+	for shard := range w.ledger.Core.Shards() {
+		fill, err := w.used.Fill(ctx, shard)
+		if err != nil {
+			return bus.Fill{}, err
+		}
+		if fill.Share() > fullest.Share() || shard == 0 {
+			fullest = fill
+		}
+	}
+	return fullest, nil
+}
+
+// Health says in a few words how the ledger is, and whether it takes messages.
+func (w *Watcher) Health(ctx context.Context) (said string, numbers Health, takes bool) {
+	fill, err := w.fill(ctx)
+	if err == nil {
+		numbers = w.numbers(fill)
+	}
+	held := w.holds()
+	switch {
+	case errors.Is(held, bus.ErrLost):
+		return "lost: " + held.Error(), numbers, false
+	case errors.Is(held, bus.ErrFull):
+		return "full: " + held.Error(), numbers, false
+	case held != nil:
+		return "failed: " + held.Error(), numbers, false
+	case err != nil:
+		return silent, numbers, false
+	case fill.Share() >= bus.IntakeShare:
+		return "full: nothing new is taken, what is under way goes on: " + fill.String(), numbers, false
+	case fill.Share() >= NearlyFull:
+		return "nearly full: " + fill.String(), numbers, true
+	}
+	return Well, numbers, true
+}
+
+func (w *Watcher) numbers(fill bus.Fill) Health {
+	numbers := Health{Bytes: fill.Disk.Used, Limit: w.ledger.MaxBytes, Used: float64(int(fill.Share()*10)) / 10}
+	if fill.Disk.Known && w.free != nil {
+		numbers.DiskFree = &fill.Disk.Free
+		if left, err := w.free(); err == nil { // it is of this moment
+			numbers.DiskFree = &left
+		}
+	}
+	return numbers
+}
+
+// sayLevel writes to the log when the ledger becomes nearly full, full, or neither.
+func (w *Watcher) sayLevel(ctx context.Context) {
+	fill, err := w.fill(ctx)
+	if err != nil {
+		return
+	}
+	level := ""
+	switch share := fill.Share(); {
+	case share >= bus.IntakeShare:
+		level = "the ledger is full: nothing new is taken, and what is under way goes on"
+	case share >= NearlyFull:
+		level = "the ledger is nearly full"
+	}
+	w.mu.Lock()
+	before := w.said
+	w.said = level
+	w.mu.Unlock()
+	switch {
+	case level == before:
+	case level == "":
+		w.log.Info().Msg("the ledger has room again")
+	default:
+		w.log.Warn().Str("why", fill.String()).Msg(level)
+	}
+}
+
+// Metrics tells how much of the ledger's room is used, when it is asked.
+type Metrics struct{ Of *Watcher }
+
+// metricsWait bounds the question to the ledger.
+const metricsWait = 2 * time.Second
+
+type descriptions struct{ bytes, limit, free, used, takes *prometheus.Desc }
+
+func (Metrics) descriptions() descriptions {
+	return descriptions{
+		bytes: prometheus.NewDesc("podium_ledger_bytes", "Bytes that the ledger holds.", nil, nil),
+		limit: prometheus.NewDesc("podium_ledger_limit_bytes", "Bytes that the ledger may hold: ledger.max_bytes.", nil, nil),
+		free:  prometheus.NewDesc("podium_ledger_disk_free_bytes", "Bytes that the ledger's disk has left.", nil, nil),
+		used: prometheus.NewDesc("podium_ledger_used_ratio", "What is used of the limit of the fullest shard, of that of the artifacts, or of the disk, whichever is most; "+
+			"new messages are refused from 0.9 on.", nil, nil),
+		takes: prometheus.NewDesc("podium_ledger_healthy", "1 while the ledger takes new messages.", nil, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m Metrics) Describe(out chan<- *prometheus.Desc) {
+	told := m.descriptions()
+	for _, one := range [...]*prometheus.Desc{told.bytes, told.limit, told.free, told.used, told.takes} {
+		out <- one
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m Metrics) Collect(out chan<- prometheus.Metric) {
+	ctx, stop := context.WithTimeout(context.Background(), metricsWait)
+	defer stop()
+	told := m.descriptions()
+	gauge := func(of *prometheus.Desc, value float64) {
+		out <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value)
+	}
+	said, numbers, takes := m.Of.Health(ctx)
+	healthy := 0.0
+	if takes {
+		healthy = 1
+	}
+	gauge(told.takes, healthy)
+	if said == silent {
+		return
+	}
+	gauge(told.bytes, float64(numbers.Bytes))
+	gauge(told.used, numbers.Used/100)
+	if numbers.Limit > 0 {
+		gauge(told.limit, float64(numbers.Limit))
+	}
+	if numbers.DiskFree != nil {
+		gauge(told.free, float64(*numbers.DiskFree))
+	}
+}

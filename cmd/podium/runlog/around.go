@@ -1,0 +1,168 @@
+package runlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/gateway"
+)
+
+// Surroundings are what the operator is told around a run. It is for nobody else: a
+// sender is a person.
+type Surroundings struct {
+	Sender   *Sender    `json:"sender,omitzero"`
+	Parent   string     `json:"parent,omitzero"` // the run that this one is a task of
+	Children []ChildRun `json:"children,omitzero"`
+}
+
+// A Sender is who has sent the message that a run began with.
+type Sender struct {
+	Name    string `json:"name,omitzero"`
+	Address string `json:"address,omitzero"` // of mail
+	User    string `json:"user,omitzero"`    // of a chat, as its provider says
+	Agent   string `json:"agent,omitzero"`   // of a request
+}
+
+// String names the sender in one line.
+func (s *Sender) String() string {
+	id := cmp.Or(s.Address, s.User)
+	switch {
+	case s.Agent != "":
+		return "agent " + s.Agent
+	case s.Name != "" && id != "":
+		return s.Name + " <" + id + ">"
+	}
+	return cmp.Or(s.Name, id, "(nobody that it names)")
+}
+
+// A ChildRun is a run that a supervisor has begun for a task of another one.
+type ChildRun struct {
+	Run    string            `json:"run"`
+	Task   string            `json:"task"`
+	Agent  string            `json:"agent"`
+	State  schemas.RunState  `json:"state"`
+	Status schemas.RunStatus `json:"status,omitzero"`
+}
+
+// Lines tells them to a person, each as a name and a value.
+func (s *Surroundings) Lines() (told [][2]string) {
+	if s.Sender != nil {
+		told = append(told, [2]string{"from", s.Sender.String()})
+	}
+	if s.Parent != "" {
+		told = append(told, [2]string{"task of", "run " + s.Parent})
+	}
+	for i := range s.Children {
+		child := &s.Children[i]
+		came := cmp.Or(string(child.Status), string(child.State))
+		told = append(told, [2]string{"child", fmt.Sprintf("run %s, %s by %s: %s", child.Run, child.Task, child.Agent, came)})
+	}
+	return told
+}
+
+// Around looks for what is around a run.
+func (r Reader) Around(ctx context.Context, run *schemas.Run) (found Surroundings, err error) {
+	if run.Input != 0 {
+		if found.Sender, err = senderOf(ctx, r.Core, run); err != nil {
+			return found, err
+		}
+	}
+	if run.Upstream != nil {
+		found.Parent = run.Upstream.Correlation
+	}
+	found.Children, err = childrenOf(ctx, r.Core, run)
+	return found, err
+}
+
+// senderOf reads who has sent the message that a run began with.
+func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*Sender, error) {
+	if run.Upstream != nil {
+		return &Sender{Agent: run.Upstream.From}, nil
+	}
+	shard := schemas.ShardOf(run.Session, core.Shards())
+	message, err := core.Get(ctx, bus.ShardStream(shard), run.Input)
+	if err != nil {
+		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
+	}
+	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	if err != nil {
+		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
+	}
+	found := &Sender{}
+	switch event.Type {
+	case schemas.TypeEmailReceived:
+		var mail schemas.EmailReceived
+		if err = schemas.Unmarshal(event.Data, &mail); err == nil && len(mail.From) > 0 {
+			found.Name, found.Address = mail.From[0].Name, mail.From[0].Address
+		}
+	case schemas.TypeChatReceived:
+		var chat schemas.ChatReceived
+		if err = schemas.Unmarshal(event.Data, &chat); err == nil {
+			found.Name, found.User = chat.User.Name, chat.User.ID
+		}
+	}
+	return found, err
+}
+
+// childSession is the session of the runs that a supervisor with a profile begins for a
+// task: the effect that the attempts of the task have in common has one of its own.
+func childSession(run *schemas.Run, task *schemas.RunTask, profile string) string {
+	work := run.ID
+	if run.Upstream != nil && run.Upstream.Effect != "" {
+		work = run.Upstream.Effect
+	}
+	return schemas.SessionID(profile, schemas.EffectID(work, task.Task))
+}
+
+// childrenOf finds the runs that supervisors have begun for tasks of a run.
+func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRun, error) {
+	var found []ChildRun
+	for i := range run.Tasks {
+		task := &run.Tasks[i]
+		if task.Attempt == 0 {
+			continue
+		}
+		profile, err := profileOf(ctx, core, task.Agent)
+		if err != nil || profile == "" {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		child := schemas.Conversation{Session: childSession(run, task, profile)}
+		for record, err := range bus.LoadSession(ctx, core, child.Session) {
+			if err == nil {
+				err = child.Apply(record.Record)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the runs of agent %s for run %s: %w", task.Agent, run.ID, err)
+			}
+		}
+		for j := range child.Runs {
+			begun := &child.Runs[j]
+			found = append(found, ChildRun{Run: begun.ID, Task: task.Task, Agent: task.Agent, State: begun.State, Status: begun.Status})
+		}
+	}
+	return found, nil
+}
+
+// profileOf returns the profile of an agent that is a supervisor; empty of any other.
+func profileOf(ctx context.Context, core bus.Core, agent string) (string, error) {
+	entry, _, err := core.Store(bus.AgentBucket).Get(ctx, agent)
+	if errors.Is(err, bus.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var known schemas.Agent
+	err = schemas.Unmarshal(entry, &known)
+	if known.Kind != gateway.Kind {
+		return "", err
+	}
+	return known.Profile, err
+}

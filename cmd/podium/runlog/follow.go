@@ -1,0 +1,79 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// Sent is where the message of an excerpt stands.
+type Sent struct {
+	Sequence uint64 // 0 when it is not known
+	Again    bool   // it may be one that came before, under another sequence
+}
+
+// AwaitEnd shows what is said of a run, from its beginning on, and returns it when it
+// has ended.
+func (r Reader) AwaitEnd(ctx context.Context, excerpt *schemas.Excerpt, message Sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
+	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().State == schemas.RunStateEnded }
+	for record, err := range r.recordsOf(ctx, excerpt, message, ended) {
+		known := excerpt.Number
+		if err == nil {
+			err = excerpt.Apply(&record.Record)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if known == 0 && excerpt.Number > 0 && !excerpt.Known() {
+			break
+		}
+		show(&record.Record, excerpt.Run())
+	}
+	if ended() {
+		return excerpt.Run(), nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	// The message is part of a run that another one has begun.
+	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
+	return r.AwaitEnd(ctx, excerpt, Sent{}, show)
+}
+
+// recordsOf yields what is known of a run or a message, then the records that come until
+// the run has ended. It may have ended before, and go on to deliver its answer after all.
+func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message Sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
+	return func(yield func(bus.StoredRecord, error) bool) {
+		opened, err := bus.OpenSession(ctx, r.Core, excerpt.Session)
+		if err == nil && excerpt.Input != "" {
+			var reception bus.Reception
+			if reception, err = opened.Received(ctx, message.Sequence, excerpt.Input); message.Again && errors.Is(err, bus.ErrNotFound) {
+				reception, err = opened.ReceivedBefore(ctx, excerpt.Input)
+			}
+			excerpt.Number = reception.Run
+			if errors.Is(err, bus.ErrNotFound) {
+				err = nil
+			}
+		}
+		if err != nil {
+			yield(bus.StoredRecord{}, err)
+			return
+		}
+		for record, err := range opened.Run(ctx, excerpt.Number) {
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+		if ended() {
+			return
+		}
+		for record, err := range bus.FollowSession(ctx, r.Core, excerpt.Session, opened.Newest()+1) {
+			if !yield(record, err) || ended() {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+// Package runlog reads from a ledger what has become of messages: runs, what is around
+// each, the records of one until it has ended, and every message in the order of time. It
+// writes nothing, and says nothing but what it returns and Reader.Warnings.
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/history"
+)
+
+// A Reader reads the history that a ledger holds.
+type Reader struct {
+	Core     bus.Core
+	Warnings io.Writer // is told of conversations that cannot be read whole
+}
+
+// An UnknownRunError reports that there is no run of a name.
+type UnknownRunError struct{ Name string }
+
+// Error implements error.
+func (e *UnknownRunError) Error() string {
+	return fmt.Sprintf("there is no run %s; `podium runs` lists those that there are", e.Name)
+}
+
+// A NameError reports that a name does not tell which run is meant.
+type NameError struct{ reason string }
+
+// Error implements error.
+func (e *NameError) Error() string { return e.reason }
+
+// conversations folds every session of the ledger, in the order in which they began. Of
+// one that the ledger has lost a part of it takes what stands before that, and says so.
+func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, error) {
+	var all []*schemas.Conversation
+	known := map[string]*schemas.Conversation{}
+	damaged := map[string]bool{}
+	for shard := range r.Core.Shards() {
+		for message, err := range r.Core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
+			if err != nil {
+				return nil, err
+			}
+			record, err := bus.ReadRecord(ctx, r.Core, message)
+			if err != nil {
+				return nil, err
+			}
+			conversation := known[record.Session]
+			if conversation == nil {
+				conversation = &schemas.Conversation{Session: record.Session}
+				known[record.Session] = conversation
+				all = append(all, conversation)
+			}
+			err = conversation.Apply(record.Record)
+			if errors.Is(err, schemas.ErrGrammar) && !damaged[record.Session] {
+				damaged[record.Session] = true
+				_, _ = fmt.Fprintf(r.Warnings, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
+					record.Session, conversation.Records, err)
+			}
+			if err != nil && !damaged[record.Session] {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// run reads one run; nil when there is none of that number.
+func (r Reader) run(ctx context.Context, session string, number int) (*schemas.Run, error) {
+	opened, err := bus.OpenSession(ctx, r.Core, session)
+	if err != nil {
+		return nil, err
+	}
+	excerpt := schemas.Excerpt{Session: session, Number: number}
+	for record, err := range opened.Run(ctx, number) {
+		if err == nil {
+			err = excerpt.Apply(&record.Record)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return excerpt.Run(), nil
+}
+
+// Run reads the run that a person names: by its id, or by the beginning of one that no
+// other run has. The error is an UnknownRunError or a NameError when that fails.
+func (r Reader) Run(ctx context.Context, name string) (*schemas.Run, error) {
+	if name == "" {
+		return nil, &NameError{"the run's id is empty; `podium runs` lists the ids"}
+	}
+	if session, number, err := schemas.ParseRunID(name); err == nil {
+		run, err := r.run(ctx, session, number)
+		if err == nil && run == nil {
+			err = &UnknownRunError{name}
+		}
+		return run, err
+	}
+	all, err := r.conversations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []*schemas.Run
+	for _, folded := range all {
+		for i := range folded.Runs {
+			if strings.HasPrefix(folded.Runs[i].ID, name) {
+				found = append(found, &folded.Runs[i])
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &UnknownRunError{name}
+	case 1:
+		return found[0], nil
+	}
+	return nil, &NameError{fmt.Sprintf("%d runs begin with %s; name one in full", len(found), name)}
+}
+
+// Runs lists every run, the newest first.
+func (r Reader) Runs(ctx context.Context) ([]*schemas.Run, error) {
+	all, err := r.conversations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*schemas.Run
+	for _, folded := range all {
+		for i := range folded.Runs {
+			runs = append(runs, &folded.Runs[i])
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *schemas.Run) int { return b.Started.Compare(a.Started) })
+	return runs, nil
+}
+
+// Fill reads the words of runs that have no subject and stand elsewhere than in their
+// record, as far as a line shows them.
+func (r Reader) Fill(ctx context.Context, runs []*schemas.Run) error {
+	for _, run := range runs {
+		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
+			continue
+		}
+		words, err := history.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
+		if err != nil {
+			return fmt.Errorf("the words of run %s: %w", run.ID, err)
+		}
+		run.Request = head(words.Content.Text)
+	}
+	return nil
+}
+
+// headLength bounds the words that a list tells, in bytes.
+const headLength = 4 << 10
+
+func head(text string) string {
+	if len(text) <= headLength {
+		return text
+	}
+	return strings.ToValidUTF8(text[:headLength], "")
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"podium/bus"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+)
+
+type runsWatchCommand struct {
+	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
+}
+
+// Help is shown by --help.
+func (runsWatchCommand) Help() string {
+	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
+plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
+is counted: what is at work and what has failed comes first; Space and b (or PageDown, PageUp) turn pages
+through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
+Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
+with it. Ctrl-C ends the watching, not the run.
+
+With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
+of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
+is about a run that was begun for a task. The last one's is outcome, with the answer.
+
+  podium runs watch 5f0c
+  podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
+}
+
+// Run implements the verb.
+func (c *runsWatchCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if running, err := env.served(ledger); err != nil {
+			return err
+		} else if !running && run.State != schemas.RunStateEnded {
+			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
+		}
+		detail := view.Live
+		if env.json {
+			detail = view.Changes
+		}
+		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, detail)
+	})
+}
+
+// follow shows a run until it has ended, then its answer. Message is about the one
+// that the excerpt is about.
+func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent) error {
+	if e.json {
+		return e.watch(core, excerpt, message, view.Nothing)
+	}
+	return e.watch(core, excerpt, message, view.Live)
+}
+
+// watch is follow with so much detail.
+func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent, detail view.Detail) error {
+	watched := view.Watch(e.stdout, detail)
+	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
+		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
+	})
+	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
+		watched.Show(record, run)
+		if run != nil && detail != view.Nothing {
+			nested.Look(e.ctx, run)
+		}
+	})
+	unknown := nested.Close()
+	err = errors.Join(err, watched.Close())
+	if unknown != nil {
+		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
+	}
+	if err == nil {
+		return e.ended(core, run)
+	}
+	if e.ctx.Err() == nil {
+		return err
+	}
+	name := excerpt.Session
+	if excerpt.Number > 0 {
+		name = schemas.RunID(excerpt.Session, excerpt.Number)
+	}
+	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
+}
+
+// ended prints the answer; a run that did not complete is a failure of the verb.
+func (e *environment) ended(core bus.Core, run *schemas.Run) error {
+	answer, err := bus.AnswerText(e.ctx, core, *run)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		err = json.NewEncoder(e.stdout).Encode(map[string]any{
+			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+			"why": view.Why(run), // null when all is well
+		})
+	} else {
+		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
+	}
+	if err == nil && run.Status != schemas.RunCompleted {
+		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
+		if why := view.Why(run); len(why) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(why, "; "))
+		}
+	}
+	return err
+}

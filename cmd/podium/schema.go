@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podium/cmd/podium/config"
+	"podium/schemas"
+)
+
+// schemaCommand prints the schemas.
+type schemaCommand struct {
+	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
+}
+
+// Help is shown by --help.
+func (schemaCommand) Help() string {
+	return `Prints the JSON Schemas of every message and of the configuration.
+
+  podium schema
+  podium schema execution_response
+  podium schema config > podium.schema.json     # for your editor`
+}
+
+const configSchema = "config"
+
+// Run implements the verb.
+func (c *schemaCommand) Run(env *environment) error {
+	names := append(schemas.Names(), configSchema)
+	slices.Sort(names)
+	if c.Name == "" {
+		if env.json {
+			return json.NewEncoder(env.stdout).Encode(names)
+		}
+		_, err := fmt.Fprintln(env.stdout, strings.Join(names, "\n"))
+		return err
+	}
+	body, err := config.Schema(), error(nil)
+	if c.Name != configSchema {
+		body, err = schemas.Schema(c.Name)
+	}
+	if err != nil {
+		return notFound("there is no schema %q; there are: %s", c.Name, strings.Join(names, ", "))
+	}
+	_, err = env.stdout.Write(append(body, '\n'))
+	return err
+}
