@@ -14,17 +14,24 @@ import (
 // maxParts is how many pieces the largest artifact has.
 const maxParts = ArtifactLimit / ArtifactChunk
 
+// An ArtifactQuota bounds what an agent has the core keep in the object store. What it
+// refuses may be asked for again later: its errors are temporary.
+type ArtifactQuota interface {
+	// Store decides about so many bytes for the object store.
+	Store(agent string, size int64) error
+}
+
 // artifactService is the core's half. An agent reads what it was given a grant for
 // or has put itself. Whatever is asked for, no more than a piece of it is in memory.
 type artifactService struct {
 	store  ArtifactStore
 	grants *Grants
 	clock  func() time.Time
-	quota  Quota
+	quota  ArtifactQuota
 	shares *artifactShares
 }
 
-func newArtifactService(store ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *artifactService {
+func newArtifactService(store ArtifactStore, grants *Grants, clock func() time.Time, quota ArtifactQuota) *artifactService {
 	return &artifactService{store: store, grants: grants, clock: clock, quota: quota, shares: newArtifactShares()}
 }
 

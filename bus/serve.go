@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,9 +23,6 @@ const (
 
 // DefaultProgressEvery is how often Serve says that a request is under way.
 const DefaultProgressEvery = 10 * time.Second
-
-// DefaultHeartbeat is how often Serve tells the registry that the agent lives.
-const DefaultHeartbeat = 10 * time.Second
 
 // A ServeConfig bounds Serve. The zero value of a field stands for its default.
 type ServeConfig struct {
@@ -329,13 +325,4 @@ func (s *server) ask(ctx context.Context, service string, body []byte) error {
 	defer cancel()
 	_, err := s.worker.Ask(ctx, service, body)
 	return err
-}
-
-// A backoff is the wait before another try: 50 ms, then twice as long each
-// time up to 5 s, less up to a half by chance, so that many do not try at once.
-type backoff struct{ next time.Duration }
-
-func (b *backoff) wait(ctx context.Context) error {
-	b.next = min(max(2*b.next, 50*time.Millisecond), 5*time.Second)
-	return Pause(ctx, b.next/2+rand.N(b.next/2)) //nolint:gosec // spreads load, guards nothing
 }

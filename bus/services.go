@@ -32,8 +32,7 @@ type Reservation struct {
 type Quota interface {
 	// Sign decides about an announcement or a sign of life.
 	Sign(agent string) error
-	// Store decides about so many bytes for the object store.
-	Store(agent string, size int64) error
+	ArtifactQuota
 }
 
 // AgentServices says how to serve agents.

@@ -116,15 +116,3 @@ func ReadRecord(ctx context.Context, ledger Ledger, message Message) (StoredReco
 	}
 	return stored, nil
 }
-
-// Pause waits, or returns the cause that ended ctx.
-func Pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
