@@ -5,11 +5,11 @@ import "context"
 // Append publishes one message and waits for the outcome. When ctx ends first
 // the error is temporary and wraps ctx's: the message may be in the stream or not.
 func Append(ctx context.Context, ledger Ledger, message Message, expect Expect) (Ack, error) {
-	return begin(ledger, message, expect).wait(ctx)
+	return Begin(ledger, message, expect).Wait(ctx)
 }
 
-// An appending is a message on its way into a stream.
-type appending struct {
+// An Appending is a message on its way into a stream.
+type Appending struct {
 	subject string
 	done    chan appended
 }
@@ -19,14 +19,15 @@ type appended struct {
 	err error
 }
 
-func begin(ledger Ledger, message Message, expect Expect) appending {
-	a := appending{subject: message.Subject, done: make(chan appended, 1)}
+// Begin publishes one message; Wait says what became of it.
+func Begin(ledger Ledger, message Message, expect Expect) Appending {
+	a := Appending{subject: message.Subject, done: make(chan appended, 1)}
 	ledger.Publish(message, expect, func(ack Ack, err error) { a.done <- appended{ack, err} })
 	return a
 }
 
-// wait is as Append says. It is called once.
-func (a appending) wait(ctx context.Context) (Ack, error) {
+// Wait is as Append says. It is called once.
+func (a Appending) Wait(ctx context.Context) (Ack, error) {
 	select {
 	case o := <-a.done:
 		return o.ack, o.err

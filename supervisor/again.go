@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -50,7 +51,7 @@ func (o *Owner) ending(ctx context.Context, id string, run int) ([]session.Outpu
 
 // endOf reads a session as it was when a run had ended; nil when it has not.
 func (o *Owner) endOf(ctx context.Context, id string, run int) (*loaded, error) {
-	opened, err := bus.OpenSession(ctx, o.Core, id)
+	opened, err := history.OpenSession(ctx, o.Core, id)
 	if err != nil {
 		return nil, err
 	}

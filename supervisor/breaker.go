@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -58,7 +59,7 @@ func (o *Owner) openBreakers(ctx context.Context) error {
 	store := o.Core.Store(bus.AgentBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
-		agent, is := bus.BreakerAgent(key)
+		agent, is := registry.BreakerAgent(key)
 		if !is || err != nil {
 			continue
 		}
@@ -196,7 +197,7 @@ func (o *Owner) share(ctx context.Context, b *breaker) {
 	store := o.Core.Store(bus.AgentBucket)
 	b.busy = true
 	o.operate(func() (err error) {
-		found, err = amend(ctx, store, bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
+		found, err = amend(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
 		})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/plan"
@@ -51,7 +52,7 @@ func (d *desk) last(agent string) *schemas.Event {
 // breaker returns what the ledger says of an agent's breaker.
 func (d *desk) breaker(agent string) schemas.Breaker {
 	d.tb.Helper()
-	agents, err := bus.Agents(context.Background(), d.ledger)
+	agents, err := registry.Agents(context.Background(), d.ledger)
 	d.must(err)
 	for i := range agents {
 		if agents[i].Name == agent {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -22,7 +24,7 @@ func TestTextIsNotRepeatedByTiers(t *testing.T) {
 		n.appoint("middle", "middle")
 		n.appoint("inner", "inner")
 		said := make(chan schemas.Task, 1)
-		n.employ("worker", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			said <- request.Payload.Tasks[0]
 			return schemas.Result{Text: "done"}, nil
 		})
@@ -106,14 +108,14 @@ func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 			n.appoint("outer", "outer")
 			n.appoint("middle", "middle")
 			told := make(chan schemas.Task, 4)
-			n.employ("worker", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				told <- request.Payload.Tasks[0]
 				return schemas.Result{Text: "done"}, nil
 			})
 			task := taskFor(to, "all")
 			task.Context.Inputs = map[string]schemas.Result{"weight": {Data: []byte(`"` + secret + `"`)}}
 			_, event := n.demand("outer", "work", 1, task)
-			n.must(bus.Offload(t.Context(), n.ledger.Artifacts(), &event))
+			n.must(artifact.Offload(t.Context(), n.ledger.Artifacts(), &event))
 			n.put(bus.RequestSubject("outer"), &event)
 			got := <-told
 			synctest.Wait()

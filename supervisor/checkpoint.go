@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -36,7 +38,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
 	if o.Grants == nil {
-		grants, err := bus.OpenGrants(ctx, o.Core, now)
+		grants, err := artifact.OpenGrants(ctx, o.Core, now)
 		if err != nil {
 			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 		}
@@ -53,7 +55,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	message, err := bus.Encode(bus.ShardSubject(o.Shard), &event)
+	message, err := cloudevents.Encode(bus.ShardSubject(o.Shard), &event)
 	if err != nil {
 		return err
 	}

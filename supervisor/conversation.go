@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -299,7 +300,7 @@ func Recall(ctx context.Context, core bus.Core, shard int, sequence uint64) (ses
 	if err != nil {
 		return session.Input{}, schemas.Result{}, err
 	}
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 	if err != nil {
 		return session.Input{}, schemas.Result{}, err
 	}

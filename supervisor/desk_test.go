@@ -11,6 +11,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -111,16 +113,16 @@ func (d *desk) put(subject string, event *schemas.Event) uint64 {
 	if event.Artifact != nil && event.Artifact.Grant == "" {
 		d.grants().Vouch(subject, event)
 	}
-	message, err := bus.Encode(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	d.must(err)
 	ack, err := bus.Append(d.tb.Context(), d.ledger, message, bus.Expect{})
 	d.must(err)
 	return ack.Sequence
 }
 
-func (d *desk) grants() *bus.Grants {
+func (d *desk) grants() *artifact.Grants {
 	d.tb.Helper()
-	grants, err := bus.OpenGrants(context.Background(), d.ledger, d.now)
+	grants, err := artifact.OpenGrants(context.Background(), d.ledger, d.now)
 	d.must(err)
 	return grants
 }
@@ -135,7 +137,7 @@ func (d *desk) events(stream string, subjects ...string) (events []schemas.Event
 	d.tb.Helper()
 	for message, err := range d.ledger.Scan(context.Background(), stream, 1, subjects...) {
 		d.must(err)
-		event, err := bus.Decode(message)
+		event, err := cloudevents.Decode(message)
 		d.must(err)
 		events = append(events, event)
 	}
@@ -162,7 +164,7 @@ func (d *desk) answer(agent string, request *schemas.Event, text string) uint64 
 	d.must(err)
 	shard, _ := schemas.ShardOfRequest(request.ID)
 	return d.put(bus.ResponseSubject(agent, shard), &schemas.Event{
-		ID: response.MessageID, Source: bus.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, EffectID: request.EffectID,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
@@ -184,7 +186,7 @@ func (d *desk) conversation(thread string) *schemas.Conversation {
 	id, shard := d.session(thread)
 	var conversation schemas.Conversation
 	for _, event := range d.events(bus.ShardStream(shard), bus.SessionSubject(id, d.ledger.Shards())) {
-		d.must(bus.Resolve(context.Background(), d.ledger.Artifacts(), &event))
+		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var record schemas.Record
 		d.must(schemas.Unmarshal(event.Data, &record))
 		d.must(conversation.Apply(record))

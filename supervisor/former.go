@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/supervisor/session"
 )
 
 // readFormer reads a run that is over, as it stood before a record of its session.
 func readFormer(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
-	opened, err := bus.OpenSession(ctx, core, id)
+	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -82,7 +83,7 @@ func (g *graphs) round() bool {
 	g.must(g.work(g.owner))
 	deliveries := g.worker.TryFetch(1000)
 	for _, delivery := range deliveries {
-		event, err := bus.Decode(delivery.Message())
+		event, err := cloudevents.Decode(delivery.Message())
 		g.must(err)
 		response := g.response("worker", &event, "done")
 		response.Payload.PlanID = event.ID

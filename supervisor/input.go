@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -52,14 +54,14 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 
 // admit reads a message and finds its conversation.
 func (o *Owner) admit(ctx context.Context, in *input) {
-	event, err := bus.Decode(in.message)
+	event, err := cloudevents.Decode(in.message)
 	if err != nil {
 		o.unreadable(ctx, in, err.Error())
 		return
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.floor.weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
+		o.floor.weigh(in.entry, min(event.Artifact.Size, artifact.ArtifactLimit)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
@@ -119,7 +121,7 @@ func (o *Owner) resolve(ctx context.Context, c *conversation, in *input) {
 		if err := o.vouched(ctx, in); err != nil {
 			return err
 		}
-		return bus.Resolve(ctx, o.Core.Artifacts(), &resolved)
+		return artifact.Resolve(ctx, o.Core.Artifacts(), &resolved)
 	}, func(now time.Time, err error) {
 		reason := schemas.QuarantineMalformed
 		switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -103,7 +104,7 @@ type storedRecord struct {
 }
 
 func readRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Message) (storedRecord, []byte, error) {
-	event, err := bus.DecodeWhole(ctx, artifacts, message)
+	event, err := artifact.DecodeWhole(ctx, artifacts, message)
 	if err != nil {
 		return storedRecord{}, nil, err
 	}

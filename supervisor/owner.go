@@ -9,6 +9,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -45,10 +47,10 @@ type Config struct {
 
 	// Grants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
-	Grants *bus.Grants
-	// Presence looks whether anybody serves an agent, as bus.PresenceOf does; then
+	Grants *artifact.Grants
+	// Presence looks whether anybody serves an agent, as registry.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
-	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
+	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 
 	// Observe, unless nil, is given every record that this owner has stored, and the state
 	// of its session before it. It changes neither, and does not wait for anything.

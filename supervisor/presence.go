@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -41,7 +41,7 @@ func (o *Owner) hear(in *input) {
 		return
 	}
 	p.agent.heard = in.message.Recorded
-	if o.now.Sub(p.agent.heard) < bus.AliveWithin {
+	if o.now.Sub(p.agent.heard) < registry.AliveWithin {
 		o.countUnstarted(in.agent, p, plan.BreakerEnded) // it may have come just now
 		o.present(p)
 	}
@@ -86,7 +86,7 @@ func (o *Owner) unstarted(task *plan.Task, event plan.BreakerEvent) {
 	case task.Unserved != nil || absent:
 		event.Kind = plan.BreakerEnded
 		o.saw(task.Agent, event)
-	case o.Presence == nil || o.now.Sub(p.agent.heard) < bus.AliveWithin:
+	case o.Presence == nil || o.now.Sub(p.agent.heard) < registry.AliveWithin:
 		o.saw(task.Agent, event)
 	default:
 		p.agent.unstarted = append(p.agent.unstarted, event)
@@ -124,7 +124,7 @@ func (o *Owner) lookAround(ctx context.Context) {
 			continue
 		}
 		o.watchAgents()
-		if o.caughtUp(o.now) && !p.agent.busy && o.now.Sub(p.agent.heard) >= bus.AliveWithin {
+		if o.caughtUp(o.now) && !p.agent.busy && o.now.Sub(p.agent.heard) >= registry.AliveWithin {
 			o.look(ctx, agent, p)
 		}
 	}
@@ -132,7 +132,7 @@ func (o *Owner) lookAround(ctx context.Context) {
 
 func (o *Owner) look(ctx context.Context, agent string, p *pool) {
 	p.agent.busy = true
-	var found bus.Presence
+	var found registry.Presence
 	began := o.now
 	o.operate(func() (err error) {
 		found, err = o.Presence(ctx, agent, began)
@@ -148,7 +148,7 @@ func (o *Owner) look(ctx context.Context, agent string, p *pool) {
 		}
 		p.agent.looked = began
 		switch {
-		case found.Served || o.now.Sub(p.agent.heard) < bus.AliveWithin:
+		case found.Served || o.now.Sub(p.agent.heard) < registry.AliveWithin:
 			o.countUnstarted(agent, p, plan.BreakerFailed)
 			o.present(p)
 		case o.missed(agent, p, found.LastSeen):

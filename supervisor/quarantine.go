@@ -13,6 +13,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -64,7 +66,7 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 	if err != nil || subject.Kind != bus.KindResponse {
 		return false
 	}
-	request := bus.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	request := cloudevents.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
 	if request == "" {
 		return false
 	}
@@ -144,9 +146,9 @@ func (o *Owner) insist(ctx context.Context, subject string, event *schemas.Event
 
 // send publishes an event; a body that is too large goes to the object store first.
 func (o *Owner) send(ctx context.Context, subject string, event *schemas.Event, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
-	if len(event.Data) > bus.ClaimLimit {
+	if len(event.Data) > artifact.ClaimLimit {
 		small := *event
-		o.operate(func() error { return bus.Offload(ctx, o.Core.Artifacts(), &small) }, func(now time.Time, err error) {
+		o.operate(func() error { return artifact.Offload(ctx, o.Core.Artifacts(), &small) }, func(now time.Time, err error) {
 			if err != nil {
 				done(now, bus.Ack{}, err)
 				return
@@ -156,7 +158,7 @@ func (o *Owner) send(ctx context.Context, subject string, event *schemas.Event, 
 		})
 		return
 	}
-	message, err := bus.Encode(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	if err != nil {
 		o.later(func(now time.Time) { done(now, bus.Ack{}, err) })
 		return

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -63,7 +64,7 @@ func readStanding(ctx context.Context, core bus.Core, shard int) (stands standin
 }
 
 func readCheckpoint(ctx context.Context, core bus.Core, message bus.Message) (point schemas.Checkpoint, err error) {
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 	if err == nil {
 		err = schemas.Unmarshal(event.Data, &point)
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
+	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -59,7 +61,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *supervisor.P
 	ended := make(chan error, 1)
 	go func() { ended <- owner.Run(ctx) }()
 	publish := func(subject string, event *schemas.Event) {
-		message, err := bus.Encode(subject, event)
+		message, err := cloudevents.Encode(subject, event)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *supervisor.P
 				tb.Fatal(err)
 			}
 			publish(bus.ProgressSubject("worker", 0), &schemas.Event{
-				ID: update.MessageID, Source: bus.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
+				ID: update.MessageID, Source: cloudevents.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
 				DataContentType: schemas.MediaTypeJSON, Data: body,
 			})
 		}
@@ -118,7 +120,7 @@ func settled(tb testing.TB, core bus.Core, sessions, records int) {
 		for {
 			message, err := core.Last(tb.Context(), bus.SessionSubject(id, 1))
 			if err == nil {
-				stored, err := bus.ReadRecord(tb.Context(), core, message)
+				stored, err := history.ReadRecord(tb.Context(), core, message)
 				if err == nil && stored.Number >= uint64(records) {
 					break
 				}

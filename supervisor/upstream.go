@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -58,14 +59,14 @@ func (o *Owner) inform(ctx context.Context, c *conversation, now time.Time) {
 	}
 }
 
-// replySubjects is bus.ReplySubjects in a ledger of so many shards: a replyto that
+// replySubjects is agent.ReplySubjects in a ledger of so many shards: a replyto that
 // names one which is not there is ignored as well, else its answer would be tried
 // for ever and keep the floor where it is.
-func (o *Owner) replySubjects(agent string, e *schemas.Event) (response, progress string) {
+func (o *Owner) replySubjects(agentName string, e *schemas.Event) (response, progress string) {
 	if named, err := bus.ParseSubject(e.ReplyTo); err == nil && named.Shard >= o.shards {
 		e.ReplyTo = ""
 	}
-	return bus.ReplySubjects(agent, e)
+	return agent.ReplySubjects(agentName, e)
 }
 
 func (o *Owner) informAt(ctx context.Context, c *conversation, told *telling, at time.Time) {

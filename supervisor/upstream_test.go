@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -22,7 +23,7 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(_ context.Context, _ bus.Request, report bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, _ agent.Request, report agent.Report) (schemas.Result, error) {
 			time.Sleep(5 * time.Second)
 			report(40, "half way")
 			time.Sleep(25 * time.Second)
@@ -95,7 +96,7 @@ func TestQuickRunsAreQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			time.Sleep(90 * time.Millisecond)
 			return schemas.Result{Text: "done"}, nil
 		})
@@ -218,7 +219,7 @@ func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
-		n.employ("leaf", func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			time.Sleep(time.Second)
 			return schemas.Result{Text: "done"}, nil
 		})

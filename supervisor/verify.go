@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -141,7 +142,7 @@ func (v *verifier) quarantined(message bus.Message) error {
 }
 
 func (v *verifier) event(message bus.Message) (schemas.Event, error) {
-	return bus.DecodeWhole(v.ctx, v.core.Artifacts(), message)
+	return artifact.DecodeWhole(v.ctx, v.core.Artifacts(), message)
 }
 
 // record decides one transition again.

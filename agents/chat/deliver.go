@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"podium/bus"
+	"podium/bus/backoff"
 	"podium/schemas"
 )
 
@@ -126,7 +126,7 @@ func (t *target) turn(ctx context.Context, now time.Time) error {
 	case wait > maxPause:
 		return &statusError{status: http.StatusTooManyRequests}
 	}
-	return bus.Pause(ctx, wait)
+	return backoff.Pause(ctx, wait)
 }
 
 // heed remembers how long the provider wants to be left alone.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -76,7 +78,7 @@ func testBareRequest(t *testing.T, c *conversation) {
 
 func testStructuredRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	body, err := bus.MarshalStructured(&e)
+	body, err := cloudevents.MarshalStructured(&e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +90,9 @@ func testStructuredRequest(t *testing.T, c *conversation) {
 
 func testLargeRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	request.Payload.ValidationCriteria = []string{strings.Repeat("x", bus.ClaimLimit)}
+	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.ClaimLimit)}
 	e.Data = marshal(t, request)
-	if err := bus.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
+	if err := artifact.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)
 	}
 	if e.Artifact == nil {
@@ -194,7 +196,7 @@ func testUndeclaredKind(t *testing.T, c *conversation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := bus.Decode(m)
+		e, err := cloudevents.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

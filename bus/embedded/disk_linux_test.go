@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/bustest/smalldisk"
 	"podium/bus/embedded"
 	"podium/bus/jetstream"
@@ -89,7 +90,7 @@ func mustSoon(t *testing.T, c *jetstream.Core, body string) uint64 {
 		if err == nil {
 			return ack.Sequence
 		}
-		if !bus.Temporary(err) || bus.Pause(t.Context(), 20*time.Millisecond) != nil {
+		if !bus.Temporary(err) || backoff.Pause(t.Context(), 20*time.Millisecond) != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 )
 
 // What an agent may send; doc.go says it in words.
@@ -22,9 +23,9 @@ const (
 	strayBurst       = 1 << 20
 	strayRate        = 1 << 20 / 3600.0 // bytes a second
 
-	artifactBurst = 2 * bus.ArtifactLimit // one of several pieces counts twice: they stay, and so does the whole
-	artifactRate  = 1 << 30 / 3600.0      // bytes a second
-	artifactLeast = 16 << 10              // that any artifact counts for: it is in the store's index, which is memory
+	artifactBurst = 2 * artifact.ArtifactLimit // one of several pieces counts twice: they stay, and so does the whole
+	artifactRate  = 1 << 30 / 3600.0           // bytes a second
+	artifactLeast = 16 << 10                   // that any artifact counts for: it is in the store's index, which is memory
 	signBurst     = 40
 	signRate      = 20 // a second
 

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -154,19 +155,19 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 }
 
 // Get implements bus.Artifacts.
-func (a artifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
-	if !schemas.ValidHash(artifact.SHA256) {
+func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
+	if !schemas.ValidHash(reference.SHA256) {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
 	}
 	objects, err := a.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	info, err := objects.GetInfo(ctx, artifact.SHA256)
+	info, err := objects.GetInfo(ctx, reference.SHA256)
 	if err != nil {
 		return nil, classifyStore("get an artifact", notFound(err))
 	}
-	return bus.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, artifact.SHA256), nil
+	return artifact.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, reference.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 // confirmEvery and confirmTimes: a server that has just become a stream's leader may
@@ -135,7 +136,7 @@ func (c *Core) verify(ctx context.Context, stream string, known *mark) error {
 			}
 			return err
 		}
-		if err := bus.Pause(ctx, confirmEvery); err != nil {
+		if err := backoff.Pause(ctx, confirmEvery); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 const (
@@ -220,7 +221,7 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 func (c *Core) lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, end := c.onThisConnection(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if bus.Pause(longer, drainWait) == nil {
+		if backoff.Pause(longer, drainWait) == nil {
 			end()
 		}
 	})

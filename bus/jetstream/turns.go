@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 // A server allows 1,000 consumers on a stream, those of all processes and the
@@ -94,7 +95,7 @@ func (c *Core) awaitRoom(ctx context.Context, stream string) error {
 		case time.Now().After(end):
 			return tooManyReaders(fmt.Sprintf("%d consumers", info.State.Consumers))
 		}
-		if err := bus.Pause(ctx, turnPoll); err != nil {
+		if err := backoff.Pause(ctx, turnPoll); err != nil {
 			return classify("wait for room", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -157,7 +158,9 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 }
 
 // Artifacts implements bus.Worker.
-func (w *Worker) Artifacts(request string) bus.Artifacts { return bus.ServiceArtifacts(w.Ask, request) }
+func (w *Worker) Artifacts(request string) bus.Artifacts {
+	return artifact.ServiceArtifacts(w.Ask, request)
+}
 
 // request sends a message and waits for its answer, its refusal, or ctx.
 func (w *Worker) request(ctx context.Context, op string, m *nats.Msg) (*nats.Msg, error) {

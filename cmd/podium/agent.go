@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"podium/agents/exec"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/service"
 	"podium/schemas"
@@ -80,7 +80,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if _, err = fmt.Fprintln(env.stdout, strings.Join(says, "\n")); err != nil {
 		return err
 	}
-	return bus.Serve(env.ctx, worker, program, bus.ServeConfig{
+	return agent.Serve(env.ctx, worker, program, agent.ServeConfig{
 		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Log: env.log,
 	})
 }

@@ -22,6 +22,7 @@ import (
 
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
@@ -239,7 +240,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (demoRun, er
 	watched := view.Watch(d.env.stdout, detail)
 	defer func() { _ = watched.Close() }()
 	var conversation schemas.Conversation
-	for record, err := range bus.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
+	for record, err := range history.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {
 			return demoRun{}, fmt.Errorf("the message was not answered within %s: %w", demoPatience, err)
 		}
@@ -256,7 +257,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (demoRun, er
 }
 
 func (d *demonstration) outcome(ctx context.Context, run *schemas.Run) (demoRun, error) {
-	answer, err := bus.AnswerText(ctx, d.service.Ledger.Core, *run)
+	answer, err := history.AnswerText(ctx, d.service.Ledger.Core, *run)
 	outcome := demoRun{Run: run.ID, Channel: run.Channel, Status: string(run.Status), Answer: answer}
 	for i := range run.Tasks {
 		outcome.Agents = append(outcome.Agents, run.Tasks[i].Agent)

@@ -14,8 +14,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/backoff"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
+	"podium/bus/history"
 	"podium/bus/jetstream"
 	"podium/schemas"
 	"podium/supervisor"
@@ -58,7 +62,7 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 	}
 	d.run(func(ctx context.Context) error { return d.own(ctx, profiles) })
 	d.run(func(ctx context.Context) error {
-		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			return schemas.Result{Text: "done"}, nil
 		})
 	})
@@ -108,22 +112,22 @@ func (d *crashDesk) own(ctx context.Context, profiles *supervisor.Profiles) erro
 		if ctx.Err() != nil || errors.Is(err, supervisor.ErrNotOwner) {
 			return err
 		}
-		if err := bus.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := backoff.Pause(ctx, 20*time.Millisecond); err != nil {
 			return nil //nolint:nilerr // the test has ended
 		}
 	}
 }
 
 // serve is the life of one process of an agent.
-func (d *crashDesk) serve(ctx context.Context, agent string, wrap func(bus.Worker) bus.Worker, handle bus.HandlerFunc) error {
+func (d *crashDesk) serve(ctx context.Context, agentName string, wrap func(bus.Worker) bus.Worker, handle agent.HandlerFunc) error {
 	worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
-		URL: d.server.URL(), SeedFile: d.server.Keys().Agents[agent].SeedFile, Agent: agent, Logger: zerolog.Nop(),
+		URL: d.server.URL(), SeedFile: d.server.Keys().Agents[agentName].SeedFile, Agent: agentName, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		return err
 	}
 	defer worker.Close()
-	return bus.Serve(ctx, wrap(worker), handle, bus.ServeConfig{
+	return agent.Serve(ctx, wrap(worker), handle, agent.ServeConfig{
 		Agent: schemas.Agent{SideEffects: schemas.SideEffectsExternal}, AckWait: 30 * time.Second, DrainTimeout: time.Millisecond, Log: zerolog.Nop(),
 	})
 }
@@ -162,7 +166,7 @@ func (d *crashDesk) crash() {
 // that, and runs another one, which remembers nothing. The first acts once it is
 // permitted. The server is killed when it acknowledges, or with early already before it
 // answers.
-func (d *crashDesk) chat(early bool, second bus.HandlerFunc) {
+func (d *crashDesk) chat(early bool, second agent.HandlerFunc) {
 	d.t.Helper()
 	ctx, die := context.WithCancel(d.t.Context())
 	defer die()
@@ -175,7 +179,7 @@ func (d *crashDesk) chat(early bool, second bus.HandlerFunc) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.serve(ctx, "chat", func(w bus.Worker) bus.Worker { return &ackless{Worker: w, acknowledged: crash} },
-			func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				if err := request.Permit(ctx); err != nil {
 					return schemas.Result{}, err
 				}
@@ -207,7 +211,7 @@ func (d *crashDesk) say() {
 	d.t.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "do it"})
 	d.must(err)
-	message, err := bus.Encode(bus.InSubject("chat", 0), &schemas.Event{
+	message, err := cloudevents.Encode(bus.InSubject("chat", 0), &schemas.Event{
 		ID: "m1", Source: "/desk", Type: schemas.TypeChatReceived, Time: time.Now().UTC(), Profile: "desk", PartitionKey: "thread",
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
@@ -218,7 +222,7 @@ func (d *crashDesk) say() {
 
 // facts counts the facts that a test looks for.
 func (d *crashDesk) facts(wanted func(*schemas.Fact) bool) (found int) {
-	for record, err := range bus.LoadSession(d.t.Context(), d.core, d.session()) {
+	for record, err := range history.LoadSession(d.t.Context(), d.core, d.session()) {
 		if err != nil {
 			return 0 // the server is on its way
 		}
@@ -307,7 +311,7 @@ func TestEffectOnceOverACrashOfTheServer_X03(t *testing.T) {
 		t.Run(string(durability), func(t *testing.T) {
 			t.Parallel()
 			d := newCrashDesk(t, durability, schemas.OnUnknownResend)
-			d.chat(false, func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			d.chat(false, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				if err := request.Permit(ctx); err != nil {
 					return schemas.Result{}, err
 				}
@@ -334,9 +338,9 @@ func TestDoubtOverACrashOfTheServer_X03(t *testing.T) {
 	t.Parallel()
 	d := newCrashDesk(t, embedded.Interval, schemas.OnUnknownAsk)
 	var calls atomic.Int32
-	d.chat(true, func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+	d.chat(true, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 		if calls.Add(1) == 1 {
-			return schemas.Result{}, &bus.Failure{Message: "the line is busy"}
+			return schemas.Result{}, &agent.Failure{Message: "the line is busy"}
 		}
 		if err := request.Permit(ctx); err != nil {
 			return schemas.Result{}, err

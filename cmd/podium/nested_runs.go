@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -75,7 +76,7 @@ func (f *family) look(ctx context.Context, run *schemas.Run) {
 // else has been recorded until then.
 func (f *family) follow(ctx, until context.Context, session string, place view.Place) {
 	conversation, newest := schemas.Conversation{Session: session}, uint64(0)
-	for record, err := range bus.FollowSession(until, f.core, session, 1) {
+	for record, err := range history.FollowSession(until, f.core, session, 1) {
 		if err == nil {
 			newest, err = record.Sequence, f.take(ctx, &conversation, &record.Record, place)
 		} else if until.Err() != nil {
@@ -86,7 +87,7 @@ func (f *family) follow(ctx, until context.Context, session string, place view.P
 			return
 		}
 	}
-	for record, err := range bus.LoadSession(ctx, f.core, session) {
+	for record, err := range history.LoadSession(ctx, f.core, session) {
 		if err == nil && record.Sequence > newest {
 			err = f.take(ctx, &conversation, &record.Record, place)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/service"
 	"podium/schemas"
 )
@@ -56,7 +57,7 @@ func conversations(env *environment, core bus.Core) ([]*schemas.Conversation, er
 			if err != nil {
 				return nil, err
 			}
-			record, err := bus.ReadRecord(env.ctx, core, message)
+			record, err := history.ReadRecord(env.ctx, core, message)
 			if err != nil {
 				return nil, err
 			}
@@ -82,7 +83,7 @@ func conversations(env *environment, core bus.Core) ([]*schemas.Conversation, er
 
 // readRun reads one run; nil when there is none of that number.
 func readRun(ctx context.Context, core bus.Core, session string, number int) (*schemas.Run, error) {
-	opened, err := bus.OpenSession(ctx, core, session)
+	opened, err := history.OpenSession(ctx, core, session)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -123,7 +124,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 		if message.Recorded.Before(since) {
 			continue
 		}
-		event, malformed := bus.Decode(message)
+		event, malformed := cloudevents.Decode(message)
 		if session != "" && !concerns(&event, &message, session, c.ID) {
 			continue
 		}
@@ -261,7 +262,7 @@ func (e *environment) printMessage(message *bus.Message, event *schemas.Event, m
 	}
 	line := replayed{Stream: message.Stream, Sequence: message.Sequence, Recorded: message.Recorded, Subject: message.Subject}
 	if malformed == nil {
-		line.Event, malformed = bus.MarshalStructured(event)
+		line.Event, malformed = cloudevents.MarshalStructured(event)
 	}
 	if malformed != nil {
 		line.Error, line.Body = malformed.Error(), message.Body

@@ -13,6 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
+	"podium/bus/intake"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -119,13 +122,13 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	}
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
 	return schemas.Event{
-		ID: "chat:cli:" + id, Source: bus.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
+		ID: "chat:cli:" + id, Source: cloudevents.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: "cli/" + thread, Data: body,
 	}, err
 }
 
 func (c *sendCommand) send(env *environment, core bus.Core, door string, event schemas.Event) error {
-	receipt, err := bus.NewIntake(core).Submit(env.ctx, door, event)
+	receipt, err := intake.NewIntake(core).Submit(env.ctx, door, event)
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, sent{receipt.Sequence, c.Plan != ""})
 }
 
-func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
+func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}
@@ -219,11 +222,11 @@ func (e *environment) awaitEnd(core bus.Core, excerpt *schemas.Excerpt, message 
 
 // recordsOf yields what is known of a run or a message, then the records that come until
 // the run has ended. It may have ended before, and go on to deliver its answer after all.
-func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
-	return func(yield func(bus.StoredRecord, error) bool) {
-		opened, err := bus.OpenSession(e.ctx, core, excerpt.Session)
+func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message sent, ended func() bool) iter.Seq2[history.StoredRecord, error] {
+	return func(yield func(history.StoredRecord, error) bool) {
+		opened, err := history.OpenSession(e.ctx, core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {
-			var reception bus.Reception
+			var reception history.Reception
 			if reception, err = opened.Received(e.ctx, message.sequence, excerpt.Input); message.again && errors.Is(err, bus.ErrNotFound) {
 				reception, err = opened.ReceivedBefore(e.ctx, excerpt.Input)
 			}
@@ -233,7 +236,7 @@ func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message
 			}
 		}
 		if err != nil {
-			yield(bus.StoredRecord{}, err)
+			yield(history.StoredRecord{}, err)
 			return
 		}
 		for record, err := range opened.Run(e.ctx, excerpt.Number) {
@@ -244,7 +247,7 @@ func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message
 		if ended() {
 			return
 		}
-		for record, err := range bus.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
+		for record, err := range history.FollowSession(e.ctx, core, excerpt.Session, opened.Newest()+1) {
 			if !yield(record, err) || ended() {
 				return
 			}
@@ -254,7 +257,7 @@ func (e *environment) recordsOf(core bus.Core, excerpt *schemas.Excerpt, message
 
 // ended prints the answer; a run that did not complete is a failure of the verb.
 func (e *environment) ended(core bus.Core, run *schemas.Run) error {
-	answer, err := bus.AnswerText(e.ctx, core, *run)
+	answer, err := history.AnswerText(e.ctx, core, *run)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
-	"podium/bus"
+	"podium/bus/agent"
 	ledger "podium/bus/jetstream"
 	"podium/schemas"
 )
@@ -133,10 +133,10 @@ func (s *soak) work() {
 	ctx, stop := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		handler := bus.HandlerFunc(func(_ context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
+		handler := agent.HandlerFunc(func(_ context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
 			return schemas.Result{Text: "done: " + r.Task().Description}, nil
 		})
-		if err := bus.Serve(ctx, worker, handler, bus.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
+		if err := agent.Serve(ctx, worker, handler, agent.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
 			s.t.Errorf("the worker: %v", err)
 		}
 	})

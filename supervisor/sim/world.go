@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -24,7 +26,7 @@ type World struct {
 	shape   shape
 	now     time.Time
 	ledger  *memory.Ledger
-	grants  *bus.Grants
+	grants  *artifact.Grants
 	calm    bool     // no more faults
 	refused []string // ids of runs whose answers were refused for good
 	strike  *strike  // instead of faults by chance
@@ -76,7 +78,7 @@ func New(seed uint64, library *Library) *World {
 	w.shape.crash(w.crashes)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
-	w.grants, err = bus.NewGrants([]byte("the same in every world"))
+	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
 	if w.shape.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
@@ -397,9 +399,9 @@ func (w *World) lastInput(shard int) uint64 {
 
 // publish stores a message, past all processes.
 func (w *World) publish(subject string, event *schemas.Event) uint64 {
-	w.must(bus.Offload(context.Background(), w.ledger.Artifacts(), event))
+	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
 	w.grants.Vouch(subject, event)
-	message, err := bus.Encode(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	w.must(err)
 	var sequence uint64
 	w.ledger.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {

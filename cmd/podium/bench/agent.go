@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/jetstream"
 	"podium/bus/jetstream/barebus"
 )
@@ -35,7 +36,7 @@ func connectAgents(ctx context.Context, given assignment, work workload, log zer
 		var serving errgroup.Group
 		for name, worker := range workers {
 			serving.Go(func() error {
-				return bus.Serve(ctx, worker, work.agents[name], bus.ServeConfig{Concurrency: given.Concurrency, AckWait: ackWait, Log: log})
+				return agent.Serve(ctx, worker, work.agents[name], agent.ServeConfig{Concurrency: given.Concurrency, AckWait: ackWait, Log: log})
 			})
 		}
 		return serving.Wait()

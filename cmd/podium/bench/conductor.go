@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/jetstream"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -29,7 +30,7 @@ func prepareWatched(
 	if err != nil {
 		return nil, err
 	}
-	services, err := bus.ServeAgents(ctx, core, bus.AgentServices{Clock: time.Now})
+	services, err := registry.ServeAgents(ctx, core, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		return nil, err
 	}

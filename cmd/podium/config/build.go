@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -93,7 +93,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
 	case KindCalculator, KindEcho, KindExec, KindMail, KindChat:
-		return schemas.Duration(bus.DefaultProgressEvery)
+		return schemas.Duration(agent.DefaultProgressEvery)
 	case KindExternal, KindSupervisor:
 	}
 	return a.Heartbeat

@@ -7,14 +7,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"podium/bus"
 	"podium/bus/gate"
+	"podium/bus/intake"
+	"podium/bus/registry"
 )
 
 // gateShare is the percentage of a shard's limit at which external agents may only
 // end what was begun. It is below the one at which intake is refused: what agents say
 // never takes the room of what people say.
-const gateShare = bus.IntakeShare - 10
+const gateShare = intake.IntakeShare - 10
 
 // usageWait bounds how long the gate waits to hear how full the ledger is.
 const usageWait = 2 * time.Second
@@ -24,7 +25,7 @@ const usageWait = 2 * time.Second
 func (s *Service) admitAgents(ctx context.Context) (err error) {
 	external := s.settings.AgentNames(true)
 	if s.closeServices == nil {
-		s.closeServices, err = bus.ServeAgents(ctx, s.Ledger.Core, bus.AgentServices{
+		s.closeServices, err = registry.ServeAgents(ctx, s.Ledger.Core, registry.AgentServices{
 			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external},
 		})
 	}
@@ -36,7 +37,7 @@ func (s *Service) admitAgents(ctx context.Context) (err error) {
 
 // newGate returns what decides how much external agents may publish.
 func (s *Service) newGate() *gate.Gate {
-	used := bus.NewUsage(s.Ledger.Core)
+	used := intake.NewUsage(s.Ledger.Core)
 	full := func(shard int) bool {
 		if shard < 0 {
 			return false // the work stream forgets what is old
@@ -55,7 +56,7 @@ type externalQuota struct {
 	agents []string
 }
 
-// Sign implements bus.Quota.
+// Sign implements registry.Quota.
 func (q externalQuota) Sign(agent string) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil
@@ -63,7 +64,7 @@ func (q externalQuota) Sign(agent string) error {
 	return q.gate.Sign(agent)
 }
 
-// Store implements bus.Quota.
+// Store implements registry.Quota.
 func (q externalQuota) Store(agent string, size int64) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil

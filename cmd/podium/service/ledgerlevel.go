@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"podium/bus"
+	"podium/bus/intake"
 )
 
 // ledgerSilent is said of a ledger that cannot be asked.
@@ -25,11 +26,11 @@ type roomHealth struct {
 }
 
 // fill returns the place that is fullest.
-func (r *room) fill(ctx context.Context) (fullest bus.Fill, err error) {
+func (r *room) fill(ctx context.Context) (fullest intake.Fill, err error) {
 	for shard := range r.ledger.Core.Shards() {
 		fill, err := r.used.Fill(ctx, shard)
 		if err != nil {
-			return bus.Fill{}, err
+			return intake.Fill{}, err
 		}
 		if fill.Share() > fullest.Share() || shard == 0 {
 			fullest = fill
@@ -54,7 +55,7 @@ func (r *room) health(ctx context.Context) (said string, numbers roomHealth, tak
 		return "failed: " + held.Error(), numbers, false
 	case err != nil:
 		return ledgerSilent, numbers, false
-	case fill.Share() >= bus.IntakeShare:
+	case fill.Share() >= intake.IntakeShare:
 		return "full: nothing new is taken, what is under way goes on: " + fill.String(), numbers, false
 	case fill.Share() >= nearlyFull:
 		return "nearly full: " + fill.String(), numbers, true
@@ -62,7 +63,7 @@ func (r *room) health(ctx context.Context) (said string, numbers roomHealth, tak
 	return ledgerWell, numbers, true
 }
 
-func (r *room) numbers(fill bus.Fill) roomHealth {
+func (r *room) numbers(fill intake.Fill) roomHealth {
 	numbers := roomHealth{Bytes: fill.Disk.Used, Limit: r.ledger.maxBytes, Used: float64(int(fill.Share()*10)) / 10}
 	if fill.Disk.Known && r.free != nil {
 		numbers.DiskFree = &fill.Disk.Free
@@ -81,7 +82,7 @@ func (r *room) sayLevel(ctx context.Context) {
 	}
 	level := ""
 	switch share := fill.Share(); {
-	case share >= bus.IntakeShare:
+	case share >= intake.IntakeShare:
 		level = "the ledger is full: nothing new is taken, and what is under way goes on"
 	case share >= nearlyFull:
 		level = "the ledger is nearly full"

@@ -12,6 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
+	"podium/bus/intake"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 // or cannot, or is not, nothing is put on it.
 type room struct {
 	ledger *Ledger
-	used   *bus.Usage
+	used   *intake.Usage
 	free   func() (int64, error) // nil when the disk is another machine's
 	log    zerolog.Logger
 
@@ -49,7 +50,7 @@ type room struct {
 }
 
 func newRoom(ledger *Ledger, log zerolog.Logger) *room {
-	r := &room{ledger: ledger, used: bus.NewUsage(ledger.Core), log: log, found: make(chan struct{})}
+	r := &room{ledger: ledger, used: intake.NewUsage(ledger.Core), log: log, found: make(chan struct{})}
 	if ledger.server != nil {
 		r.free = embedded.Free(ledger.Data)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/gate"
+	"podium/bus/registry"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/lease"
@@ -222,8 +223,8 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Breaker:  s.breaker, Neighbors: &s.neighbors, Observe: s.activity.Observe,
-			Presence: func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
-				return bus.PresenceOf(ctx, s.Ledger.Core, agent, now)
+			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
+				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
 		})
 		err := owner.Run(ctx)

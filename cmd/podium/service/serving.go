@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/jetstream"
+	"podium/bus/registry"
 	"podium/cmd/podium/config"
 )
 
@@ -63,10 +64,10 @@ func (s *Service) inProcessAgents() []*inProcess {
 }
 
 // reservations keep these agents for this process.
-func (s *Service) reservations() []bus.Reservation {
-	reserved := make([]bus.Reservation, len(s.serving))
+func (s *Service) reservations() []registry.Reservation {
+	reserved := make([]registry.Reservation, len(s.serving))
 	for i, agent := range s.serving {
-		reserved[i] = bus.Reservation{Agent: agent.name, Instance: s.instance}
+		reserved[i] = registry.Reservation{Agent: agent.name, Instance: s.instance}
 	}
 	return reserved
 }
