@@ -18,7 +18,14 @@ const (
 	jitter        = 100 * time.Millisecond
 	pingInterval  = 10 * time.Second
 	drainWait     = 5 * time.Second
+	// Between two tries to reach what is away: the first wait, doubling up to the longest.
+	firstBackoff   = 50 * time.Millisecond
+	longestBackoff = 2 * time.Second
 )
+
+// requestWait ends a request whose caller has set no deadline. Behind many
+// publishes, each with its own fsync, an answer takes seconds.
+const requestWait = 20 * time.Second
 
 // InProcess is a server in this process.
 type InProcess interface {
@@ -59,23 +66,6 @@ func (s *signal) raise() {
 	defer s.mu.Unlock()
 	close(s.current)
 	s.current = make(chan struct{})
-}
-
-// onThisConnection returns a context that ends when the connection was lost and is
-// back: the answer to what was asked before will never come.
-func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
-	returned := c.returned.next()
-	here, end := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-returned:
-			end()
-		case <-here.Done():
-		}
-	}()
-	return here, func() { end(); <-ended }
 }
 
 // connect opens a connection that comes back by itself for as long as it is not
@@ -149,4 +139,12 @@ func (e endpoint) report(err error) {
 		kind = "slow consumer"
 	}
 	e.logger.Warn().Str("kind", kind).Msg("the ledger's server reports an error")
+}
+
+// bounded gives a request an end when its caller did not.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, requestWait)
 }

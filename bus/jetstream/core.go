@@ -15,10 +15,6 @@ import (
 	"podium/bus"
 )
 
-// requestWait ends a request whose caller has set no deadline. Behind many
-// publishes, each with its own fsync, an answer takes seconds.
-const requestWait = 20 * time.Second
-
 // acknowledgementToken is the second token of the subjects of acknowledgements. The
 // API of a domain with that name, $JS.<domain>.API.>, would be within what agents may
 // publish to.
@@ -288,23 +284,12 @@ func (c *Core) endParts() bool {
 	return true
 }
 
-// bounded gives a request an end when its caller did not.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
+// Server implements bus.Core. It is empty when the server that is connected to may go
+// on while the one that counts the deliveries is started anew: one of a cluster, or one
+// without a store of its own, such as a leaf node.
+func (c *Core) Server() string {
+	if stores, _ := c.connection.ConnectedServerJetStream(); !stores || c.connection.ConnectedClusterName() != "" {
+		return ""
 	}
-	return context.WithTimeout(ctx, requestWait)
-}
-
-// notFound maps the library's ways to say so.
-func notFound(err error) error {
-	for _, candidate := range [...]error{
-		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
-		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
-	} {
-		if errors.Is(err, candidate) {
-			return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
-		}
-	}
-	return err
+	return c.connection.ConnectedServerId()
 }

@@ -30,6 +30,10 @@ const (
 // errSwallowed reports an append that the server took for a repeat.
 var errSwallowed = errors.New("the server took the message for a repeat and did not store it")
 
+// errCrowded reports more publishes under way than the server can be expected to
+// answer in time.
+var errCrowded = errors.New("too many publishes wait for the server")
+
 // classify gives an error of the client or the server the meaning that bus knows.
 func classify(op string, err error) error {
 	if err == nil || bus.Temporary(err) {
@@ -100,4 +104,30 @@ func classifyAPI(op string, api *jetstream.APIError) error {
 		return &bus.TemporaryError{Op: op, Err: api}
 	}
 	return fmt.Errorf("%s: %w", op, api)
+}
+
+// notFound maps the library's ways to say so.
+func notFound(err error) error {
+	for _, candidate := range [...]error{
+		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
+		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
+	} {
+		if errors.Is(err, candidate) {
+			return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
+		}
+	}
+	return err
+}
+
+// classifyStore keeps a meaning that is already there: the library's own errors
+// wrap an API error whose code says less.
+func classifyStore(op string, err error) error {
+	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrNotFound) {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return classify(op, err)
+}
+
+func tooManyReaders(found string) error {
+	return &bus.TemporaryError{Op: found, Err: bus.ErrTooManyReaders}
 }

@@ -12,6 +12,16 @@ import (
 
 const serverPrefix = "nats-"
 
+// How the answer of a service says why there is none, as in NATS services.
+const (
+	// errorHeader is where an answer tells its error, as in NATS services.
+	errorHeader     = "Nats-Service-Error"
+	errorCodeHeader = "Nats-Service-Error-Code"
+	codeFailed      = "500"
+	codeBusy        = "503" // the same question may be asked again
+	codeRefused     = "403" // no other try can succeed
+)
+
 // serverHeader reports whether a header belongs to the server.
 func serverHeader(name string) bool {
 	return len(name) >= len(serverPrefix) && strings.EqualFold(name[:len(serverPrefix)], serverPrefix)

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +21,6 @@ const (
 	publishWindow = 1 << 17
 	throughMark   = "-" // behind the number: the answer is to ask
 )
-
-// errCrowded reports more publishes under way than the server can be expected to
-// answer in time.
-var errCrowded = errors.New("too many publishes wait for the server")
 
 // A publisher sees to it that every publish has exactly one outcome. The client
 // library's own asynchronous publishing may report none (the connection was

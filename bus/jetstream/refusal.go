@@ -6,22 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
 )
 
-// readyWait bounds the question whether JetStream can be used. A server whose
-// cluster has no leader leaves it without an answer.
-const readyWait = 5 * time.Second
-
 // advice says how an account of a server's own comes to what Podium needs.
 const advice = "`podium nats accounts` prints the accounts that the server needs"
-
-var errNoAnswer = errors.New("JetStream does not answer: the leader that is asked is away, or none is elected yet")
 
 // refusal tells what nobody but an operator can mend from what another try may
 // not meet, which is temporary.
@@ -52,31 +44,4 @@ func (e endpoint) denial(err error) error {
 	}
 	return fmt.Errorf("open the ledger: %w: the user of %s has to be one of the core account, without permissions that narrow it; %s (%w)",
 		bus.ErrDenied, e.seedFile, advice, err)
-}
-
-// ready returns nil when JetStream answers. Errors are temporary unless an operator
-// has to change the server.
-func (c *Core) ready(ctx context.Context, seedFile string) error {
-	const op = "open the ledger"
-	asking, stop := context.WithTimeout(ctx, readyWait)
-	defer stop()
-	_, err := c.js.AccountInfo(asking)
-	if err == nil {
-		return nil
-	}
-	here, _ := c.connection.ConnectedServerJetStream()
-	api, _ := errors.AsType[*jetstream.APIError](err)
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
-	case errors.Is(err, context.DeadlineExceeded):
-		return &bus.TemporaryError{Op: op, Err: errNoAnswer}
-	case api != nil && api.ErrorCode == jetstream.JSErrCodeJetStreamNotEnabledForAccount:
-		return fmt.Errorf("%s: the account of the key in %s has no JetStream; write `jetstream: enabled` into it: %s", op, seedFile, advice)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !here && c.connection.ConnectedClusterName() == "":
-		return fmt.Errorf("%s: the server runs without JetStream; add a block `jetstream` to its configuration: %s", op, advice)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled): // or it is on other servers of the cluster, which are away
-		return &bus.TemporaryError{Op: op, Err: errors.New("no server with JetStream is there yet")}
-	}
-	return classify(op, err)
 }

@@ -21,13 +21,6 @@ const (
 	underWayOfSubject = 8
 	waitingOfSubject  = 256
 	waitingBytes      = 16 << 20
-
-	// errorHeader is where an answer tells its error, as in NATS services.
-	errorHeader     = "Nats-Service-Error"
-	errorCodeHeader = "Nats-Service-Error-Code"
-	codeFailed      = "500"
-	codeBusy        = "503" // the same question may be asked again
-	codeRefused     = "403" // no other try can succeed
 )
 
 // errBusy is told to who asks faster than it is answered.

@@ -21,9 +21,7 @@ const (
 	silence     = 3 * heartbeat
 	// consumerIdle is when the server forgets a consumer that nobody asks. It is for
 	// those whose process was killed: a slow reader's is made anew.
-	consumerIdle   = 15 * time.Second
-	firstBackoff   = 50 * time.Millisecond
-	longestBackoff = 2 * time.Second
+	consumerIdle = 15 * time.Second
 )
 
 // A source is one consumer and what is known of it.
@@ -215,6 +213,23 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 		r.deleteConsumer(ctx, name)
 	}
 	return consumer, err
+}
+
+// onThisConnection returns a context that ends when the connection was lost and is
+// back: the answer to what was asked before will never come.
+func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
+	returned := c.returned.next()
+	here, end := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-returned:
+			end()
+		case <-here.Done():
+		}
+	}()
+	return here, func() { end(); <-ended }
 }
 
 // lingering returns a context that ends drainWait after ctx, and with the connection.

@@ -95,15 +95,6 @@ func (s *store) change(ctx context.Context, op string, run func(context.Context,
 	return s.with(ctx, op, run)
 }
 
-// classifyStore keeps a meaning that is already there: the library's own errors
-// wrap an API error whose code says less.
-func classifyStore(op string, err error) error {
-	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrNotFound) {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	return classify(op, err)
-}
-
 // Get implements bus.Store.
 func (s *store) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
 	err = s.with(ctx, "get a value", func(ctx context.Context, values jetstream.KeyValue) error {

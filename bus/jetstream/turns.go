@@ -113,7 +113,3 @@ func acquire(ctx context.Context, from *semaphore.Weighted) error {
 	}
 	return tooManyReaders("no turn within " + turnWait.String())
 }
-
-func tooManyReaders(found string) error {
-	return &bus.TemporaryError{Op: found, Err: bus.ErrTooManyReaders}
-}

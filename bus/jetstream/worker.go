@@ -124,8 +124,8 @@ func (w *Worker) hearCancel(m *nats.Msg) {
 func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, error) {
 	const op = "publish"
 	if w.core != nil {
-		if err := w.core.hold.allowed(op); err != nil {
-			return bus.Ack{}, err
+		if reason := w.core.Held(); reason != nil {
+			return bus.Ack{}, fmt.Errorf("%s: %w", op, reason)
 		}
 		var done context.CancelFunc
 		ctx, done = w.core.answered(ctx)
