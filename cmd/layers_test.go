@@ -31,13 +31,15 @@ var layers = []struct {
 	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/cloudevents"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents"}},
+	{"bus/jetstream/wire", []string{"schemas", "bus"}},
+	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/jetstream", "bus/jetstream/wire"}},
 	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded/wholefile", nil},
 	{"bus/embedded/filestore", []string{"bus/embedded/wholefile"}},
 	{"bus/embedded/recovery", []string{"bus/embedded/filestore", "bus/embedded/wholefile"}},
 	{"bus/embedded/secrets", []string{"bus/embedded/recovery", "bus/embedded/wholefile"}},
-	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
+	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream", "bus/jetstream/worker"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
@@ -74,7 +76,7 @@ var fixtures = []string{"bus/bustest", "bus/bustest/loopback", "bus/bustest/smal
 // run on, what reads and writes it, and the suites.
 var forTests = []string{
 	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry",
-	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/gate",
+	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
 }
 
 // rooms says where a library that shapes the code around it may be seen.

@@ -89,7 +89,7 @@ func TestFloodIsNotStored(t *testing.T) {
 			sent.Add(1)
 		}
 	})
-	beta := worker(t, server, "beta")
+	beta := connectWorker(t, server, "beta")
 	for i := range 50 {
 		request := ask(t, c, "beta")
 		if _, err := beta.Publish(t.Context(), event(t, bus.ResponseSubject("beta", 0), schemas.TypeExecutionResponse, request, []byte("{}"))); err != nil {
@@ -279,7 +279,7 @@ func TestWithoutAGateAgentsTryAgain(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{External: []string{"alpha"}})
 	c := core(t, server)
-	alpha := worker(t, server, "alpha")
+	alpha := connectWorker(t, server, "alpha")
 	message := event(t, bus.ResponseSubject("alpha", 0), schemas.TypeExecutionResponse, "x", []byte("{}"))
 	if _, err := alpha.Publish(t.Context(), message); !bus.Temporary(err) {
 		t.Errorf("without a gate: %v, want a temporary error", err)
@@ -366,7 +366,7 @@ func BenchmarkResponse(b *testing.B) {
 					}
 					b.Cleanup(stop)
 				}
-				w := worker(b, server, "alpha")
+				w := connectWorker(b, server, "alpha")
 				body := make([]byte, 512)
 				for b.Loop() {
 					b.StopTimer()

@@ -20,7 +20,7 @@ func TestTracesReachNobodyElse_G40(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	if _, err := worker(t, server, "beta").Ask(t.Context(), bus.ServiceAnnounce, []byte(`{"name":"beta","description":"beta's own"}`)); err != nil {
+	if _, err := connectWorker(t, server, "beta").Ask(t.Context(), bus.ServiceAnnounce, []byte(`{"name":"beta","description":"beta's own"}`)); err != nil {
 		t.Fatal(err)
 	}
 	registered := func() uint64 {

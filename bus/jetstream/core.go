@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // acknowledgementToken is the second token of the subjects of acknowledgements. The
@@ -26,7 +27,7 @@ type Config struct {
 	// in this process too, as a name in messages; empty is then allowed.
 	URL string
 	// InProcess, when set, is a server in this process, reached without a socket.
-	InProcess InProcess
+	InProcess wire.InProcess
 	// SeedFile holds the nkey seed of a user of the core account.
 	SeedFile string
 	// Name shows in the server's list of connections.
@@ -59,10 +60,10 @@ type Config struct {
 
 // Core is the core account's connection to a ledger in JetStream.
 type Core struct {
-	endpoint   endpoint // of further connections
+	endpoint   wire.Endpoint // of further connections
 	connection *nats.Conn
 	js         jetstream.JetStream
-	returned   *signal
+	returned   *wire.Signal
 	publisher  *publisher
 	hold       hold
 	epoch      atomic.Pointer[epoch]
@@ -93,31 +94,31 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
-	core.endpoint = endpoint{
-		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
-		name: "podium " + config.Name, returned: newSignal(), logger: config.Logger,
+	core.endpoint = wire.Endpoint{
+		URL: config.URL, Process: config.InProcess, SeedFile: config.SeedFile,
+		Name: "podium " + config.Name, Returned: wire.NewSignal(), Logger: config.Logger,
 	}
 	core.publisher.hold = &core.hold
 	core.epoch.Store(newEpoch())
 	server := core.endpoint
-	server.returned, server.lost = core.returned, core.publisher.lost
-	server.failed = func(err error) {
-		if denied := server.denial(err); denied != nil {
+	server.Returned, server.Lost = core.returned, core.publisher.lost
+	server.Failed = func(err error) {
+		if denied := server.Denial(err); denied != nil {
 			refuse(denied) // it counts while the ledger is opened
 		}
 	}
 	var err error
-	if core.connection, err = server.connect(opening); err != nil {
+	if core.connection, err = server.Connect(opening); err != nil {
 		return nil, err
 	}
 	if core.connection.ConnectedDomain() == acknowledgementToken {
 		core.Close()
 		return nil, fmt.Errorf("the server's JetStream domain is called %q, so that acknowledgements and its API share subjects: call it something else", acknowledgementToken)
 	}
-	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(requestWait))
+	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(wire.RequestWait))
 	if err == nil {
 		err = core.publisher.attach(core.connection)
 	}
@@ -157,11 +158,11 @@ func (c *Core) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack
 
 // State implements bus.Ledger.
 func (c *Core) State(ctx context.Context, stream string) (bus.StreamState, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
-		return bus.StreamState{}, classify("read the state of "+stream, notFound(err))
+		return bus.StreamState{}, wire.Classify("read the state of "+stream, wire.NotFound(err))
 	}
 	return bus.StreamState{
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
@@ -178,7 +179,7 @@ func (c *Core) Amend(ctx context.Context) error {
 
 // Signal implements bus.Core.
 func (c *Core) Signal(subject string, body []byte) error {
-	return classify("signal", c.connection.Publish(subject, body))
+	return wire.Classify("signal", c.connection.Publish(subject, body))
 }
 
 // Declare implements bus.Core. Bounds that changed take effect at once; requests
@@ -188,7 +189,7 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	op := "declare agent " + agent
 	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
@@ -198,10 +199,10 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 			return nil
 		}
 	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return classify(op, err)
+		return wire.Classify(op, err)
 	}
 	if _, err = c.js.CreateOrUpdateConsumer(ctx, bus.WorkStream, want); err != nil {
-		return classify(op, err)
+		return wire.Classify(op, err)
 	}
 	return c.Flush(ctx)
 }
@@ -216,7 +217,7 @@ func (c *Core) Flush(ctx context.Context) error {
 
 // PoolState implements bus.Core.
 func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	op := "read the state of agent " + agent
 	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
@@ -224,7 +225,7 @@ func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, erro
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 		return bus.PoolState{}, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	case err != nil:
-		return bus.PoolState{}, classify(op, err)
+		return bus.PoolState{}, wire.Classify(op, err)
 	}
 	info := consumer.CachedInfo()
 	state := bus.PoolState{Size: info.Config.MaxAckPending, Waiting: info.NumWaiting}
@@ -260,8 +261,8 @@ func (c *Core) Close() {
 	if !c.endParts() {
 		return
 	}
-	c.publisher.drain(drainWait)
-	_ = c.connection.FlushTimeout(drainWait) // signals and answers; it fails when not connected
+	c.publisher.drain(wire.DrainWait)
+	_ = c.connection.FlushTimeout(wire.DrainWait) // signals and answers; it fails when not connected
 	c.connection.Close()
 	c.publisher.close()
 }

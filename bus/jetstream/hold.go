@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // errAbandoned reports an append that the server will not answer any more.
@@ -59,9 +60,9 @@ func newEpoch() *epoch {
 	return &epoch{ctx: ctx, end: end}
 }
 
-// answered bounds a request that may have to be abandoned.
-func (c *Core) answered(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := bounded(ctx)
+// Answered bounds a request that may have to be abandoned.
+func (c *Core) Answered(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := wire.Bounded(ctx)
 	stop := context.AfterFunc(c.epoch.Load().ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 
 // LastOf implements bus.Ledger.
 func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.Message, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	newest := make(map[string]bus.Message, len(subjects))
 	for len(subjects) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/backoff"
+	"podium/bus/jetstream/wire"
 )
 
 // confirmEvery and confirmTimes: a server that has just become a stream's leader may
@@ -94,7 +95,7 @@ func (c *Core) noteStreams(ctx context.Context) error {
 	for _, stream := range c.Streams() {
 		info, err := c.streamInfo(ctx, stream)
 		if err != nil {
-			return classifyStore("open stream "+stream, notFound(err))
+			return wire.ClassifyStore("open stream "+stream, wire.NotFound(err))
 		}
 		c.publisher.marks.begin(stream, info.Created, info.State.LastSeq)
 	}
@@ -144,11 +145,11 @@ func (c *Core) verify(ctx context.Context, stream string, known *mark) error {
 
 // compare returns what a stream lacks, by one look at it.
 func (c *Core) compare(ctx context.Context, stream string, known *mark) (*bus.LostError, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	seen := known.seen.Load()
 	info, err := c.streamInfo(ctx, stream)
-	err = classifyStore("verify stream "+stream, notFound(err))
+	err = wire.ClassifyStore("verify stream "+stream, wire.NotFound(err))
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
 		return &bus.LostError{Stream: stream, Seen: seen, Gone: true}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -62,7 +63,7 @@ func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit 
 	}
 	info, err := objects.GetInfo(ctx, sha256)
 	if err != nil {
-		return nil, 0, classifyStore(op, notFound(err))
+		return nil, 0, wire.ClassifyStore(op, wire.NotFound(err))
 	}
 	size := int64(info.Size) //nolint:gosec // below 64 MiB
 	limit = int(min(int64(limit), size-offset))

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -78,16 +79,16 @@ func (p *publisher) attach(connection *nats.Conn) error {
 	if err == nil {
 		err = answers.SetPendingLimits(-1, -1) // the window bounds them
 	}
-	return classify("open the ledger", err)
+	return wire.Classify("open the ledger", err)
 }
 
 func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
 	publishing := &publication{
-		subject: message.Subject, header: outgoing(message.Header), body: message.Body,
+		subject: message.Subject, header: wire.Outgoing(message.Header), body: message.Body,
 		checked: expect.Check, done: done,
 	}
 	if expect.Check {
-		publishing.header = expecting(message.Header, expect.Last)
+		publishing.header = wire.Expecting(message.Header, expect.Last)
 	}
 	p.mu.Lock()
 	p.open++
@@ -97,7 +98,7 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 	case closed:
 		p.fail(publishing, nats.ErrConnectionClosed)
 	case crowded:
-		p.fail(publishing, errCrowded)
+		p.fail(publishing, wire.ErrCrowded)
 	default:
 		p.forward(publishing)
 	}
@@ -139,7 +140,7 @@ func (p *publisher) send(publishing *publication, header nats.Header) {
 // unsent is told why a message was not sent, or only in part. A batch that the
 // client refuses has no end at the server. Its lane's lock is held.
 func (p *publisher) unsent(publishing *publication, err error) {
-	err = unsendable(err)
+	err = wire.Unsendable(err)
 	if len(publishing.before) > 0 && !bus.Temporary(err) && !p.connection.IsClosed() {
 		publishing.lane.apart(publishing)
 		return
@@ -175,7 +176,7 @@ func (p *publisher) answered(m *nats.Msg) {
 		p.fail(publishing, jetstream.ErrNoStreamResponse) // no stream holds the subject
 		return
 	}
-	ack, err := readAnswer(m.Data, len(publishing.before)+1)
+	ack, err := wire.ReadAnswer(m.Data, len(publishing.before)+1)
 	if err == nil && !p.marks.advance(ack, len(publishing.before)) {
 		err = &bus.TemporaryError{Op: "publish", Err: errLedgerShrank} // what it stands in is not the ledger's stream
 	}
@@ -212,7 +213,7 @@ func (p *publisher) settle(count int) {
 
 // fail reports a publication, and all of its batch, as failed.
 func (p *publisher) fail(last *publication, err error) {
-	err = classify("publish", err)
+	err = wire.Classify("publish", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, publishing := range last.before {

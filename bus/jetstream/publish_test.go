@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // TestMuteServer: what is not answered is given up as temporary, once each and in
@@ -121,7 +122,7 @@ func TestRefusedBeforeItsLane(t *testing.T) {
 		crowded := newWitness(1)
 		publishMany(p, crowded)
 		synctest.Wait()
-		crowded.mustHave(t, 1, func(err error) bool { return errors.Is(err, errCrowded) && bus.Temporary(err) })
+		crowded.mustHave(t, 1, func(err error) bool { return errors.Is(err, wire.ErrCrowded) && bus.Temporary(err) })
 		p.mu.Lock()
 		p.open -= publishWindow
 		p.mu.Unlock()

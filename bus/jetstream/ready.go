@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // readyWait bounds the question whether JetStream can be used. A server whose
@@ -35,11 +36,11 @@ func (c *Core) ready(ctx context.Context, seedFile string) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &bus.TemporaryError{Op: op, Err: errNoAnswer}
 	case api != nil && api.ErrorCode == jetstream.JSErrCodeJetStreamNotEnabledForAccount:
-		return fmt.Errorf("%s: the account of the key in %s has no JetStream; write `jetstream: enabled` into it: %s", op, seedFile, advice)
+		return fmt.Errorf("%s: the account of the key in %s has no JetStream; write `jetstream: enabled` into it: %s", op, seedFile, wire.Advice)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !here && c.connection.ConnectedClusterName() == "":
-		return fmt.Errorf("%s: the server runs without JetStream; add a block `jetstream` to its configuration: %s", op, advice)
+		return fmt.Errorf("%s: the server runs without JetStream; add a block `jetstream` to its configuration: %s", op, wire.Advice)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled): // or it is on other servers of the cluster, which are away
 		return &bus.TemporaryError{Op: op, Err: errors.New("no server with JetStream is there yet")}
 	}
-	return classify(op, err)
+	return wire.Classify(op, err)
 }

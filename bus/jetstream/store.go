@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // openBuckets creates the buckets and the object store that are missing.
@@ -22,7 +23,7 @@ func (c *Core) openBuckets(ctx context.Context, config Config, asItIs bool) erro
 			})
 		}
 		if err != nil {
-			return classify("open bucket "+bucket, err)
+			return wire.Classify("open bucket "+bucket, err)
 		}
 	}
 	return c.openArtifacts(ctx, config, asItIs)
@@ -40,7 +41,7 @@ func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) er
 		_, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: bus.ArtifactBucket, MaxBytes: bound, Storage: jetstream.FileStorage, Replicas: max(config.Replicas, 1),
 		})
-		return classify("open bucket "+bus.ArtifactBucket, err)
+		return wire.Classify("open bucket "+bus.ArtifactBucket, err)
 	}
 	var info *jetstream.StreamInfo
 	if err == nil && asItIs {
@@ -50,7 +51,7 @@ func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) er
 		info, err = c.streamInfo(ctx, bus.ArtifactStream)
 	}
 	if err != nil {
-		return classify("open bucket "+bus.ArtifactBucket, err)
+		return wire.Classify("open bucket "+bus.ArtifactBucket, err)
 	}
 	changed := info.Config
 	if bound > 0 {
@@ -60,7 +61,7 @@ func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) er
 		return nil
 	}
 	_, err = c.js.UpdateStream(ctx, changed)
-	return classify("amend bucket "+bus.ArtifactBucket, err)
+	return wire.Classify("amend bucket "+bus.ArtifactBucket, err)
 }
 
 // A store is one bucket.
@@ -75,7 +76,7 @@ func (c *Core) Store(bucket string) bus.Store { return &store{core: c, bucket: b
 
 // with runs one operation on the bucket.
 func (s *store) with(ctx context.Context, op string, run func(context.Context, jetstream.KeyValue) error) error {
-	ctx, cancel := s.core.answered(ctx)
+	ctx, cancel := s.core.Answered(ctx)
 	defer cancel()
 	values, err := s.core.js.KeyValue(ctx, s.bucket)
 	if err == nil {
@@ -84,7 +85,7 @@ func (s *store) with(ctx context.Context, op string, run func(context.Context, j
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		err = fmt.Errorf("%w: %w", bus.ErrConflict, err)
 	}
-	return classifyStore(op+" in "+s.bucket, notFound(err))
+	return wire.ClassifyStore(op+" in "+s.bucket, wire.NotFound(err))
 }
 
 // change is with for what the bucket keeps.

@@ -10,6 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/backoff"
+	"podium/bus/jetstream/wire"
 )
 
 // A server allows 1,000 consumers on a stream, those of all processes and the
@@ -89,14 +90,14 @@ func (c *Core) awaitRoom(ctx context.Context, stream string) error {
 		info, err := c.streamInfo(ctx, stream)
 		switch {
 		case err != nil:
-			return classify("look for room", notFound(err))
+			return wire.Classify("look for room", wire.NotFound(err))
 		case info.State.Consumers < visitorsEnd:
 			return nil
 		case time.Now().After(end):
-			return tooManyReaders(fmt.Sprintf("%d consumers", info.State.Consumers))
+			return wire.TooManyReaders(fmt.Sprintf("%d consumers", info.State.Consumers))
 		}
 		if err := backoff.Pause(ctx, turnPoll); err != nil {
-			return classify("wait for room", err)
+			return wire.Classify("wait for room", err)
 		}
 	}
 }
@@ -109,7 +110,7 @@ func acquire(ctx context.Context, from *semaphore.Weighted) error {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
-		return classify("wait for a turn", err)
+		return wire.Classify("wait for a turn", err)
 	}
-	return tooManyReaders("no turn within " + turnWait.String())
+	return wire.TooManyReaders("no turn within " + turnWait.String())
 }

@@ -8,7 +8,7 @@ import (
 
 	"podium/agents/exec"
 	"podium/bus/agent"
-	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/service"
 	"podium/schemas"
 )
@@ -85,7 +85,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	})
 }
 
-func (c *agentExecCommand) connect(env *environment) (worker *jetstream.Worker, about service.ExternalAgent, err error) {
+func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, about service.ExternalAgent, err error) {
 	if err = env.place(); err != nil {
 		return nil, about, err
 	}

@@ -21,6 +21,7 @@ import (
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/history"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -120,7 +121,7 @@ func (d *crashDesk) own(ctx context.Context, profiles *supervisor.Profiles) erro
 
 // serve is the life of one process of an agent.
 func (d *crashDesk) serve(ctx context.Context, agentName string, wrap func(bus.Worker) bus.Worker, handle agent.HandlerFunc) error {
-	worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+	worker, err := worker.Connect(ctx, worker.Config{
 		URL: d.server.URL(), SeedFile: d.server.Keys().Agents[agentName].SeedFile, Agent: agentName, Logger: zerolog.Nop(),
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/agent"
-	ledger "podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 )
 
@@ -124,7 +124,7 @@ func newSoak(t *testing.T) *soak {
 // work serves the external agent that does the work.
 func (s *soak) work() {
 	s.t.Helper()
-	worker, err := ledger.ConnectWorker(s.t.Context(), ledger.WorkerConfig{
+	worker, err := worker.Connect(s.t.Context(), worker.Config{
 		URL: s.service.instance().NATS, SeedFile: filepath.Join(s.service.data, "credentials", "agent-worker.nk"), Agent: "worker", Logger: zerolog.Nop(),
 	})
 	if err != nil {

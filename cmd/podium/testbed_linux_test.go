@@ -21,6 +21,7 @@ import (
 	"podium/bus/agent"
 	"podium/bus/backoff"
 	ledger "podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -72,7 +73,7 @@ type testbed struct {
 	mailbox         *dovecot.Server
 	mailed, chatted answers
 	delivered       deliveries
-	courier         *ledger.Worker
+	courier         *worker.Worker
 	found           map[string]bool // by a verdict
 
 	mutex     sync.Mutex
@@ -164,7 +165,7 @@ func (b *testbed) firstStart(t *testing.T) {
 	log := zerolog.New(said).With().Timestamp().Logger()
 	var failed error
 	within(t, startLimit, "the agent has joined", func() bool {
-		b.courier, failed = ledger.ConnectWorker(b.t.Context(), ledger.WorkerConfig{
+		b.courier, failed = worker.Connect(b.t.Context(), worker.Config{
 			URL: "nats://" + b.machine.nats, SeedFile: seed, Agent: "courier", Logger: log,
 		})
 		return failed == nil

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
 )
@@ -23,9 +23,9 @@ const wellAfter = 3 * time.Second
 // An inProcess is an agent that this process serves itself.
 type inProcess struct {
 	name  string
-	serve func(ctx context.Context, worker *jetstream.Worker) error
+	serve func(ctx context.Context, worker *worker.Worker) error
 
-	worker *jetstream.Worker // that Start has connected, until Run takes it
+	worker *worker.Worker // that Start has connected, until Run takes it
 
 	mu      sync.Mutex
 	problem string // why it is not served; empty when it is
@@ -50,11 +50,11 @@ func (s *Service) inProcessAgents() []*inProcess {
 		agent := &inProcess{name: name}
 		switch h := s.handlers[name]; {
 		case h != nil:
-			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error {
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error {
 				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
 			}
 		case s.settings.Agents[name].Kind == config.KindSupervisor:
-			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error { return s.receive(ctx, worker, name) }
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error { return s.receive(ctx, worker, name) }
 		default:
 			continue // it joins from elsewhere
 		}

@@ -1,4 +1,4 @@
-package jetstream
+package worker
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -21,7 +22,7 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("fetch %d requests: at least one", n)
 	}
-	backoff := firstBackoff
+	backoff := wire.FirstBackoff
 	for oneOnly := false; ; {
 		p, err := w.adopt(n, oneOnly)
 		if err != nil {
@@ -40,7 +41,7 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 		}
 		oneOnly = outcome == pullCrowded
 		if outcome != pullRefused {
-			backoff = firstBackoff
+			backoff = wire.FirstBackoff
 			continue
 		}
 		select { // no such durable yet, or a server that is not ready
@@ -52,7 +53,7 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 		case <-w.closed:
 			return nil, bus.ErrClosed
 		}
-		backoff = min(2*backoff, longestBackoff)
+		backoff = min(2*backoff, wire.LongestBackoff)
 	}
 }
 

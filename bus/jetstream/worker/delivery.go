@@ -1,4 +1,4 @@
-package jetstream
+package worker
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // Words of the acknowledgement protocol (ADR-15 of NATS).
@@ -21,15 +22,15 @@ const (
 type delivery struct {
 	worker  *Worker
 	raw     *nats.Msg
-	at      position
+	at      wire.Position
 	message bus.Message
 	server  string
 }
 
-func newDelivery(w *Worker, m *nats.Msg, at position) *delivery {
+func newDelivery(w *Worker, m *nats.Msg, at wire.Position) *delivery {
 	return &delivery{worker: w, raw: m, at: at, server: w.connection.ConnectedServerId(), message: bus.Message{
-		Subject: m.Subject, Header: incoming(m.Header), Body: m.Data,
-		Stream: bus.WorkStream, Sequence: at.stream, Recorded: at.recorded,
+		Subject: m.Subject, Header: wire.Incoming(m.Header), Body: m.Data,
+		Stream: bus.WorkStream, Sequence: at.Stream, Recorded: at.Recorded,
 	}}
 }
 
@@ -37,7 +38,7 @@ func newDelivery(w *Worker, m *nats.Msg, at position) *delivery {
 func (d *delivery) Message() bus.Message { return d.message }
 
 // Deliveries implements bus.Delivery.
-func (d *delivery) Deliveries() int { return d.at.deliveries }
+func (d *delivery) Deliveries() int { return d.at.Deliveries }
 
 // Server implements bus.Delivery. The server's id is made anew at each start. A
 // message that is read when its connection has been lost and is back gets the name of
@@ -46,7 +47,7 @@ func (d *delivery) Server() string { return d.server }
 
 // InProgress implements bus.Delivery.
 func (d *delivery) InProgress() error {
-	return classify("report work in progress", d.worker.connection.Publish(d.raw.Reply, []byte(inProgress)))
+	return wire.Classify("report work in progress", d.worker.connection.Publish(d.raw.Reply, []byte(inProgress)))
 }
 
 // Ack implements bus.Delivery.
@@ -61,5 +62,5 @@ func (d *delivery) Nak(wait time.Duration) error {
 	if wait > 0 {
 		body = fmt.Sprintf(`%s {"delay":%d}`, nak, wait)
 	}
-	return classify("give a request back", d.worker.connection.Publish(d.raw.Reply, []byte(body)))
+	return wire.Classify("give a request back", d.worker.connection.Publish(d.raw.Reply, []byte(body)))
 }

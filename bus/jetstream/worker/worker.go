@@ -1,4 +1,10 @@
-package jetstream
+// Package worker is an agent's connection to the ledger: it pulls the requests to one
+// agent by its durable consumer, publishes what the agent says, and asks the core
+// services. See bus.Worker for what it promises.
+//
+// What it has pulled and nobody has taken goes back to the stream. Its permissions are
+// the server's: it reaches no other agent's requests or subjects.
+package worker
 
 import (
 	"context"
@@ -12,6 +18,8 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
+	"podium/bus/jetstream"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -22,28 +30,28 @@ const (
 	permitBuffer = 256
 )
 
-// WorkerConfig says as which agent to connect.
-type WorkerConfig struct {
+// Config says as which agent to connect.
+type Config struct {
 	// URL of the server, or several with commas between.
 	URL string
 	// InProcess, when set, is a server in this process, reached without a socket.
-	InProcess InProcess
+	InProcess wire.InProcess
 	// SeedFile holds the nkey seed of the agent.
 	SeedFile string
 	// Agent is its name; the server knows it by the key, and refuses another's subjects.
 	Agent string
 	// Core, when set, is the core's connection of the same process: what it holds back is
 	// held back for the worker, too.
-	Core   *Core
+	Core   *jetstream.Core
 	Logger zerolog.Logger
 }
 
 // Worker is one process of an agent, connected to the agents' account.
 type Worker struct {
 	agent      string
-	core       *Core // nil in a process of its own
+	core       *jetstream.Core // nil in a process of its own
 	connection *nats.Conn
-	returned   *signal
+	returned   *wire.Signal
 	denials    *denials
 	cancelled  chan string
 	permitted  chan schemas.PermitAnswer
@@ -57,23 +65,23 @@ type Worker struct {
 
 var _ bus.Worker = (*Worker)(nil)
 
-// ConnectWorker connects an agent. Its durable need not exist yet (see
+// Connect connects an agent. Its durable need not exist yet (see
 // bus.Core.Declare): Fetch waits for it.
-func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
+func Connect(ctx context.Context, config Config) (*Worker, error) {
 	if !schemas.ValidAgentName(config.Agent) {
 		return nil, fmt.Errorf("%q cannot be the name of an agent", config.Agent)
 	}
 	w := &Worker{
-		agent: config.Agent, core: config.Core, returned: newSignal(), denials: newDenials(),
+		agent: config.Agent, core: config.Core, returned: wire.NewSignal(), denials: newDenials(),
 		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
-	connection, err := endpoint{
-		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
-		name: "podium agent " + config.Agent, inbox: agentInbox + config.Agent,
-		returned: w.returned, failed: w.denials.report,
-		closed: func() { close(w.closed) }, logger: config.Logger,
-	}.connect(ctx)
+	connection, err := wire.Endpoint{
+		URL: config.URL, Process: config.InProcess, SeedFile: config.SeedFile,
+		Name: "podium agent " + config.Agent, Inbox: agentInbox + config.Agent,
+		Returned: w.returned, Failed: w.denials.report,
+		Closed: func() { close(w.closed) }, Logger: config.Logger,
+	}.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +95,7 @@ func ConnectWorker(ctx context.Context, config WorkerConfig) (*Worker, error) {
 	}
 	if err != nil {
 		w.Close()
-		return nil, classify("connect agent "+w.agent, err)
+		return nil, wire.Classify("connect agent "+w.agent, err)
 	}
 	return w, nil
 }
@@ -128,14 +136,14 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 			return bus.Ack{}, fmt.Errorf("%s: %w", op, reason)
 		}
 		var done context.CancelFunc
-		ctx, done = w.core.answered(ctx)
+		ctx, done = w.core.Answered(ctx)
 		defer done()
 	}
-	reply, err := w.request(ctx, op, &nats.Msg{Subject: message.Subject, Header: outgoing(message.Header), Data: message.Body})
+	reply, err := w.request(ctx, op, &nats.Msg{Subject: message.Subject, Header: wire.Outgoing(message.Header), Data: message.Body})
 	if err != nil {
 		return bus.Ack{}, err
 	}
-	return readAnswer(reply.Data, 1)
+	return wire.ReadAnswer(reply.Data, 1)
 }
 
 // Ask implements bus.Worker.
@@ -145,11 +153,11 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	switch text, code := reply.Header.Get(errorHeader), reply.Header.Get(errorCodeHeader); {
+	switch text, code := reply.Header.Get(wire.ErrorHeader), reply.Header.Get(wire.ErrorCodeHeader); {
 	case text == "":
-	case code == codeBusy:
+	case code == wire.CodeBusy:
 		return nil, &bus.TemporaryError{Op: op, Err: errors.New(text)}
-	case code == codeRefused:
+	case code == wire.CodeRefused:
 		return nil, fmt.Errorf("%s: %w", op, &bus.RefusedError{Reason: text})
 	default:
 		return nil, fmt.Errorf("%s: %s", op, text)
@@ -164,7 +172,7 @@ func (w *Worker) Artifacts(request string) bus.Artifacts {
 
 // request sends a message and waits for its answer, its refusal, or ctx.
 func (w *Worker) request(ctx context.Context, op string, m *nats.Msg) (*nats.Msg, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -173,7 +181,7 @@ func (w *Worker) request(ctx context.Context, op string, m *nats.Msg) (*nats.Msg
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, bus.ErrDenied) {
 		err = cause
 	}
-	return reply, classify(op, err)
+	return reply, wire.Classify(op, err)
 }
 
 // Close gives back what came and was not taken, and closes the connection. A

@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"context"
@@ -18,9 +18,9 @@ const (
 	codeMaximumConsumers   jetstream.ErrorCode = 10026
 	codeInsufficient       jetstream.ErrorCode = 10023
 	codeNoMessage          jetstream.ErrorCode = 10037
-	codeStorageResources   jetstream.ErrorCode = 10047
-	codeStreamNotFound     jetstream.ErrorCode = 10059
-	codeMessageTooLarge    jetstream.ErrorCode = 10054
+	CodeStorageResources   jetstream.ErrorCode = 10047
+	CodeStreamNotFound     jetstream.ErrorCode = 10059
+	CodeMessageTooLarge    jetstream.ErrorCode = 10054
 	codeWrongLastSequence  jetstream.ErrorCode = 10071
 	codeStoreFailed        jetstream.ErrorCode = 10077
 	codeHeaderTooLarge     jetstream.ErrorCode = 10097
@@ -30,17 +30,17 @@ const (
 // errSwallowed reports an append that the server took for a repeat.
 var errSwallowed = errors.New("the server took the message for a repeat and did not store it")
 
-// errCrowded reports more publishes under way than the server can be expected to
+// ErrCrowded reports more publishes under way than the server can be expected to
 // answer in time.
-var errCrowded = errors.New("too many publishes wait for the server")
+var ErrCrowded = errors.New("too many publishes wait for the server")
 
-// classify gives an error of the client or the server the meaning that bus knows.
-func classify(op string, err error) error {
+// Classify gives an error of the client or the server the meaning that bus knows.
+func Classify(op string, err error) error {
 	if err == nil || bus.Temporary(err) {
 		return err
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return classifyAPI(op, api)
+		return ClassifyAPI(op, api)
 	}
 	switch {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionDraining):
@@ -55,9 +55,9 @@ func classify(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// unsendable tells what the client has against a message from what is wrong with
+// Unsendable tells what the client has against a message from what is wrong with
 // the connection: then the server may have the message or not.
-func unsendable(err error) error {
+func Unsendable(err error) error {
 	for _, candidate := range [...]error{
 		nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrBadHeaderMsg, nats.ErrHeadersNotSupported, nats.ErrInvalidMsg,
 		nats.ErrConnectionClosed, nats.ErrConnectionDraining, nats.ErrInvalidConnection,
@@ -73,7 +73,7 @@ func transient(err error) bool {
 	for _, candidate := range [...]error{
 		nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
-		jetstream.ErrNoStreamResponse, errCrowded, jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
+		jetstream.ErrNoStreamResponse, ErrCrowded, jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
 	} {
 		if errors.Is(err, candidate) {
 			return true
@@ -82,18 +82,19 @@ func transient(err error) bool {
 	return false
 }
 
-func classifyAPI(op string, api *jetstream.APIError) error {
+// ClassifyAPI is Classify for an error in the server's own words.
+func ClassifyAPI(op string, api *jetstream.APIError) error {
 	switch api.ErrorCode {
 	case codeWrongLastSequence, codeWrongLastSequence2:
 		return fmt.Errorf("%s: %w", op, bus.ErrConflict)
-	case codeMessageTooLarge, codeHeaderTooLarge:
+	case CodeMessageTooLarge, codeHeaderTooLarge:
 		return fmt.Errorf("%s: %w", op, bus.ErrTooLarge)
 	case codeNoMessage:
 		return fmt.Errorf("%s: %w", op, bus.ErrNotFound)
-	case codeAccountResources, codeInsufficient, codeStorageResources:
+	case codeAccountResources, codeInsufficient, CodeStorageResources:
 		return fmt.Errorf("%s: %w", op, bus.ErrFull)
 	case codeMaximumConsumers:
-		return tooManyReaders(op)
+		return TooManyReaders(op)
 	case codeStoreFailed:
 		if strings.Contains(api.Description, "maximum") { // bytes or messages exceeded
 			return fmt.Errorf("%s: %w", op, bus.ErrFull)
@@ -106,8 +107,8 @@ func classifyAPI(op string, api *jetstream.APIError) error {
 	return fmt.Errorf("%s: %w", op, api)
 }
 
-// notFound maps the library's ways to say so.
-func notFound(err error) error {
+// NotFound maps the library's ways to say so.
+func NotFound(err error) error {
 	for _, candidate := range [...]error{
 		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
 		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
@@ -119,15 +120,16 @@ func notFound(err error) error {
 	return err
 }
 
-// classifyStore keeps a meaning that is already there: the library's own errors
+// ClassifyStore keeps a meaning that is already there: the library's own errors
 // wrap an API error whose code says less.
-func classifyStore(op string, err error) error {
+func ClassifyStore(op string, err error) error {
 	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrNotFound) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return classify(op, err)
+	return Classify(op, err)
 }
 
-func tooManyReaders(found string) error {
+// TooManyReaders is bus.ErrTooManyReaders, and what was found instead of room.
+func TooManyReaders(found string) error {
 	return &bus.TemporaryError{Op: found, Err: bus.ErrTooManyReaders}
 }

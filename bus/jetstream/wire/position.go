@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"strconv"
@@ -8,29 +8,29 @@ import (
 
 const ackPrefix = "$JS.ACK."
 
-// A position is what the reply subject of a delivery says of it. Only the server
+// A Position is what the reply subject of a delivery says of it. Only the server
 // can set one, so it also tells a message from a status.
-type position struct {
-	deliveries       int
-	stream, consumer uint64 // sequences
-	recorded         time.Time
-	pending          uint64 // messages for the consumer behind this one
+type Position struct {
+	Deliveries       int
+	Stream, Consumer uint64 // sequences
+	Recorded         time.Time
+	Pending          uint64 // messages for the consumer behind this one
 }
 
-// parsePosition reads
+// ParsePosition reads
 //
 //	$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<time>.<pending>
 //	$JS.ACK.<domain>.<account>.<the same seven>.<random>
-func parsePosition(reply string) (position, bool) {
+func ParsePosition(reply string) (Position, bool) {
 	rest, ok := strings.CutPrefix(reply, ackPrefix)
 	if !ok {
-		return position{}, false
+		return Position{}, false
 	}
 	var tokens [11]string
 	count := 0
 	for more := true; more; count++ {
 		if count == len(tokens) {
-			return position{}, false
+			return Position{}, false
 		}
 		tokens[count], rest, more = strings.Cut(rest, ".")
 	}
@@ -40,21 +40,21 @@ func parsePosition(reply string) (position, bool) {
 	case count >= 9:
 		first = 4
 	default:
-		return position{}, false
+		return Position{}, false
 	}
 	var values [5]uint64
 	for i := range values {
 		value, err := strconv.ParseUint(tokens[first+i], 10, 63)
 		if err != nil {
-			return position{}, false
+			return Position{}, false
 		}
 		values[i] = value
 	}
-	return position{
-		deliveries: int(values[0]), //nolint:gosec // 63 bits
-		stream:     values[1],
-		consumer:   values[2],
-		recorded:   time.Unix(0, int64(values[3])).UTC(), //nolint:gosec // 63 bits
-		pending:    values[4],
+	return Position{
+		Deliveries: int(values[0]), //nolint:gosec // 63 bits
+		Stream:     values[1],
+		Consumer:   values[2],
+		Recorded:   time.Unix(0, int64(values[3])).UTC(), //nolint:gosec // 63 bits
+		Pending:    values[4],
 	}, true
 }

@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ type answer struct {
 	Error     *jetstream.APIError `json:"error"`
 }
 
-// readAnswer returns the ack for so many messages, or why there is none.
-func readAnswer(body []byte, count int) (bus.Ack, error) {
+// ReadAnswer returns the ack for so many messages, or why there is none.
+func ReadAnswer(body []byte, count int) (bus.Ack, error) {
 	const op = "publish"
 	if ack, ok := plainAnswer(body); ok && count == 1 {
 		return ack, nil
@@ -31,9 +31,9 @@ func readAnswer(body []byte, count int) (bus.Ack, error) {
 	case err != nil || said.Error == nil && said.Stream == "":
 		return bus.Ack{}, &bus.TemporaryError{Op: op, Err: jetstream.ErrInvalidJSAck}
 	case said.Error != nil:
-		return bus.Ack{}, classifyAPI(op, said.Error)
+		return bus.Ack{}, ClassifyAPI(op, said.Error)
 	case said.Duplicate:
-		return bus.Ack{}, classify(op, errSwallowed)
+		return bus.Ack{}, Classify(op, errSwallowed)
 	case count > 1 && said.Count != uint64(count): //nolint:gosec // positive
 		return bus.Ack{}, &bus.TemporaryError{Op: op, Err: jetstream.ErrInvalidJSAck}
 	}

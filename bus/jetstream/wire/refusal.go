@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"podium/bus"
 )
 
-// advice says how an account of a server's own comes to what Podium needs.
-const advice = "`podium nats accounts` prints the accounts that the server needs"
+// Advice says how an account of a server's own comes to what Podium needs.
+const Advice = "`podium nats accounts` prints the accounts that the server needs"
 
 // refusal tells what nobody but an operator can mend from what another try may
 // not meet, which is temporary.
-func (e endpoint) refusal(ctx context.Context, err error) error {
+func (e Endpoint) refusal(ctx context.Context, err error) error {
 	const op = "connect to the ledger"
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
 	for _, refused := range [...]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {
 		if errors.Is(err, refused) {
-			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w: %w", op, e.seedFile, advice, bus.ErrDenied, err)
+			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w: %w", op, e.SeedFile, Advice, bus.ErrDenied, err)
 		}
 	}
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
@@ -36,12 +36,12 @@ func (e endpoint) refusal(ctx context.Context, err error) error {
 	return &bus.TemporaryError{Op: op, Err: err}
 }
 
-// A denial is an answer of the server to something that the permissions of a user
-// do not cover. It comes apart from the request, which has no answer then.
-func (e endpoint) denial(err error) error {
+// Denial returns bus.ErrDenied for an answer of the server to something that the
+// permissions of a user do not cover, else nil. It comes apart from the request, which has no answer then.
+func (e Endpoint) Denial(err error) error {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return nil
 	}
 	return fmt.Errorf("open the ledger: %w: the user of %s has to be one of the core account, without permissions that narrow it; %s (%w)",
-		bus.ErrDenied, e.seedFile, advice, err)
+		bus.ErrDenied, e.SeedFile, Advice, err)
 }

@@ -1,4 +1,4 @@
-package jetstream
+package worker
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -47,7 +48,7 @@ const (
 // newPull sends a request. One only, it waits for a single message; else it
 // takes all that is there, up to n, or waits for the next.
 func (w *Worker) newPull(n int, oneOnly bool) (*pull, error) {
-	p := &pull{worker: w, batch: n, returned: w.returned.next(), expires: time.Now().Add(pullWait), news: make(chan struct{}, 1)}
+	p := &pull{worker: w, batch: n, returned: w.returned.Next(), expires: time.Now().Add(pullWait), news: make(chan struct{}, 1)}
 	request := `{"expires":` + strconv.FormatInt(int64(pullWait), 10)
 	if oneOnly {
 		p.batch = 1
@@ -61,11 +62,11 @@ func (w *Worker) newPull(n int, oneOnly bool) (*pull, error) {
 	p.subscription, err = w.connection.Subscribe(inbox, p.receive)
 	p.mu.Unlock()
 	if err != nil {
-		return nil, classify("fetch", err)
+		return nil, wire.Classify("fetch", err)
 	}
 	subject := agentAPI + ".CONSUMER.MSG.NEXT." + bus.WorkStream + "." + w.agent
 	if err := w.connection.PublishRequest(subject, inbox, []byte(request)); err != nil {
-		if err = classify("fetch", err); !bus.Temporary(err) {
+		if err = wire.Classify("fetch", err); !bus.Temporary(err) {
 			p.discard()
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func (w *Worker) newPull(n int, oneOnly bool) (*pull, error) {
 func (p *pull) receive(m *nats.Msg) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, ok := parsePosition(m.Reply)
+	at, ok := wire.ParsePosition(m.Reply)
 	switch {
 	case !ok:
 		p.status(m.Header.Get("Status"), m.Header.Get("Description"))

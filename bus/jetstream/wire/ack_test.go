@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestReadAnswer(t *testing.T) {
 		{`+OK`, 1, bus.Ack{}, nil},
 		{``, 1, bus.Ack{}, nil},
 	} {
-		got, err := readAnswer([]byte(test.body), test.count)
+		got, err := ReadAnswer([]byte(test.body), test.count)
 		switch {
 		case got != test.want:
 			t.Errorf("%s: %+v", test.body, got)

@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"strconv"
@@ -15,11 +15,11 @@ const serverPrefix = "nats-"
 // How the answer of a service says why there is none, as in NATS services.
 const (
 	// errorHeader is where an answer tells its error, as in NATS services.
-	errorHeader     = "Nats-Service-Error"
-	errorCodeHeader = "Nats-Service-Error-Code"
-	codeFailed      = "500"
-	codeBusy        = "503" // the same question may be asked again
-	codeRefused     = "403" // no other try can succeed
+	ErrorHeader     = "Nats-Service-Error"
+	ErrorCodeHeader = "Nats-Service-Error-Code"
+	CodeFailed      = "500"
+	CodeBusy        = "503" // the same question may be asked again
+	CodeRefused     = "403" // no other try can succeed
 )
 
 // serverHeader reports whether a header belongs to the server.
@@ -27,9 +27,9 @@ func serverHeader(name string) bool {
 	return len(name) >= len(serverPrefix) && strings.EqualFold(name[:len(serverPrefix)], serverPrefix)
 }
 
-// outgoing returns the headers that a publisher may set: those of the message
+// Outgoing returns the headers that a publisher may set: those of the message
 // itself, which are not to be changed, unless one of them is the server's.
-func outgoing(header bus.Header) nats.Header {
+func Outgoing(header bus.Header) nats.Header {
 	for name := range header {
 		if serverHeader(name) {
 			return copied(header)
@@ -38,9 +38,9 @@ func outgoing(header bus.Header) nats.Header {
 	return nats.Header(header)
 }
 
-// expecting returns the headers that a publisher may set, and the sequence that
+// Expecting returns the headers that a publisher may set, and the sequence that
 // the server has to find as the last of the subject.
-func expecting(header bus.Header, last uint64) nats.Header {
+func Expecting(header bus.Header, last uint64) nats.Header {
 	out := copied(header)
 	out[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(last, 10)}
 	return out
@@ -56,8 +56,8 @@ func copied(header bus.Header) nats.Header {
 	return out
 }
 
-// incoming takes the server's headers away from a message that was read.
-func incoming(header nats.Header) bus.Header {
+// Incoming takes the server's headers away from a message that was read.
+func Incoming(header nats.Header) bus.Header {
 	for name := range header {
 		if serverHeader(name) {
 			delete(header, name)

@@ -1,4 +1,4 @@
-package jetstream
+package wire
 
 import (
 	"context"
@@ -43,13 +43,13 @@ func TestClassify(t *testing.T) {
 		{nats.ErrTimeout, temporary},
 		{nats.ErrNoResponders, temporary},
 		{jetstream.ErrNoStreamResponse, temporary},
-		{errCrowded, temporary},
+		{ErrCrowded, temporary},
 		{context.DeadlineExceeded, temporary},
 		{fmt.Errorf("%w: for publish to x", nats.ErrPermissionViolation), bus.ErrDenied},
 		{errSwallowed, permanent},
 		{nats.ErrBadSubject, permanent},
 	} {
-		got := classify("publish", test.err)
+		got := Classify("publish", test.err)
 		switch {
 		case errors.Is(test.want, temporary) || errors.Is(test.want, permanent):
 			if bus.Temporary(got) != errors.Is(test.want, temporary) || !errors.Is(got, errors.Unwrap(test.err)) && !errors.Is(got, test.err) {
@@ -59,7 +59,7 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%v became %v, want %v", test.err, got, test.want)
 		}
 	}
-	if classify("publish", nil) != nil {
+	if Classify("publish", nil) != nil {
 		t.Error("no error became one")
 	}
 }
