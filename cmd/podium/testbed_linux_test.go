@@ -20,7 +20,6 @@ import (
 
 	"podium/bus/agent"
 	"podium/bus/backoff"
-	ledger "podium/bus/jetstream"
 	"podium/bus/jetstream/worker"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
