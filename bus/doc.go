@@ -129,7 +129,7 @@
 //     before; else it comes again. Its large body stays a reference
 //     (TestReceiveHandsOver_X03).
 //  21. Of what is not taken over, what has expired is dropped, what can be answered
-//     is answered with a failure, and the rest is handed to be isolated
+//     is answered with a failure, and the rest goes into quarantine
 //     (TestReceiveRefuses_X06). A question is not taken over
 //     (TestReceiveRefusesUndeclaredKinds).
 //  22. A supervisor is held to all that an agent is held to, however deep it is

@@ -119,7 +119,7 @@ func TestSharedRecordsAreBounded(t *testing.T) {
 	for i, request := range d.requests("worker") {
 		size := 3 << 10
 		if i%20 == 7 {
-			size = artifact.ClaimLimit
+			size = artifact.InlineLimit
 		}
 		d.answerWhole("worker", &request, strings.Repeat("x", size))
 	}

@@ -33,7 +33,7 @@ func (g *graphs) bring(number int, tasks []schemas.Task) {
 		ID: id, Source: "/podium/planner", Type: schemas.TypeExecutionRequest, Time: g.now, Profile: "graph", PartitionKey: id,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	if len(body) > artifact.ClaimLimit {
+	if len(body) > artifact.InlineLimit {
 		g.must(artifact.Offload(g.tb.Context(), g.ledger.Artifacts(), &event))
 	}
 	g.put(bus.InSubject("agent", 0), &event)

@@ -111,7 +111,7 @@ func (d *desk) say(thread, id, text string) uint64 {
 func (d *desk) put(subject string, event *schemas.Event) uint64 {
 	d.tb.Helper()
 	if event.Artifact != nil && event.Artifact.Grant == "" {
-		d.grants().Vouch(subject, event)
+		d.grants().GrantBody(subject, event)
 	}
 	message, err := cloudevents.Encode(subject, event)
 	d.must(err)

@@ -76,7 +76,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			if seen.fetched[stolen.SHA256] > 0 {
 				t.Error("the body was fetched")
 			}
-			d.answerWhole("worker", &request, strings.Repeat("x", artifact.ClaimLimit))
+			d.answerWhole("worker", &request, strings.Repeat("x", artifact.InlineLimit))
 			d.deliverAll(o, "chat")
 			if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s %s", run.State, run.Status)
@@ -220,7 +220,7 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 	d.must(err)
 	const hash = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
 	d.answerWithData(&requests[0], string(dataOf(t, schemas.Artifact{SHA256: hash, Size: 1, Grant: later.Put("worker", hash)})))
-	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.ClaimLimit))
+	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.InlineLimit))
 	body, err := schemas.Marshal(response)
 	d.must(err)
 	large := schemas.Event{
@@ -228,7 +228,7 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 		CausationID: requests[1].ID, Attempt: 1, Data: body,
 	}
 	d.must(artifact.Offload(t.Context(), d.ledger.Artifacts(), &large))
-	later.Vouch(bus.ResponseSubject("worker", 0), &large)
+	later.GrantBody(bus.ResponseSubject("worker", 0), &large)
 	d.put(bus.ResponseSubject("worker", 0), &large)
 	d.must(d.work(o))
 	if refused := d.quarantined(0); len(refused) != 0 {

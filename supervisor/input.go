@@ -61,7 +61,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.floor.weigh(in.entry, min(event.Artifact.Size, artifact.ArtifactLimit)) // beyond it nothing is read
+		o.floor.weigh(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {

@@ -23,7 +23,7 @@ func TestALargeResultIsAnswered(t *testing.T) {
 	response.Payload.Result = &schemas.Result{Data: []byte(`"DATA"`)}
 	body, err := schemas.Marshal(response)
 	d.must(err)
-	text := strings.Replace(string(body), "DATA", strings.Repeat("x", artifact.ArtifactLimit-len(body)+4), 1)
+	text := strings.Replace(string(body), "DATA", strings.Repeat("x", artifact.MaxSize-len(body)+4), 1)
 	event := schemas.Event{
 		ID: response.MessageID, Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, Attempt: 1, DataContentType: schemas.MediaTypeJSON, Data: []byte(text),

@@ -146,14 +146,14 @@ func (o *Owner) insist(ctx context.Context, subject string, event *schemas.Event
 
 // send publishes an event; a body that is too large goes to the object store first.
 func (o *Owner) send(ctx context.Context, subject string, event *schemas.Event, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
-	if len(event.Data) > artifact.ClaimLimit {
+	if len(event.Data) > artifact.InlineLimit {
 		small := *event
 		o.operate(func() error { return artifact.Offload(ctx, o.Core.Artifacts(), &small) }, func(now time.Time, err error) {
 			if err != nil {
 				done(now, bus.Ack{}, err)
 				return
 			}
-			o.Grants.Vouch(subject, &small)
+			o.Grants.GrantBody(subject, &small)
 			o.send(ctx, subject, &small, expect, done)
 		})
 		return

@@ -108,9 +108,9 @@ func (r *reception) Receive(ctx context.Context, event schemas.Event, request *a
 	return nil
 }
 
-// Unwanted implements agent.Receiver. A hint may overtake its request: then the
+// Cancelled implements agent.Receiver. A hint may overtake its request: then the
 // request is cancelled as soon as it is on its shard.
-func (r *reception) Unwanted(request string) {
+func (r *reception) Cancelled(request string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.request(request)
@@ -167,9 +167,9 @@ func (r *reception) cancellation(request, partition string) (bus.Message, error)
 	})
 }
 
-// Isolate implements agent.Receiver. A message that names no session has no shard
+// Quarantine implements agent.Receiver. A message that names no session has no shard
 // of its own, so that all of them stand in the first.
-func (r *reception) Isolate(ctx context.Context, message bus.Message, detail string) error {
+func (r *reception) Quarantine(ctx context.Context, message bus.Message, detail string) error {
 	ctx, stop := context.WithTimeout(ctx, receiveTimeout)
 	defer stop()
 	event, err := quarantined(message, schemas.QuarantineMalformed, detail)

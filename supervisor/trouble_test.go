@@ -127,7 +127,7 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 func (d *desk) sayByReference(thread, id string) *schemas.Event {
 	d.tb.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{
-		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", artifact.ClaimLimit),
+		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", artifact.InlineLimit),
 	})
 	d.must(err)
 	event := &schemas.Event{

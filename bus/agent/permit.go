@@ -196,9 +196,9 @@ func (s *server) awaitPermit(id string) (answers <-chan schemas.PermitAnswer, do
 	}
 }
 
-// hearPermits passes the answers to permits on to the handlers that wait. Those
+// listenForPermits passes the answers to permits on to the handlers that wait. Those
 // of other processes are heard too.
-func (s *server) hearPermits(ctx context.Context) {
+func (s *server) listenForPermits(ctx context.Context) {
 	for {
 		select {
 		case answer, open := <-s.worker.Permitted():

@@ -313,8 +313,8 @@ func TestPermitLeavesDoubt(t *testing.T) {
 		"a failure":                       {true, failing(&agent.Failure{Message: "busy"}), false},
 		"a failure that is open":          {true, failing(&agent.Failure{Unknown: true}), true},
 		"an error without a leave":        {false, failing(errDown), false},
-		"a large result":                  {true, returning(schemas.Result{Text: strings.Repeat("x", artifact.ArtifactLimit)}), true},
-		"a large result without a leave":  {false, returning(schemas.Result{Text: strings.Repeat("x", artifact.ArtifactLimit)}), false},
+		"a large result":                  {true, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), true},
+		"a large result without a leave":  {false, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), false},
 		"a broken result":                 {true, returning(schemas.Result{Data: []byte("{")}), true},
 		"a broken result without a leave": {false, returning(schemas.Result{Data: []byte("{")}), false},
 	} {

@@ -18,12 +18,12 @@ type Receiver interface {
 	// received more than once. A *MalformedError refuses the request for good; any
 	// other error gives it back.
 	Receive(ctx context.Context, event schemas.Event, request *Request) error
-	// Isolate keeps a message that says too little to be answered. Detail is
+	// Quarantine keeps a message that says too little to be answered. Detail is
 	// English and quotes no value. An error gives the message back.
-	Isolate(ctx context.Context, message bus.Message, detail string) error
-	// Unwanted hears that nobody waits for a request any more. It is a hint: it
+	Quarantine(ctx context.Context, message bus.Message, detail string) error
+	// Cancelled hears that nobody waits for a request any more. It is a hint: it
 	// may miss some, and may name one that was never received. It must not block.
-	Unwanted(request string)
+	Cancelled(request string)
 }
 
 // Receive is the life of one process of an agent that takes requests over
@@ -33,14 +33,14 @@ type Receiver interface {
 // declare. Remember has no meaning here.
 func Receive(ctx context.Context, worker bus.Worker, receiver Receiver, config ServeConfig) error {
 	s := newServer(worker, config)
-	s.isolate, s.unwant = receiver.Isolate, receiver.Unwanted
-	s.deal = func(ctx context.Context, d bus.Delivery) { s.handOver(ctx, d, receiver) }
+	s.quarantine, s.onCancel = receiver.Quarantine, receiver.Cancelled
+	s.handleDelivery = func(ctx context.Context, d bus.Delivery) { s.handOver(ctx, d, receiver) }
 	return s.run(ctx)
 }
 
 // handOver is the life of one delivery that a receiver takes over.
 func (s *server) handOver(ctx context.Context, d bus.Delivery, receiver Receiver) {
-	ctx, held := s.take(ctx, d)
+	ctx, held := s.keepLease(ctx, d)
 	defer held.end()
 	e, err := cloudevents.Decode(d.Message())
 	if err != nil {

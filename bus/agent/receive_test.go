@@ -44,7 +44,7 @@ func (s *shelf) Receive(_ context.Context, event schemas.Event, request *agent.R
 	return s.next()
 }
 
-func (s *shelf) Isolate(_ context.Context, message bus.Message, detail string) error {
+func (s *shelf) Quarantine(_ context.Context, message bus.Message, detail string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if detail == "" {
@@ -54,7 +54,7 @@ func (s *shelf) Isolate(_ context.Context, message bus.Message, detail string) e
 	return s.next()
 }
 
-func (s *shelf) Unwanted(request string) { s.unwanted = append(s.unwanted, request) }
+func (s *shelf) Cancelled(request string) { s.unwanted = append(s.unwanted, request) }
 
 func (s *stage) receive(t *testing.T, receiver agent.Receiver) (stop func() error) {
 	t.Helper()
@@ -78,11 +78,11 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 		stop := s.receive(t, kept)
 		var reference *schemas.Artifact
 		id := s.ask(t, 1, func(e *schemas.Event) {
-			e.Data = []byte(strings.Replace(string(e.Data), `"say 1"`, `"say `+strings.Repeat("x", artifact.ClaimLimit)+`"`, 1))
+			e.Data = []byte(strings.Replace(string(e.Data), `"say 1"`, `"say `+strings.Repeat("x", artifact.InlineLimit)+`"`, 1))
 			if err := artifact.Offload(t.Context(), s.ledger.Artifacts(), e); err != nil {
 				t.Fatal(err)
 			}
-			grants.Vouch(bus.RequestSubject(agentName), e)
+			grants.GrantBody(bus.RequestSubject(agentName), e)
 			reference = e.Artifact
 		})
 		s.nothingPending(t)
@@ -94,7 +94,7 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 			if event.ID != id || event.Artifact == nil || *event.Artifact != *reference || len(event.Data) != 0 {
 				t.Errorf("event %+v", event)
 			}
-			if words := kept.requests[i].Task().Description; len(words) != artifact.ClaimLimit+len("say ") {
+			if words := kept.requests[i].Task().Description; len(words) != artifact.InlineLimit+len("say ") {
 				t.Errorf("its words have %d bytes", len(words))
 			}
 		}

@@ -19,8 +19,8 @@ import (
 // neutralFailure is what a person reads of an error that is not a *Failure.
 const neutralFailure = "The agent could not complete the task."
 
-// An answer is a response and where it goes.
-type answer struct {
+// An outgoingResponse is a response and where it goes.
+type outgoingResponse struct {
 	subject string
 	event   schemas.Event
 	acted   bool // what was permitted outside may have happened: it is never merely failed
@@ -73,22 +73,22 @@ func (s *server) envelope(request *Request, kind, id string) schemas.Envelope {
 	}
 }
 
-func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.ResponsePayload) (answer, error) {
+func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.ResponsePayload) (outgoingResponse, error) {
 	response := schemas.ExecutionResponse{
 		Envelope: s.envelope(request, schemas.ExecutionResponseType, schemas.ResponseID(e.ID)),
 		Payload:  *payload,
 	}
 	body, err := schemas.Marshal(response)
 	if err != nil {
-		return answer{}, err
+		return outgoingResponse{}, err
 	}
 	subject, _ := ReplySubjects(s.worker.Name(), e)
-	return answer{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
+	return outgoingResponse{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
 }
 
 // completed returns the response that holds a result. acted is whether the handler
 // may have done what it was permitted.
-func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result, acted bool) answer {
+func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result, acted bool) outgoingResponse {
 	payload := s.payload(request, schemas.StatusCompleted, started)
 	payload.Result = result
 	made, err := s.answer(e, request, payload)
@@ -100,7 +100,7 @@ func (s *server) completed(e *schemas.Event, request *Request, started time.Time
 }
 
 // failed returns the failed response of an error (see Handler).
-func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) answer {
+func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) outgoingResponse {
 	description, permanent, unknown := neutralFailure, false, false
 	var category schemas.FailureCategory
 	if failure, ok := errors.AsType[*Failure](err); ok {
@@ -160,7 +160,7 @@ const elsewhereAfter = 10
 // failed one; a large body becomes a reference. One that its shard does not take
 // is offered to the work stream in the end, from where it is forwarded: so a request
 // that names a shard which is not there takes nobody's slot for ever.
-func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, request *Request, log zerolog.Logger) error {
+func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schemas.Event, request *Request, log zerolog.Logger) error {
 	var trouble backoff.Backoff
 	replaced, subject := false, given.subject
 	for tries := 1; ; tries++ {
@@ -197,7 +197,7 @@ func (s *server) publish(ctx context.Context, given *answer, e *schemas.Event, r
 }
 
 // publishOnce tries even when ctx has ended: work that is done is worth one try.
-func (s *server) publishOnce(ctx context.Context, given *answer) error {
+func (s *server) publishOnce(ctx context.Context, given *outgoingResponse) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	if err := artifact.Offload(ctx, s.worker.Artifacts(given.event.CausationID), &given.event); err != nil {

@@ -87,15 +87,15 @@ var (
 
 // A server is one Serve or one Receive.
 type server struct {
-	worker  bus.Worker
-	handler Handler
-	isolate func(ctx context.Context, m bus.Message, detail string) error // what cannot be answered; nil: it is only logged
-	deal    func(ctx context.Context, d bus.Delivery)                     // the life of one delivery
-	unwant  func(request string)                                          // hears the cancel hints
-	config  ServeConfig
-	log     zerolog.Logger
-	slots   chan struct{}     // one value for each slot in use
-	idle    chan bus.Delivery // to a goroutine that waits for work
+	worker         bus.Worker
+	handler        Handler
+	quarantine     func(ctx context.Context, m bus.Message, detail string) error // what cannot be answered; nil: it is only logged
+	handleDelivery func(ctx context.Context, d bus.Delivery)                     // the life of one delivery
+	onCancel       func(request string)                                          // hears the cancel hints
+	config         ServeConfig
+	log            zerolog.Logger
+	slots          chan struct{}     // one value for each slot in use
+	idle           chan bus.Delivery // to a goroutine that waits for work
 
 	malformed atomic.Uint64
 	draining  atomic.Bool // nothing new is taken
@@ -103,7 +103,7 @@ type server struct {
 	mu       sync.Mutex
 	running  map[string]context.CancelCauseFunc   // by request id
 	permits  map[string]chan schemas.PermitAnswer // of questions that wait for an answer
-	answered *recent[string, answer]              // by request id
+	answered *lru[string, outgoingResponse]       // by request id
 }
 
 // Serve is the life of one agent's process: it announces the agent, takes as
@@ -118,7 +118,7 @@ type server struct {
 // See the package documentation for what it guarantees to a handler.
 func Serve(ctx context.Context, worker bus.Worker, handler Handler, config ServeConfig) error {
 	s := newServer(worker, config)
-	s.handler, s.deal, s.unwant = handler, s.process, s.interrupt
+	s.handler, s.handleDelivery, s.onCancel = handler, s.handleRequest, s.cancelHandler
 	return s.run(ctx)
 }
 
@@ -131,7 +131,7 @@ func newServer(worker bus.Worker, config ServeConfig) *server {
 		idle:     make(chan bus.Delivery),
 		running:  make(map[string]context.CancelCauseFunc),
 		permits:  make(map[string]chan schemas.PermitAnswer),
-		answered: newRecent[string, answer](config.Remember, rememberedBytes),
+		answered: newLRU[string, outgoingResponse](config.Remember, rememberedBytes),
 	}
 }
 
@@ -146,9 +146,9 @@ func (s *server) run(ctx context.Context) error {
 	defer refuse(nil)
 	var life, requests sync.WaitGroup
 	tried := make(chan struct{})
-	life.Go(func() { s.stayAlive(background, sync.OnceFunc(func() { close(tried) }), refuse) })
-	life.Go(func() { s.hearCancels(background) })
-	life.Go(func() { s.hearPermits(background) })
+	life.Go(func() { s.heartbeat(background, sync.OnceFunc(func() { close(tried) }), refuse) })
+	life.Go(func() { s.listenForCancels(background) })
+	life.Go(func() { s.listenForPermits(background) })
 
 	await(ctx, tried, announceWait)
 	err := s.pull(ctx, work, &requests)
@@ -190,7 +190,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 			select {
 			case s.idle <- d:
 			default:
-				requests.Go(func() { s.labor(work, d) })
+				requests.Go(func() { s.workerLoop(work, d) })
 			}
 		}
 		switch {
@@ -209,11 +209,11 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 	}
 }
 
-// labor works on a delivery, then on others until pull has returned: a goroutine
+// workerLoop works on a delivery, then on others until pull has returned: a goroutine
 // that has worked before has grown the stack that the work needs.
-func (s *server) labor(ctx context.Context, d bus.Delivery) {
+func (s *server) workerLoop(ctx context.Context, d bus.Delivery) {
 	for more := true; more; d, more = <-s.idle {
-		s.deal(ctx, d)
+		s.handleDelivery(ctx, d)
 		s.release(1)
 	}
 }
@@ -252,23 +252,23 @@ func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
 	requests.Wait()
 }
 
-// hearCancels passes the cancel hints on.
-func (s *server) hearCancels(ctx context.Context) {
+// listenForCancels passes the cancel hints on.
+func (s *server) listenForCancels(ctx context.Context) {
 	for {
 		select {
 		case request, open := <-s.worker.Cancelled():
 			if !open {
 				return
 			}
-			s.unwant(request)
+			s.onCancel(request)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// interrupt ends the context of the handler that works on a request.
-func (s *server) interrupt(request string) {
+// cancelHandler ends the context of the handler that works on a request.
+func (s *server) cancelHandler(request string) {
 	s.mu.Lock()
 	cancel := s.running[request]
 	s.mu.Unlock()
@@ -277,12 +277,12 @@ func (s *server) interrupt(request string) {
 	}
 }
 
-// stayAlive announces the agent, then tells the registry that it lives. A core
+// heartbeat announces the agent, then tells the registry that it lives. A core
 // that has forgotten the agent hears its announcement again.
 //
 // Tried is called when the first announcement has come to something, refuse when
 // the core will not have this process serve the agent.
-func (s *server) stayAlive(ctx context.Context, tried func(), refuse context.CancelCauseFunc) {
+func (s *server) heartbeat(ctx context.Context, tried func(), refuse context.CancelCauseFunc) {
 	defer tried()
 	announcement, err := schemas.Marshal(s.config.Agent)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestServeFailures(t *testing.T) {
 		},
 		"ResultIsTooLarge": {
 			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{Text: strings.Repeat("x", artifact.ArtifactLimit)}, nil
+				return schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}, nil
 			}, "The result is too large.", schemas.ResolutionEscalated, "",
 		},
 	} {

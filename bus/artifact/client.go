@@ -13,21 +13,21 @@ import (
 	"podium/schemas"
 )
 
-// ServiceArtifacts is an agent's half of the artifact service, over its Ask, for
+// NewClient returns an agent's half of the artifact service, over its Ask, for
 // one request: what that request names can be read with the grants in it, and what
 // is put comes back with the grant that an answer has to repeat. It holds one
-// artifact in memory while it is put; over ArtifactLimit Put fails with ErrTooLarge.
+// artifact in memory while it is put; over MaxSize Put fails with ErrTooLarge.
 // While the service has no room it tries again, until ctx ends.
-func ServiceArtifacts(ask func(ctx context.Context, service string, body []byte) ([]byte, error), request string) bus.Artifacts {
-	return &serviceArtifacts{ask: ask, request: request}
+func NewClient(ask func(ctx context.Context, service string, body []byte) ([]byte, error), request string) bus.Artifacts {
+	return &client{ask: ask, request: request}
 }
 
-type serviceArtifacts struct {
+type client struct {
 	ask     func(ctx context.Context, service string, body []byte) ([]byte, error)
 	request string
 }
 
-func (a *serviceArtifacts) call(ctx context.Context, frame artifactFrame, content []byte) (artifactFrame, []byte, error) {
+func (a *client) call(ctx context.Context, frame artifactFrame, content []byte) (artifactFrame, []byte, error) {
 	body, err := encodeFrame(frame, content)
 	if err != nil {
 		return artifactFrame{}, nil, err
@@ -44,7 +44,7 @@ func (a *serviceArtifacts) call(ctx context.Context, frame artifactFrame, conten
 	}
 }
 
-func (a *serviceArtifacts) once(ctx context.Context, op string, body []byte) (artifactFrame, []byte, error) {
+func (a *client) once(ctx context.Context, op string, body []byte) (artifactFrame, []byte, error) {
 	answer, err := a.ask(ctx, bus.ServiceArtifact, body)
 	if err != nil {
 		return artifactFrame{}, nil, err
@@ -63,12 +63,12 @@ func (a *serviceArtifacts) once(ctx context.Context, op string, body []byte) (ar
 }
 
 // Put implements Artifacts.
-func (a *serviceArtifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
-	content, err := io.ReadAll(io.LimitReader(r, ArtifactLimit+1))
+func (a *client) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	content, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err != nil {
 		return schemas.Artifact{}, fmt.Errorf("read the artifact: %w", err)
 	}
-	if len(content) > ArtifactLimit {
+	if len(content) > MaxSize {
 		return schemas.Artifact{}, fmt.Errorf("put an artifact: %w", bus.ErrTooLarge)
 	}
 	put := func(piece []byte) (artifactFrame, error) {
@@ -76,13 +76,13 @@ func (a *serviceArtifacts) Put(ctx context.Context, r io.Reader, mediaType strin
 		return reply, err
 	}
 	var reply artifactFrame
-	if len(content) <= ArtifactChunk {
+	if len(content) <= ChunkSize {
 		reply, err = put(content)
 	} else {
 		sum := sha256.Sum256(content)
 		whole := artifactFrame{Op: "join", MediaType: mediaType, SHA256: hex.EncodeToString(sum[:])}
-		for rest := content; len(rest) > 0; rest = rest[min(ArtifactChunk, len(rest)):] {
-			part, err := put(rest[:min(ArtifactChunk, len(rest))])
+		for rest := content; len(rest) > 0; rest = rest[min(ChunkSize, len(rest)):] {
+			part, err := put(rest[:min(ChunkSize, len(rest))])
 			if err != nil {
 				return schemas.Artifact{}, err
 			}
@@ -97,7 +97,7 @@ func (a *serviceArtifacts) Put(ctx context.Context, r io.Reader, mediaType strin
 }
 
 // Get implements Artifacts. The first piece is fetched at once.
-func (a *serviceArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+func (a *client) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
 	r := &pieces{ctx: ctx, artifacts: a, artifact: artifact}
 	if err := r.fetch(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (a *serviceArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (
 // pieces reads an artifact piece by piece.
 type pieces struct {
 	ctx       context.Context //nolint:containedctx // io.Reader has no room for the one of Get
-	artifacts *serviceArtifacts
+	artifacts *client
 	artifact  schemas.Artifact
 	piece     []byte
 	offset    int64 // of the end of piece

@@ -8,19 +8,19 @@ import (
 	"podium/schemas"
 )
 
-// ArtifactChunk is the size in bytes of the largest piece that the artifact
+// ChunkSize is the size in bytes of the largest piece that the artifact
 // service takes or gives at once.
-const ArtifactChunk = 512 << 10
+const ChunkSize = 512 << 10
 
 // maxFrame is the size in bytes of the largest request to the artifact service.
-const maxFrame = ArtifactChunk + 64<<10
+const maxFrame = ChunkSize + 64<<10
 
 // An artifactFrame is the head of every message of the artifact service: one
 // line of JSON, then the bytes that it speaks of.
 //
-//	put  bytes                  → the artifact, at most ArtifactChunk bytes, and a grant that it was put
+//	put  bytes                  → the artifact, at most ChunkSize bytes, and a grant that it was put
 //	join parts, grants, sha256  → the same of the artifact made of parts that were put before
-//	get  request, sha256, grant, offset → size of the whole, and at most ArtifactChunk bytes
+//	get  request, sha256, grant, offset → size of the whole, and at most ChunkSize bytes
 //
 // No step depends on the one before having met the same process of the core.
 type artifactFrame struct {

@@ -197,9 +197,9 @@ func (g *Grants) WasGiven(grant, agent, request, hash string) bool {
 	return ok && read.purpose == purposeRead && g.valid(&read, agent, request, hash)
 }
 
-// Vouch gives the reference that stands for an event's body its grant, as whoever
+// GrantBody gives the reference that stands for an event's body its grant, as whoever
 // reads that subject demands: the agent reads its request, and has put its answer.
-func (g *Grants) Vouch(subject string, e *schemas.Event) {
+func (g *Grants) GrantBody(subject string, e *schemas.Event) {
 	if e.Artifact == nil {
 		return
 	}

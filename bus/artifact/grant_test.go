@@ -169,7 +169,7 @@ func TestBodiesAreVouchedFor(t *testing.T) {
 	} {
 		shared := &schemas.Artifact{SHA256: hash, Size: 1}
 		event := schemas.Event{ID: "r1", Source: "/s", Type: "t", Expires: now.Add(time.Hour), Artifact: shared}
-		grants.Vouch(subject, &event)
+		grants.GrantBody(subject, &event)
 		message, err := cloudevents.Encode(subject, &event)
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +180,7 @@ func TestBodiesAreVouchedFor(t *testing.T) {
 		}
 	}
 	whole := schemas.Event{ID: "r1", Source: "/s", Type: "t"}
-	if grants.Vouch(bus.RequestSubject("alpha"), &whole); whole.Artifact != nil {
+	if grants.GrantBody(bus.RequestSubject("alpha"), &whole); whole.Artifact != nil {
 		t.Error("a body that stands in the message has a reference")
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // maxParts is how many pieces the largest artifact has.
-const maxParts = ArtifactLimit / ArtifactChunk
+const maxParts = MaxSize / ChunkSize
 
 // A Quota bounds what an agent has the core keep in the object store. What it
 // refuses may be asked for again later: its errors are temporary.
@@ -90,13 +90,13 @@ func (f *artifactFrame) holds(content int) int64 {
 	case "put":
 		return int64(2 * content) // a copy until its hash is known, another on its way to the store
 	case "join":
-		return spoolBytes + ArtifactChunk
+		return spoolBytes + ChunkSize
 	}
-	return 2 * ArtifactChunk // the piece, and the answer that is made of it
+	return 2 * ChunkSize // the piece, and the answer that is made of it
 }
 
 func (s *Service) put(ctx context.Context, agent string, content io.Reader, mediaType string) (schemas.Artifact, error) {
-	if sized, ok := content.(*bytes.Reader); ok && sized.Len() > ArtifactChunk {
+	if sized, ok := content.(*bytes.Reader); ok && sized.Len() > ChunkSize {
 		return schemas.Artifact{}, bus.ErrTooLarge
 	}
 	artifact, err := s.store.Put(ctx, content, mediaType)
@@ -131,7 +131,7 @@ func (s *Service) join(ctx context.Context, agent string, frame *artifactFrame) 
 			}
 			known[part] = size
 		}
-		if size > ArtifactChunk {
+		if size > ChunkSize {
 			return schemas.Artifact{}, bus.ErrTooLarge
 		}
 		total += size
@@ -154,7 +154,7 @@ func (s *Service) get(ctx context.Context, agent string, frame *artifactFrame) (
 	if frame.Offset < 0 {
 		return schemas.Artifact{}, nil, outside
 	}
-	piece, size, err := s.store.Part(ctx, frame.SHA256, frame.Offset, ArtifactChunk)
+	piece, size, err := s.store.Part(ctx, frame.SHA256, frame.Offset, ChunkSize)
 	if err == nil && frame.Offset > size {
 		err = outside
 	}
@@ -183,7 +183,7 @@ func (p *parts) Read(to []byte) (int, error) {
 		if len(p.rest) == 0 {
 			return 0, io.EOF
 		}
-		piece, _, err := p.store.Part(p.ctx, p.rest[0], 0, ArtifactChunk)
+		piece, _, err := p.store.Part(p.ctx, p.rest[0], 0, ChunkSize)
 		if err != nil {
 			return 0, err
 		}

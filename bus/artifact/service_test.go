@@ -38,7 +38,7 @@ func asking(tb testing.TB) (*memory.Ledger, *memory.Worker, bus.Artifacts) {
 func TestServiceArtifacts(t *testing.T) {
 	t.Parallel()
 	ledger, _, store := asking(t)
-	for _, size := range []int{0, 1, artifact.ArtifactChunk, artifact.ArtifactChunk + 1, 3*artifact.ArtifactChunk - 1, 5 << 20} {
+	for _, size := range []int{0, 1, artifact.ChunkSize, artifact.ChunkSize + 1, 3*artifact.ChunkSize - 1, 5 << 20} {
 		content := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
 		direct, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(content), "")
 		if err != nil {
@@ -63,7 +63,7 @@ func TestServiceArtifacts(t *testing.T) {
 	if _, err := store.Get(t.Context(), schemas.Artifact{SHA256: hash}); !errors.Is(err, bus.ErrNotGranted) {
 		t.Errorf("get of what was not granted: %v", err)
 	}
-	if _, err := store.Put(t.Context(), io.LimitReader(endless{}, artifact.ArtifactLimit+1), ""); !errors.Is(err, bus.ErrTooLarge) {
+	if _, err := store.Put(t.Context(), io.LimitReader(endless{}, artifact.MaxSize+1), ""); !errors.Is(err, bus.ErrTooLarge) {
 		t.Errorf("put over the limit: %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestArtifactServiceRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large, err := store.Put(t.Context(), strings.NewReader(strings.Repeat("x", artifact.ArtifactChunk+1)), "")
+	large, err := store.Put(t.Context(), strings.NewReader(strings.Repeat("x", artifact.ChunkSize+1)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +116,9 @@ func TestArtifactServiceRefuses(t *testing.T) {
 		join(hash, small): `"corrupt"`,
 		join(hash, gone):  `"not_found"`,
 		join(hash, large): `"too_large"`,
-		join(hash, slices.Repeat([]schemas.Artifact{small}, 129)...):          `"too_large"`,
-		`{"op":"put"}` + "\n" + strings.Repeat("x", artifact.ArtifactChunk+1): `"too_large"`,
-		`{"op":"put"}` + "\n" + strings.Repeat("x", 2*artifact.ArtifactChunk): `"too_large"`,
+		join(hash, slices.Repeat([]schemas.Artifact{small}, 129)...):      `"too_large"`,
+		`{"op":"put"}` + "\n" + strings.Repeat("x", artifact.ChunkSize+1): `"too_large"`,
+		`{"op":"put"}` + "\n" + strings.Repeat("x", 2*artifact.ChunkSize): `"too_large"`,
 	} {
 		answer, err := w.Ask(t.Context(), bus.ServiceArtifact, []byte(body))
 		if want == "" {
@@ -193,7 +193,7 @@ func (s weighedStore) Part(ctx context.Context, sha256 string, offset int64, lim
 
 // Put drops what it reads, as a store does that writes to a disk.
 func (s weighedStore) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
-	if sized, ok := r.(*bytes.Reader); ok && sized.Len() <= artifact.ArtifactChunk {
+	if sized, ok := r.(*bytes.Reader); ok && sized.Len() <= artifact.ChunkSize {
 		return s.ArtifactStore.Put(ctx, r, mediaType)
 	}
 	s.weighed.wait()
@@ -237,7 +237,7 @@ func (w *weighed) ask(ctx context.Context, agent, body string) string {
 func TestJoinHoldsOnePiece(t *testing.T) {
 	t.Parallel()
 	w := weigh(t)
-	content := bytes.Repeat([]byte("0123456789abcdef"), artifact.ArtifactChunk/16)
+	content := bytes.Repeat([]byte("0123456789abcdef"), artifact.ChunkSize/16)
 	part, err := w.Worker("alpha").Artifacts("r").Put(t.Context(), bytes.NewReader(content), "")
 	if err != nil {
 		t.Fatal(err)
@@ -257,10 +257,10 @@ func TestJoinHoldsOnePiece(t *testing.T) {
 		}
 		return string(body) + "\n"
 	}
-	if answer := w.ask(t.Context(), "alpha", head(128)); !strings.Contains(answer, fmt.Sprintf(`"sha256":%q`, whole)) || !strings.Contains(answer, fmt.Sprintf(`"size":%d`, 128*artifact.ArtifactChunk)) {
+	if answer := w.ask(t.Context(), "alpha", head(128)); !strings.Contains(answer, fmt.Sprintf(`"sha256":%q`, whole)) || !strings.Contains(answer, fmt.Sprintf(`"size":%d`, 128*artifact.ChunkSize)) {
 		t.Errorf("joined: %s", answer)
 	}
-	if w.most > artifact.ArtifactChunk || w.reads != 128 {
+	if w.most > artifact.ChunkSize || w.reads != 128 {
 		t.Errorf("%d bytes were held at once, %d reads", w.most, w.reads)
 	}
 	for body, want := range map[string]string{head(129): "too_large", head(127, hash): "denied"} {
@@ -318,7 +318,7 @@ func TestArtifactRequestsOfAllAgentsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := weigh(t)
-		content := make([]byte, artifact.ArtifactChunk)
+		content := make([]byte, artifact.ChunkSize)
 		sum := sha256.New()
 		for range 2 {
 			_, _ = sum.Write(content)
@@ -344,7 +344,7 @@ func TestArtifactRequestsOfAllAgentsAreBounded(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		const each = 4<<20 + artifact.ArtifactChunk
+		const each = 4<<20 + artifact.ChunkSize
 		if w.under != 64<<20/each {
 			t.Errorf("%d joins are worked on at once", w.under)
 		}
@@ -360,12 +360,12 @@ func TestArtifactsComeAtARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := weigh(t)
 		store := w.Worker("alpha").Artifacts("r")
-		put, err := store.Put(t.Context(), bytes.NewReader(make([]byte, artifact.ArtifactChunk)), "")
+		put, err := store.Put(t.Context(), bytes.NewReader(make([]byte, artifact.ChunkSize)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		for range (4<<20 + 64<<20) / artifact.ArtifactChunk {
+		for range (4<<20 + 64<<20) / artifact.ChunkSize {
 			r, err := store.Get(t.Context(), put)
 			if err != nil {
 				t.Fatal(err)

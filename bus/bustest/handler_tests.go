@@ -90,7 +90,7 @@ func testStructuredRequest(t *testing.T, c *conversation) {
 
 func testLargeRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.ClaimLimit)}
+	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.InlineLimit)}
 	e.Data = marshal(t, request)
 	if err := artifact.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func testLargeRequest(t *testing.T, c *conversation) {
 	if e.Artifact == nil {
 		t.Fatal("the request was not offloaded")
 	}
-	c.grants(t).Vouch(bus.RequestSubject(c.Agent), &e)
+	c.grants(t).GrantBody(bus.RequestSubject(c.Agent), &e)
 	c.send(t, e)
 	if got := c.hear(t, c.reader(t, true)); got.InReplyTo != request.MessageID || got.Payload.Status != schemas.StatusCompleted {
 		t.Errorf("response %+v", got.ExecutionResponse)

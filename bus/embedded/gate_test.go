@@ -328,7 +328,7 @@ func TestGateOverALostConnection(t *testing.T) {
 	w := processWorker(t, process, "alpha")
 	for i, request := range requests {
 		_, err := w.Publish(t.Context(), event(t, bus.ResponseSubject("alpha", 0), schemas.TypeExecutionResponse, request, []byte("{}")))
-		if errors.Is(err, gate.ErrRefused) || err != nil {
+		if errors.Is(err, gate.ErrUnsolicited) || err != nil {
 			t.Fatalf("answer %d after the connection was lost: %v", i, err)
 		}
 	}

@@ -70,7 +70,7 @@ func (b *bench) publish(message bus.Message) bool {
 	b.Helper()
 	earlier, settle, err := b.Admit(message)
 	if err != nil {
-		if !errors.Is(err, gate.ErrRefused) || !bus.Temporary(err) {
+		if !errors.Is(err, gate.ErrUnsolicited) || !bus.Temporary(err) {
 			b.Fatalf("a refusal is %v", err)
 		}
 		return false
@@ -188,7 +188,7 @@ func TestRepeatIsStoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.Admit(message); !errors.Is(err, gate.ErrRefused) {
+	if _, _, err := b.Admit(message); !errors.Is(err, gate.ErrUnsolicited) {
 		t.Errorf("the same message while it is under way: %v", err)
 	}
 	settle(bus.Ack{}, &bus.TemporaryError{Op: "publish", Err: errors.New("lost")})
@@ -280,7 +280,7 @@ func TestStores(t *testing.T) {
 	if got := count(1000, func() error { return b.Store("alpha", 1<<20) }); got != 17 {
 		t.Errorf("%d MiB a minute later, want 17", got)
 	}
-	if got := count(1000, func() error { return b.Sign("alpha") }); got != 40 {
+	if got := count(1000, func() error { return b.Heartbeat("alpha") }); got != 40 {
 		t.Errorf("%d signs of life at once, want 40", got)
 	}
 }

@@ -43,7 +43,7 @@ func NewIntake(core bus.Core) *Intake {
 // Submit publishes an event that a door has received, and waits until the ledger
 // has it. Profile is required; without a PartitionKey the event is a
 // conversation of its own. Errors: schemas.ErrInvalidEvent, ErrFull from
-// IntakeShare on, ErrTooLarge over ArtifactLimit, and temporary errors after
+// IntakeShare on, ErrTooLarge over artifact.MaxSize, and temporary errors after
 // which the same event (the same ID) may be submitted again.
 func (i *Intake) Submit(ctx context.Context, door string, e schemas.Event) (Receipt, error) {
 	s, err := i.admitted(ctx, door, e)
@@ -141,7 +141,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if err := i.admit(ctx, shard); err != nil {
 		return submission{}, err
 	}
-	if len(e.Data) > artifact.ClaimLimit {
+	if len(e.Data) > artifact.InlineLimit {
 		i.used.Add(bus.ArtifactStream, len(e.Data))
 	}
 	if err := artifact.Offload(ctx, i.core.Artifacts(), &e); err != nil {
@@ -156,7 +156,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 }
 
 func (s submission) publish(ledger bus.Ledger) *publishing {
-	return &publishing{submission: s, Appending: bus.Begin(ledger, s.message, bus.Expect{})}
+	return &publishing{submission: s, Appending: bus.AppendAsync(ledger, s.message, bus.Expect{})}
 }
 
 // wait returns when the ledger has the event. It is called once.

@@ -122,7 +122,7 @@ func TestSubmitAllStopsNobodyForOne(t *testing.T) {
 	t.Parallel()
 	events := conversation("a1", "b1", "a2", "a3")
 	events[1].Profile = ""
-	events[2].Data = make([]byte, artifact.ArtifactLimit+1)
+	events[2].Data = make([]byte, artifact.MaxSize+1)
 	outcomes := intake.NewIntake(memory.New(2)).SubmitAll(t.Context(), "chat", events)
 	for n, want := range []error{nil, schemas.ErrInvalidEvent, bus.ErrTooLarge, nil} {
 		if !errors.Is(outcomes[n].Err, want) {

@@ -82,7 +82,7 @@ func TestIntakeOffloadsLargeBodies(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	e := incoming("1", "k")
-	e.Data = []byte(`"` + strings.Repeat("x", artifact.ClaimLimit) + `"`)
+	e.Data = []byte(`"` + strings.Repeat("x", artifact.InlineLimit) + `"`)
 	receipt, err := intake.NewIntake(ledger).Submit(t.Context(), "mail", e)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestIntakeRefuses(t *testing.T) {
 	intake := intake.NewIntake(ledger)
 	noProfile, noID, huge := incoming("1", "k"), incoming("", "k"), incoming("1", "k")
 	noProfile.Profile = ""
-	huge.Data = make([]byte, artifact.ArtifactLimit+1)
+	huge.Data = make([]byte, artifact.MaxSize+1)
 	for _, c := range []struct {
 		door  string
 		event schemas.Event
@@ -132,12 +132,12 @@ func TestIntakeRefuses(t *testing.T) {
 func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const limit = 100 * artifact.ClaimLimit
+		const limit = 100 * artifact.InlineLimit
 		ledger := memory.New(1, memory.WithMaxBytes(limit))
 		door := intake.NewIntake(ledger)
 		large, taken := incoming("1", "k"), 0
 		for ; ; taken++ {
-			large.Data = append(make([]byte, artifact.ClaimLimit), strconv.Itoa(taken)...)
+			large.Data = append(make([]byte, artifact.InlineLimit), strconv.Itoa(taken)...)
 			_, err := door.Submit(t.Context(), "chat", large)
 			if err != nil {
 				if !errors.Is(err, bus.ErrFull) || !strings.Contains(err.Error(), "large messages") {
@@ -155,10 +155,10 @@ func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 		if _, err := door.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("a small one: %v", err)
 		}
-		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*artifact.ClaimLimit)), ""); err != nil {
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*artifact.InlineLimit)), ""); err != nil {
 			t.Errorf("an answer finds no room: %v", err)
 		}
-		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 2*artifact.ClaimLimit)), ""); !errors.Is(err, bus.ErrFull) {
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 2*artifact.InlineLimit)), ""); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("more than fits: %v", err)
 		}
 	})

@@ -66,7 +66,7 @@ type Core struct {
 	returned   *wire.Signal
 	publisher  *publisher
 	hold       hold
-	epoch      atomic.Pointer[epoch]
+	scope      atomic.Pointer[requestScope]
 	holding    holding
 	turns      *turns
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
@@ -102,7 +102,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		Name: "podium " + config.Name, Returned: wire.NewSignal(), Logger: config.Logger,
 	}
 	core.publisher.hold = &core.hold
-	core.epoch.Store(newEpoch())
+	core.scope.Store(newRequestScope())
 	server := core.endpoint
 	server.Returned, server.Lost = core.returned, core.publisher.lost
 	server.Failed = func(err error) {
@@ -132,7 +132,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		err = core.Flush(opening) // what was made, before anything stands on it
 	}
 	if err == nil {
-		err = core.noteStreams(opening)
+		err = core.recordLastSequences(opening)
 	}
 	if err != nil {
 		core.Close()

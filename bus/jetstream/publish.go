@@ -28,11 +28,11 @@ const (
 // closed) or two (a timeout while the send failed), and costs a timer and a
 // reflected JSON value each.
 type publisher struct {
-	connection *nats.Conn
-	inbox      string  // an answer comes to this and the publication's number
-	lanes      []*lane // by shard, and that of the work stream; none: each message goes at once
-	hold       *hold
-	marks      *marks
+	connection    *nats.Conn
+	inbox         string     // an answer comes to this and the publication's number
+	batchers      []*batcher // by shard, and that of the work stream; none: each message goes at once
+	hold          *hold
+	lastSequences *lastSequences
 
 	mu        sync.Mutex
 	changed   sync.Cond               // nothing is open any more
@@ -52,7 +52,7 @@ type publication struct {
 	body    []byte
 	checked bool // it expects something of its subject
 	done    func(bus.Ack, error)
-	lane    *lane          // that it has entered; nil: none
+	batcher *batcher       // that it has entered; nil: none
 	since   time.Time      // it was sent then
 	before  []*publication // the others of the batch whose last one it is
 	batch   string         // the id of that batch
@@ -67,7 +67,7 @@ type failure struct {
 }
 
 func newPublisher() *publisher {
-	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), marks: newMarks()}
+	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), lastSequences: newLastSequences()}
 	p.changed.L = &p.mu
 	return p
 }
@@ -104,10 +104,10 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 	}
 }
 
-// forward hands a message to its lane, or sends it.
+// forward hands a message to its batcher, or sends it.
 func (p *publisher) forward(publishing *publication) {
-	if lane := p.laneOf(publishing.subject); lane != nil {
-		lane.enter(publishing)
+	if batcher := p.batcherOf(publishing.subject); batcher != nil {
+		batcher.enter(publishing)
 		return
 	}
 	p.send(publishing, publishing.header)
@@ -115,7 +115,7 @@ func (p *publisher) forward(publishing *publication) {
 
 // send puts a message on the wire with the headers given.
 func (p *publisher) send(publishing *publication, header nats.Header) {
-	if reason := p.hold.refusing(); reason != nil { // it may have waited in its lane
+	if reason := p.hold.refusing(); reason != nil { // it may have waited in its batcher
 		p.fail(publishing, reason)
 		return
 	}
@@ -138,11 +138,11 @@ func (p *publisher) send(publishing *publication, header nats.Header) {
 }
 
 // unsent is told why a message was not sent, or only in part. A batch that the
-// client refuses has no end at the server. Its lane's lock is held.
+// client refuses has no end at the server. Its batcher's lock is held.
 func (p *publisher) unsent(publishing *publication, err error) {
 	err = wire.Unsendable(err)
 	if len(publishing.before) > 0 && !bus.Temporary(err) && !p.connection.IsClosed() {
-		publishing.lane.apart(publishing)
+		publishing.batcher.apart(publishing)
 		return
 	}
 	p.fail(publishing, err)
@@ -176,15 +176,15 @@ func (p *publisher) answered(m *nats.Msg) {
 		p.fail(publishing, jetstream.ErrNoStreamResponse) // no stream holds the subject
 		return
 	}
-	ack, err := wire.ReadAnswer(m.Data, len(publishing.before)+1)
-	if err == nil && !p.marks.advance(ack, len(publishing.before)) {
+	ack, err := wire.ReadPubAck(m.Data, len(publishing.before)+1)
+	if err == nil && !p.lastSequences.advance(ack, len(publishing.before)) {
 		err = &bus.TemporaryError{Op: "publish", Err: errLedgerShrank} // what it stands in is not the ledger's stream
 	}
 	switch {
 	case err == nil:
 		p.acked(publishing, ack)
 	case len(publishing.before) > 0 && !bus.Temporary(err):
-		publishing.lane.part(publishing)
+		publishing.batcher.part(publishing)
 	default:
 		p.fail(publishing, err)
 	}
@@ -192,8 +192,8 @@ func (p *publisher) answered(m *nats.Msg) {
 
 func (p *publisher) acked(last *publication, ack bus.Ack) {
 	count := len(last.before) + 1
-	if last.lane != nil {
-		last.lane.leave(count) // those who wait need not wait for the callers
+	if last.batcher != nil {
+		last.batcher.leave(count) // those who wait need not wait for the callers
 	}
 	first := ack.Sequence - uint64(len(last.before))
 	for i, publishing := range last.before {
@@ -236,8 +236,8 @@ func (p *publisher) report() {
 		p.failed = nil
 		p.mu.Unlock()
 		for _, f := range failed {
-			if f.publication.lane != nil {
-				f.publication.lane.leave(1)
+			if f.publication.batcher != nil {
+				f.publication.batcher.leave(1)
 			}
 			f.publication.done(bus.Ack{}, f.err)
 		}
@@ -290,7 +290,7 @@ func (p *publisher) lost() {
 		err = nats.ErrConnectionClosed
 	}
 	p.mu.Unlock()
-	p.marks.settle() // before anything is sent on the next connection
+	p.lastSequences.settle() // before anything is sent on the next connection
 	p.giveUp(time.Now(), err)
 }
 
@@ -331,7 +331,7 @@ func (p *publisher) drain(wait time.Duration) {
 }
 
 // close ends what is left with bus.ErrClosed. The connection is closed before, so
-// that what waits in a lane fails when its turn comes.
+// that what waits in a batcher fails when its turn comes.
 func (p *publisher) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -230,7 +230,7 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 
 // Artifacts implements bus.Worker.
 func (w *Worker) Artifacts(request string) bus.Artifacts {
-	return artifact.ServiceArtifacts(w.Ask, request)
+	return artifact.NewClient(w.Ask, request)
 }
 
 // Cancelled implements bus.Worker.

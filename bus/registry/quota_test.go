@@ -20,7 +20,7 @@ type stingy struct {
 	signs int
 }
 
-func (s *stingy) Sign(string) error {
+func (s *stingy) Heartbeat(string) error {
 	if s.signs--; s.signs < 0 {
 		return errEnough
 	}
@@ -39,7 +39,7 @@ func (s *stingy) Store(_ string, size int64) error {
 func TestQuotaIsSaid(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	quota := &stingy{bytes: 3 * artifact.ArtifactChunk, signs: 1}
+	quota := &stingy{bytes: 3 * artifact.ChunkSize, signs: 1}
 	stop, err := registry.ServeAgents(t.Context(), ledger, registry.AgentServices{Clock: time.Now, Quota: quota})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestQuotaIsSaid(t *testing.T) {
 		t.Errorf("a small artifact: %v", err)
 	}
 	// Two parts fit, and what is made of them does not.
-	large := strings.Repeat("a", artifact.ArtifactChunk) + strings.Repeat("b", artifact.ArtifactChunk/2)
+	large := strings.Repeat("a", artifact.ChunkSize) + strings.Repeat("b", artifact.ChunkSize/2)
 	if _, err := artifacts.Put(t.Context(), strings.NewReader(large), ""); !bus.Temporary(err) {
 		t.Errorf("an artifact beyond the quota: %v", err)
 	}

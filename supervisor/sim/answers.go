@@ -186,7 +186,7 @@ func (q *asked) send(subject, eventType, id string, message any) {
 func (w *World) bare(subject string, message any) {
 	body, err := schemas.Marshal(message)
 	w.must(err)
-	if len(body) > artifact.ClaimLimit {
+	if len(body) > artifact.InlineLimit {
 		return // what is as large cannot be bare
 	}
 	w.ledger.Publish(bus.Message{Subject: subject, Body: body}, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })

@@ -28,7 +28,7 @@ func (w *World) bulk(n int) string {
 		return ""
 	}
 	if w.shape.bulk == bulkClaimed && w.once(4) {
-		return strings.Repeat(" many more words", artifact.ClaimLimit/16+1)
+		return strings.Repeat(" many more words", artifact.InlineLimit/16+1)
 	}
 	return strings.Repeat(" more words", schemas.InlineLimit/8)
 }

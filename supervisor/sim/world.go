@@ -400,7 +400,7 @@ func (w *World) lastInput(shard int) uint64 {
 // publish stores a message, past all processes.
 func (w *World) publish(subject string, event *schemas.Event) uint64 {
 	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
-	w.grants.Vouch(subject, event)
+	w.grants.GrantBody(subject, event)
 	message, err := cloudevents.Encode(subject, event)
 	w.must(err)
 	var sequence uint64

@@ -143,7 +143,7 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 	if err != nil {
 		return bus.Ack{}, err
 	}
-	return wire.ReadAnswer(reply.Data, 1)
+	return wire.ReadPubAck(reply.Data, 1)
 }
 
 // Ask implements bus.Worker.
@@ -167,7 +167,7 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 
 // Artifacts implements bus.Worker.
 func (w *Worker) Artifacts(request string) bus.Artifacts {
-	return artifact.ServiceArtifacts(w.Ask, request)
+	return artifact.NewClient(w.Ask, request)
 }
 
 // request sends a message and waits for its answer, its refusal, or ctx.

@@ -56,12 +56,12 @@ type externalQuota struct {
 	agents []string
 }
 
-// Sign implements registry.Quota.
-func (q externalQuota) Sign(agent string) error {
+// Heartbeat implements registry.Quota.
+func (q externalQuota) Heartbeat(agent string) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil
 	}
-	return q.gate.Sign(agent)
+	return q.gate.Heartbeat(agent)
 }
 
 // Store implements registry.Quota.

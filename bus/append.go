@@ -5,7 +5,7 @@ import "context"
 // Append publishes one message and waits for the outcome. When ctx ends first
 // the error is temporary and wraps ctx's: the message may be in the stream or not.
 func Append(ctx context.Context, ledger Ledger, message Message, expect Expect) (Ack, error) {
-	return Begin(ledger, message, expect).Wait(ctx)
+	return AppendAsync(ledger, message, expect).Wait(ctx)
 }
 
 // An Appending is a message on its way into a stream.
@@ -19,8 +19,8 @@ type appended struct {
 	err error
 }
 
-// Begin publishes one message; Wait says what became of it.
-func Begin(ledger Ledger, message Message, expect Expect) Appending {
+// AppendAsync publishes one message; Wait says what became of it.
+func AppendAsync(ledger Ledger, message Message, expect Expect) Appending {
 	a := Appending{subject: message.Subject, done: make(chan appended, 1)}
 	ledger.Publish(message, expect, func(ack Ack, err error) { a.done <- appended{ack, err} })
 	return a

@@ -21,7 +21,7 @@ func TestClaimCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		size      int
 		offloaded bool
-	}{"Empty": {0, false}, "AtTheLimit": {artifact.ClaimLimit, false}, "Above": {artifact.ClaimLimit + 1, true}, "Large": {5 << 20, true}} {
+	}{"Empty": {0, false}, "AtTheLimit": {artifact.InlineLimit, false}, "Above": {artifact.InlineLimit + 1, true}, "Large": {5 << 20, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := bytes.Repeat([]byte("x"), c.size)
@@ -73,19 +73,19 @@ func TestClaimCheckRefuses(t *testing.T) {
 		"Missing":    {memoryStore, schemas.Artifact{SHA256: hash, Size: 1}, bus.ErrNotFound},
 		"OtherBytes": {lying{"abd"}, kept, bus.ErrCorrupt},
 		"OtherSize":  {memoryStore, schemas.Artifact{SHA256: kept.SHA256, Size: 2}, bus.ErrCorrupt},
-		"TooLarge":   {memoryStore, schemas.Artifact{SHA256: kept.SHA256, Size: artifact.ArtifactLimit + 1}, bus.ErrTooLarge},
-		"TooLong":    {lying{strings.Repeat("x", artifact.ArtifactLimit+1)}, kept, bus.ErrCorrupt},
+		"TooLarge":   {memoryStore, schemas.Artifact{SHA256: kept.SHA256, Size: artifact.MaxSize + 1}, bus.ErrTooLarge},
+		"TooLong":    {lying{strings.Repeat("x", artifact.MaxSize+1)}, kept, bus.ErrCorrupt},
 	} {
 		e := schemas.Event{ID: "1", Source: "/s", Type: "t", Artifact: &c.artifact}
 		if err := artifact.Resolve(t.Context(), c.store, &e); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	huge := schemas.Event{ID: "1", Source: "/s", Type: "t", Data: make([]byte, artifact.ArtifactLimit+1)}
+	huge := schemas.Event{ID: "1", Source: "/s", Type: "t", Data: make([]byte, artifact.MaxSize+1)}
 	if err := artifact.Offload(t.Context(), memoryStore, &huge); !errors.Is(err, bus.ErrTooLarge) {
 		t.Errorf("Offload over the limit: %v", err)
 	}
-	huge.Data = huge.Data[:artifact.ArtifactLimit]
+	huge.Data = huge.Data[:artifact.MaxSize]
 	if err := artifact.Offload(t.Context(), lying{}, &huge); err == nil || huge.Artifact != nil || len(huge.Data) == 0 {
 		t.Errorf("a failed Offload: %v, %+v", err, huge.Artifact)
 	}

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// ClaimLimit is the size in bytes above which a body stands in the object
+	// InlineLimit is the size in bytes above which a body stands in the object
 	// store and the message holds a reference.
-	ClaimLimit = 256 << 10
-	// ArtifactLimit is the size in bytes above which a body is refused.
-	ArtifactLimit = schemas.MaxBody
+	InlineLimit = 256 << 10
+	// MaxSize is the size in bytes above which a body is refused.
+	MaxSize = schemas.MaxBody
 )
 
-// Offload moves data over ClaimLimit to the object store and leaves a reference
-// in the event. Smaller data stays. Over ArtifactLimit it fails with ErrTooLarge.
+// Offload moves data over InlineLimit to the object store and leaves a reference
+// in the event. Smaller data stays. Over MaxSize it fails with ErrTooLarge.
 func Offload(ctx context.Context, store bus.Artifacts, e *schemas.Event) error {
 	switch {
-	case len(e.Data) <= ClaimLimit:
+	case len(e.Data) <= InlineLimit:
 		return nil
-	case len(e.Data) > ArtifactLimit:
+	case len(e.Data) > MaxSize:
 		return fmt.Errorf("offload a %s: %w", e.Type, bus.ErrTooLarge)
 	}
 	artifact, err := store.Put(ctx, bytes.NewReader(e.Data), e.DataContentType)
@@ -51,12 +51,12 @@ func DecodeWhole(ctx context.Context, store bus.Artifacts, m bus.Message) (schem
 
 // Resolve fills in the data that an event refers to, and verifies its size and
 // hash. An event that holds its data stays as it is. Errors: ErrNotFound, ErrNotGranted,
-// ErrTooLarge over ArtifactLimit, ErrCorrupt.
+// ErrTooLarge over MaxSize, ErrCorrupt.
 func Resolve(ctx context.Context, store bus.Artifacts, e *schemas.Event) error {
 	if e.Artifact == nil {
 		return nil
 	}
-	if e.Artifact.Size > ArtifactLimit {
+	if e.Artifact.Size > MaxSize {
 		return fmt.Errorf("resolve a %s: %w", e.Type, bus.ErrTooLarge)
 	}
 	content, err := readAll(ctx, store, *e.Artifact)

@@ -38,8 +38,8 @@ type Reservation struct {
 // A Quota bounds what an agent has the core keep. What it refuses may be asked for
 // again later: its errors are temporary.
 type Quota interface {
-	// Sign decides about an announcement or a sign of life.
-	Sign(agent string) error
+	// Heartbeat decides about an announcement or a sign of life.
+	Heartbeat(agent string) error
 	artifact.Quota
 }
 
@@ -95,7 +95,7 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 // unbounded is no quota.
 type unbounded struct{}
 
-func (unbounded) Sign(string) error         { return nil }
+func (unbounded) Heartbeat(string) error    { return nil }
 func (unbounded) Store(string, int64) error { return nil }
 
 type registry struct {
@@ -117,7 +117,7 @@ func (r registry) refuses(agent, instance string) error {
 }
 
 func (r registry) announce(ctx context.Context, agent string, body []byte) ([]byte, error) {
-	if err := r.quota.Sign(agent); err != nil {
+	if err := r.quota.Heartbeat(agent); err != nil {
 		return nil, err
 	}
 	if len(body) > announceLimit {
@@ -143,7 +143,7 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 }
 
 func (r registry) alive(ctx context.Context, agent string, body []byte) ([]byte, error) {
-	if err := r.quota.Sign(agent); err != nil {
+	if err := r.quota.Heartbeat(agent); err != nil {
 		return nil, err
 	}
 	if err := r.refuses(agent, string(body)); err != nil {

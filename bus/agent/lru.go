@@ -2,9 +2,9 @@ package agent
 
 import "container/list"
 
-// recent remembers the newest values, up to a count and a weight. It is not safe
+// An lru remembers the values used last, up to a count and a weight. It is not safe
 // for use by several goroutines at once.
-type recent[K comparable, V any] struct {
+type lru[K comparable, V any] struct {
 	maxCount  int
 	maxWeight int
 	weight    int
@@ -18,12 +18,12 @@ type entry[K comparable, V any] struct {
 	weight int
 }
 
-func newRecent[K comparable, V any](maxCount, maxWeight int) *recent[K, V] {
-	return &recent[K, V]{maxCount: maxCount, maxWeight: maxWeight, order: list.New(), entries: make(map[K]*list.Element)}
+func newLRU[K comparable, V any](maxCount, maxWeight int) *lru[K, V] {
+	return &lru[K, V]{maxCount: maxCount, maxWeight: maxWeight, order: list.New(), entries: make(map[K]*list.Element)}
 }
 
 // get returns a value and makes it the newest.
-func (r *recent[K, V]) get(key K) (value V, ok bool) {
+func (r *lru[K, V]) get(key K) (value V, ok bool) {
 	element, ok := r.entries[key]
 	if !ok {
 		return value, false
@@ -34,7 +34,7 @@ func (r *recent[K, V]) get(key K) (value V, ok bool) {
 
 // put adds or replaces a value and forgets the oldest beyond the limits. A value
 // heavier than the limit is forgotten at once.
-func (r *recent[K, V]) put(key K, value V, weight int) {
+func (r *lru[K, V]) put(key K, value V, weight int) {
 	r.remove(key)
 	r.entries[key] = r.order.PushFront(&entry[K, V]{key, value, weight})
 	r.weight += weight
@@ -43,7 +43,7 @@ func (r *recent[K, V]) put(key K, value V, weight int) {
 	}
 }
 
-func (r *recent[K, V]) remove(key K) {
+func (r *lru[K, V]) remove(key K) {
 	element, ok := r.entries[key]
 	if !ok {
 		return

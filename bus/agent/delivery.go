@@ -31,10 +31,10 @@ type lease struct {
 	ended bool
 }
 
-// take begins to keep the lease of a delivery, by a sign of life at every third
+// keepLease begins to keep the lease of a delivery, by a sign of life at every third
 // of the ack-wait. When signs of life fail, the context ends with errLeaseLost
 // before the bus hands the request to somebody else.
-func (s *server) take(ctx context.Context, d bus.Delivery) (context.Context, *lease) {
+func (s *server) keepLease(ctx context.Context, d bus.Delivery) (context.Context, *lease) {
 	ctx, lose := context.WithCancelCause(ctx)
 	l := &lease{delivery: d, third: s.config.AckWait / 3, lose: lose, held: time.Now()}
 	l.mu.Lock()
@@ -70,9 +70,9 @@ func (l *lease) end() {
 	l.timer.Stop()
 }
 
-// process is the life of one delivery.
-func (s *server) process(ctx context.Context, d bus.Delivery) {
-	ctx, held := s.take(ctx, d)
+// handleRequest is the life of one delivery.
+func (s *server) handleRequest(ctx context.Context, d bus.Delivery) {
+	ctx, held := s.keepLease(ctx, d)
 	defer held.end()
 	e, request, err := s.read(ctx, d.Message())
 	if err != nil {
@@ -133,11 +133,11 @@ func withExpiry(ctx context.Context, expires time.Time) (context.Context, contex
 }
 
 // begin claims a request for this delivery, unless it is known or claimed.
-func (s *server) begin(request string, cancel context.CancelCauseFunc) (known answer, repeat, running bool) {
+func (s *server) begin(request string, cancel context.CancelCauseFunc) (known outgoingResponse, repeat, running bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, running = s.running[request]; running {
-		return answer{}, false, true
+		return outgoingResponse{}, false, true
 	}
 	s.running[request] = cancel
 	known, repeat = s.answered.get(request)
@@ -145,7 +145,7 @@ func (s *server) begin(request string, cancel context.CancelCauseFunc) (known an
 }
 
 // end gives up the claim and remembers the answer, if there is one.
-func (s *server) end(request string, given *answer) {
+func (s *server) end(request string, given *outgoingResponse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, request)
@@ -210,7 +210,7 @@ func answerable(request *Request, e *schemas.Event) *Request {
 }
 
 // refuse ends a request that cannot be read: by a failed response if it says
-// enough to be answered, else by an ack, once it is isolated. It comes again when
+// enough to be answered, else by an ack, once it is in quarantine. It comes again when
 // reading it failed for another reason.
 func (s *server) refuse(ctx context.Context, d bus.Delivery, e schemas.Event, request *Request, err error) {
 	log := s.log.With().Uint64("sequence", d.Message().Sequence).Logger()
@@ -230,8 +230,8 @@ func (s *server) refuse(ctx context.Context, d bus.Delivery, e schemas.Event, re
 	case request != nil:
 		s.decline(ctx, d, &e, request, &Failure{Message: "The request is not valid: " + malformed.Detail, Permanent: true}, log)
 		return
-	case s.isolate != nil:
-		if err := s.isolate(ctx, d.Message(), malformed.Detail); err != nil {
+	case s.quarantine != nil:
+		if err := s.quarantine(ctx, d.Message(), malformed.Detail); err != nil {
 			log.Warn().Err(err).Msg("a malformed request is not isolated yet")
 			s.giveBack(ctx, d, log, "it could not be isolated")
 			return
@@ -271,7 +271,7 @@ func (s *server) undeclared(request *Request) *Failure {
 // work has the handler do a request, with progress, unless it is of a kind that the
 // agent does not declare. It fails when the right to the request was lost on the way,
 // or when the agent is stopping.
-func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (answer, error) {
+func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (outgoingResponse, error) {
 	started := time.Now()
 	if failure := s.undeclared(request); failure != nil {
 		s.logFailure(log, failure, nil)
@@ -291,9 +291,9 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	progress.end()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLeaseLost):
-		return answer{}, cause
+		return outgoingResponse{}, cause
 	case errors.Is(cause, errDrained) && err != nil:
-		return answer{}, cause
+		return outgoingResponse{}, cause
 	case err != nil:
 		err = leave.doubt(err)
 		s.logFailure(log, err, cause)

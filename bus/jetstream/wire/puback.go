@@ -10,8 +10,8 @@ import (
 	"podium/schemas"
 )
 
-// An answer is what the server says to a publish, or to the last one of a batch.
-type answer struct {
+// A pubAck is what the server says to a publish, or to the last one of a batch.
+type pubAck struct {
 	Stream    string              `json:"stream"`
 	Sequence  uint64              `json:"seq"` // of the last message
 	Count     uint64              `json:"count"`
@@ -20,12 +20,12 @@ type answer struct {
 }
 
 // ReadAnswer returns the ack for so many messages, or why there is none.
-func ReadAnswer(body []byte, count int) (bus.Ack, error) {
+func ReadPubAck(body []byte, count int) (bus.Ack, error) {
 	const op = "publish"
-	if ack, ok := plainAnswer(body); ok && count == 1 {
+	if ack, ok := plainPubAck(body); ok && count == 1 {
 		return ack, nil
 	}
-	var said answer
+	var said pubAck
 	err := schemas.Unmarshal(body, &said)
 	switch {
 	case err != nil || said.Error == nil && said.Stream == "":
@@ -42,7 +42,7 @@ func ReadAnswer(body []byte, count int) (bus.Ack, error) {
 
 // plainAnswer reads what a server says to nearly every publish,
 // {"stream":"PODIUM_0","seq":7}, letter by letter: this is on the way of each.
-func plainAnswer(body []byte) (bus.Ack, bool) {
+func plainPubAck(body []byte) (bus.Ack, bool) {
 	rest, ok := bytes.CutPrefix(body, []byte(`{"stream":"`))
 	stream, rest, found := bytes.Cut(rest, []byte(`"`))
 	if !ok || !found || bytes.IndexByte(stream, '\\') >= 0 {

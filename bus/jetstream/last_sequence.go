@@ -19,34 +19,36 @@ const (
 	confirmTimes = 6
 )
 
-// marks are how far each stream of a ledger was seen: no later answer of a server
+// lastSequences are how far each stream of a ledger was seen: no later answer of a server
 // may be behind it.
-type marks struct {
+type lastSequences struct {
 	mu      sync.RWMutex
-	streams map[string]*mark
+	streams map[string]*lastSequence
 }
 
-// A mark is what is known of one stream.
-type mark struct {
+// A lastSequence is what is known of one stream.
+type lastSequence struct {
 	created time.Time // the stream that was seen
 	seen    atomic.Uint64
 	settled atomic.Uint64 // what was seen when the connection was last lost: whatever is appended later is behind it
 }
 
-func newMarks() *marks { return &marks{streams: make(map[string]*mark)} }
+func newLastSequences() *lastSequences {
+	return &lastSequences{streams: make(map[string]*lastSequence)}
+}
 
-// of returns the mark of a stream; nil is none.
-func (m *marks) of(stream string) *mark {
+// of returns what is known of a stream; nil is none.
+func (m *lastSequences) of(stream string) *lastSequence {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.streams[stream]
 }
 
 // begin watches a stream from now on.
-func (m *marks) begin(stream string, created time.Time, last uint64) {
+func (m *lastSequences) begin(stream string, created time.Time, last uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := &mark{created: created}
+	known := &lastSequence{created: created}
 	known.seen.Store(last)
 	known.settled.Store(last)
 	m.streams[stream] = known
@@ -54,7 +56,7 @@ func (m *marks) begin(stream string, created time.Time, last uint64) {
 
 // advance notes an acknowledgement of a message and of so many before it. It reports
 // false when the stream cannot be the one that was seen.
-func (m *marks) advance(ack bus.Ack, before int) bool {
+func (m *lastSequences) advance(ack bus.Ack, before int) bool {
 	known := m.of(ack.Stream)
 	if known == nil {
 		return true
@@ -66,14 +68,14 @@ func (m *marks) advance(ack bus.Ack, before int) bool {
 	return true
 }
 
-// saw raises the mark.
-func (m *mark) saw(last uint64) {
+// saw raises it.
+func (m *lastSequence) saw(last uint64) {
 	for seen := m.seen.Load(); last > seen && !m.seen.CompareAndSwap(seen, last); seen = m.seen.Load() {
 	}
 }
 
 // settle is told that nothing which was sent is answered any more.
-func (m *marks) settle() {
+func (m *lastSequences) settle() {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, known := range m.streams {
@@ -90,21 +92,21 @@ func (c *Core) Streams() []string {
 	return streams
 }
 
-// noteStreams remembers how far the ledger reaches at this moment.
-func (c *Core) noteStreams(ctx context.Context) error {
+// recordLastSequences remembers how far the ledger reaches at this moment.
+func (c *Core) recordLastSequences(ctx context.Context) error {
 	for _, stream := range c.Streams() {
 		info, err := c.streamInfo(ctx, stream)
 		if err != nil {
 			return wire.ClassifyStore("open stream "+stream, wire.NotFound(err))
 		}
-		c.publisher.marks.begin(stream, info.Created, info.State.LastSeq)
+		c.publisher.lastSequences.begin(stream, info.Created, info.State.LastSeq)
 	}
 	return nil
 }
 
 // Seen returns the sequence of the newest message that is known of a stream.
 func (c *Core) Seen(stream string) uint64 {
-	if known := c.publisher.marks.of(stream); known != nil {
+	if known := c.publisher.lastSequences.of(stream); known != nil {
 		return known.seen.Load()
 	}
 	return 0
@@ -117,7 +119,7 @@ func (c *Core) Seen(stream string) uint64 {
 // ledger does not say.
 func (c *Core) Verify(ctx context.Context) error {
 	for _, stream := range c.Streams() {
-		known := c.publisher.marks.of(stream)
+		known := c.publisher.lastSequences.of(stream)
 		if known == nil {
 			continue
 		}
@@ -128,7 +130,7 @@ func (c *Core) Verify(ctx context.Context) error {
 	return nil
 }
 
-func (c *Core) verify(ctx context.Context, stream string, known *mark) error {
+func (c *Core) verify(ctx context.Context, stream string, known *lastSequence) error {
 	for times := 1; ; times++ {
 		lost, err := c.compare(ctx, stream, known)
 		if lost == nil || times == confirmTimes {
@@ -144,7 +146,7 @@ func (c *Core) verify(ctx context.Context, stream string, known *mark) error {
 }
 
 // compare returns what a stream lacks, by one look at it.
-func (c *Core) compare(ctx context.Context, stream string, known *mark) (*bus.LostError, error) {
+func (c *Core) compare(ctx context.Context, stream string, known *lastSequence) (*bus.LostError, error) {
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	seen := known.seen.Load()

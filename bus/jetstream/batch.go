@@ -29,12 +29,12 @@ const (
 	batchCommitHeader   = "Nats-Batch-Commit"
 )
 
-// A lane is the way to one stream whose server syncs each message by itself, one
+// A batcher is the way to one stream whose server syncs each message by itself, one
 // after the other. While messages are under way the next ones gather, and when
 // there are many of them they go as one batch: group commit. A batch that the
 // server refuses, for the fault of one of its messages, has stored nothing; then
 // each goes by itself and has its own outcome.
-type lane struct {
+type batcher struct {
 	publisher *publisher
 
 	mu       sync.Mutex
@@ -44,32 +44,32 @@ type lane struct {
 
 // group has the messages to each stream of the ledger share the syncs.
 func (p *publisher) group(shards int) {
-	p.lanes = make([]*lane, shards+1)
-	for i := range p.lanes {
-		p.lanes[i] = &lane{publisher: p}
+	p.batchers = make([]*batcher, shards+1)
+	for i := range p.batchers {
+		p.batchers[i] = &batcher{publisher: p}
 	}
 }
 
-// laneOf returns nil for what goes alone.
-func (p *publisher) laneOf(subject string) *lane {
-	if len(p.lanes) == 0 {
+// batcherOf returns nil for what goes alone.
+func (p *publisher) batcherOf(subject string) *batcher {
+	if len(p.batchers) == 0 {
 		return nil
 	}
 	parsed, err := bus.ParseSubject(subject)
-	work := len(p.lanes) - 1
+	work := len(p.batchers) - 1
 	switch {
 	case err != nil || parsed.Shard >= work:
 		return nil // the server says that no stream holds it
 	case parsed.Shard < 0:
-		return p.lanes[work]
+		return p.batchers[work]
 	}
-	return p.lanes[parsed.Shard]
+	return p.batchers[parsed.Shard]
 }
 
-func (l *lane) enter(publishing *publication) {
+func (l *batcher) enter(publishing *publication) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	publishing.lane = l
+	publishing.batcher = l
 	l.waiting = append(l.waiting, publishing)
 	if l.underway == 0 {
 		l.next()
@@ -77,7 +77,7 @@ func (l *lane) enter(publishing *publication) {
 }
 
 // leave says that the outcome of so many is known.
-func (l *lane) leave(count int) {
+func (l *batcher) leave(count int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.underway -= count; l.underway == 0 && len(l.waiting) > 0 {
@@ -86,7 +86,7 @@ func (l *lane) leave(count int) {
 }
 
 // next sends what waits. The lock is held, so that nothing overtakes.
-func (l *lane) next() {
+func (l *batcher) next() {
 	waiting := l.waiting
 	l.waiting = nil
 	if fit := together(waiting); fit >= batchFrom {
@@ -123,7 +123,7 @@ func together(waiting []*publication) int {
 // batch sends messages as one. The server answers the last one. Its id is secret:
 // an agent that knew it could add an end, so that a part is stored and the rest
 // refused.
-func (l *lane) batch(members []*publication) {
+func (l *batcher) batch(members []*publication) {
 	id := rand.Text()
 	last := members[len(members)-1]
 	last.before, last.batch = members[:len(members)-1], id
@@ -150,14 +150,14 @@ func batched(header nats.Header, id string, sequence int) nats.Header {
 }
 
 // part sends the members of a batch that was refused one by one.
-func (l *lane) part(last *publication) {
+func (l *batcher) part(last *publication) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.apart(last)
 }
 
 // apart is part for who holds the lock.
-func (l *lane) apart(last *publication) {
+func (l *batcher) apart(last *publication) {
 	members := append(last.before, last)
 	last.before, last.batch = nil, ""
 	for _, publishing := range members {

@@ -30,7 +30,7 @@ func TestReadAnswer(t *testing.T) {
 		{`+OK`, 1, bus.Ack{}, nil},
 		{``, 1, bus.Ack{}, nil},
 	} {
-		got, err := ReadAnswer([]byte(test.body), test.count)
+		got, err := ReadPubAck([]byte(test.body), test.count)
 		switch {
 		case got != test.want:
 			t.Errorf("%s: %+v", test.body, got)
@@ -51,11 +51,11 @@ func FuzzPlainAnswer(f *testing.F) {
 	f.Add([]byte(`{"stream":"PODIUM_0","seq":007}`))
 	f.Add([]byte(`{"stream":"PODIUM_0","seq":+7}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		ack, ok := plainAnswer(body)
+		ack, ok := plainPubAck(body)
 		if !ok {
 			return
 		}
-		var said answer
+		var said pubAck
 		if err := schemas.Unmarshal(body, &said); err == nil && (said.Stream != ack.Stream || said.Sequence != ack.Sequence) {
 			t.Errorf("%s was read as %+v", body, ack)
 		}
