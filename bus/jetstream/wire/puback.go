@@ -19,7 +19,7 @@ type pubAck struct {
 	Error     *jetstream.APIError `json:"error"`
 }
 
-// ReadAnswer returns the ack for so many messages, or why there is none.
+// ReadPubAck returns the ack for so many messages, or why there is none.
 func ReadPubAck(body []byte, count int) (bus.Ack, error) {
 	const op = "publish"
 	if ack, ok := plainPubAck(body); ok && count == 1 {
