@@ -1,15 +1,35 @@
-// Package bus is to execution events what net/http is to requests.
+// Package bus is to execution events what net/http is to requests: the contract
+// between those who write events down and those who act on them.
 //
-// An agent is a [Handler]; [Serve] is its server. A supervisor is an agent too: it
-// takes its requests over by [Receive] and answers them from its shards. A door submits events by an
-// [Intake]; whoever owns a shard reads, decides and appends by a [Ledger]. The
-// packages below this one are the ways to get one: a NATS server, an embedded
-// one, or memory. Nothing above them can tell which it has.
+// A [Ledger] keeps every message in streams, and a [Reader] reads one of them in order.
+// A [Core] may do everything: adapters, the owners of shards and the command line hold
+// one. A [Worker] is all that one agent may do. The packages memory, jetstream and
+// embedded are the ways to get them: in memory, from a NATS server, or from one in this
+// process. Nothing above them can tell which it has.
 //
-// Every message is one CloudEvent 1.0. [Encode] writes it in binary mode; the
-// body is the documented JSON and nothing else. [Decode] also takes structured
-// mode and the bare documented JSON, so a shell script with a NATS client is an
-// agent in good standing.
+// Every message is one CloudEvent 1.0 in binary mode; the body is the documented JSON
+// and nothing else. What comes may be in structured mode, or the bare documented JSON,
+// so a shell script with a NATS client is an agent in good standing.
+//
+// # How an agent joins
+//
+// An agent in Go is a [podium/bus/agent.Handler], and [podium/bus/agent.Serve] is its
+// server:
+//
+//	err := agent.Serve(ctx, worker, agent.HandlerFunc(echo), agent.ServeConfig{})
+//
+// A supervisor is an agent too: it takes its requests over by
+// [podium/bus/agent.Receive] and answers them from its shards.
+//
+// # What stands on the contract
+//
+//	cloudevents   an event becomes a message, and a message an event
+//	artifact      large bodies and files, and who may read them
+//	intake        how an adapter submits what it has received
+//	history       reading the records of a session
+//	registry      which agents there are, and whether anybody serves them
+//	agent         the process of an agent: requests in, one response each
+//	backoff       the wait between two tries
 //
 // # Subjects
 //
@@ -109,7 +129,7 @@
 //     before; else it comes again. Its large body stays a reference
 //     (TestReceiveHandsOver_X03).
 //  21. Of what is not taken over, what has expired is dropped, what can be answered
-//     is answered with a failure, and the rest is handed to be isolated
+//     is answered with a failure, and the rest goes into quarantine
 //     (TestReceiveRefuses_X06). A question is not taken over
 //     (TestReceiveRefusesUndeclaredKinds).
 //  22. A supervisor is held to all that an agent is held to, however deep it is
@@ -117,7 +137,7 @@
 //
 // # What a permit promises
 //
-//  23. An agent that asks before it acts outside ([Request.Permit]) acts with leave
+//  23. An agent that asks before it acts outside ([podium/bus/agent.Request.Permit]) acts with leave
 //     only; without an answer it asks again, with the same question
 //     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The leave that a
 //     request brings along counts for whoever is handed it first, and nobody else
@@ -134,7 +154,7 @@
 //
 // State changes exactly once, because whoever owns a session remembers what it
 // has seen. Work is done at least once: a process may die between the work and
-// its response. Effects outside therefore carry [Request.EffectID], the same for
+// its response. Effects outside therefore carry [podium/bus/agent.Request.EffectID], the same for
 // every attempt, and happen by permission, which is given once unless the profile
 // wants an effect of unknown outcome again.
 //
@@ -143,6 +163,6 @@
 // ErrConflict is the caller's: read again. A [TemporaryError] is nobody's: try
 // again, and remember that the first try may have succeeded. A [MalformedError]
 // is the sender's: quarantine it, no other try can help. ErrFull and ErrDenied
-// are the operator's. A [Failure] is the agent's word to a person; any other
+// are the operator's. A [podium/bus/agent.Failure] is the agent's word to a person; any other
 // error of a handler is between the agent and its log.
 package bus

@@ -10,17 +10,17 @@ import (
 
 // The streams and buckets of a ledger.
 const (
-	WorkStream      = "PODIUM_WORK"
-	AgentBucket     = "PODIUM_AGENTS"
-	MailboxBucket   = "PODIUM_MAILBOXES"
-	LeaseBucket     = "PODIUM_LEASES"
-	ArtifactBucket  = "PODIUM_ARTIFACTS"
-	ArtifactStream  = "OBJ_" + ArtifactBucket // what holds the bytes of the artifacts
-	shardStreamName = "PODIUM_"
+	WorkStream        = "PODIUM_WORK"
+	AgentBucket       = "PODIUM_AGENTS"
+	MailboxBucket     = "PODIUM_MAILBOXES"
+	LeaseBucket       = "PODIUM_LEASES"
+	ArtifactBucket    = "PODIUM_ARTIFACTS"
+	ArtifactStream    = "OBJ_" + ArtifactBucket // what holds the bytes of the artifacts
+	ShardStreamPrefix = "PODIUM_"               // of the name of every shard's stream; the number follows
 )
 
 // ShardStream returns the name of a shard's stream.
-func ShardStream(shard int) string { return shardStreamName + strconv.Itoa(shard) }
+func ShardStream(shard int) string { return ShardStreamPrefix + strconv.Itoa(shard) }
 
 // ShardSubjects returns every subject of a shard's stream.
 func ShardSubjects(shard int) []string {

@@ -20,49 +20,64 @@ var layers = []struct {
 }{
 	{"schemas", nil},
 	{"bus", []string{"schemas"}},
-	{"bus/memory", []string{"schemas", "bus"}},
-	{"bus/gate", []string{"schemas", "bus"}},
-	{"bus/jetstream", []string{"schemas", "bus"}},
+	// The contract is what everybody sees. What stands on it is apart, each on those
+	// before it, so that nobody imports more of it than it uses.
+	{"bus/backoff", nil},
+	{"bus/cloudevents", []string{"schemas", "bus"}},
+	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/cloudevents"}},
+	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents"}},
+	{"bus/history", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/cloudevents"}},
+	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
+	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/cloudevents"}},
+	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
+	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents"}},
+	{"bus/jetstream/wire", []string{"schemas", "bus"}},
+	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/jetstream", "bus/jetstream/wire"}},
+	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded/wholefile", nil},
 	{"bus/embedded/filestore", []string{"bus/embedded/wholefile"}},
 	{"bus/embedded/recovery", []string{"bus/embedded/filestore", "bus/embedded/wholefile"}},
 	{"bus/embedded/secrets", []string{"bus/embedded/recovery", "bus/embedded/wholefile"}},
-	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream"}},
+	{"bus/embedded", []string{"schemas", "bus", "bus/jetstream", "bus/jetstream/worker"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
-	{"bus/bustest", []string{"schemas", "bus", "bus/memory"}},
+	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", nil},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
-	{"supervisor/gateway", []string{"schemas", "bus", "supervisor/quarantine"}},
-	{"supervisor/history", []string{"schemas", "bus", "supervisor/session", "supervisor/plan"}},
-	{"supervisor/publisher", []string{"schemas", "bus", "supervisor/eventloop"}},
-	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/history", "supervisor/publisher"}},
-	{"supervisor/checkpoint", []string{"schemas", "bus", "supervisor/eventloop", "supervisor/publisher"}},
-	{"supervisor/admission", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/history"}},
-	{"supervisor/verify", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/history"}},
+	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/intake", "supervisor/quarantine"}},
+	{"supervisor/replay", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/session", "supervisor/plan"}},
+	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "supervisor/eventloop"}},
+	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/replay", "supervisor/publisher"}},
+	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "supervisor/eventloop", "supervisor/publisher"}},
+	{"supervisor/admission", []string{"schemas", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/replay"}},
+	{"supervisor/verify", []string{"schemas", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/replay"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{
-		"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway",
-		"supervisor/history", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
+		"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
+		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/replay", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
-		"schemas", "bus", "bus/memory", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route",
-		"supervisor/admission", "supervisor/history", "supervisor/verify",
+		"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/memory",
+		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/replay", "supervisor/verify",
 	}},
 	{"agents/*", []string{"schemas", "bus"}},
 	{"agents/*/*", []string{"schemas", "bus"}},
+	{"supervisor", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/sim", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/memory", "bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	{"agents/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
+	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the doors that speak HTTP say to programs is one thing, below both of them:
 	// a client that knows one door's refusals knows the other's.
 	{"ingest/problem", []string{"schemas", "bus"}},
 	// Likewise what they take in from strangers, who do not care which door it is.
 	{"ingest/admission", []string{"ingest/problem"}},
 	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
-	{"ingest/http", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	{"ingest/http", []string{"schemas", "bus", "bus/cloudevents", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},
@@ -74,8 +89,10 @@ var layers = []struct {
 	{"ingest/mime/trust", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text"}},
 	{"ingest/mime", []string{"schemas"}},
 	{"ingest/imap", []string{"schemas", "bus", "ingest/mime", "ingest/mime/structure", "ingest/mime/text", "ingest/mime/trust"}},
+	{"ingest/chat", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/http", []string{"schemas", "bus", "bus/cloudevents", "bus/intake", "ingest/admission", "ingest/problem"}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
-	{"ingest/*", []string{"schemas", "bus"}},
+	{"ingest/*", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake"}},
 	{"ingest/*/*", []string{"schemas", "bus"}},
 	{"deploy/examples/*", nil},
 	{"deploy/examples/*/*", nil},
@@ -85,7 +102,7 @@ var layers = []struct {
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "bus", "supervisor/gateway", "supervisor/history"}},
+	{"cmd/podium/runlog", []string{"schemas", "bus", "supervisor/gateway", "supervisor/replay"}},
 	{"cmd/*/*", []string{"*"}},
 }
 
@@ -93,8 +110,11 @@ var layers = []struct {
 var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
-// run on, and the suites.
-var forTests = []string{"bus", "bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/gate"}
+// run on, what reads and writes it, and the suites.
+var forTests = []string{
+	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry",
+	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
+}
 
 // rooms says where a library that shapes the code around it may be seen.
 var rooms = []struct {
@@ -104,7 +124,7 @@ var rooms = []struct {
 }{
 	{"github.com/nats-io/nats.go", []string{"bus/jetstream"}, []string{"bus/embedded", "cmd/podium"}},
 	{"github.com/nats-io/nats-server", []string{"bus/embedded"}, []string{"bus/jetstream"}},
-	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
+	{"github.com/cloudevents/sdk-go", []string{"bus/cloudevents", "ingest/http"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
@@ -186,6 +206,10 @@ func TestLayerTable(t *testing.T) {
 		{"bus", "bus/memory", false},
 		{"bus/memory", "bus/jetstream", false},
 		{"agents/mail", "bus", true},
+		{"agents/mail", "bus/agent", true},
+		{"agents/mail", "bus/history", false},
+		{"bus", "bus/cloudevents", false},
+		{"bus/intake", "bus/agent", false},
 		{"agents/mail", "agents/mail/smtpsink", true},
 		{"agents/mail", "agents/chat", false},
 		{"agents/mail", "supervisor", false},

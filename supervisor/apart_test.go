@@ -13,11 +13,15 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
+	"podium/bus/history"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 	"podium/supervisor/verify"
 )
@@ -30,7 +34,7 @@ type installation struct {
 	core   bus.Core
 }
 
-func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Config), agents map[string]bus.HandlerFunc) *installation {
+func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Config), agents map[string]agent.HandlerFunc) *installation {
 	t.Helper()
 	names := make([]string, 0, len(agents))
 	for name := range agents {
@@ -64,14 +68,14 @@ func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Conf
 		}
 		t.Cleanup(worker.Close)
 		work.Go(func() {
-			if err := bus.Serve(ctx, worker, handle, bus.ServeConfig{Concurrency: 8, AckWait: 10 * time.Second}); err != nil {
+			if err := agent.Serve(ctx, worker, handle, agent.ServeConfig{Concurrency: 8, AckWait: 10 * time.Second}); err != nil {
 				t.Errorf("agent %s: %v", name, err)
 			}
 		})
 	}
 	for shard := range 2 {
 		core := connect()
-		profiles, err := history.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
+		profiles, err := replay.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +107,7 @@ func (i *installation) say(shard, number int, words string) string {
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		message, err := bus.Encode(bus.InSubject("chat", shard), &schemas.Event{
+		message, err := cloudevents.Encode(bus.InSubject("chat", shard), &schemas.Event{
 			ID: thread, Source: "/desk", Type: schemas.TypeChatReceived, Time: time.Now(), Profile: "desk", PartitionKey: thread,
 			DataContentType: schemas.MediaTypeJSON, Data: body,
 		})
@@ -123,7 +127,7 @@ func (i *installation) ends(session string) *schemas.Run {
 	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()
 	conversation := &schemas.Conversation{Session: session}
-	for record, err := range bus.FollowSession(ctx, i.core, session, 1) {
+	for record, err := range history.FollowSession(ctx, i.core, session, 1) {
 		if err == nil {
 			err = conversation.Apply(record.Record)
 		}
@@ -141,7 +145,7 @@ func (i *installation) ends(session string) *schemas.Run {
 // clean decides both shards again.
 func (i *installation) clean() {
 	i.t.Helper()
-	known, err := history.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
+	known, err := replay.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -160,7 +164,7 @@ func (i *installation) clean() {
 func (i *installation) shows(agent string, want schemas.BreakerState) {
 	i.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-		agents, err := bus.Agents(i.t.Context(), i.core)
+		agents, err := registry.Agents(i.t.Context(), i.core)
 		if err != nil {
 			i.t.Fatal(err)
 		}
@@ -175,7 +179,7 @@ func (i *installation) shows(agent string, want schemas.BreakerState) {
 	i.t.Fatalf("the breaker of %s is never %s", agent, want)
 }
 
-func delivered(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+func delivered(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 	return schemas.Result{}, nil
 }
 
@@ -192,7 +196,7 @@ func TestBreakerBetweenProcesses_M28(t *testing.T) {
 		config.Breaker = func(string) plan.BreakerPolicy {
 			return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: 3 * time.Second}
 		}
-	}, map[string]bus.HandlerFunc{"chat": delivered, "worker": func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 		calls.Add(1)
 		if down.Load() {
 			return schemas.Result{}, errors.New("down")
@@ -248,7 +252,7 @@ func TestLeaseOverAServer_M19(t *testing.T) {
 	local := &admission.LocalOwners{}
 	i := install(t, profile, func(config *supervisor.Config) {
 		config.LocalOwners = local
-	}, map[string]bus.HandlerFunc{"chat": delivered, "worker": func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 		words := strings.TrimSpace(request.Task().Description)
 		use(words, 1)
 		timer := time.NewTimer(5 * time.Millisecond)

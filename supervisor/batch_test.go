@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -28,7 +31,7 @@ func newFan(tb testing.TB, width int) (d *desk, session string, o *supervisor.Ow
 // recordsOf are the records of a session, oldest first.
 func (d *desk) recordsOf(id string) (records []schemas.Record) {
 	d.tb.Helper()
-	for record, err := range bus.LoadSession(context.Background(), d.ledger, id) {
+	for record, err := range history.LoadSession(context.Background(), d.ledger, id) {
 		d.must(err)
 		records = append(records, record.Record)
 	}
@@ -116,7 +119,7 @@ func TestSharedRecordsAreBounded(t *testing.T) {
 	for i, request := range d.requests("worker") {
 		size := 3 << 10
 		if i%20 == 7 {
-			size = bus.ClaimLimit
+			size = artifact.InlineLimit
 		}
 		d.answerWhole("worker", &request, strings.Repeat("x", size))
 	}
@@ -144,11 +147,11 @@ func (d *desk) answerWhole(agent string, request *schemas.Event, text string) {
 	body, err := schemas.Marshal(response)
 	d.must(err)
 	event := schemas.Event{
-		ID: response.MessageID, Source: bus.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	d.must(bus.Offload(d.tb.Context(), d.ledger.Artifacts(), &event))
+	d.must(artifact.Offload(d.tb.Context(), d.ledger.Artifacts(), &event))
 	d.put(bus.ResponseSubject(agent, 0), &event)
 }
 

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 )
 
@@ -35,7 +36,7 @@ func (d *desk) use(change func(*schemas.Profile)) {
 	profile := deskProfile()
 	change(&profile)
 	var err error
-	d.profiles, err = history.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = replay.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 }
 
@@ -52,7 +53,7 @@ func (d *desk) last(agent string) *schemas.Event {
 // breaker returns what the ledger says of an agent's breaker.
 func (d *desk) breaker(agent string) schemas.Breaker {
 	d.tb.Helper()
-	agents, err := bus.Agents(context.Background(), d.ledger)
+	agents, err := registry.Agents(context.Background(), d.ledger)
 	d.must(err)
 	for i := range agents {
 		if agents[i].Name == agent {

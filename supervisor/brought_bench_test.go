@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -32,8 +33,8 @@ func (g *graphs) bring(number int, tasks []schemas.Task) {
 		ID: id, Source: "/podium/planner", Type: schemas.TypeExecutionRequest, Time: g.now, Profile: "graph", PartitionKey: id,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	if len(body) > bus.ClaimLimit {
-		g.must(bus.Offload(g.tb.Context(), g.ledger.Artifacts(), &event))
+	if len(body) > artifact.InlineLimit {
+		g.must(artifact.Offload(g.tb.Context(), g.ledger.Artifacts(), &event))
 	}
 	g.put(bus.InSubject("agent", 0), &event)
 }

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/verify"
 )
 
@@ -23,7 +25,7 @@ func TestTextIsNotRepeatedByTiers(t *testing.T) {
 		n.appoint("middle", "middle")
 		n.appoint("inner", "inner")
 		said := make(chan schemas.Task, 1)
-		n.employ("worker", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			said <- request.Payload.Tasks[0]
 			return schemas.Result{Text: "done"}, nil
 		})
@@ -60,7 +62,7 @@ func TestWhatIsBroughtIsFetchedOnce(t *testing.T) {
 	profile := graphProfile()
 	profile.Agents = []schemas.AgentUse{{Name: "worker", Reuse: schemas.Duration(time.Hour)}}
 	var err error
-	g.profiles, err = history.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
+	g.profiles, err = replay.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
 	g.must(err)
 	core := &counted{Core: g.ledger}
 	g.owner = g.open("counted", core, 0)
@@ -107,14 +109,14 @@ func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 			n.appoint("outer", "outer")
 			n.appoint("middle", "middle")
 			told := make(chan schemas.Task, 4)
-			n.employ("worker", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				told <- request.Payload.Tasks[0]
 				return schemas.Result{Text: "done"}, nil
 			})
 			task := taskFor(to, "all")
 			task.Context.Inputs = map[string]schemas.Result{"weight": {Data: []byte(`"` + secret + `"`)}}
 			_, event := n.demand("outer", "work", 1, task)
-			n.must(bus.Offload(t.Context(), n.ledger.Artifacts(), &event))
+			n.must(artifact.Offload(t.Context(), n.ledger.Artifacts(), &event))
 			n.put(bus.RequestSubject("outer"), &event)
 			got := <-told
 			synctest.Wait()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -126,7 +127,7 @@ func TestQuestionAboutAFormerOwnersRequest_X03(t *testing.T) {
 			t.Parallel()
 			u := newUnawareDesk(t, healthy)
 			id := schemas.PlanID("question")
-			message, _, err := bus.PermitRequest("worker", u.request, id, u.now)
+			message, _, err := agent.PermitRequest("worker", u.request, id, u.now)
 			u.must(err)
 			message.Header = header(message.Header)
 			_, err = bus.Append(t.Context(), u.ledger, message, bus.Expect{})

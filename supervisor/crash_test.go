@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -75,7 +77,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, 1)
 		d.use(func(profile *schemas.Profile) {
-			profile.Agents[0].Heartbeat = schemas.Duration(bus.DefaultProgressEvery)
+			profile.Agents[0].Heartbeat = schemas.Duration(agent.DefaultProgressEvery)
 			profile.Deadlines.Work = schemas.Duration(time.Hour)
 		})
 		d.now = time.Now()
@@ -84,7 +86,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		d.must(d.ledger.Declare(ctx, "worker", bus.Pool{Size: 1, AckWait: 30 * time.Second}))
 		serve := func(dead *atomic.Bool, work time.Duration) (served chan error) {
 			served = make(chan error, 1)
-			handle := func(ctx context.Context, _ bus.Request, _ bus.Report) (schemas.Result, error) {
+			handle := func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
 				select {
 				case <-time.After(work):
 					return schemas.Result{Text: "done"}, nil
@@ -93,7 +95,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 				}
 			}
 			go func() {
-				served <- bus.Serve(ctx, mortal{d.ledger.Worker("worker"), dead}, bus.HandlerFunc(handle), bus.ServeConfig{})
+				served <- agent.Serve(ctx, mortal{d.ledger.Worker("worker"), dead}, agent.HandlerFunc(handle), agent.ServeConfig{})
 			}()
 			return served
 		}
@@ -139,7 +141,7 @@ func (d *desk) progress(agent string, request *schemas.Event) {
 	body, err := schemas.Marshal(update)
 	d.must(err)
 	d.put(bus.ProgressSubject(agent, 0), &schemas.Event{
-		ID: update.MessageID, Source: bus.SourceOf(agent), Type: schemas.TypeProgressUpdate, Subject: request.Subject, Time: d.now,
+		ID: update.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeProgressUpdate, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 }

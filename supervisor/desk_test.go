@@ -11,10 +11,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/verify"
 )
 
@@ -39,7 +41,7 @@ func deskProfile() schemas.Profile {
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger
-	profiles *history.Profiles
+	profiles *replay.Profiles
 	now      time.Time
 }
 
@@ -47,7 +49,7 @@ func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(shards, options...), now: midnight()}
 	var err error
-	if d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
+	if d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
 		tb.Fatal(err)
 	}
 	return d
@@ -111,18 +113,18 @@ func (d *desk) say(thread, id, text string) uint64 {
 func (d *desk) put(subject string, event *schemas.Event) uint64 {
 	d.tb.Helper()
 	if event.Artifact != nil && event.Artifact.Grant == "" {
-		d.grants().Vouch(subject, event)
+		d.grants().GrantBody(subject, event)
 	}
-	message, err := bus.Encode(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	d.must(err)
 	ack, err := bus.Append(d.tb.Context(), d.ledger, message, bus.Expect{})
 	d.must(err)
 	return ack.Sequence
 }
 
-func (d *desk) grants() *bus.Grants {
+func (d *desk) grants() *artifact.Grants {
 	d.tb.Helper()
-	grants, err := bus.OpenGrants(context.Background(), d.ledger, d.now)
+	grants, err := artifact.OpenGrants(context.Background(), d.ledger, d.now)
 	d.must(err)
 	return grants
 }
@@ -137,7 +139,7 @@ func (d *desk) events(stream string, subjects ...string) (events []schemas.Event
 	d.tb.Helper()
 	for message, err := range d.ledger.Scan(context.Background(), stream, 1, subjects...) {
 		d.must(err)
-		event, err := bus.Decode(message)
+		event, err := cloudevents.Decode(message)
 		d.must(err)
 		events = append(events, event)
 	}
@@ -164,7 +166,7 @@ func (d *desk) answer(agent string, request *schemas.Event, text string) uint64 
 	d.must(err)
 	shard, _ := schemas.ShardOfRequest(request.ID)
 	return d.put(bus.ResponseSubject(agent, shard), &schemas.Event{
-		ID: response.MessageID, Source: bus.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, EffectID: request.EffectID,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
@@ -186,7 +188,7 @@ func (d *desk) conversation(thread string) *schemas.Conversation {
 	id, shard := d.session(thread)
 	var conversation schemas.Conversation
 	for _, event := range d.events(bus.ShardStream(shard), bus.SessionSubject(id, d.ledger.Shards())) {
-		d.must(bus.Resolve(context.Background(), d.ledger.Artifacts(), &event))
+		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var record schemas.Record
 		d.must(schemas.Unmarshal(event.Data, &record))
 		d.must(conversation.Apply(record))
@@ -215,7 +217,7 @@ func (d *desk) quarantined(shard int) (found []schemas.Quarantined) {
 // verify decides every shard again, with nothing but what is in the ledger.
 func (d *desk) verify(core bus.Core) (faults []string) {
 	d.tb.Helper()
-	known, err := history.NewProfiles(context.Background(), core.Artifacts(), nil)
+	known, err := replay.NewProfiles(context.Background(), core.Artifacts(), nil)
 	d.must(err)
 	for shard := range core.Shards() {
 		result, err := verify.Shard(context.Background(), core, known, shard)

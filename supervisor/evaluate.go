@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -57,8 +57,8 @@ func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 }
 
 // recall returns what has been fetched for the session and notes what has not.
-func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) history.Input {
-	return func(sequence uint64) history.Input {
+func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) replay.Input {
+	return func(sequence uint64) replay.Input {
 		known, fetched := live.recalled[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)

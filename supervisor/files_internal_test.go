@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -14,7 +14,7 @@ import (
 //
 //nolint:paralleltest // it counts allocations
 func TestGrantsBehindTheLastAreNotChecked(t *testing.T) {
-	grants, err := bus.NewGrants([]byte("a secret of tests"))
+	grants, err := artifact.NewGrants([]byte("a secret of tests"))
 	if err != nil {
 		t.Fatal(err)
 	}

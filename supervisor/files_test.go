@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -37,12 +41,14 @@ func (s *shelfStore) Get(ctx context.Context, artifact schemas.Artifact) (io.Rea
 // still answer.
 func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 	t.Parallel()
-	for name, grant := range map[string]func(grants *bus.Grants, hash string) string{
-		"none":            func(*bus.Grants, string) string { return "" },
-		"forged":          func(*bus.Grants, string) string { return "put.00000000.." + strings.Repeat("A", 43) },
-		"another agent's": func(grants *bus.Grants, hash string) string { return grants.Put("stranger", hash) },
-		"to read it":      func(grants *bus.Grants, hash string) string { return grants.Read("worker", "r", hash, time.Time{}) },
-		"of another body": func(grants *bus.Grants, _ string) string { return grants.Put("worker", strings.Repeat("0", 64)) },
+	for name, grant := range map[string]func(grants *artifact.Grants, hash string) string{
+		"none":            func(*artifact.Grants, string) string { return "" },
+		"forged":          func(*artifact.Grants, string) string { return "put.00000000.." + strings.Repeat("A", 43) },
+		"another agent's": func(grants *artifact.Grants, hash string) string { return grants.Put("stranger", hash) },
+		"to read it": func(grants *artifact.Grants, hash string) string {
+			return grants.Read("worker", "r", hash, time.Time{})
+		},
+		"of another body": func(grants *artifact.Grants, _ string) string { return grants.Put("worker", strings.Repeat("0", 64)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +61,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			stolen, err := d.ledger.Artifacts().Put(t.Context(), strings.NewReader("somebody else's"), "")
 			d.must(err)
 			stolen.Grant = grant(d.grants(), stolen.SHA256)
-			message, err := bus.Encode(bus.ResponseSubject("worker", 0), &schemas.Event{
+			message, err := cloudevents.Encode(bus.ResponseSubject("worker", 0), &schemas.Event{
 				ID: schemas.ResponseID(request.ID), Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: request.Subject,
 				CausationID: request.ID, Attempt: 1, Artifact: &stolen,
 			})
@@ -70,7 +76,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			if seen.fetched[stolen.SHA256] > 0 {
 				t.Error("the body was fetched")
 			}
-			d.answerWhole("worker", &request, strings.Repeat("x", bus.ClaimLimit))
+			d.answerWhole("worker", &request, strings.Repeat("x", artifact.InlineLimit))
 			d.deliverAll(o, "chat")
 			if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s %s", run.State, run.Status)
@@ -101,7 +107,7 @@ func dataOf(t *testing.T, file schemas.Artifact) []byte {
 	return data
 }
 
-func contentOf(ctx context.Context, request *bus.Request, file schemas.Artifact) (string, error) {
+func contentOf(ctx context.Context, request *agent.Request, file schemas.Artifact) (string, error) {
 	opened, err := request.Artifacts.Get(ctx, file)
 	if err != nil {
 		return "", err
@@ -119,11 +125,11 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch", "maker", "reader"), tier("branch", "leaf"))
 		errs := make(chan error, 10)
-		n.employ("maker", func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("maker", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			put, err := request.Artifacts.Put(ctx, strings.NewReader("the file"), "text/plain")
 			return schemas.Result{Data: dataOf(t, put)}, err
 		})
-		n.employ("leaf", func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			file := fileIn(t, request.Task().Context.Inputs["one"].Data)
 			got, err := contentOf(ctx, &request, file)
 			if err != nil || got != "the file" {
@@ -136,7 +142,7 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 			put, err := request.Artifacts.Put(ctx, strings.NewReader(got+" and more"), "text/plain")
 			return schemas.Result{Data: dataOf(t, put)}, err
 		})
-		n.employ("reader", func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("reader", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			got, err := contentOf(ctx, &request, fileIn(t, request.Task().Context.Inputs["two"].Data))
 			return schemas.Result{Text: got}, err
 		})
@@ -210,19 +216,19 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 	d.say("other", "m2", "please do")
 	d.must(d.work(o))
 	requests := d.requests("worker")
-	later, err := bus.OpenGrants(t.Context(), d.ledger, d.now.Add(100*24*time.Hour))
+	later, err := artifact.OpenGrants(t.Context(), d.ledger, d.now.Add(100*24*time.Hour))
 	d.must(err)
 	const hash = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
 	d.answerWithData(&requests[0], string(dataOf(t, schemas.Artifact{SHA256: hash, Size: 1, Grant: later.Put("worker", hash)})))
-	response := d.response("worker", &requests[1], strings.Repeat("x", bus.ClaimLimit))
+	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.InlineLimit))
 	body, err := schemas.Marshal(response)
 	d.must(err)
 	large := schemas.Event{
 		ID: response.MessageID, Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: requests[1].Subject,
 		CausationID: requests[1].ID, Attempt: 1, Data: body,
 	}
-	d.must(bus.Offload(t.Context(), d.ledger.Artifacts(), &large))
-	later.Vouch(bus.ResponseSubject("worker", 0), &large)
+	d.must(artifact.Offload(t.Context(), d.ledger.Artifacts(), &large))
+	later.GrantBody(bus.ResponseSubject("worker", 0), &large)
 	d.put(bus.ResponseSubject("worker", 0), &large)
 	d.must(d.work(o))
 	if refused := d.quarantined(0); len(refused) != 0 {
@@ -249,7 +255,7 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 func (d *desk) provenIn(thread string) (completed bool, proven []string) {
 	d.tb.Helper()
 	id, _ := d.session(thread)
-	for record, err := range bus.LoadSession(context.Background(), d.ledger, id) {
+	for record, err := range history.LoadSession(context.Background(), d.ledger, id) {
 		d.must(err)
 		for fact := range record.AllFacts() {
 			if fact.TaskCompleted != nil {

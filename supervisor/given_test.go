@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -16,7 +16,7 @@ func TestArgumentsGoDownTheTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "twig"), tier("twig", "leaf"))
-		n.employ("leaf", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			context := &request.Task().Context
 			return schemas.Result{Text: request.Task().Description + string(context.Arguments) + string(context.Constraints)}, nil
 		})

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/verify"
 )
 
@@ -56,7 +57,7 @@ func newGraphs(tb testing.TB) *graphs {
 	tb.Helper()
 	d := newDesk(tb, 1)
 	var err error
-	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
+	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
 	d.must(err)
 	d.must(d.ledger.Declare(tb.Context(), "worker", bus.Pool{Size: 1000, AckWait: time.Hour}))
 	return &graphs{desk: d, owner: d.open("graphs", d.ledger, 0), worker: d.ledger.Worker("worker")}
@@ -84,7 +85,7 @@ func (g *graphs) round() bool {
 	g.must(g.work(g.owner))
 	deliveries := g.worker.TryFetch(1000)
 	for _, delivery := range deliveries {
-		event, err := bus.Decode(delivery.Message())
+		event, err := cloudevents.Decode(delivery.Message())
 		g.must(err)
 		response := g.response("worker", &event, "done")
 		response.Payload.PlanID = event.ID

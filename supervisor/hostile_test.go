@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -89,7 +91,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	d.say("thread", "m1", "calculate this then summarize that")
 	d.must(d.work(o))
 	request := d.requests("worker")[0]
-	forgery, err := bus.Encode(bus.ResponseSubject("worker", 0), d.dataEvent(&request, nested(9996)))
+	forgery, err := cloudevents.Encode(bus.ResponseSubject("worker", 0), d.dataEvent(&request, nested(9996)))
 	d.must(err)
 	deep = &forgery
 	large := "[" + strings.Repeat("0,", schemas.InlineLimit) + "0]" // held by reference
@@ -263,7 +265,7 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 			ID: fmt.Sprint("mail", i), Source: "/imap", Type: schemas.TypeEmailReceived, Time: d.now, Profile: "desk",
 			PartitionKey: "thread", DataContentType: schemas.MediaTypeJSON, Data: body,
 		}
-		d.must(bus.Offload(t.Context(), d.ledger.Artifacts(), &event))
+		d.must(artifact.Offload(t.Context(), d.ledger.Artifacts(), &event))
 		d.put(bus.InSubject("mail", 0), &event)
 	}
 	d.must(d.work(o))
@@ -304,7 +306,7 @@ func (d *desk) records(thread string) (records []schemas.Record) {
 	d.tb.Helper()
 	id, shard := d.session(thread)
 	for _, event := range d.events(bus.ShardStream(shard), bus.SessionSubject(id, d.ledger.Shards())) {
-		d.must(bus.Resolve(context.Background(), d.ledger.Artifacts(), &event))
+		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var record schemas.Record
 		d.must(schemas.Unmarshal(event.Data, &record))
 		records = append(records, record)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/gateway"
@@ -164,7 +165,7 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 	if err != nil || subject.Kind != bus.KindResponse {
 		return false
 	}
-	request := bus.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	request := cloudevents.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
 	if request == "" {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -22,12 +23,12 @@ func TestALargeResultIsAnswered(t *testing.T) {
 	response.Payload.Result = &schemas.Result{Data: []byte(`"DATA"`)}
 	body, err := schemas.Marshal(response)
 	d.must(err)
-	text := strings.Replace(string(body), "DATA", strings.Repeat("x", bus.ArtifactLimit-len(body)+4), 1)
+	text := strings.Replace(string(body), "DATA", strings.Repeat("x", artifact.MaxSize-len(body)+4), 1)
 	event := schemas.Event{
 		ID: response.MessageID, Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, Attempt: 1, DataContentType: schemas.MediaTypeJSON, Data: []byte(text),
 	}
-	d.must(bus.Offload(context.Background(), d.ledger.Artifacts(), &event)) // the agent may say so much
+	d.must(artifact.Offload(context.Background(), d.ledger.Artifacts(), &event)) // the agent may say so much
 	d.put(bus.ResponseSubject("worker", 0), &event)
 	d.must(d.work(o))
 	run := d.conversation("key").Run(1)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // load brings a session into memory. If its last record may owe outputs, they
@@ -14,9 +14,9 @@ import (
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	var found *history.Session
+	var found *replay.Session
 	o.loop.Await(func() (err error) {
-		found, err = history.Load(ctx, o.Core, live.id())
+		found, err = replay.Load(ctx, o.Core, live.id())
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
@@ -53,11 +53,11 @@ func (o *Owner) noteForeignRecord(live *liveSession) {
 
 // fenced reports whether a session holds what a later owner of the shard has
 // written: this one does not know of what that one has begun.
-func (o *Owner) fenced(found *history.Session) bool {
+func (o *Owner) fenced(found *replay.Session) bool {
 	return found.Last != nil && found.Last.Epoch > o.checkpoint.Epoch
 }
 
-func (live *liveSession) take(found *history.Session) {
+func (live *liveSession) take(found *replay.Session) {
 	live.state, live.sequence, live.chain = found.State, found.Sequence, found.Chain
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
@@ -61,9 +62,9 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			}, "{}")
 		},
 		"a body by reference": func(d *desk, request *schemas.Event) string {
-			event := d.dataEvent(request, `"`+strings.Repeat("x", 2*bus.ClaimLimit)+`"`)
+			event := d.dataEvent(request, `"`+strings.Repeat("x", 2*artifact.InlineLimit)+`"`)
 			event.Data = []byte(strings.Replace(string(event.Data), `"status":"completed"`, `"status":"splendid"`, 1))
-			d.must(bus.Offload(t.Context(), d.ledger.Artifacts(), event))
+			d.must(artifact.Offload(t.Context(), d.ledger.Artifacts(), event))
 			return fmt.Sprintf("%s:%d", bus.ShardStream(0), d.put(bus.ResponseSubject("worker", 0), event))
 		},
 		"a reference to nothing": func(d *desk, request *schemas.Event) string {

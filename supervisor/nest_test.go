@@ -9,11 +9,16 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
 	"podium/bus/memory"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // A nest is a ledger on which supervisors, agents and owners are at work.
@@ -43,9 +48,9 @@ func newNest(t *testing.T, shards int, profiles ...schemas.Profile) *nest {
 	t.Helper()
 	n := &nest{desk: &desk{tb: t, ledger: memory.New(shards), now: midnight()}, t: t}
 	var err error
-	n.profiles, err = history.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
+	n.profiles, err = replay.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
 	n.must(err)
-	stop, err := bus.ServeAgents(t.Context(), n.ledger, bus.AgentServices{Clock: time.Now})
+	stop, err := registry.ServeAgents(t.Context(), n.ledger, registry.AgentServices{Clock: time.Now})
 	n.must(err)
 	t.Cleanup(stop)
 	for shard := range shards {
@@ -76,12 +81,12 @@ func (n *nest) declare(agent string) {
 }
 
 // employ runs an agent.
-func (n *nest) employ(agent string, handle bus.HandlerFunc) {
+func (n *nest) employ(agentName string, handle agent.HandlerFunc) {
 	n.tb.Helper()
-	n.declare(agent)
-	worker := n.ledger.Worker(agent)
+	n.declare(agentName)
+	worker := n.ledger.Worker(agentName)
 	n.start(func(ctx context.Context) error {
-		return bus.Serve(ctx, worker, handle, bus.ServeConfig{Concurrency: 8, AckWait: leaseTime, DrainTimeout: time.Millisecond, Log: zerolog.Nop()})
+		return agent.Serve(ctx, worker, handle, agent.ServeConfig{Concurrency: 8, AckWait: leaseTime, DrainTimeout: time.Millisecond, Log: zerolog.Nop()})
 	})
 }
 
@@ -95,13 +100,13 @@ func (n *nest) appoint(name, profile string) {
 func (n *nest) receive(core bus.Core, worker bus.Worker, profile string) {
 	receiver := gateway.Receiver{
 		Core: core, Worker: worker, Profile: profile,
-		Serve: bus.ServeConfig{Concurrency: 4, AckWait: leaseTime, DrainTimeout: time.Second, Log: zerolog.Nop()},
+		Serve: agent.ServeConfig{Concurrency: 4, AckWait: leaseTime, DrainTimeout: time.Second, Log: zerolog.Nop()},
 	}
 	n.start(receiver.Run)
 }
 
 // say repeats its task.
-func say(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func say(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	return schemas.Result{Text: request.Task().Description}, nil
 }
 
@@ -134,7 +139,7 @@ func (n *nest) demand(to, work string, attempt int, tasks ...schemas.Task) (sche
 	body, err := schemas.Marshal(request)
 	n.must(err)
 	return request, schemas.Event{
-		ID: request.MessageID, Source: bus.SourceOf("planner"), Type: schemas.TypeExecutionRequest, Subject: work + "/all", Time: midnight(),
+		ID: request.MessageID, Source: cloudevents.SourceOf("planner"), Type: schemas.TypeExecutionRequest, Subject: work + "/all", Time: midnight(),
 		DataContentType: schemas.MediaTypeJSON, Attempt: attempt, EffectID: schemas.EffectID(work, "all"), Data: body,
 	}
 }
@@ -151,7 +156,7 @@ func (n *nest) ask(to, work string, attempt int, tasks ...schemas.Task) string {
 func (n *nest) answers(agent string) (all []schemas.ExecutionResponse) {
 	n.tb.Helper()
 	for _, event := range n.events(bus.WorkStream, bus.ServiceSubject(agent, string(bus.KindResponse))) {
-		n.must(bus.Resolve(context.Background(), n.ledger.Artifacts(), &event))
+		n.must(artifact.Resolve(context.Background(), n.ledger.Artifacts(), &event))
 		n.must(schemas.Validate(schemas.ExecutionResponseType, event.Data))
 		var response schemas.ExecutionResponse
 		n.must(schemas.Unmarshal(event.Data, &response))
@@ -177,7 +182,7 @@ func (n *nest) told(agent string) (all []schemas.ProgressUpdate, at []time.Time)
 func (n *nest) conversationOf(profile, key string) *schemas.Conversation {
 	n.tb.Helper()
 	var conversation schemas.Conversation
-	for record, err := range bus.LoadSession(context.Background(), n.ledger, schemas.SessionID(profile, key)) {
+	for record, err := range history.LoadSession(context.Background(), n.ledger, schemas.SessionID(profile, key)) {
 		n.must(err)
 		n.must(conversation.Apply(record.Record))
 	}

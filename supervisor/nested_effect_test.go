@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -35,7 +35,7 @@ func testEffectBelow(t *testing.T, onUnknown schemas.OnUnknown, valid func(times
 		n := newNest(t, 1, tier("top", "branch"), branch)
 		var mu sync.Mutex
 		effects, times := map[string]bool{}, 0
-		n.employ("leaf", func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			if err := request.Permit(ctx); err != nil {
 				return schemas.Result{}, err
 			}

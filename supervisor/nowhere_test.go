@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -19,7 +20,7 @@ func TestRepliesToNowhereStopNoAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "leaf"))
 		var handled atomic.Int32
-		n.employ("leaf", func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			handled.Add(1)
 			return schemas.Result{Text: "done"}, nil
 		})

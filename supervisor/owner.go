@@ -7,11 +7,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/admission"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
@@ -26,7 +28,7 @@ type Config struct {
 	Shard    int
 	Name     string // of this process, unique among the living
 	Core     bus.Core
-	Profiles *history.Profiles
+	Profiles *replay.Profiles
 	Log      zerolog.Logger
 
 	CheckpointEvery time.Duration // default 2 s
@@ -49,10 +51,10 @@ type Config struct {
 
 	// Grants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
-	Grants *bus.Grants
-	// Presence looks whether anybody serves an agent, as bus.PresenceOf does; then
+	Grants *artifact.Grants
+	// Presence looks whether anybody serves an agent, as registry.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
-	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
+	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 
 	// Observe, unless nil, is given every record that this owner has stored, and the state
 	// of its session before it. It changes neither, and does not wait for anything.

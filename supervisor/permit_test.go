@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -19,9 +20,9 @@ func (d *desk) question(agent string, request *schemas.Event) string {
 	return id
 }
 
-func (d *desk) questionAgain(agent string, request *schemas.Event, id string) {
+func (d *desk) questionAgain(agentName string, request *schemas.Event, id string) {
 	d.tb.Helper()
-	message, asked, err := bus.PermitRequest(agent, request, id, d.now)
+	message, asked, err := agent.PermitRequest(agentName, request, id, d.now)
 	d.must(err)
 	if !asked {
 		d.tb.Fatal("there is nobody to ask")

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // resolve fetches a body that is too large for a message, in its turn. Of an agent
@@ -21,7 +22,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 		if err := o.vouched(ctx, in); err != nil {
 			return err
 		}
-		return bus.Resolve(ctx, o.Core.Artifacts(), &resolved)
+		return artifact.Resolve(ctx, o.Core.Artifacts(), &resolved)
 	}, func(now time.Time, err error) {
 		reason := schemas.QuarantineMalformed
 		switch {
@@ -106,7 +107,7 @@ func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	var taken bool
 	o.loop.Await(func() (err error) {
-		taken, err = history.Took(ctx, o.Core, live.id(), in.message.Sequence)
+		taken, err = replay.Took(ctx, o.Core, live.id(), in.message.Sequence)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

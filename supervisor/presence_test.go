@@ -7,6 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/memory"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -25,8 +26,8 @@ func watchful(t *testing.T) (*desk, *supervisor.Owner) {
 	})
 	return d, d.openWith(d.ledger, func(config *supervisor.Config) {
 		config.PoolSize = func(string) int { return 1 }
-		config.Presence = func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
-			return bus.PresenceOf(ctx, d.ledger, agent, now)
+		config.Presence = func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
+			return registry.PresenceOf(ctx, d.ledger, agent, now)
 		}
 	})
 }
@@ -132,9 +133,9 @@ func TestAgentIsHeardWhileItIsLookedFor(t *testing.T) {
 		}
 	}
 	o := d.openWith(d.ledger, func(config *supervisor.Config) {
-		config.Presence = func(context.Context, string, time.Time) (bus.Presence, error) {
+		config.Presence = func(context.Context, string, time.Time) (registry.Presence, error) {
 			speak()
-			return bus.Presence{}, nil
+			return registry.Presence{}, nil
 		}
 	})
 	first := d.ask(o, 0, 1, "please")
@@ -144,7 +145,7 @@ func TestAgentIsHeardWhileItIsLookedFor(t *testing.T) {
 	if told := []*schemas.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
 		t.Errorf("told %+v", told)
 	}
-	d.spin(o, bus.AliveWithin)
+	d.spin(o, registry.AliveWithin)
 	if told := d.unserved(second); told == nil || told.Since.IsZero() {
 		t.Errorf("half a minute after its last word the other is told %+v", told)
 	}
@@ -162,7 +163,7 @@ func TestAgentGoesAway(t *testing.T) {
 	for number := range 5 { // room for three
 		threads = append(threads, d.ask(o, 0, number+1, "please"))
 	}
-	d.spin(o, bus.AliveWithin-time.Second)
+	d.spin(o, registry.AliveWithin-time.Second)
 	for _, thread := range threads {
 		if told := d.unserved(thread); told != nil {
 			t.Errorf("%s is told %+v although it was there a moment ago", thread, told)
@@ -242,8 +243,8 @@ func TestAbsentAgentKeepsItsBreaker_M28(t *testing.T) {
 				})
 				o := d.openWith(d.ledger, func(config *supervisor.Config) {
 					breaking(config)
-					config.Presence = func(_ context.Context, agent string, _ time.Time) (bus.Presence, error) {
-						return bus.Presence{Served: served || agent != "worker"}, nil
+					config.Presence = func(_ context.Context, agent string, _ time.Time) (registry.Presence, error) {
+						return registry.Presence{Served: served || agent != "worker"}, nil
 					}
 				})
 				for number := range 4 {

@@ -7,7 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 )
 
@@ -17,7 +17,7 @@ func TestProfilesFetch_X07(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	current := d.profiles.Current("desk")
-	stranger, err := history.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	stranger, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	if stranger.Current("desk") != nil || stranger.Pinned(current.Hash) != nil {
 		t.Fatal("it knows the profile already")
@@ -55,7 +55,7 @@ func TestProfilesFetchFails(t *testing.T) {
 	}
 	invalid := deskProfile()
 	invalid.Languages = nil
-	if _, err := history.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{invalid}); !errors.Is(err, plan.ErrInvalidProfile) {
+	if _, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{invalid}); !errors.Is(err, plan.ErrInvalidProfile) {
 		t.Errorf("an invalid profile was taken: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestAnotherProfileAfterARestart(t *testing.T) {
 	changed := deskProfile()
 	changed.Languages[0].Texts.Empty = "finished"
 	var err error
-	d.profiles, err = history.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{changed})
+	d.profiles, err = replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{changed})
 	d.must(err)
 	o = d.open("two", d.ledger, 0)
 	for i, want := range []string{`"text":"done"`, `"text":"finished"`} {

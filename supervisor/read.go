@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -31,14 +33,14 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 
 // admit reads a message and finds its session.
 func (o *Owner) admit(ctx context.Context, in *input) {
-	event, err := bus.Decode(in.message)
+	event, err := cloudevents.Decode(in.message)
 	if err != nil {
 		o.unreadable(ctx, in, err.Error())
 		return
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.watermark.Weigh(in.entry, min(event.Artifact.Size, bus.ArtifactLimit)) // beyond it nothing is read
+		o.watermark.Weigh(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/bustest"
+	"podium/bus/registry"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // TestSupervisorOfSupervisorsIsAHandler: from outside, a supervisor under a
@@ -44,7 +46,7 @@ func TestPlanOfSupervisors_M08(t *testing.T) {
 		n := newNest(t, 3, tier("top", "branch", "leaf"), tier("branch", "leaf"))
 		var mu sync.Mutex
 		asked := map[string]string{}
-		n.employ("leaf", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			words := request.Task().Description
@@ -91,7 +93,7 @@ func TestCancelFlowsDownward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "leaf"))
 		ended := make(chan error, 8)
-		n.employ("leaf", func(ctx context.Context, _ bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
 			<-ctx.Done()
 			ended <- context.Cause(ctx)
 			return schemas.Result{}, ctx.Err()
@@ -168,7 +170,7 @@ func TestExpiryIsTheTruth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "branch"), tier("branch", "leaf"))
 		ended := make(chan time.Time, 8)
-		n.employ("leaf", func(ctx context.Context, _ bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
 			<-ctx.Done()
 			ended <- time.Now()
 			return schemas.Result{}, ctx.Err()
@@ -210,7 +212,7 @@ func TestSecondAttemptSupersedesTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
 		interrupted := make(chan error, 8)
-		n.employ("leaf", func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			select {
 			case <-ctx.Done():
 				interrupted <- context.Cause(ctx)
@@ -260,7 +262,7 @@ func TestSupersededWorkIsCalledOff(t *testing.T) {
 	profile.Conversation.WhileRunning = schemas.WhileRunningSupersede
 	d := newDesk(t, 1)
 	var err error
-	d.profiles, err = history.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	worker := d.ledger.Worker("worker")
 	o := d.open("one", d.ledger, 0)
@@ -343,7 +345,7 @@ func TestKillBeforeTheAck_X03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "leaf"))
 		worked := make(chan string, 8)
-		n.employ("leaf", func(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			worked <- request.MessageID
 			return schemas.Result{Text: "done"}, nil
 		})
@@ -482,7 +484,7 @@ func TestReceiverIsRegistered(t *testing.T) {
 		n.appoint("top", "top")
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
-		agents, err := bus.Agents(t.Context(), n.ledger)
+		agents, err := registry.Agents(t.Context(), n.ledger)
 		if err != nil || len(agents) != 1 {
 			t.Fatalf("agents %+v, %v", agents, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -117,7 +117,7 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the session's newest.
 func (live *liveSession) adopt(b *batch, sequence uint64) {
-	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, history.Hash(b.body), true
+	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, replay.Hash(b.body), true
 	live.loaded = sequence >= live.newestSequence // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
 		live.snapshotSequence = sequence
@@ -135,10 +135,10 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 	if !conflict {
 		live.tries++
 	}
-	var found *history.Session
+	var found *replay.Session
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
 		o.loop.Await(func() (err error) {
-			found, err = history.Load(ctx, o.Core, live.id())
+			found, err = replay.Load(ctx, o.Core, live.id())
 			return err
 		}, func(now time.Time, err error) {
 			switch {
@@ -148,7 +148,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.end(live)
 			case err != nil:
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
-			case found.Chain == history.Hash(b.body):
+			case found.Chain == replay.Hash(b.body):
 				o.stored(live, &b.record)
 				live.take(found)
 				o.track(live)

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/history"
+	"podium/bus/artifact"
+	"podium/supervisor/replay"
 )
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
@@ -15,7 +16,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
 	if o.Grants == nil {
-		grants, err := bus.OpenGrants(ctx, o.Core, now)
+		grants, err := artifact.OpenGrants(ctx, o.Core, now)
 		if err != nil {
 			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 		}
@@ -47,7 +48,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 
 // reopen loads the sessions that were open.
 func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error {
-	loaded, err := history.LoadMany(ctx, o.Core, o.Shard, open)
+	loaded, err := replay.LoadMany(ctx, o.Core, o.Shard, open)
 	if err != nil {
 		return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
 	}

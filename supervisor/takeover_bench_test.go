@@ -11,11 +11,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
+	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // ledgers are those that a benchmark runs on.
@@ -47,9 +49,9 @@ func ledgers() map[string]func(testing.TB) bus.Core {
 
 // openMany leaves a ledger with so many sessions whose tasks are under way, by
 // as many records each, as an owner leaves it that has stopped in order.
-func openMany(tb testing.TB, core bus.Core, sessions, records int) *history.Profiles {
+func openMany(tb testing.TB, core bus.Core, sessions, records int) *replay.Profiles {
 	tb.Helper()
-	profiles, err := history.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
+	profiles, err := replay.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *history.Prof
 	ended := make(chan error, 1)
 	go func() { ended <- owner.Run(ctx) }()
 	publish := func(subject string, event *schemas.Event) {
-		message, err := bus.Encode(subject, event)
+		message, err := cloudevents.Encode(subject, event)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -98,7 +100,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *history.Prof
 				tb.Fatal(err)
 			}
 			publish(bus.ProgressSubject("worker", 0), &schemas.Event{
-				ID: update.MessageID, Source: bus.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
+				ID: update.MessageID, Source: cloudevents.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
 				DataContentType: schemas.MediaTypeJSON, Data: body,
 			})
 		}
@@ -119,7 +121,7 @@ func settled(tb testing.TB, core bus.Core, sessions, records int) {
 		for {
 			message, err := core.Last(tb.Context(), bus.SessionSubject(id, 1))
 			if err == nil {
-				stored, err := bus.ReadRecord(tb.Context(), core, message)
+				stored, err := history.ReadRecord(tb.Context(), core, message)
 				if err == nil && stored.Number >= uint64(records) {
 					break
 				}

@@ -10,13 +10,14 @@ import (
 
 	"podium/bus"
 	"podium/bus/bustest"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
 // shown reads one run of a session, as everybody does who shows it.
 func (d *desk) shown(ledger bus.Ledger, session string, number int) *schemas.Run {
 	d.tb.Helper()
-	opened, err := bus.OpenSession(context.Background(), ledger, session)
+	opened, err := history.OpenSession(context.Background(), ledger, session)
 	d.must(err)
 	excerpt := schemas.Excerpt{Session: session, Number: number}
 	for record, err := range opened.Run(context.Background(), number) {

@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // the machine may have none
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -139,7 +140,7 @@ func TestLargeBodiesTravelWhole(t *testing.T) {
 	d.say("thread", "m1", words)
 	d.must(d.work(o))
 	asked := d.requests("worker")[0]
-	d.must(bus.Resolve(t.Context(), d.ledger.Artifacts(), &asked))
+	d.must(artifact.Resolve(t.Context(), d.ledger.Artifacts(), &asked))
 	request, err := schemas.DecodeExecutionRequest(asked.Data)
 	d.must(err)
 	if request.Payload.Tasks[0].Context.Request != strings.TrimSpace(words) {
@@ -148,7 +149,7 @@ func TestLargeBodiesTravelWhole(t *testing.T) {
 	d.answerNewest("worker", result)
 	d.must(d.work(o))
 	owed := d.requests("chat")[0]
-	d.must(bus.Resolve(t.Context(), d.ledger.Artifacts(), &owed))
+	d.must(artifact.Resolve(t.Context(), d.ledger.Artifacts(), &owed))
 	if !bytes.Contains(owed.Data, []byte(strings.TrimSpace(result))) {
 		t.Error("the result did not arrive whole")
 	}

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // spin lets an owner work while time passes, at most for a span.
@@ -62,7 +64,7 @@ func newSequenceDesk(tb testing.TB) *desk {
 		Separators: []string{"then", "and"},
 	}
 	var err error
-	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	return d
 }
@@ -87,7 +89,7 @@ func (d *desk) refusals() (refusals []schemas.Quarantined) {
 	d.tb.Helper()
 	seen := map[uint64]bool{}
 	for _, event := range d.events(bus.ShardStream(0), "podium.dead.*.0") {
-		d.must(bus.Resolve(context.Background(), d.ledger.Artifacts(), &event))
+		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var refusal schemas.Quarantined
 		d.must(schemas.Unmarshal(event.Data, &refusal))
 		if !seen[refusal.Sequence] {
@@ -114,7 +116,7 @@ func (d *desk) dataEvent(request *schemas.Event, data string) *schemas.Event {
 		d.tb.Fatalf("the answer breaks its schema already: %v", err)
 	}
 	return &schemas.Event{
-		ID: response.MessageID, Source: bus.SourceOf("worker"), Type: schemas.TypeExecutionResponse, Time: d.now,
+		ID: response.MessageID, Source: cloudevents.SourceOf("worker"), Type: schemas.TypeExecutionResponse, Time: d.now,
 		CausationID: request.ID, DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
 }
@@ -126,14 +128,14 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 func (d *desk) sayByReference(thread, id string) *schemas.Event {
 	d.tb.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{
-		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", bus.ClaimLimit),
+		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", artifact.InlineLimit),
 	})
 	d.must(err)
 	event := &schemas.Event{
 		ID: id, Source: "/desk", Type: schemas.TypeChatReceived, Time: d.now, Profile: "desk", PartitionKey: thread,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	d.must(bus.Offload(d.tb.Context(), d.ledger.Artifacts(), event))
+	d.must(artifact.Offload(d.tb.Context(), d.ledger.Artifacts(), event))
 	if event.Artifact == nil {
 		d.tb.Fatal("the body stands in the message")
 	}

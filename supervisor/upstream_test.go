@@ -10,11 +10,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // TestProgressFoldsUpward: what a leaf says reaches whoever asked the topmost
@@ -24,7 +25,7 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(_ context.Context, _ bus.Request, report bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, _ agent.Request, report agent.Report) (schemas.Result, error) {
 			time.Sleep(5 * time.Second)
 			report(40, "half way")
 			time.Sleep(25 * time.Second)
@@ -97,7 +98,7 @@ func TestQuickRunsAreQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			time.Sleep(90 * time.Millisecond)
 			return schemas.Result{Text: "done"}, nil
 		})
@@ -123,7 +124,7 @@ func asked(tb testing.TB) *desk {
 	profile := tier("desk", "worker")
 	profile.Deadlines.Run = schemas.Duration(time.Minute)
 	var err error
-	d.profiles, err = history.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	n := nest{desk: d}
 	_, event := n.demand("desk", "work", 1, taskFor("worker", "one"), taskFor("worker", "two", "one"))
@@ -220,7 +221,7 @@ func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
-		n.employ("leaf", func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			time.Sleep(time.Second)
 			return schemas.Result{Text: "done"}, nil
 		})

@@ -27,7 +27,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -45,7 +45,7 @@ type Agent struct {
 	known *vocabulary
 }
 
-var _ bus.Handler = (*Agent)(nil)
+var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent.
 func New(Config) (*Agent, error) {
@@ -94,9 +94,9 @@ type Answer struct {
 	Value   jsontext.Value     `json:"value"`   // a number, 15 significant digits
 }
 
-// Handle implements bus.Handler. Every failure is permanent: the same words
+// Handle implements agent.Handler. Every failure is permanent: the same words
 // give the same answer.
-func (a *Agent) Handle(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func (a *Agent) Handle(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
 	if arguments := task.Context.Arguments; len(arguments) > 0 && !slices.Contains([]string{"null", "{}"}, string(arguments)) {
@@ -190,7 +190,7 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 	case errors.Is(err, errOverflow):
 		return a.refuse(language, "overflow", "{formula}", shown)
 	default:
-		return schemas.Result{}, &bus.Failure{
+		return schemas.Result{}, &agent.Failure{
 			Message: a.words.Say(language, "undefined", "{formula}", shown), Permanent: true, Err: err,
 		}
 	}
@@ -209,7 +209,7 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 
 // refuse is the failure for what cannot be calculated.
 func (a *Agent) refuse(language, key string, places ...string) (schemas.Result, error) {
-	return schemas.Result{}, &bus.Failure{
+	return schemas.Result{}, &agent.Failure{
 		Message:   a.words.Say(language, key, places...),
 		Permanent: true,
 		Err:       errors.New("nothing to calculate: " + key),

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/calculator"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -24,13 +24,13 @@ func newAgent(tb testing.TB) *calculator.Agent {
 	return agent
 }
 
-func requestWith(language, arguments, description, words string) bus.Request {
+func requestWith(language, arguments, description, words string) agent.Request {
 	task := schemas.Task{TaskID: "t1", Description: description, Context: schemas.TaskContext{
 		Arguments:   jsontext.Value(arguments),
 		Request:     words,
 		Constraints: jsontext.Value(`{"language":"` + language + `"}`),
 	}}
-	return bus.Request{ExecutionRequest: schemas.ExecutionRequest{
+	return agent.Request{ExecutionRequest: schemas.ExecutionRequest{
 		Payload: schemas.RequestPayload{Tasks: []schemas.Task{task}},
 	}}
 }
@@ -38,11 +38,11 @@ func requestWith(language, arguments, description, words string) bus.Request {
 func ignore(int, string) {}
 
 // value returns what the agent answers, and its text.
-func value(t *testing.T, request bus.Request) (data, text string) {
+func value(t *testing.T, request agent.Request) (data, text string) {
 	t.Helper()
 	result, err := newAgent(t).Handle(t.Context(), request, ignore)
 	if err != nil {
-		if failure, ok := errors.AsType[*bus.Failure](err); ok {
+		if failure, ok := errors.AsType[*agent.Failure](err); ok {
 			t.Fatalf("%v: %s", err, failure.Message)
 		}
 		t.Fatal(err)
@@ -268,9 +268,9 @@ func TestBadInputIsAnsweredClearly_G12(t *testing.T) {
 				}
 				return
 			}
-			var failure *bus.Failure
+			var failure *agent.Failure
 			if !errors.As(err, &failure) {
-				t.Fatalf("got %v, want a *bus.Failure", err)
+				t.Fatalf("got %v, want a *agent.Failure", err)
 			}
 			if !failure.Permanent || !strings.Contains(failure.Message, test.message) {
 				t.Errorf("permanent %v, message %q, want %q in it", failure.Permanent, failure.Message, test.message)
@@ -288,7 +288,7 @@ func TestBadInputIsAnsweredClearly_G12(t *testing.T) {
 func TestRefusalsInTheLanguageOfTheRequest(t *testing.T) {
 	t.Parallel()
 	_, err := newAgent(t).Handle(t.Context(), requestWith("de", `{"formula":"1,5/0"}`, "", ""), ignore)
-	var failure *bus.Failure
+	var failure *agent.Failure
 	if !errors.As(err, &failure) || failure.Message != "Die Rechnung 1,5/0 teilt durch null. Bitte einen Divisor angeben, der nicht null ist." {
 		t.Errorf("got %v", failure)
 	}
@@ -379,11 +379,11 @@ func FuzzFormula(f *testing.F) {
 	})
 }
 
-func checkOutcome(t *testing.T, agent *calculator.Agent, request bus.Request) {
+func checkOutcome(t *testing.T, tested *calculator.Agent, request agent.Request) {
 	t.Helper()
-	result, err := agent.Handle(t.Context(), request, ignore)
+	result, err := tested.Handle(t.Context(), request, ignore)
 	if err != nil {
-		var failure *bus.Failure
+		var failure *agent.Failure
 		if !errors.As(err, &failure) || !failure.Permanent || failure.Message == "" {
 			t.Fatalf("not a clear refusal: %v", err)
 		}

@@ -34,7 +34,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -96,7 +96,7 @@ type Agent struct {
 	words     schemas.Sentences
 }
 
-var _ bus.Handler = (*Agent)(nil)
+var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent, or an error that names the channel whose callback or
 // secret is unusable.
@@ -199,18 +199,18 @@ type arguments struct {
 	Text string `json:"text"`
 }
 
-// Handle implements bus.Handler. It fails for good when the other side refuses the
+// Handle implements agent.Handler. It fails for good when the other side refuses the
 // answer (4xx but for 408, 425 and 429, and what its API calls final); every other
 // failure may be tried again. When surely nothing was delivered, because the other
 // side is away or takes no more calls for now, it is for want of a resource
 // (schemas.CategoryResource): that says nothing against the agent, by which all
 // channels answer. It asks for its permit right before it calls.
-func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func (a *Agent) Handle(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	task := request.Task()
 	language := task.Context.Language()
 	var given arguments
 	if err := schemas.Unmarshal(task.Context.Arguments, &given); err != nil || given.Channel == "" {
-		return schemas.Result{}, &bus.Failure{
+		return schemas.Result{}, &agent.Failure{
 			Message:   a.words.Say(language, "arguments"),
 			Permanent: true,
 			Err:       errors.New("the arguments are not those of a chat reply"),
@@ -238,7 +238,7 @@ func (a *Agent) Handle(ctx context.Context, request bus.Request, _ bus.Report) (
 }
 
 // sender returns what delivers the answer; nil when nobody is called.
-func (a *Agent) sender(request *bus.Request, given *arguments, id string) (func(context.Context) error, error) {
+func (a *Agent) sender(request *agent.Request, given *arguments, id string) (func(context.Context) error, error) {
 	if to, push := a.callbacks[given.Channel]; push {
 		message := Message{
 			Channel: given.Channel, Thread: given.Thread, InReplyTo: given.InReplyTo, Text: given.Text, Run: request.Run, ReplyID: id,
@@ -272,7 +272,7 @@ func (a *Agent) open(channel, ref string) (*schemas.ChatRoute, error) {
 }
 
 // replyID is the effect id, or what stands in for it when the request names none.
-func replyID(request *bus.Request) string {
+func replyID(request *agent.Request) string {
 	if request.EffectID != "" {
 		return request.EffectID
 	}
@@ -283,7 +283,7 @@ func replyID(request *bus.Request) string {
 func (a *Agent) failure(ctx context.Context, language, channel string, err error) error {
 	unknown := unclear(err)
 	if ctx.Err() != nil {
-		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))}
+		return &agent.Failure{Unknown: unknown, Err: fmt.Errorf("deliver to a chat channel: %w", context.Cause(ctx))}
 	}
 	key, status, permanent := "unreachable", "", final(err)
 	if answered, ok := errors.AsType[*statusError](err); ok {
@@ -299,7 +299,7 @@ func (a *Agent) failure(ctx context.Context, language, channel string, err error
 	if !unknown && !permanent {
 		category = schemas.CategoryResource
 	}
-	return &bus.Failure{
+	return &agent.Failure{
 		Category:  category,
 		Message:   a.words.Say(language, key, "{channel}", channel, "{status}", status),
 		Permanent: permanent,

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/chat"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -26,12 +26,12 @@ const (
 	effect = "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11"
 )
 
-func requestWith(arguments, language string) bus.Request {
+func requestWith(arguments, language string) agent.Request {
 	task := schemas.Task{TaskID: "reply", Context: schemas.TaskContext{
 		Arguments:   jsontext.Value(arguments),
 		Constraints: jsontext.Value(`{"language":"` + language + `"}`),
 	}}
-	return bus.Request{
+	return agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{Payload: schemas.RequestPayload{
 			PlanID: "plan", Tasks: []schemas.Task{task},
 		}},
@@ -268,11 +268,11 @@ func TestConfigErrorsNameTheChannel(t *testing.T) {
 	}
 }
 
-func asFailure(t *testing.T, err error) *bus.Failure {
+func asFailure(t *testing.T, err error) *agent.Failure {
 	t.Helper()
-	var failure *bus.Failure
+	var failure *agent.Failure
 	if !errors.As(err, &failure) {
-		t.Fatalf("got %v, want a *bus.Failure", err)
+		t.Fatalf("got %v, want a *agent.Failure", err)
 	}
 	if failure.Err == nil {
 		t.Error("the failure has no error for the log")

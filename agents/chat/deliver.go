@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"podium/bus"
+	"podium/bus/backoff"
 	"podium/schemas"
 )
 
@@ -48,12 +49,12 @@ func (c *Config) newPoster(channel Channel, client *http.Client) (poster, error)
 		if channel.BotToken == "" {
 			return nil, errors.New("a channel of slack needs a bot token")
 		}
-		return &slackPoster{client: client, api: or(c.SlackAPI, slackAPI), hooks: or(c.SlackHooks, slackHooks), token: channel.BotToken}, nil
+		return &slackPoster{client: client, api: cmp.Or(c.SlackAPI, slackAPI), hooks: cmp.Or(c.SlackHooks, slackHooks), token: channel.BotToken}, nil
 	case ProviderTelegram:
 		if channel.BotToken == "" {
 			return nil, errors.New("a channel of telegram needs a bot token")
 		}
-		return &telegramPoster{client: client, api: or(c.TelegramAPI, telegramAPI), token: channel.BotToken}, nil
+		return &telegramPoster{client: client, api: cmp.Or(c.TelegramAPI, telegramAPI), token: channel.BotToken}, nil
 	case ProviderMattermost:
 		if channel.URL == "" {
 			return nil, nil //nolint:nilnil // the door gives the answer: there is nobody to call and nothing wrong
@@ -64,13 +65,6 @@ func (c *Config) newPoster(channel Channel, client *http.Client) (poster, error)
 		return nil, nil //nolint:nilnil // as above
 	}
 	return nil, fmt.Errorf("there is no provider %q", channel.Provider)
-}
-
-func or(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }
 
 // An answer is what is known of one on its way: another attempt goes on where
@@ -126,7 +120,7 @@ func (t *target) turn(ctx context.Context, now time.Time) error {
 	case wait > maxPause:
 		return &statusError{status: http.StatusTooManyRequests}
 	}
-	return bus.Pause(ctx, wait)
+	return backoff.Pause(ctx, wait)
 }
 
 // heed remembers how long the provider wants to be left alone.

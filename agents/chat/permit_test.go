@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"podium/agents/chat"
-	"podium/bus"
+	"podium/bus/agent"
 )
 
 var errRefused = errors.New("nobody wants it any more")
@@ -66,9 +66,9 @@ func TestDoubtAboutACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			agent := newAgent(t, chat.Config{Channels: map[string]chat.Channel{"web": {Callback: test.url, Secret: secret}}})
-			_, err := agent.Handle(t.Context(), requestWith(`{"channel":"web","text":"25"}`, "en"), ignore)
-			if failure, ok := errors.AsType[*bus.Failure](err); !ok || failure.Unknown != test.unknown {
+			tested := newAgent(t, chat.Config{Channels: map[string]chat.Channel{"web": {Callback: test.url, Secret: secret}}})
+			_, err := tested.Handle(t.Context(), requestWith(`{"channel":"web","text":"25"}`, "en"), ignore)
+			if failure, ok := errors.AsType[*agent.Failure](err); !ok || failure.Unknown != test.unknown {
 				t.Errorf("%+v", err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -18,7 +18,7 @@ type Config struct{}
 // use by several goroutines at once.
 type Agent struct{}
 
-var _ bus.Handler = (*Agent)(nil)
+var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent. It never fails.
 func New(Config) (*Agent, error) { return &Agent{}, nil }
@@ -32,9 +32,9 @@ func (*Agent) Description() schemas.Agent {
 	}
 }
 
-// Handle implements bus.Handler. The text is the person's words, or the task's
+// Handle implements agent.Handler. The text is the person's words, or the task's
 // description when there are none; the data is the arguments, unchanged.
-func (*Agent) Handle(_ context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+func (*Agent) Handle(_ context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
 	report(100, "")
 	task := request.Task()
 	words := task.Context.Request

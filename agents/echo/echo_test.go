@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/echo"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -32,15 +32,15 @@ func TestEchoReturnsWordsAndArguments(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			agent, err := echo.New(echo.Config{})
+			tested, err := echo.New(echo.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			request := bus.Request{ExecutionRequest: schemas.ExecutionRequest{
+			request := agent.Request{ExecutionRequest: schemas.ExecutionRequest{
 				Payload: schemas.RequestPayload{Tasks: []schemas.Task{test.task}},
 			}}
 			reported := -1
-			got, err := agent.Handle(t.Context(), request, func(percentage int, _ string) { reported = percentage })
+			got, err := tested.Handle(t.Context(), request, func(percentage int, _ string) { reported = percentage })
 			if err != nil {
 				t.Fatal(err)
 			}

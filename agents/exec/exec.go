@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -42,7 +42,7 @@ type Config struct {
 	Description string
 	InputSchema jsontext.Value
 	SideEffects string
-	// Kinds are those of the requests that it answers, for bus.Serve; none is work. A
+	// Kinds are those of the requests that it answers, for agent.Serve; none is work. A
 	// program with side effects outside can answer no questions, because for these
 	// nobody is permitted to start it.
 	Kinds []schemas.TaskKind
@@ -56,7 +56,7 @@ type Agent struct {
 	words  schemas.Sentences
 }
 
-var _ bus.Handler = (*Agent)(nil)
+var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent. It fails when the program does not exist or may not be
 // executed, or when the configuration contradicts itself.
@@ -131,7 +131,7 @@ func (a *Agent) Description() schemas.Agent {
 }
 
 // environment is everything that the program sees of ours.
-func (a *Agent) environment(request *bus.Request) []string {
+func (a *Agent) environment(request *agent.Request) []string {
 	var variables []string
 	for _, name := range inherited() {
 		if value, set := os.LookupEnv(name); set {

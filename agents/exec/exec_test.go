@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"podium/agents/exec"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -36,8 +36,8 @@ func program(t *testing.T, mode string, change ...func(*exec.Config)) *exec.Agen
 	return agent
 }
 
-func newRequest() bus.Request {
-	return bus.Request{
+func newRequest() agent.Request {
+	return agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{
 			Envelope: schemas.Envelope{MessageID: "request-1", Type: schemas.ExecutionRequestType},
 			Payload:  schemas.RequestPayload{Tasks: []schemas.Task{{TaskID: "t1", Description: "Grüße"}}},
@@ -64,11 +64,11 @@ func (j *journal) String() string {
 	return strings.Join(j.lines, "\n")
 }
 
-func asFailure(t *testing.T, err error) *bus.Failure {
+func asFailure(t *testing.T, err error) *agent.Failure {
 	t.Helper()
-	var failure *bus.Failure
+	var failure *agent.Failure
 	if !errors.As(err, &failure) {
-		t.Fatalf("got %v, want a *bus.Failure", err)
+		t.Fatalf("got %v, want a *agent.Failure", err)
 	}
 	return failure
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
 // read gives standard output its meaning; see the package's documentation.
-func (a *Agent) read(language string, request *bus.Request, output []byte) (schemas.Result, error) {
+func (a *Agent) read(language string, request *agent.Request, output []byte) (schemas.Result, error) {
 	trimmed := bytes.TrimSpace(output)
 	if !isComposite(trimmed) {
 		return schemas.Result{Text: strings.ToValidUTF8(string(bytes.TrimRight(output, " \t\r\n")), "\uFFFD")}, nil

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"podium/agents/exec"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -79,7 +79,7 @@ func TestDoubtAboutAProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := program(t, test.mode, test.change...).Handle(t.Context(), newRequest(), new(journal).report)
-			if failure, ok := errors.AsType[*bus.Failure](err); !ok || failure.Unknown != test.unknown {
+			if failure, ok := errors.AsType[*agent.Failure](err); !ok || failure.Unknown != test.unknown {
 				t.Errorf("%+v", err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"podium/bus"
+	"podium/bus/agent"
 )
 
 // lineLimit bounds one line of progress, in bytes; the rest of it is dropped.
@@ -19,13 +19,13 @@ var percentLine = regexp.MustCompile(`^(\d{1,3})\s?%(?:\s+(.*))?$`)
 // progress turns the lines of a program's standard error into reports. It is
 // for one goroutine at a time.
 type progress struct {
-	report     bus.Report
+	report     agent.Report
 	line       []byte
 	percentage int
 	last       string // the newest line that is not empty
 }
 
-func newProgress(report bus.Report) *progress { return &progress{report: report} }
+func newProgress(report agent.Report) *progress { return &progress{report: report} }
 
 // Write implements io.Writer. It never fails: what a program says on the way
 // must not end it.

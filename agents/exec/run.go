@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -23,8 +23,8 @@ var (
 	errTooMuch = errors.New("the program printed too much")
 )
 
-// Handle implements bus.Handler; see the package's documentation.
-func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+// Handle implements agent.Handler; see the package's documentation.
+func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
 	language := request.Task().Context.Language()
 	input, err := schemas.Marshal(request.ExecutionRequest)
 	if err != nil {
@@ -83,8 +83,8 @@ func cause(err error) error {
 	return err
 }
 
-func (a *Agent) fail(language, key string, err error, places ...string) *bus.Failure {
-	return &bus.Failure{Message: a.words.Say(language, key, places...), Err: err}
+func (a *Agent) fail(language, key string, err error, places ...string) *agent.Failure {
+	return &agent.Failure{Message: a.words.Say(language, key, places...), Err: err}
 }
 
 // acts reports whether the program reaches people or systems outside. Then it
@@ -92,7 +92,7 @@ func (a *Agent) fail(language, key string, err error, places ...string) *bus.Fai
 func (a *Agent) acts() bool { return a.config.SideEffects == schemas.SideEffectsExternal }
 
 // silent is a failure of a program that could not say what it did.
-func (a *Agent) silent(language, key string, err error, places ...string) *bus.Failure {
+func (a *Agent) silent(language, key string, err error, places ...string) *agent.Failure {
 	failure := a.fail(language, key, err, places...)
 	failure.Unknown = a.acts()
 	return failure

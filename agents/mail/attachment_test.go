@@ -16,6 +16,7 @@ import (
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/memory"
 	"podium/schemas"
 )
@@ -154,7 +155,7 @@ func TestUnreachableAttachmentsAreAFailureForNow(t *testing.T) {
 	request := requestWith(t, given)
 	request.Artifacts = unreachable{}
 	_, err := newAgent(t, sink).Handle(t.Context(), request, ignore)
-	var failure *bus.Failure
+	var failure *agent.Failure
 	if err == nil || errors.As(err, &failure) && failure.Permanent || len(sink.Messages()) != 0 {
 		t.Errorf("%v, %d letters", err, len(sink.Messages()))
 	}

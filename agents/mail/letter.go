@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	gomail "github.com/wneessen/go-mail"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -112,7 +112,7 @@ func (l *letter) message() (*gomail.Msg, error) {
 
 // messageID is made of the effect id and the run, so that it is the same for every
 // attempt, and begins with the effect id, whatever key it is signed with.
-func (s *sender) messageID(request *bus.Request) string {
+func (s *sender) messageID(request *agent.Request) string {
 	effect := request.EffectID
 	if uuid.Validate(effect) != nil || len(effect) != 36 {
 		effect = schemas.EffectID(effect+request.Payload.PlanID, request.Task().TaskID)

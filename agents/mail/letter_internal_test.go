@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -67,7 +67,7 @@ func TestReferencesKeepTheRootAndTheNewest(t *testing.T) {
 func TestMessageIDIsTheSameForEveryAttempt(t *testing.T) {
 	t.Parallel()
 	from := &sender{domain: "x.example"}
-	request := bus.Request{EffectID: "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11", Attempt: 1}
+	request := agent.Request{EffectID: "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11", Attempt: 1}
 	request.Payload = schemas.RequestPayload{PlanID: "plan", Tasks: []schemas.Task{{TaskID: "reply"}}}
 	if got, want := from.messageID(&request), "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11@x.example"; got != want {
 		t.Errorf("message id %q, want %q", got, want)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"podium/bus"
+	"podium/bus/backoff"
 )
 
 // Limits bound what an account sends, so that a loop ends.
@@ -143,7 +143,7 @@ func (s *sender) awaitTurn(ctx context.Context, now time.Time, waits func(time.D
 		return turn, nil
 	}
 	waits(wait)
-	err := bus.Pause(ctx, wait)
+	err := backoff.Pause(ctx, wait)
 	if err != nil {
 		s.rate.giveBack("", turn)
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rs/zerolog"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -68,7 +68,7 @@ type Agent struct {
 	prefixes []string
 }
 
-var _ bus.Handler = (*Agent)(nil)
+var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent, or an error that names the account that is unusable.
 // It does not connect.
@@ -139,7 +139,7 @@ const inputSchema = `{
   }
 }`
 
-// Handle implements bus.Handler. It fails for good when the arguments are
+// Handle implements agent.Handler. It fails for good when the arguments are
 // unusable, the recipient's budget is used up or the server answers 5xx to sender,
 // recipient or letter; every other failure may be tried again. It asks for its permit when the server has
 // taken sender and recipients, right before the letter itself.
@@ -147,7 +147,7 @@ const inputSchema = `{
 // A letter beyond the rate of its account waits for its turn, and fails for want of
 // room (schemas.CategoryResource) when its turn comes too late for the request. What
 // was surely not sent and may be later, as when the server is away, fails so too.
-func (a *Agent) Handle(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
 	language := request.Task().Context.Language()
 	letter, account, receipt, err := a.compose(ctx, &request)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *Receipt) result() (schemas.Result, error) {
 
 // compose makes the letter that a request asks for, without touching anything but
 // the artifacts that it comes with.
-func (a *Agent) compose(ctx context.Context, request *bus.Request) (*letter, *sender, *Receipt, error) {
+func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *sender, *Receipt, error) {
 	language := request.Task().Context.Language()
 	var given schemas.DeliveryArguments
 	if err := schemas.Unmarshal(request.Task().Context.Arguments, &given); err != nil {
@@ -263,7 +263,7 @@ func (a *Agent) recipients(language string, to []schemas.Address) ([]*mail.Addre
 
 // refuse is the failure for arguments that no attempt can make right.
 func (a *Agent) refuse(language, key string, places ...string) error {
-	return &bus.Failure{
+	return &agent.Failure{
 		Message:   a.words.Say(language, key, places...),
 		Permanent: true,
 		Err:       errors.New("the arguments are not those of a mail reply: " + key),
@@ -274,9 +274,9 @@ func (a *Agent) refuse(language, key string, places ...string) error {
 func (a *Agent) failure(ctx context.Context, language string, err error) error {
 	_, unknown := errors.AsType[*unknownError](err)
 	if ctx.Err() != nil {
-		return &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
+		return &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
 	}
-	failure := &bus.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
+	failure := &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
 	key, code, said, seconds := "unreachable", "", "", ""
 	if answered, ok := errors.AsType[*replyError](err); ok {
 		code, failure.Permanent = strconv.Itoa(answered.code), answered.final()

@@ -13,7 +13,7 @@ import (
 
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -69,7 +69,7 @@ func newAnswer() answer {
 	}
 }
 
-func requestWith(t *testing.T, given any) bus.Request {
+func requestWith(t *testing.T, given any) agent.Request {
 	t.Helper()
 	arguments, err := schemas.Marshal(given)
 	if err != nil {
@@ -79,7 +79,7 @@ func requestWith(t *testing.T, given any) bus.Request {
 		Arguments:   arguments,
 		Constraints: jsontext.Value(`{"language":"de-AT"}`),
 	}}
-	return bus.Request{
+	return agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{Payload: schemas.RequestPayload{
 			PlanID: "plan", Tasks: []schemas.Task{task},
 		}},
@@ -89,11 +89,11 @@ func requestWith(t *testing.T, given any) bus.Request {
 
 func ignore(int, string) {}
 
-func asFailure(t *testing.T, err error) *bus.Failure {
+func asFailure(t *testing.T, err error) *agent.Failure {
 	t.Helper()
-	var failure *bus.Failure
+	var failure *agent.Failure
 	if !errors.As(err, &failure) {
-		t.Fatalf("got %v, want a *bus.Failure", err)
+		t.Fatalf("got %v, want a *agent.Failure", err)
 	}
 	for _, private := range []string{"joerg", "example.org", "Müller"} {
 		if failure.Err == nil || strings.Contains(failure.Error(), private) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"podium/bus"
+	"podium/bus/backoff"
 )
 
 // An Outbox is the folder of sent mail of an account. Both calls are bounded in
@@ -61,7 +61,7 @@ func (s *sender) resolve(ctx context.Context, messageID string) bool {
 	if err != nil || sent || s.account.Sent != SentServer {
 		return sent
 	}
-	if bus.Pause(ctx, s.account.Settle) != nil {
+	if backoff.Pause(ctx, s.account.Settle) != nil {
 		return false
 	}
 	sent, err = s.look(ctx, messageID)

@@ -14,7 +14,7 @@ import (
 
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
-	"podium/bus"
+	"podium/bus/agent"
 )
 
 // An outbox is a folder of sent mail in memory.
@@ -129,24 +129,24 @@ func TestASecondAttemptLooksBeforeItSends_I25(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t, smtpsink.Config{})
 	box := &outbox{}
-	agent := newAgent(t, sink, func(a *mail.Account) { a.Outbox = box })
+	tested := newAgent(t, sink, func(a *mail.Account) { a.Outbox = box })
 	request := requestWith(t, newAnswer())
-	result, err := agent.Handle(t.Context(), request, ignore)
+	result, err := tested.Handle(t.Context(), request, ignore)
 	if receipt := receiptOf(t, result); err != nil || receipt.Sent != "appended" || receipt.Resolved != "" || box.found.Load() != 0 {
 		t.Fatalf("%s, looked %d times, %v", result.Data, box.found.Load(), err)
 	}
 	if kept := sink.Messages(); len(box.letters) != 1 || len(kept) != 1 || !bytes.Equal(box.letters[0], kept[0].Data) {
 		t.Errorf("the folder has %d letters, and %d were sent, or they differ", len(box.letters), len(kept))
 	}
-	for name, again := range map[string]func(*bus.Request){
-		"second attempt":      func(r *bus.Request) { r.Attempt = 2 },
-		"handed out again":    func(r *bus.Request) { r.Deliveries = 2 },
-		"maybe not the first": func(r *bus.Request) { r.Deliveries = 0 },
+	for name, again := range map[string]func(*agent.Request){
+		"second attempt":      func(r *agent.Request) { r.Attempt = 2 },
+		"handed out again":    func(r *agent.Request) { r.Deliveries = 2 },
+		"maybe not the first": func(r *agent.Request) { r.Deliveries = 0 },
 	} {
 		repeated := request
 		again(&repeated)
 		repeated = repeated.WithPermit(func(context.Context) error { return errors.New("it is asked") })
-		result, err := agent.Handle(t.Context(), repeated, ignore)
+		result, err := tested.Handle(t.Context(), repeated, ignore)
 		if err != nil || receiptOf(t, result).Resolved != "sent" || len(sink.Messages()) != 1 || len(box.letters) != 1 {
 			t.Errorf("%s: %s, %v, %d letters", name, result.Data, err, len(sink.Messages()))
 		}

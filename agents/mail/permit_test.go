@@ -8,7 +8,7 @@ import (
 
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
-	"podium/bus"
+	"podium/bus/agent"
 )
 
 var errRefused = errors.New("nobody wants it any more")
@@ -68,7 +68,7 @@ func TestNoPermitForWhatCannotBeSent(t *testing.T) {
 				return nil
 			})
 			_, err := test.agent.Handle(t.Context(), request, ignore)
-			if failure, ok := errors.AsType[*bus.Failure](err); !ok || failure.Unknown {
+			if failure, ok := errors.AsType[*agent.Failure](err); !ok || failure.Unknown {
 				t.Errorf("%+v", err)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -60,10 +62,10 @@ func testLeaveComesAlong(t *testing.T, s System) {
 	served := make(chan error, 1)
 	worker := s.Worker(t, "member")
 	go func() {
-		served <- bus.Serve(ctx, worker, bus.HandlerFunc(func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+		served <- agent.Serve(ctx, worker, agent.HandlerFunc(func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 			permitted <- request.Permit(ctx)
 			return schemas.Result{Text: "done"}, nil
-		}), bus.ServeConfig{AckWait: ackWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
+		}), agent.ServeConfig{AckWait: ackWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
 	}()
 	publishRequest(t, s, "member", "leave", s.Core.Server())
 	select {
@@ -89,7 +91,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 	run := schemas.RunID(schemas.SessionID("first", name), 1)
 	id := schemas.RequestID(0, run, "t1", 1)
 	e := schemas.Event{
-		ID: id, Source: bus.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, Time: time.Now().UTC(),
+		ID: id, Source: cloudevents.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, Time: time.Now().UTC(),
 		DataContentType: schemas.MediaTypeJSON, CorrelationID: run, Attempt: 1, EffectID: schemas.EffectID(run, "t1"),
 		ReplyTo: bus.ResponseSubject(agent, 0), Permit: schemas.PermitID(id), First: first,
 		Data: marshal(t, schemas.ExecutionRequest{
@@ -105,7 +107,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 			},
 		}),
 	}
-	m, err := bus.Encode(bus.RequestSubject(agent), &e)
+	m, err := cloudevents.Encode(bus.RequestSubject(agent), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 
 func decoded(t *testing.T, d bus.Delivery) schemas.Event {
 	t.Helper()
-	e, err := bus.Decode(d.Message())
+	e, err := cloudevents.Decode(d.Message())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
+	"podium/bus/registry"
 	"podium/schemas"
 )
 
@@ -25,16 +29,16 @@ type HandlerSystem struct {
 	Kinds []schemas.TaskKind
 }
 
-// ServeHandler runs a handler that declares work by bus.Serve on a new in-process
+// ServeHandler runs a handler that declares work by agent.Serve on a new in-process
 // ledger until the test ends. No request of another kind may reach the handler.
-func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n int) schemas.Task) HandlerSystem {
+func ServeHandler(t *testing.T, agentName string, handler agent.Handler, task func(n int) schemas.Task) HandlerSystem {
 	t.Helper()
 	ledger := memory.New(2)
 	pool := bus.Pool{Size: 4, AckWait: 10 * time.Second}
-	if err := ledger.Declare(t.Context(), agent, pool); err != nil {
+	if err := ledger.Declare(t.Context(), agentName, pool); err != nil {
 		t.Fatal(err)
 	}
-	stop, err := bus.ServeAgents(t.Context(), ledger, bus.AgentServices{Clock: time.Now})
+	stop, err := registry.ServeAgents(t.Context(), ledger, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +46,7 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
 	go func() {
-		served <- bus.Serve(ctx, ledger.Worker(agent), onlyWork(t, handler), bus.ServeConfig{
+		served <- agent.Serve(ctx, ledger.Worker(agentName), onlyWork(t, handler), agent.ServeConfig{
 			Concurrency: pool.Size, AckWait: pool.AckWait, DrainTimeout: time.Second, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel),
 		})
 	}()
@@ -52,12 +56,12 @@ func ServeHandler(t *testing.T, agent string, handler bus.Handler, task func(n i
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return HandlerSystem{Core: ledger, Agent: agent, Task: task}
+	return HandlerSystem{Core: ledger, Agent: agentName, Task: task}
 }
 
-func onlyWork(t *testing.T, handler bus.Handler) bus.Handler {
+func onlyWork(t *testing.T, handler agent.Handler) agent.Handler {
 	t.Helper()
-	return bus.HandlerFunc(func(ctx context.Context, request bus.Request, report bus.Report) (schemas.Result, error) {
+	return agent.HandlerFunc(func(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
 		if kind, undeclared := request.Undeclared(schemas.KindWork); undeclared {
 			t.Errorf("the handler was called for a request of kind %s", kind)
 		}
@@ -119,7 +123,7 @@ func (c *conversation) request(t *testing.T) (schemas.ExecutionRequest, schemas.
 		},
 	}
 	return request, schemas.Event{
-		ID: request.MessageID, Source: bus.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
+		ID: request.MessageID, Source: cloudevents.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
 		Subject: run + "/" + task.TaskID, Time: request.Timestamp, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: "key", CorrelationID: run, CausationID: uuid.NewString(), Attempt: 1,
 		EffectID: schemas.EffectID(run, task.TaskID), ReplyTo: bus.ResponseSubject(c.Agent, 1), Data: marshal(t, request),
@@ -135,7 +139,7 @@ func (c *conversation) permit(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for m, err := bus.Next(ctx, r); err == nil; m, err = bus.Next(ctx, r) {
-			e, err := bus.Decode(m)
+			e, err := cloudevents.Decode(m)
 			if err != nil || schemas.Validate(schemas.PermitRequestType, e.Data) != nil {
 				t.Errorf("the question for a permit is not valid: %s", m.Body)
 				continue
@@ -155,9 +159,9 @@ func (c *conversation) permit(t *testing.T) {
 	})
 }
 
-func (c *conversation) grants(t *testing.T) *bus.Grants {
+func (c *conversation) grants(t *testing.T) *artifact.Grants {
 	t.Helper()
-	grants, err := bus.OpenGrants(deadline(t), c.Core, time.Now())
+	grants, err := artifact.OpenGrants(deadline(t), c.Core, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +179,7 @@ func marshal(t *testing.T, v any) []byte {
 
 func (c *conversation) send(t *testing.T, e schemas.Event) {
 	t.Helper()
-	m, err := bus.Encode(bus.RequestSubject(c.Agent), &e)
+	m, err := cloudevents.Encode(bus.RequestSubject(c.Agent), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,14 +221,14 @@ func (c *conversation) hear(t *testing.T, r bus.Reader) spoken {
 // understand checks what holds for every response.
 func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	t.Helper()
-	e, err := bus.Decode(m)
+	e, err := cloudevents.Decode(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body := e.Artifact; body != nil && !c.grants(t).HasPut(body.Grant, c.Agent, body.SHA256) {
 		t.Errorf("the reference to the body has no grant that the agent has put it: %+v", body)
 	}
-	if err := bus.Resolve(deadline(t), c.Core.Artifacts(), &e); err != nil {
+	if err := artifact.Resolve(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)
 	}
 	if err := schemas.Validate(schemas.ExecutionResponseType, e.Data); err != nil {
@@ -234,7 +238,7 @@ func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	if err := schemas.Unmarshal(e.Data, &s.ExecutionResponse); err != nil {
 		t.Fatal(err)
 	}
-	if s.From != c.Agent || s.MessageID != e.ID || s.InReplyTo != e.CausationID || e.Source != bus.SourceOf(c.Agent) || e.Time.IsZero() {
+	if s.From != c.Agent || s.MessageID != e.ID || s.InReplyTo != e.CausationID || e.Source != cloudevents.SourceOf(c.Agent) || e.Time.IsZero() {
 		t.Errorf("envelope %+v and attributes %+v disagree", s.Envelope, e)
 	}
 	return s
@@ -281,7 +285,7 @@ func (c *conversation) checkProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := bus.Decode(m)
+		e, err := cloudevents.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -76,7 +78,7 @@ func testBareRequest(t *testing.T, c *conversation) {
 
 func testStructuredRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	body, err := bus.MarshalStructured(&e)
+	body, err := cloudevents.MarshalStructured(&e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,15 +90,15 @@ func testStructuredRequest(t *testing.T, c *conversation) {
 
 func testLargeRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	request.Payload.ValidationCriteria = []string{strings.Repeat("x", bus.ClaimLimit)}
+	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.InlineLimit)}
 	e.Data = marshal(t, request)
-	if err := bus.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
+	if err := artifact.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)
 	}
 	if e.Artifact == nil {
 		t.Fatal("the request was not offloaded")
 	}
-	c.grants(t).Vouch(bus.RequestSubject(c.Agent), &e)
+	c.grants(t).GrantBody(bus.RequestSubject(c.Agent), &e)
 	c.send(t, e)
 	if got := c.hear(t, c.reader(t, true)); got.InReplyTo != request.MessageID || got.Payload.Status != schemas.StatusCompleted {
 		t.Errorf("response %+v", got.ExecutionResponse)
@@ -194,7 +196,7 @@ func testUndeclaredKind(t *testing.T, c *conversation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := bus.Decode(m)
+		e, err := cloudevents.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

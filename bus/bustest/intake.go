@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -33,7 +35,7 @@ func testSubmitAll(t *testing.T, core bus.Core) {
 	}
 	given[refused].Profile = ""
 	ctx := deadline(t)
-	outcomes := bus.NewIntake(core).SubmitAll(ctx, "chat", given)
+	outcomes := intake.NewIntake(core).SubmitAll(ctx, "chat", given)
 	if len(outcomes) != events {
 		t.Fatalf("%d outcomes", len(outcomes))
 	}
@@ -54,11 +56,11 @@ func testSubmitAll(t *testing.T, core bus.Core) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := bus.Decode(message); err != nil || e.ID != given[n].ID {
+		if e, err := cloudevents.Decode(message); err != nil || e.ID != given[n].ID {
 			t.Errorf("event %d is stored as %q, %v", n, e.ID, err)
 		}
 	}
-	if outcomes := bus.NewIntake(core).SubmitAll(ctx, "chat", nil); len(outcomes) != 0 {
+	if outcomes := intake.NewIntake(core).SubmitAll(ctx, "chat", nil); len(outcomes) != 0 {
 		t.Errorf("no events have %d outcomes", len(outcomes))
 	}
 }
@@ -70,7 +72,7 @@ func testSubmitAllEnded(t *testing.T, core bus.Core) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	given := []schemas.Event{intakeEvent("ended-1", "a"), intakeEvent("ended-2", "b"), intakeEvent("ended-3", "a")}
-	for n, outcome := range bus.NewIntake(core).SubmitAll(ended, "chat", given) {
+	for n, outcome := range intake.NewIntake(core).SubmitAll(ended, "chat", given) {
 		if outcome.Err != nil && !bus.Temporary(outcome.Err) && !errors.Is(outcome.Err, context.Canceled) {
 			t.Errorf("event %d: %v", n, outcome.Err)
 		}
@@ -78,7 +80,7 @@ func testSubmitAllEnded(t *testing.T, core bus.Core) {
 			t.Errorf("event %d is stored nowhere", n)
 		}
 	}
-	for n, outcome := range bus.NewIntake(core).SubmitAll(deadline(t), "chat", given) {
+	for n, outcome := range intake.NewIntake(core).SubmitAll(deadline(t), "chat", given) {
 		if outcome.Err != nil {
 			t.Errorf("event %d again: %v", n, outcome.Err)
 		}

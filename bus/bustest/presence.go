@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 )
 
@@ -30,9 +31,9 @@ func testPoolState(t *testing.T, s System, agent string) {
 	if _, err := s.Core.PoolState(deadline(t), agent); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("the state of an agent that is not declared: %v", err)
 	}
-	served := func(now time.Time) bus.Presence {
+	served := func(now time.Time) registry.Presence {
 		t.Helper()
-		presence, err := bus.PresenceOf(deadline(t), s.Core, agent, now)
+		presence, err := registry.PresenceOf(deadline(t), s.Core, agent, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +48,14 @@ func testPoolState(t *testing.T, s System, agent string) {
 		return state
 	}
 	now := time.Now()
-	if presence := served(now); presence != (bus.Presence{}) {
+	if presence := served(now); presence != (registry.Presence{}) {
 		t.Errorf("an agent that is not declared: %+v", presence)
 	}
 	declare(t, s, agent, 7)
 	if found := state(); found != (bus.PoolState{Size: 7}) {
 		t.Errorf("an agent that nobody serves: %+v", found)
 	}
-	if presence := served(now); presence != (bus.Presence{}) {
+	if presence := served(now); presence != (registry.Presence{}) {
 		t.Errorf("an agent that nobody has ever served: %+v", presence)
 	}
 
@@ -82,10 +83,10 @@ func testPoolState(t *testing.T, s System, agent string) {
 	}
 	until(t, "nobody waits", func() bool { return state().Waiting == 0 })
 	last := state().Last
-	if presence := served(last.Add(bus.AliveWithin)); !presence.Served {
+	if presence := served(last.Add(registry.AliveWithin)); !presence.Served {
 		t.Error("who was there a moment ago is gone")
 	}
-	if presence := served(last.Add(bus.AliveWithin + time.Second)); presence.Served || !presence.LastSeen.Equal(last) {
+	if presence := served(last.Add(registry.AliveWithin + time.Second)); presence.Served || !presence.LastSeen.Equal(last) {
 		t.Errorf("who is gone: %+v, last there %s", presence, last)
 	}
 
@@ -97,10 +98,10 @@ func testPoolState(t *testing.T, s System, agent string) {
 	if _, err := s.Core.Store(bus.AgentBucket).Put(deadline(t), agent, entry); err != nil {
 		t.Fatal(err)
 	}
-	if presence := served(told.Add(bus.AliveWithin)); !presence.Served {
+	if presence := served(told.Add(registry.AliveWithin)); !presence.Served {
 		t.Error("the registry says that it lives")
 	}
-	if presence := served(told.Add(bus.AliveWithin + time.Second)); presence.Served || !presence.LastSeen.Equal(told) {
+	if presence := served(told.Add(registry.AliveWithin + time.Second)); presence.Served || !presence.LastSeen.Equal(told) {
 		t.Errorf("three heartbeats are missing: %+v", presence)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/registry"
 	"podium/schemas"
 )
 
@@ -17,7 +19,7 @@ import (
 // whoever has its key; that one is told so, and gets no request.
 func testReservations(t *testing.T, s System) {
 	const word = "the word of the process"
-	stopServices, err := bus.ServeAgents(t.Context(), s.Core, bus.AgentServices{Clock: time.Now, Reserved: []bus.Reservation{{Agent: "member", Instance: word}}})
+	stopServices, err := registry.ServeAgents(t.Context(), s.Core, registry.AgentServices{Clock: time.Now, Reserved: []registry.Reservation{{Agent: "member", Instance: word}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +28,10 @@ func testReservations(t *testing.T, s System) {
 	mustAppend(t, s.Core, bus.RequestSubject("member"), "garbage, which whoever takes it acknowledges")
 
 	serve := func(ctx context.Context, instance string) error {
-		refuse := func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		refuse := func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			return schemas.Result{}, errors.New("there is no request")
 		}
-		return bus.Serve(ctx, s.Worker(t, "member"), bus.HandlerFunc(refuse), bus.ServeConfig{
+		return agent.Serve(ctx, s.Worker(t, "member"), agent.HandlerFunc(refuse), agent.ServeConfig{
 			Agent: schemas.Agent{Kind: "echo", Instance: instance}, AckWait: ackWait, Log: zerolog.Nop(),
 		})
 	}
@@ -41,7 +43,7 @@ func testReservations(t *testing.T, s System) {
 	if state, err := s.Core.PoolState(deadline(t), "member"); err != nil || !state.Last.IsZero() {
 		t.Errorf("an impostor took a request: %+v, %v", state, err)
 	}
-	if agents, err := bus.Agents(deadline(t), s.Core); err != nil || len(agents) != 0 {
+	if agents, err := registry.Agents(deadline(t), s.Core); err != nil || len(agents) != 0 {
 		t.Errorf("an impostor is in the registry: %+v, %v", agents, err)
 	}
 	asking := s.Worker(t, "member")
@@ -56,7 +58,7 @@ func testReservations(t *testing.T, s System) {
 		state, err := s.Core.PoolState(ctx, "member")
 		return err == nil && !state.Last.IsZero()
 	})
-	if agents, err := bus.Agents(deadline(t), s.Core); err != nil || len(agents) != 1 || agents[0].Kind != "echo" || agents[0].Instance != "" {
+	if agents, err := registry.Agents(deadline(t), s.Core); err != nil || len(agents) != 1 || agents[0].Kind != "echo" || agents[0].Instance != "" {
 		t.Errorf("the registry holds %+v, %v", agents, err)
 	}
 	stop()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -95,7 +96,7 @@ func (s *Script) Append(event *schemas.Event) uint64 {
 
 func (s *Script) append(event *schemas.Event) uint64 {
 	s.tb.Helper()
-	message, err := bus.Encode(bus.SessionSubject(s.session, s.ledger.Shards()), event)
+	message, err := cloudevents.Encode(bus.SessionSubject(s.session, s.ledger.Shards()), event)
 	if err != nil {
 		s.tb.Error(err)
 	}

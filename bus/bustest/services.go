@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/registry"
 	"podium/schemas"
 )
 
@@ -75,8 +79,8 @@ func testPermitted(t *testing.T, s System, w bus.Worker) {
 	declare(t, s, "victim", 1)
 	second, other := s.Worker(t, "asker"), s.Worker(t, "victim")
 	const id = "0b7c1e9e-6d0e-4c1b-9f5e-1a2b3c4d5e6f"
-	request := schemas.Event{ID: "r", Source: bus.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
-	question, asked, err := bus.PermitRequest("asker", &request, id, time.Now())
+	request := schemas.Event{ID: "r", Source: cloudevents.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
+	question, asked, err := agent.PermitRequest("asker", &request, id, time.Now())
 	if err != nil || !asked {
 		t.Fatalf("the question: %t, %v", asked, err)
 	}
@@ -190,7 +194,7 @@ func testAgents(t *testing.T, s System) {
 	ctx := deadline(t)
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var minutes atomic.Int64
-	stop, err := bus.ServeAgents(t.Context(), s.Core, bus.AgentServices{Clock: func() time.Time { return start.Add(time.Duration(minutes.Load()) * time.Minute) }})
+	stop, err := registry.ServeAgents(t.Context(), s.Core, registry.AgentServices{Clock: func() time.Time { return start.Add(time.Duration(minutes.Load()) * time.Minute) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +219,7 @@ func testAgents(t *testing.T, s System) {
 		if _, err := w.Ask(ctx, bus.ServiceAlive, nil); err != nil {
 			t.Fatalf("alive: %v", err)
 		}
-		agents, err := bus.Agents(ctx, s.Core)
+		agents, err := registry.Agents(ctx, s.Core)
 		if err != nil || len(agents) != 1 {
 			t.Fatalf("agents %+v, %v", agents, err)
 		}
@@ -238,7 +242,7 @@ func testGrants(t *testing.T, s System, w bus.Worker, now time.Time) {
 	ctx := deadline(t)
 	declare(t, s, "victim", 1)
 	stranger := s.Worker(t, "victim")
-	grants, err := bus.OpenGrants(ctx, s.Core, now)
+	grants, err := artifact.OpenGrants(ctx, s.Core, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,12 +295,12 @@ func testBreakers(t *testing.T, s System) {
 		t.Fatal(err)
 	}
 	store := s.Core.Store(bus.AgentBucket)
-	for key, value := range map[string]string{bus.BreakerKey("absent"): string(body), "cursor.forwarder": "17"} {
+	for key, value := range map[string]string{registry.BreakerKey("absent"): string(body), "cursor.forwarder": "17"} {
 		if _, err = store.Put(ctx, key, []byte(value)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	agents, err := bus.Agents(ctx, s.Core)
+	agents, err := registry.Agents(ctx, s.Core)
 	if err != nil || len(agents) != 2 {
 		t.Fatalf("agents %+v, %v", agents, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/registry"
 )
 
 // TestAnswersReachWhoAskedOnly_G40: an agent cannot have what it is answered sent to
@@ -15,7 +16,7 @@ import (
 func TestAnswersReachWhoAskedOnly_G40(t *testing.T) {
 	t.Parallel()
 	server, c := strangers(t)
-	stop, err := bus.ServeAgents(t.Context(), c, bus.AgentServices{Clock: time.Now})
+	stop, err := registry.ServeAgents(t.Context(), c, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -191,7 +191,7 @@ func BenchmarkRequest(b *testing.B) {
 		if err := c.Declare(b.Context(), "echo", bus.Pool{Size: 64, AckWait: ackWait}); err != nil {
 			b.Fatal(err)
 		}
-		w := worker(b, server, "echo")
+		w := connectWorker(b, server, "echo")
 		request, response := record(bus.RequestSubject("echo")), record(bus.ResponseSubject("echo", 0))
 		slots := make(chan struct{}, 64)
 		var group sync.WaitGroup

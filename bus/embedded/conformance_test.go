@@ -11,6 +11,7 @@ import (
 	"podium/bus/embedded"
 	"podium/bus/gate"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 )
 
 // agents are the names that bustest declares, and those of the tests here.
@@ -58,7 +59,7 @@ func core(tb testing.TB, server *embedded.Server) *jetstream.Core {
 	return c
 }
 
-func worker(tb testing.TB, server *embedded.Server, agent string) *jetstream.Worker {
+func connectWorker(tb testing.TB, server *embedded.Server, agent string) *worker.Worker {
 	tb.Helper()
 	w, err := server.Worker(tb.Context(), agent)
 	if err != nil {
@@ -91,7 +92,7 @@ func TestConformanceByTheGate(t *testing.T) {
 			Core: gated(t, server, agents()),
 			Worker: func(t *testing.T, agent string) bus.Worker {
 				t.Helper()
-				return worker(t, server, agent)
+				return connectWorker(t, server, agent)
 			},
 		}
 	})
@@ -109,7 +110,7 @@ func TestConformance(t *testing.T) {
 					Core: core(t, server),
 					Worker: func(t *testing.T, agent string) bus.Worker {
 						t.Helper()
-						return worker(t, server, agent)
+						return connectWorker(t, server, agent)
 					},
 				}
 			})

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/bustest/smalldisk"
 	"podium/bus/embedded"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 )
 
 // TestServerThatMetAFullDiskStartsAgain: a server that had no room for a message
@@ -24,7 +26,7 @@ func TestServerThatMetAFullDiskStartsAgain(t *testing.T) {
 			t.Parallel()
 			disk := smalldisk.Mount(t, name, 48<<20)
 			server := start(t, embedded.Config{Dir: filepath.Join(disk.Path, "data"), Durability: durability, Agents: []string{"alpha"}})
-			c, w := core(t, server), worker(t, server, "alpha")
+			c, w := core(t, server), connectWorker(t, server, "alpha")
 			reader, err := c.Read(t.Context(), bus.ShardStream(0), 1)
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +91,7 @@ func mustSoon(t *testing.T, c *jetstream.Core, body string) uint64 {
 		if err == nil {
 			return ack.Sequence
 		}
-		if !bus.Temporary(err) || bus.Pause(t.Context(), 20*time.Millisecond) != nil {
+		if !bus.Temporary(err) || backoff.Pause(t.Context(), 20*time.Millisecond) != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +155,7 @@ func readTo(t *testing.T, reader bus.Reader, sequence uint64) {
 }
 
 // askSoon waits until an agent's connection is back as well.
-func askSoon(t *testing.T, w *jetstream.Worker) {
+func askSoon(t *testing.T, w *worker.Worker) {
 	t.Helper()
 	ctx := deadline(t)
 	for {

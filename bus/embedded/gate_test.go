@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/gate"
@@ -39,7 +40,7 @@ func strangers(t *testing.T) (*embedded.Server, *jetstream.Core) {
 
 func event(tb testing.TB, subject, eventType, request string, body []byte) bus.Message {
 	tb.Helper()
-	message, err := bus.Encode(subject, &schemas.Event{ID: uuid.NewString(), Source: "/podium/x", Type: eventType, CausationID: request, Data: body})
+	message, err := cloudevents.Encode(subject, &schemas.Event{ID: uuid.NewString(), Source: "/podium/x", Type: eventType, CausationID: request, Data: body})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestFloodIsNotStored(t *testing.T) {
 			sent.Add(1)
 		}
 	})
-	beta := worker(t, server, "beta")
+	beta := connectWorker(t, server, "beta")
 	for i := range 50 {
 		request := ask(t, c, "beta")
 		if _, err := beta.Publish(t.Context(), event(t, bus.ResponseSubject("beta", 0), schemas.TypeExecutionResponse, request, []byte("{}"))); err != nil {
@@ -278,7 +279,7 @@ func TestWithoutAGateAgentsTryAgain(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{External: []string{"alpha"}})
 	c := core(t, server)
-	alpha := worker(t, server, "alpha")
+	alpha := connectWorker(t, server, "alpha")
 	message := event(t, bus.ResponseSubject("alpha", 0), schemas.TypeExecutionResponse, "x", []byte("{}"))
 	if _, err := alpha.Publish(t.Context(), message); !bus.Temporary(err) {
 		t.Errorf("without a gate: %v, want a temporary error", err)
@@ -327,7 +328,7 @@ func TestGateOverALostConnection(t *testing.T) {
 	w := processWorker(t, process, "alpha")
 	for i, request := range requests {
 		_, err := w.Publish(t.Context(), event(t, bus.ResponseSubject("alpha", 0), schemas.TypeExecutionResponse, request, []byte("{}")))
-		if errors.Is(err, gate.ErrRefused) || err != nil {
+		if errors.Is(err, gate.ErrUnsolicited) || err != nil {
 			t.Fatalf("answer %d after the connection was lost: %v", i, err)
 		}
 	}
@@ -365,7 +366,7 @@ func BenchmarkResponse(b *testing.B) {
 					}
 					b.Cleanup(stop)
 				}
-				w := worker(b, server, "alpha")
+				w := connectWorker(b, server, "alpha")
 				body := make([]byte, 512)
 				for b.Loop() {
 					b.StopTimer()

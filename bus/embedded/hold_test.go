@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
-	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 )
 
 // TestHoldRefusesAllThatIsStored: what is held is refused at once, for an agent of the
@@ -18,7 +18,7 @@ func TestHoldRefusesAllThatIsStored(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{Agents: []string{"alpha"}})
 	c := core(t, server)
-	w, err := jetstream.ConnectWorker(t.Context(), jetstream.WorkerConfig{
+	w, err := worker.Connect(t.Context(), worker.Config{
 		URL: server.URL(), SeedFile: server.Keys().Agents["alpha"].SeedFile, Agent: "alpha", Core: c, Logger: zerolog.Nop(),
 	})
 	if err != nil {

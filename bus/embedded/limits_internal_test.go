@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/registry"
 )
 
 func startLimited(t *testing.T, agents ...string) *Server {
@@ -129,7 +130,7 @@ func TestUnreadArtifactsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer core.Close()
-	stop, err := bus.ServeAgents(t.Context(), core, bus.AgentServices{Clock: time.Now})
+	stop, err := registry.ServeAgents(t.Context(), core, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 )
 
 // These tests do not list attacks. They hold every permission of an agent against
@@ -144,7 +145,7 @@ func TestAcknowledgementOfTheNewerForm(t *testing.T) {
 	if err := c.Declare(t.Context(), "alpha", bus.Pool{Size: 1, AckWait: ackWait}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := jetstream.ConnectWorker(t.Context(), jetstream.WorkerConfig{
+	w, err := worker.Connect(t.Context(), worker.Config{
 		URL: s.ClientURL(), SeedFile: keys.Agents["alpha"].SeedFile, Agent: "alpha", Logger: zerolog.Nop(),
 	})
 	if err != nil {

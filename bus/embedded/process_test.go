@@ -17,6 +17,7 @@ import (
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 )
 
@@ -37,9 +38,9 @@ func connectCore(t *testing.T, process *serverprocess.Process, groupCommit bool)
 	return c
 }
 
-func processWorker(t *testing.T, process *serverprocess.Process, agent string) *jetstream.Worker {
+func processWorker(t *testing.T, process *serverprocess.Process, agent string) *worker.Worker {
 	t.Helper()
-	w, err := jetstream.ConnectWorker(t.Context(), jetstream.WorkerConfig{
+	w, err := worker.Connect(t.Context(), worker.Config{
 		URL: process.URL(), SeedFile: process.Keys().Agents[agent].SeedFile, Agent: agent, Logger: zerolog.Nop(),
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func guarded(t *testing.T) (*embedded.Server, *jetstream.Core) {
 func TestAgentPublishesItsOwnOnly_G40(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
-	w := worker(t, server, "alpha")
+	w := connectWorker(t, server, "alpha")
 	before := holdings(t, c)
 	for _, subject := range []string{
 		bus.ResponseSubject("beta", 0), bus.ProgressSubject("beta", 0), "podium.agent.beta.response", "podium.agent.beta.permit.0",
@@ -209,7 +209,7 @@ func TestNoHeaderEscalation_G40(t *testing.T) {
 	t.Parallel()
 	server, c := guarded(t)
 	victim := bus.Message{Subject: bus.ResponseSubject("beta", 0), Body: []byte("the victim's")}
-	if _, err := worker(t, server, "beta").Publish(t.Context(), victim); err != nil {
+	if _, err := connectWorker(t, server, "beta").Publish(t.Context(), victim); err != nil {
 		t.Fatal(err)
 	}
 	alpha := intrude(t, server)
@@ -313,7 +313,7 @@ func TestGuessedMessageID(t *testing.T) {
 		t.Errorf("an append behind a guessed id: %v", err)
 	}
 	response := bus.Message{Subject: bus.ResponseSubject("beta", 0), Header: header}
-	if _, err := worker(t, server, "beta").Publish(t.Context(), response); err != nil {
+	if _, err := connectWorker(t, server, "beta").Publish(t.Context(), response); err != nil {
 		t.Errorf("a response behind a guessed id: %v", err)
 	}
 	if after := holdings(t, c)[bus.ShardStream(0)]; after != before+2 {

@@ -49,10 +49,10 @@ func TestAskersAreApart(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if answer, err := worker(t, server, "beta").Ask(ctx, bus.ServiceAlive, nil); err != nil || string(answer) != "well" {
+	if answer, err := connectWorker(t, server, "beta").Ask(ctx, bus.ServiceAlive, nil); err != nil || string(answer) != "well" {
 		t.Errorf("beta asks beside a flood: %q, %v", answer, err)
 	}
-	w := worker(t, server, "alpha")
+	w := connectWorker(t, server, "alpha")
 	for { // until alpha's queue is full
 		asking, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err := w.Ask(asking, bus.ServiceAlive, nil)

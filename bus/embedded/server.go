@@ -23,6 +23,7 @@ import (
 	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 )
 
 const (
@@ -281,12 +282,12 @@ func (s *Server) flush() func(context.Context) error {
 }
 
 // Worker connects as one of the agents named in the configuration, by a pipe, too.
-func (s *Server) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {
+func (s *Server) Worker(ctx context.Context, agent string) (*worker.Worker, error) {
 	key, ok := s.keys.Agents[agent]
 	if !ok {
 		return nil, fmt.Errorf("agent %q has no key: it is not in the configuration", agent)
 	}
-	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+	return worker.Connect(ctx, worker.Config{
 		InProcess: s, URL: s.URL(), SeedFile: key.SeedFile, Agent: agent, Logger: s.config.Logger,
 	})
 }

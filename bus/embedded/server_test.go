@@ -65,7 +65,7 @@ func TestRestartKeepsAddressKeysAndMessages(t *testing.T) {
 	if err != nil || string(got.Body) != "kept" {
 		t.Errorf("the message is %q, %v", got.Body, err)
 	}
-	worker(t, second, "new")
+	connectWorker(t, second, "new")
 	if _, err := second.Worker(t.Context(), "stranger"); err == nil {
 		t.Error("an agent without a key was connected")
 	}

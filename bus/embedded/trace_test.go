@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/registry"
 )
 
 // TestTracesReachNobodyElse_G40: an agent cannot have the server publish a trace of its
@@ -14,12 +15,12 @@ import (
 func TestTracesReachNobodyElse_G40(t *testing.T) {
 	t.Parallel()
 	server, c := strangers(t)
-	stop, err := bus.ServeAgents(t.Context(), c, bus.AgentServices{Clock: time.Now})
+	stop, err := registry.ServeAgents(t.Context(), c, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	if _, err := worker(t, server, "beta").Ask(t.Context(), bus.ServiceAnnounce, []byte(`{"name":"beta","description":"beta's own"}`)); err != nil {
+	if _, err := connectWorker(t, server, "beta").Ask(t.Context(), bus.ServiceAnnounce, []byte(`{"name":"beta","description":"beta's own"}`)); err != nil {
 		t.Fatal(err)
 	}
 	registered := func() uint64 {

@@ -39,7 +39,7 @@ func TestFetchLosesNothingInBetween(t *testing.T) {
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	for i := range 2 {
-		w := worker(t, server, "alpha")
+		w := connectWorker(t, server, "alpha")
 		workers.Go(func() {
 			for n := 0; ; n++ {
 				mu.Lock()
@@ -80,7 +80,7 @@ func TestFetchBeforeDeclare(t *testing.T) {
 	c := core(t, server)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	w := worker(t, server, "alpha")
+	w := connectWorker(t, server, "alpha")
 	short, stop := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer stop()
 	if _, err := w.Fetch(short, 1); !errors.Is(err, context.DeadlineExceeded) {
@@ -125,7 +125,7 @@ func TestDeclareRefuses(t *testing.T) {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{})
-	c, w := core(t, server), worker(t, server, "alpha")
+	c, w := core(t, server), connectWorker(t, server, "alpha")
 	reader, err := c.Read(t.Context(), bus.ShardStream(0), 1)
 	if err != nil {
 		t.Fatal(err)

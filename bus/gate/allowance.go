@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 )
 
 // What an agent may send; doc.go says it in words.
@@ -22,9 +23,9 @@ const (
 	strayBurst       = 1 << 20
 	strayRate        = 1 << 20 / 3600.0 // bytes a second
 
-	artifactBurst = 2 * bus.ArtifactLimit // one of several pieces counts twice: they stay, and so does the whole
-	artifactRate  = 1 << 30 / 3600.0      // bytes a second
-	artifactLeast = 16 << 10              // that any artifact counts for: it is in the store's index, which is memory
+	artifactBurst = 2 * artifact.MaxSize // one of several pieces counts twice: they stay, and so does the whole
+	artifactRate  = 1 << 30 / 3600.0     // bytes a second
+	artifactLeast = 16 << 10             // that any artifact counts for: it is in the store's index, which is memory
 	signBurst     = 40
 	signRate      = 20 // a second
 
@@ -68,14 +69,14 @@ func (a *allowance) atLeast(amount float64) { a.left = max(a.left, amount) }
 
 // A request is what may be sent for one that went out.
 type request struct {
-	responses []answer
+	responses []passedResponse
 	progress  allowance
 	permits   allowance
 	until     time.Time // nobody waits for it any more, and it allows no more than is left
 }
 
-// An answer is a response that was let pass.
-type answer struct {
+// A passedResponse is a response that was let pass.
+type passedResponse struct {
 	id     string
 	stored bool // it needs no other try
 }
@@ -97,7 +98,7 @@ func (r *request) response(id string, now time.Time) bool {
 	if len(r.responses) == responsesPerRequest {
 		return false
 	}
-	r.responses = append(r.responses, answer{id: id})
+	r.responses = append(r.responses, passedResponse{id: id})
 	return true
 }
 
@@ -110,7 +111,7 @@ func (r *request) stored(id string) {
 }
 
 func (r *request) find(id string) int {
-	return slices.IndexFunc(r.responses, func(a answer) bool { return a.id == id })
+	return slices.IndexFunc(r.responses, func(r passedResponse) bool { return r.id == id })
 }
 
 // requests remembers the newest requests of an agent.

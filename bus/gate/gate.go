@@ -9,11 +9,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
-// ErrRefused is in every refusal: the agent sends more than it was asked for.
-var ErrRefused = errors.New("more than the agent was asked for")
+// ErrUnsolicited is in every refusal: the agent sends more than it was asked for.
+var ErrUnsolicited = errors.New("more than the agent was asked for")
 
 // warnEvery is how often the log says that an agent is refused.
 const warnEvery = time.Minute
@@ -95,7 +96,7 @@ func (g *Gate) Requested(message bus.Message) {
 	if err != nil || subject.Kind != bus.KindRequest {
 		return
 	}
-	event, err := bus.Decode(message)
+	event, err := cloudevents.Decode(message)
 	if err != nil {
 		return
 	}
@@ -109,13 +110,13 @@ func (g *Gate) Requested(message bus.Message) {
 // Admit decides about a message that an agent publishes. When the gate has seen it
 // acknowledged before, it returns that acknowledgement, and nothing is to be stored.
 // Otherwise the message may be stored, and settle is to be called with what came of
-// that. An error wraps ErrRefused and is temporary.
+// that. An error wraps ErrUnsolicited and is temporary.
 func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack, error), err error) {
 	subject, err := bus.ParseSubject(message.Subject)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrRefused, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnsolicited, err)
 	}
-	event, unreadable := bus.Decode(message)
+	event, unreadable := cloudevents.Decode(message)
 	full := subject.Kind != bus.KindPermit && g.full(subject.Shard)
 	now := g.clock()
 	a := g.account(subject.Agent)
@@ -177,8 +178,8 @@ func (g *Gate) Store(agent string, size int64) error {
 	return g.spend(agent, float64(max(size, artifactLeast)), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
 }
 
-// Sign decides about an announcement or a sign of life.
-func (g *Gate) Sign(agent string) error {
+// Heartbeat decides about an announcement or a sign of life.
+func (g *Gate) Heartbeat(agent string) error {
 	return g.spend(agent, 1, "too many announcements and signs of life", func(a *account) *allowance { return &a.signs })
 }
 
@@ -201,7 +202,7 @@ func (a *account) refuse(now time.Time, g *Gate, subject bus.Subject, reason str
 		g.log.Warn().Str("agent", subject.Agent).Str("kind", string(subject.Kind)).Str("reason", reason).Uint64("refused", a.refused).
 			Msg("an agent is refused: it sends more than it was asked for")
 	}
-	return &bus.TemporaryError{Op: "admit", Err: fmt.Errorf("%w: %s", ErrRefused, reason)}
+	return &bus.TemporaryError{Op: "admit", Err: fmt.Errorf("%w: %s", ErrUnsolicited, reason)}
 }
 
 // Refused returns how many messages of each agent were refused since the gate was opened.

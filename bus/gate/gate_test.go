@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/gate"
 	"podium/schemas"
 )
@@ -35,7 +36,7 @@ func open(t *testing.T) *bench {
 func (b *bench) request() string {
 	b.Helper()
 	id := uuid.NewString()
-	message, err := bus.Encode(bus.RequestSubject("alpha"), &schemas.Event{ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Data: []byte(`{}`)})
+	message, err := cloudevents.Encode(bus.RequestSubject("alpha"), &schemas.Event{ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Data: []byte(`{}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func (b *bench) request() string {
 
 // says is a message of alpha's that names a request.
 func says(subject, eventType, id, request string, size int) bus.Message {
-	message, err := bus.Encode(subject, &schemas.Event{ID: id, Source: "/podium/alpha", Type: eventType, CausationID: request, Data: make([]byte, size)})
+	message, err := cloudevents.Encode(subject, &schemas.Event{ID: id, Source: "/podium/alpha", Type: eventType, CausationID: request, Data: make([]byte, size)})
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +70,7 @@ func (b *bench) publish(message bus.Message) bool {
 	b.Helper()
 	earlier, settle, err := b.Admit(message)
 	if err != nil {
-		if !errors.Is(err, gate.ErrRefused) || !bus.Temporary(err) {
+		if !errors.Is(err, gate.ErrUnsolicited) || !bus.Temporary(err) {
 			b.Fatalf("a refusal is %v", err)
 		}
 		return false
@@ -187,7 +188,7 @@ func TestRepeatIsStoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.Admit(message); !errors.Is(err, gate.ErrRefused) {
+	if _, _, err := b.Admit(message); !errors.Is(err, gate.ErrUnsolicited) {
 		t.Errorf("the same message while it is under way: %v", err)
 	}
 	settle(bus.Ack{}, &bus.TemporaryError{Op: "publish", Err: errors.New("lost")})
@@ -279,7 +280,7 @@ func TestStores(t *testing.T) {
 	if got := count(1000, func() error { return b.Store("alpha", 1<<20) }); got != 17 {
 		t.Errorf("%d MiB a minute later, want 17", got)
 	}
-	if got := count(1000, func() error { return b.Sign("alpha") }); got != 40 {
+	if got := count(1000, func() error { return b.Heartbeat("alpha") }); got != 40 {
 		t.Errorf("%d signs of life at once, want 40", got)
 	}
 }
@@ -309,7 +310,7 @@ func TestProgressThatNamesThePlan(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	run := schemas.RunID(uuid.NewString(), 1)
-	message, err := bus.Encode(bus.RequestSubject("alpha"), &schemas.Event{
+	message, err := cloudevents.Encode(bus.RequestSubject("alpha"), &schemas.Event{
 		ID: uuid.NewString(), Source: "/podium/desk", Type: schemas.TypeExecutionRequest, CorrelationID: run, Data: []byte(`{}`),
 	})
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -50,16 +52,16 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 		return artifact, nil
 	}
 	if !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return schemas.Artifact{}, classify("look for an artifact", err)
+		return schemas.Artifact{}, wire.Classify("look for an artifact", err)
 	}
 	if err = a.core.hold.allowed("put an artifact"); err != nil {
 		return schemas.Artifact{}, err
 	}
-	ctx, stop := a.core.answered(ctx)
+	ctx, stop := a.core.Answered(ctx)
 	defer stop()
 	err = a.put(ctx, content)
 	if err != nil {
-		return schemas.Artifact{}, classify("put an artifact", err)
+		return schemas.Artifact{}, wire.Classify("put an artifact", err)
 	}
 	return artifact, nil
 }
@@ -147,26 +149,26 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 	}
 	objects, err := a.core.js.ObjectStore(ctx, bus.ArtifactBucket)
 	if err != nil {
-		return nil, classify("open the artifacts", err)
+		return nil, wire.Classify("open the artifacts", err)
 	}
 	a.core.objects.Store(&objects)
 	return objects, nil
 }
 
 // Get implements bus.Artifacts.
-func (a artifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
-	if !schemas.ValidHash(artifact.SHA256) {
+func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
+	if !schemas.ValidHash(reference.SHA256) {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
 	}
 	objects, err := a.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	info, err := objects.GetInfo(ctx, artifact.SHA256)
+	info, err := objects.GetInfo(ctx, reference.SHA256)
 	if err != nil {
-		return nil, classifyStore("get an artifact", notFound(err))
+		return nil, wire.ClassifyStore("get an artifact", wire.NotFound(err))
 	}
-	return bus.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, artifact.SHA256), nil
+	return artifact.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, reference.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.

@@ -13,11 +13,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
-
-// requestWait ends a request whose caller has set no deadline. Behind many
-// publishes, each with its own fsync, an answer takes seconds.
-const requestWait = 20 * time.Second
 
 // acknowledgementToken is the second token of the subjects of acknowledgements. The
 // API of a domain with that name, $JS.<domain>.API.>, would be within what agents may
@@ -30,7 +27,7 @@ type Config struct {
 	// in this process too, as a name in messages; empty is then allowed.
 	URL string
 	// InProcess, when set, is a server in this process, reached without a socket.
-	InProcess InProcess
+	InProcess wire.InProcess
 	// SeedFile holds the nkey seed of a user of the core account.
 	SeedFile string
 	// Name shows in the server's list of connections.
@@ -63,13 +60,13 @@ type Config struct {
 
 // Core is the core account's connection to a ledger in JetStream.
 type Core struct {
-	endpoint   endpoint // of further connections
+	endpoint   wire.Endpoint // of further connections
 	connection *nats.Conn
 	js         jetstream.JetStream
-	returned   *signal
+	returned   *wire.Signal
 	publisher  *publisher
 	hold       hold
-	epoch      atomic.Pointer[epoch]
+	scope      atomic.Pointer[requestScope]
 	holding    holding
 	turns      *turns
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
@@ -97,31 +94,31 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: newSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
-	core.endpoint = endpoint{
-		url: config.URL, process: config.InProcess, seedFile: config.SeedFile,
-		name: "podium " + config.Name, returned: newSignal(), logger: config.Logger,
+	core.endpoint = wire.Endpoint{
+		URL: config.URL, Process: config.InProcess, SeedFile: config.SeedFile,
+		Name: "podium " + config.Name, Returned: wire.NewSignal(), Logger: config.Logger,
 	}
 	core.publisher.hold = &core.hold
-	core.epoch.Store(newEpoch())
+	core.scope.Store(newRequestScope())
 	server := core.endpoint
-	server.returned, server.lost = core.returned, core.publisher.lost
-	server.failed = func(err error) {
-		if denied := server.denial(err); denied != nil {
+	server.Returned, server.Lost = core.returned, core.publisher.lost
+	server.Failed = func(err error) {
+		if denied := server.Denial(err); denied != nil {
 			refuse(denied) // it counts while the ledger is opened
 		}
 	}
 	var err error
-	if core.connection, err = server.connect(opening); err != nil {
+	if core.connection, err = server.Connect(opening); err != nil {
 		return nil, err
 	}
 	if core.connection.ConnectedDomain() == acknowledgementToken {
 		core.Close()
 		return nil, fmt.Errorf("the server's JetStream domain is called %q, so that acknowledgements and its API share subjects: call it something else", acknowledgementToken)
 	}
-	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(requestWait))
+	core.js, err = jetstream.New(core.connection, jetstream.WithDefaultTimeout(wire.RequestWait))
 	if err == nil {
 		err = core.publisher.attach(core.connection)
 	}
@@ -135,7 +132,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		err = core.Flush(opening) // what was made, before anything stands on it
 	}
 	if err == nil {
-		err = core.noteStreams(opening)
+		err = core.recordLastSequences(opening)
 	}
 	if err != nil {
 		core.Close()
@@ -161,11 +158,11 @@ func (c *Core) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack
 
 // State implements bus.Ledger.
 func (c *Core) State(ctx context.Context, stream string) (bus.StreamState, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
-		return bus.StreamState{}, classify("read the state of "+stream, notFound(err))
+		return bus.StreamState{}, wire.Classify("read the state of "+stream, wire.NotFound(err))
 	}
 	return bus.StreamState{
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
@@ -182,7 +179,7 @@ func (c *Core) Amend(ctx context.Context) error {
 
 // Signal implements bus.Core.
 func (c *Core) Signal(subject string, body []byte) error {
-	return classify("signal", c.connection.Publish(subject, body))
+	return wire.Classify("signal", c.connection.Publish(subject, body))
 }
 
 // Declare implements bus.Core. Bounds that changed take effect at once; requests
@@ -192,7 +189,7 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	op := "declare agent " + agent
 	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
@@ -202,10 +199,10 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 			return nil
 		}
 	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return classify(op, err)
+		return wire.Classify(op, err)
 	}
 	if _, err = c.js.CreateOrUpdateConsumer(ctx, bus.WorkStream, want); err != nil {
-		return classify(op, err)
+		return wire.Classify(op, err)
 	}
 	return c.Flush(ctx)
 }
@@ -220,7 +217,7 @@ func (c *Core) Flush(ctx context.Context) error {
 
 // PoolState implements bus.Core.
 func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	op := "read the state of agent " + agent
 	consumer, err := c.js.Consumer(ctx, bus.WorkStream, agent)
@@ -228,7 +225,7 @@ func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, erro
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 		return bus.PoolState{}, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	case err != nil:
-		return bus.PoolState{}, classify(op, err)
+		return bus.PoolState{}, wire.Classify(op, err)
 	}
 	info := consumer.CachedInfo()
 	state := bus.PoolState{Size: info.Config.MaxAckPending, Waiting: info.NumWaiting}
@@ -264,8 +261,8 @@ func (c *Core) Close() {
 	if !c.endParts() {
 		return
 	}
-	c.publisher.drain(drainWait)
-	_ = c.connection.FlushTimeout(drainWait) // signals and answers; it fails when not connected
+	c.publisher.drain(wire.DrainWait)
+	_ = c.connection.FlushTimeout(wire.DrainWait) // signals and answers; it fails when not connected
 	c.connection.Close()
 	c.publisher.close()
 }
@@ -288,23 +285,12 @@ func (c *Core) endParts() bool {
 	return true
 }
 
-// bounded gives a request an end when its caller did not.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
+// Server implements bus.Core. It is empty when the server that is connected to may go
+// on while the one that counts the deliveries is started anew: one of a cluster, or one
+// without a store of its own, such as a leaf node.
+func (c *Core) Server() string {
+	if stores, _ := c.connection.ConnectedServerJetStream(); !stores || c.connection.ConnectedClusterName() != "" {
+		return ""
 	}
-	return context.WithTimeout(ctx, requestWait)
-}
-
-// notFound maps the library's ways to say so.
-func notFound(err error) error {
-	for _, candidate := range [...]error{
-		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
-		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
-	} {
-		if errors.Is(err, candidate) {
-			return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
-		}
-	}
-	return err
+	return c.connection.ConnectedServerId()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -33,11 +34,11 @@ func (c *Core) directNext(ctx context.Context, stream string, request lookup) (b
 }
 
 func (c *Core) directOne(ctx context.Context, stream, what string, body []byte) (bus.Message, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	m, err := c.connection.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+what, body)
 	if err != nil {
-		return bus.Message{}, classify("direct get", err)
+		return bus.Message{}, wire.Classify("direct get", err)
 	}
 	message, ok, err := directMessage(stream, m)
 	if ok || err != nil {
@@ -73,11 +74,11 @@ func (c *Core) directAnswer(ctx context.Context, stream string, body []byte, new
 	inbox := c.connection.NewInbox()
 	subscription, err := c.connection.ChanSubscribe(inbox, answers)
 	if err != nil {
-		return 0, classify("direct get", err)
+		return 0, wire.Classify("direct get", err)
 	}
 	defer func() { _ = subscription.Unsubscribe() }()
 	if err := c.connection.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, body); err != nil {
-		return 0, classify("direct get", err)
+		return 0, wire.Classify("direct get", err)
 	}
 	for {
 		select {
@@ -92,7 +93,7 @@ func (c *Core) directAnswer(ctx context.Context, stream string, body []byte, new
 				newest[message.Subject] = message
 			}
 		case <-ctx.Done():
-			return 0, classify("direct get", ctx.Err())
+			return 0, wire.Classify("direct get", ctx.Err())
 		}
 	}
 }
@@ -113,7 +114,7 @@ func directMessage(stream string, m *nats.Msg) (bus.Message, bool, error) {
 		return bus.Message{}, false, fmt.Errorf("direct get: %w", err)
 	}
 	return bus.Message{
-		Subject: subject, Header: incoming(m.Header), Body: m.Data,
+		Subject: subject, Header: wire.Incoming(m.Header), Body: m.Data,
 		Stream: stream, Sequence: sequence, Recorded: recorded.UTC(),
 	}, true, nil
 }

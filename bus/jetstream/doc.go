@@ -1,8 +1,8 @@
 // Package jetstream keeps the ledger in NATS JetStream, on a server in this
 // process, in another one, or on a cluster.
 //
-// [Connect] is for the core account and gives a bus.Core, [ConnectWorker] is for
-// one agent in the agents' account and gives a bus.Worker.
+// [Connect] is for the core account and gives a bus.Core. Package worker connects one
+// agent in the agents' account, and package wire has what both say to a server.
 //
 // Three things differ from what a client library does by itself, because an
 // agent can write to the streams that the core reads:

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -67,9 +68,9 @@ func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string)
 		g.queues[agent] = newAgentQueue()
 	}
 	e := c.endpoint
-	e.name += " gate"
-	e.returned = newSignal()
-	if g.connection, err = e.connect(ctx); err == nil {
+	e.Name += " gate"
+	e.Returned = wire.NewSignal()
+	if g.connection, err = e.Connect(ctx); err == nil {
 		err = g.listen()
 	}
 	if err == nil {
@@ -77,10 +78,10 @@ func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string)
 	}
 	if err != nil {
 		g.Close()
-		return nil, classify("open the gate", err)
+		return nil, wire.Classify("open the gate", err)
 	}
 	g.running.Go(g.dispatch)
-	g.running.Go(func() { g.recount(e.returned) }) //nolint:contextcheck // it goes on after this call
+	g.running.Go(func() { g.recount(e.Returned) }) //nolint:contextcheck // it goes on after this call
 	for _, queue := range g.queues {
 		g.running.Go(func() { g.pass(queue) })
 	}
@@ -142,13 +143,13 @@ func (g *gate) count(ctx context.Context) error {
 }
 
 // recount counts again whenever the connection was lost, until it is known.
-func (g *gate) recount(returned *signal) {
-	next := returned.next()
+func (g *gate) recount(returned *wire.Signal) {
+	next := returned.Next()
 	var again <-chan time.Time
 	for {
 		select {
 		case <-next:
-			next = returned.next()
+			next = returned.Next()
 		case <-again:
 		case <-g.closing:
 			return
@@ -177,7 +178,7 @@ func (g *gate) dispatch() {
 func (g *gate) arrived(m *nats.Msg) {
 	rest, ok := strings.CutPrefix(m.Subject, gatePrefix)
 	if !ok {
-		g.keeper.Requested(bus.Message{Subject: m.Subject, Header: incoming(m.Header), Body: m.Data})
+		g.keeper.Requested(bus.Message{Subject: m.Subject, Header: wire.Incoming(m.Header), Body: m.Data})
 		return
 	}
 	agent, _, _ := strings.Cut(rest, ".")
@@ -250,7 +251,7 @@ func (g *gate) describe(m *nats.Msg, agent string, queue *agentQueue) {
 	if queue.consumer == nil || time.Since(queue.consumerAt) >= describeEvery {
 		reply, err := g.core.connection.Request(consumerInfo+agent, nil, countWait)
 		if err != nil {
-			g.refuse(m, classify("ask about the consumer", err))
+			g.refuse(m, wire.Classify("ask about the consumer", err))
 			return
 		}
 		queue.consumer, queue.consumerAt = reply.Data, time.Now()
@@ -312,9 +313,9 @@ func (g *gate) refuse(m *nats.Msg, err error) {
 	api := jetstream.APIError{Code: 400, Description: err.Error()}
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
-		api.ErrorCode = codeMessageTooLarge
+		api.ErrorCode = wire.CodeMessageTooLarge
 	case errors.Is(err, bus.ErrFull):
-		api.ErrorCode = codeStorageResources
+		api.ErrorCode = wire.CodeStorageResources
 		api.Code = 503
 	case bus.Temporary(err):
 		api.Code = 503
@@ -354,7 +355,7 @@ func (g *gate) Close() {
 					g.refuse(m, errQueueFull)
 				}
 			}
-			_ = g.connection.FlushTimeout(drainWait) // answers; whoever misses one publishes again
+			_ = g.connection.FlushTimeout(wire.DrainWait) // answers; whoever misses one publishes again
 			g.connection.Close()
 		}
 		g.core.unregister(g)

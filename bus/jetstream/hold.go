@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // errAbandoned reports an append that the server will not answer any more.
@@ -42,27 +43,28 @@ func (c *Core) Held() error { return c.hold.refusing() }
 // temporary error. It is for a server that is known to answer none of it.
 func (c *Core) Abandon() {
 	c.publisher.giveUp(time.Now(), &bus.TemporaryError{Op: "publish", Err: errAbandoned})
-	next := newEpoch()
-	if last := c.epoch.Swap(next); last != nil {
+	next := newRequestScope()
+	if last := c.scope.Swap(next); last != nil {
 		last.end()
 	}
 }
 
-// An epoch is a time in which the server answers what it is sent to store.
-type epoch struct {
-	ctx context.Context //nolint:containedctx // it is the epoch's own end, and no request's
+// A requestScope bounds the requests that change the ledger: it ends when the server is
+// known not to answer them.
+type requestScope struct {
+	ctx context.Context //nolint:containedctx // it is the end of the scope, and no request's
 	end context.CancelFunc
 }
 
-func newEpoch() *epoch {
+func newRequestScope() *requestScope {
 	ctx, end := context.WithCancel(context.Background())
-	return &epoch{ctx: ctx, end: end}
+	return &requestScope{ctx: ctx, end: end}
 }
 
-// answered bounds a request that may have to be abandoned.
-func (c *Core) answered(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := bounded(ctx)
-	stop := context.AfterFunc(c.epoch.Load().ctx, cancel)
+// Answered bounds a request that may have to be abandoned.
+func (c *Core) Answered(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := wire.Bounded(ctx)
+	stop := context.AfterFunc(c.scope.Load().ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 

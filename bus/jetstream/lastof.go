@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -16,7 +19,7 @@ const (
 
 // LastOf implements bus.Ledger.
 func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.Message, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	newest := make(map[string]bus.Message, len(subjects))
 	for len(subjects) > 0 {
@@ -50,31 +53,22 @@ func allCoreWrites(subjects []string) bool {
 
 // lastOfEach asks for one subject after the other, several at a time.
 func (c *Core) lastOfEach(ctx context.Context, subjects []string, newest map[string]bus.Message) error {
-	var (
-		mu      sync.Mutex
-		failed  error
-		workers sync.WaitGroup
-		work    = make(chan string)
-	)
-	for range min(lastOfParallel, len(subjects)) {
-		workers.Go(func() {
-			for subject := range work {
-				message, err := c.Last(ctx, subject)
+	var mu sync.Mutex
+	var asking errgroup.Group
+	asking.SetLimit(lastOfParallel)
+	for _, subject := range subjects {
+		asking.Go(func() error {
+			message, err := c.Last(ctx, subject)
+			if errors.Is(err, bus.ErrNotFound) {
+				return nil
+			}
+			if err == nil {
 				mu.Lock()
-				switch {
-				case err == nil:
-					newest[subject] = message
-				case !errors.Is(err, bus.ErrNotFound):
-					failed = err
-				}
+				newest[subject] = message
 				mu.Unlock()
 			}
+			return err
 		})
 	}
-	for _, subject := range subjects {
-		work <- subject
-	}
-	close(work)
-	workers.Wait()
-	return failed
+	return asking.Wait()
 }

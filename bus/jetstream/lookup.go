@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 	"podium/schemas"
 )
 
@@ -67,7 +68,7 @@ func coreWrites(kind bus.Kind) bool {
 }
 
 func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.Message, error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	body, err := schemas.Marshal(request)
 	if err != nil {
@@ -76,17 +77,17 @@ func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.M
 	op := "look up a message of " + stream
 	reply, err := c.connection.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
 	if err != nil {
-		return bus.Message{}, classify(op, err)
+		return bus.Message{}, wire.Classify(op, err)
 	}
 	var answer found
 	if err := schemas.Unmarshal(reply.Data, &answer); err != nil {
 		return bus.Message{}, fmt.Errorf("%s: %w", op, err)
 	}
 	switch {
-	case answer.Error != nil && answer.Error.ErrorCode == codeStreamNotFound:
+	case answer.Error != nil && answer.Error.ErrorCode == wire.CodeStreamNotFound:
 		return bus.Message{}, fmt.Errorf("%s: there is no such stream: %w", op, bus.ErrNotFound)
 	case answer.Error != nil:
-		return bus.Message{}, classifyAPI(op, answer.Error)
+		return bus.Message{}, wire.ClassifyAPI(op, answer.Error)
 	case answer.Message == nil:
 		return bus.Message{}, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	}
@@ -96,7 +97,7 @@ func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.M
 		header = nil
 	}
 	return bus.Message{
-		Subject: m.Subject, Header: incoming(header), Body: m.Body,
+		Subject: m.Subject, Header: wire.Incoming(header), Body: m.Body,
 		Stream: stream, Sequence: m.Sequence, Recorded: m.Recorded,
 	}, nil
 }

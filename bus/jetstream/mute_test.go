@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // A mute server speaks the protocol, and answers no publish.
@@ -131,9 +132,9 @@ func (w *witness) mustHave(t *testing.T, told int, valid func(error) bool) {
 func muted(t *testing.T, server *mute) (*publisher, *nats.Conn) {
 	t.Helper()
 	p := newPublisher()
-	connection, err := endpoint{
-		process: server, name: "test", returned: newSignal(), lost: p.lost, logger: zerolog.Nop(),
-	}.connect(t.Context())
+	connection, err := wire.Endpoint{
+		Process: server, Name: "test", Returned: wire.NewSignal(), Lost: p.lost, Logger: zerolog.Nop(),
+	}.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

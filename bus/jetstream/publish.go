@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -23,20 +23,16 @@ const (
 	throughMark   = "-" // behind the number: the answer is to ask
 )
 
-// errCrowded reports more publishes under way than the server can be expected to
-// answer in time.
-var errCrowded = errors.New("too many publishes wait for the server")
-
 // A publisher sees to it that every publish has exactly one outcome. The client
 // library's own asynchronous publishing may report none (the connection was
 // closed) or two (a timeout while the send failed), and costs a timer and a
 // reflected JSON value each.
 type publisher struct {
-	connection *nats.Conn
-	inbox      string  // an answer comes to this and the publication's number
-	lanes      []*lane // by shard, and that of the work stream; none: each message goes at once
-	hold       *hold
-	marks      *marks
+	connection    *nats.Conn
+	inbox         string     // an answer comes to this and the publication's number
+	batchers      []*batcher // by shard, and that of the work stream; none: each message goes at once
+	hold          *hold
+	lastSequences *lastSequences
 
 	mu        sync.Mutex
 	changed   sync.Cond               // nothing is open any more
@@ -56,7 +52,7 @@ type publication struct {
 	body    []byte
 	checked bool // it expects something of its subject
 	done    func(bus.Ack, error)
-	lane    *lane          // that it has entered; nil: none
+	batcher *batcher       // that it has entered; nil: none
 	since   time.Time      // it was sent then
 	before  []*publication // the others of the batch whose last one it is
 	batch   string         // the id of that batch
@@ -71,7 +67,7 @@ type failure struct {
 }
 
 func newPublisher() *publisher {
-	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), marks: newMarks()}
+	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), lastSequences: newLastSequences()}
 	p.changed.L = &p.mu
 	return p
 }
@@ -83,16 +79,16 @@ func (p *publisher) attach(connection *nats.Conn) error {
 	if err == nil {
 		err = answers.SetPendingLimits(-1, -1) // the window bounds them
 	}
-	return classify("open the ledger", err)
+	return wire.Classify("open the ledger", err)
 }
 
 func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
 	publishing := &publication{
-		subject: message.Subject, header: outgoing(message.Header), body: message.Body,
+		subject: message.Subject, header: wire.Outgoing(message.Header), body: message.Body,
 		checked: expect.Check, done: done,
 	}
 	if expect.Check {
-		publishing.header = expecting(message.Header, expect.Last)
+		publishing.header = wire.Expecting(message.Header, expect.Last)
 	}
 	p.mu.Lock()
 	p.open++
@@ -102,16 +98,16 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 	case closed:
 		p.fail(publishing, nats.ErrConnectionClosed)
 	case crowded:
-		p.fail(publishing, errCrowded)
+		p.fail(publishing, wire.ErrCrowded)
 	default:
 		p.forward(publishing)
 	}
 }
 
-// forward hands a message to its lane, or sends it.
+// forward hands a message to its batcher, or sends it.
 func (p *publisher) forward(publishing *publication) {
-	if lane := p.laneOf(publishing.subject); lane != nil {
-		lane.enter(publishing)
+	if batcher := p.batcherOf(publishing.subject); batcher != nil {
+		batcher.enter(publishing)
 		return
 	}
 	p.send(publishing, publishing.header)
@@ -119,7 +115,7 @@ func (p *publisher) forward(publishing *publication) {
 
 // send puts a message on the wire with the headers given.
 func (p *publisher) send(publishing *publication, header nats.Header) {
-	if reason := p.hold.refusing(); reason != nil { // it may have waited in its lane
+	if reason := p.hold.refusing(); reason != nil { // it may have waited in its batcher
 		p.fail(publishing, reason)
 		return
 	}
@@ -142,11 +138,11 @@ func (p *publisher) send(publishing *publication, header nats.Header) {
 }
 
 // unsent is told why a message was not sent, or only in part. A batch that the
-// client refuses has no end at the server. Its lane's lock is held.
+// client refuses has no end at the server. Its batcher's lock is held.
 func (p *publisher) unsent(publishing *publication, err error) {
-	err = unsendable(err)
+	err = wire.Unsendable(err)
 	if len(publishing.before) > 0 && !bus.Temporary(err) && !p.connection.IsClosed() {
-		publishing.lane.apart(publishing)
+		publishing.batcher.apart(publishing)
 		return
 	}
 	p.fail(publishing, err)
@@ -180,15 +176,15 @@ func (p *publisher) answered(m *nats.Msg) {
 		p.fail(publishing, jetstream.ErrNoStreamResponse) // no stream holds the subject
 		return
 	}
-	ack, err := readAnswer(m.Data, len(publishing.before)+1)
-	if err == nil && !p.marks.advance(ack, len(publishing.before)) {
+	ack, err := wire.ReadPubAck(m.Data, len(publishing.before)+1)
+	if err == nil && !p.lastSequences.advance(ack, len(publishing.before)) {
 		err = &bus.TemporaryError{Op: "publish", Err: errLedgerShrank} // what it stands in is not the ledger's stream
 	}
 	switch {
 	case err == nil:
 		p.acked(publishing, ack)
 	case len(publishing.before) > 0 && !bus.Temporary(err):
-		publishing.lane.part(publishing)
+		publishing.batcher.part(publishing)
 	default:
 		p.fail(publishing, err)
 	}
@@ -196,8 +192,8 @@ func (p *publisher) answered(m *nats.Msg) {
 
 func (p *publisher) acked(last *publication, ack bus.Ack) {
 	count := len(last.before) + 1
-	if last.lane != nil {
-		last.lane.leave(count) // those who wait need not wait for the callers
+	if last.batcher != nil {
+		last.batcher.leave(count) // those who wait need not wait for the callers
 	}
 	first := ack.Sequence - uint64(len(last.before))
 	for i, publishing := range last.before {
@@ -217,7 +213,7 @@ func (p *publisher) settle(count int) {
 
 // fail reports a publication, and all of its batch, as failed.
 func (p *publisher) fail(last *publication, err error) {
-	err = classify("publish", err)
+	err = wire.Classify("publish", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, publishing := range last.before {
@@ -240,8 +236,8 @@ func (p *publisher) report() {
 		p.failed = nil
 		p.mu.Unlock()
 		for _, f := range failed {
-			if f.publication.lane != nil {
-				f.publication.lane.leave(1)
+			if f.publication.batcher != nil {
+				f.publication.batcher.leave(1)
 			}
 			f.publication.done(bus.Ack{}, f.err)
 		}
@@ -294,7 +290,7 @@ func (p *publisher) lost() {
 		err = nats.ErrConnectionClosed
 	}
 	p.mu.Unlock()
-	p.marks.settle() // before anything is sent on the next connection
+	p.lastSequences.settle() // before anything is sent on the next connection
 	p.giveUp(time.Now(), err)
 }
 
@@ -335,7 +331,7 @@ func (p *publisher) drain(wait time.Duration) {
 }
 
 // close ends what is left with bus.ErrClosed. The connection is closed before, so
-// that what waits in a lane fails when its turn comes.
+// that what waits in a batcher fails when its turn comes.
 func (p *publisher) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // TestMuteServer: what is not answered is given up as temporary, once each and in
-// order; what waited in the lane meanwhile goes out behind it, together.
+// order; what waited in the batcher meanwhile goes out behind it, together.
 func TestMuteServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +35,7 @@ func TestMuteServer(t *testing.T) {
 }
 
 // TestLostConnection: what was under way is in doubt as soon as the connection is
-// lost, and what waited in the lane fails rather than to wait for its return.
+// lost, and what waited in the batcher fails rather than to wait for its return.
 func TestLostConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestLostConnection(t *testing.T) {
 }
 
 // TestCloseTellsEverybody: no publish stays without an outcome, whether it was
-// sent, waited in a lane, or came too late.
+// sent, waited in a batcher, or came too late.
 func TestCloseTellsEverybody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestCutWhileSending(t *testing.T) {
 }
 
 // TestRefusedBeforeItsLane: a publish that is refused because too many are under
-// way has never been in its lane, and does not count as one that left it.
+// way has never been in its batcher, and does not count as one that left it.
 func TestRefusedBeforeItsLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestRefusedBeforeItsLane(t *testing.T) {
 		crowded := newWitness(1)
 		publishMany(p, crowded)
 		synctest.Wait()
-		crowded.mustHave(t, 1, func(err error) bool { return errors.Is(err, errCrowded) && bus.Temporary(err) })
+		crowded.mustHave(t, 1, func(err error) bool { return errors.Is(err, wire.ErrCrowded) && bus.Temporary(err) })
 		p.mu.Lock()
 		p.open -= publishWindow
 		p.mu.Unlock()

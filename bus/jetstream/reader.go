@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // A window is how many messages of a reader may be asked for or wait to be taken.
@@ -65,7 +66,7 @@ func (c *Core) Read(ctx context.Context, stream string, from uint64, subjects ..
 }
 
 func (c *Core) newReader(ctx context.Context, stream string, from uint64, subjects []string, window int) (*reader, error) {
-	opening, cancel := bounded(ctx)
+	opening, cancel := wire.Bounded(ctx)
 	defer cancel()
 	lifetime, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &reader{
@@ -83,7 +84,7 @@ func (c *Core) newReader(ctx context.Context, stream string, from uint64, subjec
 	select {
 	case err = <-r.opened:
 	case <-opening.Done():
-		err = classify("open a reader", opening.Err())
+		err = wire.Classify("open a reader", opening.Err())
 	}
 	if err != nil {
 		stop() // what is under way is taken back without the caller
@@ -138,7 +139,7 @@ func (r *reader) run(ctx context.Context) {
 	defer close(r.finished)
 	defer r.core.unregister(r)
 	defer r.stop()
-	returned := r.core.returned.next()
+	returned := r.core.returned.Next()
 	leave, err := r.core.visit(ctx, r.stream)
 	if err != nil {
 		r.opened <- err
@@ -170,7 +171,7 @@ func (r *reader) watch(ctx context.Context, returned <-chan struct{}) error {
 		case <-returned:
 		case <-r.doubt:
 		}
-		returned = r.core.returned.next()
+		returned = r.core.returned.Next()
 		if err := r.reopen(ctx); err != nil {
 			return err
 		}

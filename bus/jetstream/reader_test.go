@@ -13,20 +13,21 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 // mutedCore is a connection to a server that answers nothing.
 func mutedCore(t *testing.T, server *mute) *Core {
 	t.Helper()
-	c := &Core{returned: newSignal(), publisher: newPublisher(), turns: newTurns(), open: make(map[closer]struct{})}
+	c := &Core{returned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), open: make(map[closer]struct{})}
 	var err error
-	c.connection, err = endpoint{
-		process: server, name: "test", returned: c.returned, lost: c.publisher.lost, logger: zerolog.Nop(),
-	}.connect(t.Context())
+	c.connection, err = wire.Endpoint{
+		Process: server, Name: "test", Returned: c.returned, Lost: c.publisher.lost, Logger: zerolog.Nop(),
+	}.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.js, err = jetstream.New(c.connection, jetstream.WithDefaultTimeout(requestWait)); err != nil {
+	if c.js, err = jetstream.New(c.connection, jetstream.WithDefaultTimeout(wire.RequestWait)); err != nil {
 		t.Fatal(err)
 	}
 	if err = c.publisher.attach(c.connection); err != nil {
@@ -65,11 +66,11 @@ func TestAbandonedCreationIsTakenBack(t *testing.T) {
 		if len(made) != 1 || len(server.requests("DELETE")) != 0 {
 			t.Fatalf("asked to make %v, to delete %v", made, server.requests("DELETE"))
 		}
-		time.Sleep(drainWait + time.Second)
+		time.Sleep(wire.DrainWait + time.Second)
 		if deleted := server.requests("DELETE"); len(deleted) != 1 || deleted[0] != made[0] {
 			t.Errorf("asked to make %v, to delete %v", made, deleted)
 		}
-		time.Sleep(drainWait)
+		time.Sleep(wire.DrainWait)
 		synctest.Wait()
 		if len(c.open) != 0 {
 			t.Errorf("%d readers are still known", len(c.open))
@@ -86,9 +87,9 @@ func TestLostRequestIsNotWaitedFor(t *testing.T) {
 		server := &mute{}
 		c := mutedCore(t, server)
 		began := time.Now()
-		time.AfterFunc(time.Second, c.returned.raise)
+		time.AfterFunc(time.Second, c.returned.Raise)
 		_, err := c.Read(bus.WithPrecedence(t.Context()), "PODIUM_0", 1)
-		if took := time.Since(began); !bus.Temporary(err) || took != time.Second+drainWait {
+		if took := time.Since(began); !bus.Temporary(err) || took != time.Second+wire.DrainWait {
 			t.Errorf("after %s: %v", took, err)
 		}
 		if made, deleted := server.requests("CREATE"), server.requests("DELETE"); !slices.Equal(made, deleted) {
@@ -112,7 +113,7 @@ func TestCloseWaitsForReadersAtOnce(t *testing.T) {
 		}
 		began := time.Now()
 		c.endParts()
-		if took := time.Since(began); took > 2*drainWait {
+		if took := time.Since(began); took > 2*wire.DrainWait {
 			t.Errorf("it took %s", took)
 		}
 		endMuted(c.publisher, c.connection, server)

@@ -8,11 +8,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
 	servers    = "podium" // the queue group: one process of the core answers
-	answerWait = requestWait
+	answerWait = wire.RequestWait
 
 	// Answers under way of a service, over all subjects and of one, and what may wait
 	// for them on one subject. An agent has a subject of its own, so that one that asks
@@ -21,13 +22,6 @@ const (
 	underWayOfSubject = 8
 	waitingOfSubject  = 256
 	waitingBytes      = 16 << 20
-
-	// errorHeader is where an answer tells its error, as in NATS services.
-	errorHeader     = "Nats-Service-Error"
-	errorCodeHeader = "Nats-Service-Error-Code"
-	codeFailed      = "500"
-	codeBusy        = "503" // the same question may be asked again
-	codeRefused     = "403" // no other try can succeed
 )
 
 // errBusy is told to who asks faster than it is answered.
@@ -69,7 +63,7 @@ func (c *Core) Serve(subject string, answer func(ctx context.Context, subject st
 	}
 	if err != nil {
 		s.Close()
-		return nil, classify("serve", err)
+		return nil, wire.Classify("serve", err)
 	}
 	return s.Close, nil
 }
@@ -154,15 +148,15 @@ func (s *service) reply(m *nats.Msg, body []byte, err error) {
 		err = s.core.connection.PublishMsg(reply)
 	}
 	if err != nil { // of the answer, or because it is too large
-		code := codeFailed
+		code := wire.CodeFailed
 		switch {
 		case errors.Is(err, bus.ErrRefused):
-			code = codeRefused
+			code = wire.CodeRefused
 		case bus.Temporary(err):
-			code = codeBusy
+			code = wire.CodeBusy
 		}
 		reply.Data = nil
-		reply.Header = nats.Header{errorHeader: {oneLine(err.Error())}, errorCodeHeader: {code}}
+		reply.Header = nats.Header{wire.ErrorHeader: {oneLine(err.Error())}, wire.ErrorCodeHeader: {code}}
 		if err := s.core.connection.PublishMsg(reply); err != nil {
 			s.core.logger.Warn().Err(err).Msg("an answer to an agent was lost")
 		}

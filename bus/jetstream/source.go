@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nuid"
 
 	"podium/bus"
+	"podium/bus/backoff"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -20,9 +22,7 @@ const (
 	silence     = 3 * heartbeat
 	// consumerIdle is when the server forgets a consumer that nobody asks. It is for
 	// those whose process was killed: a slow reader's is made anew.
-	consumerIdle   = 15 * time.Second
-	firstBackoff   = 50 * time.Millisecond
-	longestBackoff = 2 * time.Second
+	consumerIdle = 15 * time.Second
 )
 
 // A source is one consumer and what is known of it.
@@ -67,22 +67,22 @@ func (r *reader) receive(number int, m *nats.Msg) {
 		return
 	}
 	r.source.heard = time.Now()
-	at, ok := parsePosition(m.Reply)
+	at, ok := wire.ParsePosition(m.Reply)
 	if !ok {
 		r.status(m)
 		return
 	}
-	if at.consumer != r.source.delivered+1 {
+	if at.Consumer != r.source.delivered+1 {
 		r.question()
 		return
 	}
-	r.source.delivered = at.consumer
+	r.source.delivered = at.Consumer
 	r.source.asked--
-	if at.stream > r.last { // a consumer from beyond the end starts at the end
-		r.last, r.came = at.stream, true
-		r.queue = append(r.queue, entry{pending: at.pending, message: bus.Message{
-			Subject: m.Subject, Header: incoming(m.Header), Body: m.Data,
-			Stream: r.stream, Sequence: at.stream, Recorded: at.recorded,
+	if at.Stream > r.last { // a consumer from beyond the end starts at the end
+		r.last, r.came = at.Stream, true
+		r.queue = append(r.queue, entry{pending: at.Pending, message: bus.Message{
+			Subject: m.Subject, Header: wire.Incoming(m.Header), Body: m.Data,
+			Stream: r.stream, Sequence: at.Stream, Recorded: at.Recorded,
 		}})
 		r.bytes += len(m.Data)
 		r.awaken()
@@ -120,7 +120,7 @@ func (r *reader) awaken() {
 // reopen tries until it has a consumer again. Its error is final, or ctx's.
 func (r *reader) reopen(ctx context.Context) error {
 	r.release(ctx)
-	for wait := firstBackoff; ; wait = min(2*wait, longestBackoff) {
+	for wait := wire.FirstBackoff; ; wait = min(2*wait, wire.LongestBackoff) {
 		select {
 		case <-ctx.Done():
 			return bus.ErrClosed
@@ -164,7 +164,7 @@ func (r *reader) open(ctx context.Context) error {
 	name := "podium-" + nuid.Next()
 	consumer, err := r.makeConsumer(ctx, name)
 	if err != nil {
-		return classify("make a consumer", notFound(err))
+		return wire.Classify("make a consumer", wire.NotFound(err))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +179,7 @@ func (r *reader) open(ctx context.Context) error {
 		err = subscription.SetPendingLimits(-1, -1) // the window is the limit
 	}
 	if err != nil {
-		return classify("listen to a consumer", err)
+		return wire.Classify("listen to a consumer", err)
 	}
 	r.ask()
 	r.awaken()
@@ -216,11 +216,28 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 	return consumer, err
 }
 
+// onThisConnection returns a context that ends when the connection was lost and is
+// back: the answer to what was asked before will never come.
+func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
+	returned := c.returned.Next()
+	here, end := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-returned:
+			end()
+		case <-here.Done():
+		}
+	}()
+	return here, func() { end(); <-ended }
+}
+
 // lingering returns a context that ends drainWait after ctx, and with the connection.
 func (c *Core) lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, end := c.onThisConnection(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if bus.Pause(longer, drainWait) == nil {
+		if backoff.Pause(longer, wire.DrainWait) == nil {
 			end()
 		}
 	})
@@ -250,7 +267,7 @@ func (r *reader) deleteConsumer(ctx context.Context, name string) {
 	}
 	ctx, end := r.core.onThisConnection(context.WithoutCancel(ctx))
 	defer end()
-	ctx, cancel := context.WithTimeout(ctx, drainWait)
+	ctx, cancel := context.WithTimeout(ctx, wire.DrainWait)
 	defer cancel()
 	_ = r.core.js.DeleteConsumer(ctx, r.stream, name)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
+	"podium/bus/jetstream/wire"
 )
 
 const (
@@ -71,7 +72,7 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 		return demanded, nil
 	}
 	if err != nil {
-		return 0, classifyStore("open the ledger", notFound(err))
+		return 0, wire.ClassifyStore("open the ledger", wire.NotFound(err))
 	}
 	if hash := info.Config.Metadata[hashKey]; hash != hashName {
 		return 0, fmt.Errorf("the ledger spreads its sessions by %q, and this version knows %q only", hash, hashName)
@@ -172,12 +173,12 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asIt
 			return nil
 		}
 		if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // else another process was faster
-			return classify("create stream "+want.Name, err)
+			return wire.Classify("create stream "+want.Name, err)
 		}
 		info, err = c.streamInfo(ctx, want.Name)
 	}
 	if err != nil || asItIs {
-		return classify("open stream "+want.Name, err)
+		return wire.Classify("open stream "+want.Name, err)
 	}
 	if err := c.amend(ctx, info, &want); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jets
 	changed := have
 	changed.MaxBytes, changed.AllowAtomicPublish = want.MaxBytes, want.AllowAtomicPublish
 	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
-		return classify("amend stream "+want.Name, err)
+		return wire.Classify("amend stream "+want.Name, err)
 	}
 	info.Config.MaxBytes, info.Config.AllowAtomicPublish = changed.MaxBytes, changed.AllowAtomicPublish
 	return nil

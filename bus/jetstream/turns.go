@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"podium/bus"
+	"podium/bus/backoff"
+	"podium/bus/jetstream/wire"
 )
 
 // A server allows 1,000 consumers on a stream, those of all processes and the
@@ -88,14 +90,14 @@ func (c *Core) awaitRoom(ctx context.Context, stream string) error {
 		info, err := c.streamInfo(ctx, stream)
 		switch {
 		case err != nil:
-			return classify("look for room", notFound(err))
+			return wire.Classify("look for room", wire.NotFound(err))
 		case info.State.Consumers < visitorsEnd:
 			return nil
 		case time.Now().After(end):
-			return tooManyReaders(fmt.Sprintf("%d consumers", info.State.Consumers))
+			return wire.TooManyReaders(fmt.Sprintf("%d consumers", info.State.Consumers))
 		}
-		if err := bus.Pause(ctx, turnPoll); err != nil {
-			return classify("wait for room", err)
+		if err := backoff.Pause(ctx, turnPoll); err != nil {
+			return wire.Classify("wait for room", err)
 		}
 	}
 }
@@ -108,11 +110,7 @@ func acquire(ctx context.Context, from *semaphore.Weighted) error {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
-		return classify("wait for a turn", err)
+		return wire.Classify("wait for a turn", err)
 	}
-	return tooManyReaders("no turn within " + turnWait.String())
-}
-
-func tooManyReaders(found string) error {
-	return &bus.TemporaryError{Op: found, Err: bus.ErrTooManyReaders}
+	return wire.TooManyReaders("no turn within " + turnWait.String())
 }

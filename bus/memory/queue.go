@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -228,7 +229,9 @@ func (w *Worker) Publish(ctx context.Context, message bus.Message) (bus.Ack, err
 }
 
 // Artifacts implements bus.Worker.
-func (w *Worker) Artifacts(request string) bus.Artifacts { return bus.ServiceArtifacts(w.Ask, request) }
+func (w *Worker) Artifacts(request string) bus.Artifacts {
+	return artifact.NewClient(w.Ask, request)
+}
 
 // Cancelled implements bus.Worker.
 func (w *Worker) Cancelled() <-chan string { return w.cancelled }

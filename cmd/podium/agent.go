@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"podium/agents/exec"
-	"podium/bus"
-	"podium/bus/jetstream"
+	"podium/bus/agent"
+	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/schemas"
@@ -81,12 +81,12 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if _, err = fmt.Fprintln(env.stdout, strings.Join(says, "\n")); err != nil {
 		return err
 	}
-	return bus.Serve(env.ctx, worker, program, bus.ServeConfig{
+	return agent.Serve(env.ctx, worker, program, agent.ServeConfig{
 		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Log: env.log,
 	})
 }
 
-func (c *agentExecCommand) connect(env *environment) (worker *jetstream.Worker, about installation.ExternalAgent, err error) {
+func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, about installation.ExternalAgent, err error) {
 	if err = env.place(); err != nil {
 		return nil, about, err
 	}

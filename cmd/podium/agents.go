@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -34,7 +35,7 @@ while an instance runs.
 // Run implements the verb.
 func (c *agentsCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
-		agents, err := bus.Agents(env.ctx, ledger.Core)
+		agents, err := registry.Agents(env.ctx, ledger.Core)
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (r *agentRow) look(env *environment, ledger *installation.Ledger, running b
 	if !running {
 		return nil
 	}
-	presence, err := bus.PresenceOf(env.ctx, ledger.Core, r.Name, time.Now())
+	presence, err := registry.PresenceOf(env.ctx, ledger.Core, r.Name, time.Now())
 	if err != nil {
 		return err
 	}

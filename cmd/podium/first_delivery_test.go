@@ -14,12 +14,17 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/backoff"
+	"podium/bus/cloudevents"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
+	"podium/bus/history"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // A crashDesk is an owner and its agents on a nats-server that is killed. What the
@@ -48,7 +53,7 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 	})
 	d.must(err)
 	t.Cleanup(d.core.Close)
-	profiles, err := history.NewProfiles(t.Context(), d.core.Artifacts(), []schemas.Profile{crashProfile(unknown)})
+	profiles, err := replay.NewProfiles(t.Context(), d.core.Artifacts(), []schemas.Profile{crashProfile(unknown)})
 	d.must(err)
 	for _, agent := range []string{"worker", "chat"} {
 		d.must(d.core.Declare(t.Context(), agent, bus.Pool{Size: 1, AckWait: 30 * time.Second}))
@@ -59,7 +64,7 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 	}
 	d.run(func(ctx context.Context) error { return d.own(ctx, profiles) })
 	d.run(func(ctx context.Context) error {
-		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, bus.Request, bus.Report) (schemas.Result, error) {
+		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
 			return schemas.Result{Text: "done"}, nil
 		})
 	})
@@ -100,7 +105,7 @@ func (d *crashDesk) run(part func(ctx context.Context) error) {
 }
 
 // own owns the shard, with a new owner when the server was away.
-func (d *crashDesk) own(ctx context.Context, profiles *history.Profiles) error {
+func (d *crashDesk) own(ctx context.Context, profiles *replay.Profiles) error {
 	for {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: 0, Name: "owner", Core: d.core, Profiles: profiles, Log: zerolog.Nop(), CatchUp: 50 * time.Millisecond,
@@ -109,22 +114,22 @@ func (d *crashDesk) own(ctx context.Context, profiles *history.Profiles) error {
 		if ctx.Err() != nil || errors.Is(err, supervisor.ErrNotOwner) {
 			return err
 		}
-		if err := bus.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := backoff.Pause(ctx, 20*time.Millisecond); err != nil {
 			return nil //nolint:nilerr // the test has ended
 		}
 	}
 }
 
 // serve is the life of one process of an agent.
-func (d *crashDesk) serve(ctx context.Context, agent string, wrap func(bus.Worker) bus.Worker, handle bus.HandlerFunc) error {
-	worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
-		URL: d.server.URL(), SeedFile: d.server.Keys().Agents[agent].SeedFile, Agent: agent, Logger: zerolog.Nop(),
+func (d *crashDesk) serve(ctx context.Context, agentName string, wrap func(bus.Worker) bus.Worker, handle agent.HandlerFunc) error {
+	worker, err := worker.Connect(ctx, worker.Config{
+		URL: d.server.URL(), SeedFile: d.server.Keys().Agents[agentName].SeedFile, Agent: agentName, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		return err
 	}
 	defer worker.Close()
-	return bus.Serve(ctx, wrap(worker), handle, bus.ServeConfig{
+	return agent.Serve(ctx, wrap(worker), handle, agent.ServeConfig{
 		Agent: schemas.Agent{SideEffects: schemas.SideEffectsExternal}, AckWait: 30 * time.Second, DrainTimeout: time.Millisecond, Log: zerolog.Nop(),
 	})
 }
@@ -163,7 +168,7 @@ func (d *crashDesk) crash() {
 // that, and runs another one, which remembers nothing. The first acts once it is
 // permitted. The server is killed when it acknowledges, or with early already before it
 // answers.
-func (d *crashDesk) chat(early bool, second bus.HandlerFunc) {
+func (d *crashDesk) chat(early bool, second agent.HandlerFunc) {
 	d.t.Helper()
 	ctx, die := context.WithCancel(d.t.Context())
 	defer die()
@@ -176,7 +181,7 @@ func (d *crashDesk) chat(early bool, second bus.HandlerFunc) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.serve(ctx, "chat", func(w bus.Worker) bus.Worker { return &ackless{Worker: w, acknowledged: crash} },
-			func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				if err := request.Permit(ctx); err != nil {
 					return schemas.Result{}, err
 				}
@@ -208,7 +213,7 @@ func (d *crashDesk) say() {
 	d.t.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "do it"})
 	d.must(err)
-	message, err := bus.Encode(bus.InSubject("chat", 0), &schemas.Event{
+	message, err := cloudevents.Encode(bus.InSubject("chat", 0), &schemas.Event{
 		ID: "m1", Source: "/desk", Type: schemas.TypeChatReceived, Time: time.Now().UTC(), Profile: "desk", PartitionKey: "thread",
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
@@ -219,7 +224,7 @@ func (d *crashDesk) say() {
 
 // facts counts the facts that a test looks for.
 func (d *crashDesk) facts(wanted func(*schemas.Fact) bool) (found int) {
-	for record, err := range bus.LoadSession(d.t.Context(), d.core, d.session()) {
+	for record, err := range history.LoadSession(d.t.Context(), d.core, d.session()) {
 		if err != nil {
 			return 0 // the server is on its way
 		}
@@ -308,7 +313,7 @@ func TestEffectOnceOverACrashOfTheServer_X03(t *testing.T) {
 		t.Run(string(durability), func(t *testing.T) {
 			t.Parallel()
 			d := newCrashDesk(t, durability, schemas.OnUnknownResend)
-			d.chat(false, func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+			d.chat(false, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 				if err := request.Permit(ctx); err != nil {
 					return schemas.Result{}, err
 				}
@@ -335,9 +340,9 @@ func TestDoubtOverACrashOfTheServer_X03(t *testing.T) {
 	t.Parallel()
 	d := newCrashDesk(t, embedded.Interval, schemas.OnUnknownAsk)
 	var calls atomic.Int32
-	d.chat(true, func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+	d.chat(true, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 		if calls.Add(1) == 1 {
-			return schemas.Result{}, &bus.Failure{Message: "the line is busy"}
+			return schemas.Result{}, &agent.Failure{Message: "the line is busy"}
 		}
 		if err := request.Permit(ctx); err != nil {
 			return schemas.Result{}, err

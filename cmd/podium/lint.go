@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/cmd/podium/installation"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -104,11 +106,11 @@ func requestOf(ctx context.Context, core bus.Core, run *schemas.Run) (string, er
 	if err != nil {
 		return "", err
 	}
-	event, err := bus.Decode(message)
+	event, err := cloudevents.Decode(message)
 	if err != nil {
 		return "", err
 	}
-	if err = bus.Resolve(ctx, core.Artifacts(), &event); err != nil {
+	if err = artifact.Resolve(ctx, core.Artifacts(), &event); err != nil {
 		return "", err
 	}
 	input, err := session.Read(event, "", message.Sequence)

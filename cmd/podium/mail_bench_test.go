@@ -17,6 +17,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/intake"
 	"podium/bus/jetstream"
 	"podium/ingest/imap"
 	"podium/ingest/imap/dovecot"
@@ -90,7 +91,7 @@ func BenchmarkMailboxDelivery(b *testing.B) {
 	server := dovecot.Start(b, dovecot.Options{})
 	core, end := benchLedger(b)
 	defer end()
-	watched := &watchedIntake{inner: bus.NewIntake(core), stored: make(chan struct{}, 1), after: 1}
+	watched := &watchedIntake{inner: intake.NewIntake(core), stored: make(chan struct{}, 1), after: 1}
 	door, stop := benchDoor(b, core, watched, server)
 	defer stop()
 	eventually(b, "the door is connected", func() bool { return !door.Status().LastSuccess.IsZero() })
@@ -133,14 +134,14 @@ func benchLedger(b *testing.B) (core *jetstream.Core, end func()) {
 // watchedIntake tells when the ledger has as many events as are waited for, and
 // again after as many more.
 type watchedIntake struct {
-	inner  *bus.Intake
+	inner  *intake.Intake
 	after  int64
 	count  atomic.Int64
 	stored chan struct{}
 }
 
 // SubmitAll implements imap.Submitter.
-func (w *watchedIntake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []bus.Outcome {
+func (w *watchedIntake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []intake.Outcome {
 	outcomes := w.inner.SubmitAll(ctx, door, events)
 	for _, outcome := range outcomes {
 		if outcome.Err == nil && w.count.Add(1)%w.after == 0 {
@@ -154,7 +155,7 @@ func doorPull(b *testing.B, server *dovecot.Server) time.Duration {
 	b.Helper()
 	core, end := benchLedger(b)
 	defer end()
-	watched := &watchedIntake{inner: bus.NewIntake(core), stored: make(chan struct{}, 1), after: pulledMails}
+	watched := &watchedIntake{inner: intake.NewIntake(core), stored: make(chan struct{}, 1), after: pulledMails}
 	began := time.Now()
 	_, stop := benchDoor(b, core, watched, server)
 	defer stop()

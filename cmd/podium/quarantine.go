@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -52,7 +53,7 @@ func readQuarantine(ctx context.Context, core bus.Core) ([]*quarantined, error) 
 			if err != nil {
 				return nil, err
 			}
-			event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+			event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 			if err != nil {
 				continue // a control message that is itself in quarantine
 			}

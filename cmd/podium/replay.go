@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/verify"
 )
 
@@ -67,7 +68,7 @@ func (c *replayCommand) check() error {
 }
 
 func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
-	profiles, err := history.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
+	profiles, err := replay.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 		if message.Recorded.Before(since) {
 			continue
 		}
-		event, malformed := bus.Decode(message)
+		event, malformed := cloudevents.Decode(message)
 		if session != "" && !runlog.Concerns(&event, &message, session, c.ID) {
 			continue
 		}
@@ -179,7 +180,7 @@ func (e *environment) printMessage(message *bus.Message, event *schemas.Event, m
 	}
 	line := replayed{Stream: message.Stream, Sequence: message.Sequence, Recorded: message.Recorded, Subject: message.Subject}
 	if malformed == nil {
-		line.Event, malformed = bus.MarshalStructured(event)
+		line.Event, malformed = cloudevents.MarshalStructured(event)
 	}
 	if malformed != nil {
 		line.Error, line.Body = malformed.Error(), message.Body

@@ -9,6 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
+	"podium/bus/registry"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
@@ -159,8 +162,8 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		if err = waitsNow(run, running, func(agent string) (bus.Presence, error) {
-			return bus.PresenceOf(env.ctx, ledger.Core, agent, time.Now())
+		if err = waitsNow(run, running, func(agent string) (registry.Presence, error) {
+			return registry.PresenceOf(env.ctx, ledger.Core, agent, time.Now())
 		}); err != nil {
 			return err
 		}
@@ -177,7 +180,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
 			return err
 		}
-		answer, err := bus.AnswerText(env.ctx, ledger.Core, *run)
+		answer, err := history.AnswerText(env.ctx, ledger.Core, *run)
 		if err != nil {
 			return err
 		}
@@ -188,7 +191,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 
 // waitsNow brings what a run says of agents that nobody serves up to date: one that
 // came without beginning is on no record. At rest nobody serves anything.
-func waitsNow(run *schemas.Run, running bool, look func(agent string) (bus.Presence, error)) error {
+func waitsNow(run *schemas.Run, running bool, look func(agent string) (registry.Presence, error)) error {
 	var waiting []*schemas.RunTask
 	for _, tasks := range [...][]schemas.RunTask{run.Support, run.Tasks} {
 		for i := range tasks {
@@ -251,7 +254,7 @@ func (e *environment) control(core bus.Core, shard int, control schemas.Control)
 	if err != nil {
 		return err
 	}
-	message, err := bus.Encode(bus.ControlSubject(shard), &schemas.Event{
+	message, err := cloudevents.Encode(bus.ControlSubject(shard), &schemas.Event{
 		ID: uuid.NewString(), Source: "/podium/command-line", Type: schemas.TypeControl, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})

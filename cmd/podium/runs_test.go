@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus"
+	"podium/bus/registry"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -42,23 +42,23 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 	later := before.Add(time.Hour)
 	for name, c := range map[string]struct {
 		told    time.Time
-		now     bus.Presence
+		now     registry.Presence
 		resting bool
 		want    string
 	}{
 		"nobody, ever":           {want: "nobody serves clerk, and nobody ever has"},
-		"since then":             {told: before, now: bus.Presence{LastSeen: before}, want: "nobody serves clerk since 2026-01-01 12:00:00"},
-		"it came and went":       {now: bus.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
-		"it came and went again": {told: before, now: bus.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
-		"it is there":            {told: before, now: bus.Presence{Served: true, LastSeen: later}},
-		"it was there":           {told: before, now: bus.Presence{Served: true, LastSeen: later}, resting: true, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"since then":             {told: before, now: registry.Presence{LastSeen: before}, want: "nobody serves clerk since 2026-01-01 12:00:00"},
+		"it came and went":       {now: registry.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"it came and went again": {told: before, now: registry.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
+		"it is there":            {told: before, now: registry.Presence{Served: true, LastSeen: later}},
+		"it was there":           {told: before, now: registry.Presence{Served: true, LastSeen: later}, resting: true, want: "nobody serves clerk since 2026-01-01 13:00:00"},
 		"it is forgotten":        {told: before, want: "nobody serves clerk since 2026-01-01 12:00:00"},
 	} {
 		waits := schemas.RunTask{Agent: "clerk", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: c.told}}
 		run := &schemas.Run{Support: []schemas.RunTask{waits}, Tasks: []schemas.RunTask{waits, {Agent: "echo"}}, Delivery: &waits}
-		if err := waitsNow(run, !c.resting, func(agent string) (bus.Presence, error) {
+		if err := waitsNow(run, !c.resting, func(agent string) (registry.Presence, error) {
 			if agent != "clerk" {
-				return bus.Presence{}, errors.New("nothing waits for it")
+				return registry.Presence{}, errors.New("nothing waits for it")
 			}
 			return c.now, nil
 		}); err != nil {

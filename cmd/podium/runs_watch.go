@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
@@ -95,7 +96,7 @@ func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message run
 
 // ended prints the answer; a run that did not complete is a failure of the verb.
 func (e *environment) ended(core bus.Core, run *schemas.Run) error {
-	answer, err := bus.AnswerText(e.ctx, core, *run)
+	answer, err := history.AnswerText(e.ctx, core, *run)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/schemas"
@@ -118,13 +120,13 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	}
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
 	return schemas.Event{
-		ID: "chat:cli:" + id, Source: bus.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
+		ID: "chat:cli:" + id, Source: cloudevents.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: "cli/" + thread, Data: body,
 	}, err
 }
 
 func (c *sendCommand) send(env *environment, core bus.Core, door string, event schemas.Event) error {
-	receipt, err := bus.NewIntake(core).Submit(env.ctx, door, event)
+	receipt, err := intake.NewIntake(core).Submit(env.ctx, door, event)
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, door string, event s
 	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
 }
 
-func (c *sendCommand) receipt(env *environment, receipt bus.Receipt) error {
+func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}

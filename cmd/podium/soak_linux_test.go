@@ -22,8 +22,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
-	"podium/bus"
-	ledger "podium/bus/jetstream"
+	"podium/bus/agent"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 )
 
@@ -124,7 +124,7 @@ func newSoak(t *testing.T) *soak {
 // work serves the external agent that does the work.
 func (s *soak) work() {
 	s.t.Helper()
-	worker, err := ledger.ConnectWorker(s.t.Context(), ledger.WorkerConfig{
+	worker, err := worker.Connect(s.t.Context(), worker.Config{
 		URL: s.service.instance().NATS, SeedFile: filepath.Join(s.service.data, "credentials", "agent-worker.nk"), Agent: "worker", Logger: zerolog.Nop(),
 	})
 	if err != nil {
@@ -133,10 +133,10 @@ func (s *soak) work() {
 	ctx, stop := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		handler := bus.HandlerFunc(func(_ context.Context, r bus.Request, _ bus.Report) (schemas.Result, error) {
+		handler := agent.HandlerFunc(func(_ context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
 			return schemas.Result{Text: "done: " + r.Task().Description}, nil
 		})
-		if err := bus.Serve(ctx, worker, handler, bus.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
+		if err := agent.Serve(ctx, worker, handler, agent.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
 			s.t.Errorf("the worker: %v", err)
 		}
 	})

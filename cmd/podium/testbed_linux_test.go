@@ -18,8 +18,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"podium/bus"
-	ledger "podium/bus/jetstream"
+	"podium/bus/agent"
+	"podium/bus/backoff"
+	"podium/bus/jetstream/worker"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -71,7 +72,7 @@ type testbed struct {
 	mailbox         *dovecot.Server
 	mailed, chatted answers
 	delivered       deliveries
-	courier         *ledger.Worker
+	courier         *worker.Worker
 	found           map[string]bool // by a verdict
 
 	mutex     sync.Mutex
@@ -163,7 +164,7 @@ func (b *testbed) firstStart(t *testing.T) {
 	log := zerolog.New(said).With().Timestamp().Logger()
 	var failed error
 	within(t, startLimit, "the agent has joined", func() bool {
-		b.courier, failed = ledger.ConnectWorker(b.t.Context(), ledger.WorkerConfig{
+		b.courier, failed = worker.Connect(b.t.Context(), worker.Config{
 			URL: "nats://" + b.machine.nats, SeedFile: seed, Agent: "courier", Logger: log,
 		})
 		return failed == nil
@@ -171,8 +172,8 @@ func (b *testbed) firstStart(t *testing.T) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		config := bus.ServeConfig{Concurrency: 8, Remember: 1 << 16, Log: log, DrainTimeout: time.Second}
-		if err := bus.Serve(ctx, b.courier, bus.HandlerFunc(b.deliver), config); err != nil {
+		config := agent.ServeConfig{Concurrency: 8, Remember: 1 << 16, Log: log, DrainTimeout: time.Second}
+		if err := agent.Serve(ctx, b.courier, agent.HandlerFunc(b.deliver), config); err != nil {
 			b.t.Errorf("the agent outside: %v", err)
 		}
 	})
@@ -182,16 +183,16 @@ func (b *testbed) firstStart(t *testing.T) {
 var parcelNumber = regexp.MustCompile(`parcel (\d+)`)
 
 // deliver is the work of the agent outside: it asks, acts, and remembers that.
-func (b *testbed) deliver(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func (b *testbed) deliver(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	named := parcelNumber.FindStringSubmatch(request.Task().Description)
 	if named == nil {
-		return schemas.Result{}, &bus.Failure{Message: "There is no parcel.", Permanent: true}
+		return schemas.Result{}, &agent.Failure{Message: "There is no parcel.", Permanent: true}
 	}
 	if err := request.Permit(ctx); err != nil {
 		return schemas.Result{}, err
 	}
 	b.delivered.add(request.EffectID, named[1])
-	_ = bus.Pause(ctx, rand.N(actsFor)) //nolint:gosec // it has acted, whatever comes
+	_ = backoff.Pause(ctx, rand.N(actsFor)) //nolint:gosec // it has acted, whatever comes
 	return schemas.Result{Text: "parcel " + named[1] + " is delivered"}, nil
 }
 

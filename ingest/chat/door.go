@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/intake"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
@@ -36,7 +37,7 @@ type Door struct {
 	baseURL       string
 
 	core     bus.Core
-	intake   *bus.Intake
+	intake   *intake.Intake
 	receipts *receipts
 	log      zerolog.Logger
 
@@ -81,7 +82,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 		capabilityKey: config.CapabilityKey,
 		baseURL:       config.BaseURL,
 		core:          core,
-		intake:        bus.NewIntake(core),
+		intake:        intake.NewIntake(core),
 		receipts:      newReceipts(config.Receipts),
 		log:           log,
 		readers:       readers,

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -297,7 +298,7 @@ func TestLargeMessageIsKept(t *testing.T) {
 	if event.Artifact == nil {
 		t.Fatal("it stands in the message")
 	}
-	if err := bus.Resolve(t.Context(), ledger.Artifacts(), &event); err != nil {
+	if err := artifact.Resolve(t.Context(), ledger.Artifacts(), &event); err != nil {
 		t.Fatal(err)
 	}
 	if got := read[schemas.ChatReceived](t, event.Data); len(got.Text) != chat.MaxBody-len(`{"text":""}`) {

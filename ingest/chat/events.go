@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -138,7 +138,7 @@ func (s *eventStream) begin() error {
 }
 
 // step sends what a record says of the run, if anything, and if it is new.
-func (s *eventStream) step(w *watch, record *bus.StoredRecord, after uint64) error {
+func (s *eventStream) step(w *watch, record *history.StoredRecord, after uint64) error {
 	facts := w.facts(record)
 	if len(facts) == 0 || record.Sequence <= after {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
@@ -25,7 +25,7 @@ type exchange struct {
 type result struct {
 	message *Message
 	id      string // of the event
-	receipt bus.Receipt
+	receipt intake.Receipt
 }
 
 func (r *result) reference() reference { return referenceOf(r.receipt) }

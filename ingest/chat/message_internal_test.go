@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -190,11 +191,11 @@ func FuzzDecodeMessage(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		encoded, err := bus.Encode(bus.InSubject(doorName, 0), &event)
+		encoded, err := cloudevents.Encode(bus.InSubject(doorName, 0), &event)
 		if err != nil {
 			t.Fatalf("what was read is not an event: %v", err)
 		}
-		decoded, err := bus.Decode(encoded)
+		decoded, err := cloudevents.Decode(encoded)
 		if err != nil || decoded.ID != event.ID || decoded.PartitionKey != event.PartitionKey || !utf8.Valid(decoded.Data) {
 			t.Errorf("the event does not survive the wire: %v", err)
 		}

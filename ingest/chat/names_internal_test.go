@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus"
+	"podium/bus/cloudevents"
 )
 
 // What the door answers with 202 has to be an event that its session can read.
@@ -21,9 +21,9 @@ func TestLongNamesCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := bus.Encode("podium.in.chat.0", &event)
+	encoded, err := cloudevents.Encode("podium.in.chat.0", &event)
 	if err == nil {
-		_, err = bus.Decode(encoded)
+		_, err = cloudevents.Decode(encoded)
 	}
 	if err != nil {
 		t.Fatal(err)

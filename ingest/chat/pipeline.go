@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
@@ -122,7 +122,7 @@ func (d *Door) take(ctx context.Context, e *exchange, messages []Message) ([]res
 }
 
 // submit makes the event of a message and publishes it.
-func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id string, receipt bus.Receipt, err error) {
+func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id string, receipt intake.Receipt, err error) {
 	now := d.config.Now()
 	from := envelope{
 		channel: e.name, kind: e.channel.kind, profile: e.channel.profile,
@@ -156,8 +156,8 @@ func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id st
 
 // deliver publishes an event, or returns the receipt of an earlier delivery. It
 // calls first when it publishes.
-func (d *Door) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (bus.Receipt, error) {
-	submit := func() (bus.Receipt, error) {
+func (d *Door) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (intake.Receipt, error) {
+	submit := func() (intake.Receipt, error) {
 		first()
 		// The outcome is awaited even if the sender has gone: its repeat wants it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)

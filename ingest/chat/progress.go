@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -16,7 +16,7 @@ const notesFor = 15 * time.Minute
 // showProgress follows the run of a message in the background and shows how far it
 // is. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
-func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt bus.Receipt, replyRef string) {
+func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
 	if d.config.Note == nil || !d.enter(receipt.Session) {
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -282,7 +283,7 @@ func TestUnreadableIsQuarantined_X06(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event, err := bus.Decode(message)
+		event, err := cloudevents.Decode(message)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,9 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -49,7 +52,7 @@ func (d *Door) quarantine(ctx context.Context, e *exchange, body []byte, detail 
 		Reason: schemas.QuarantineMalformed, Detail: detail, Subject: bus.InSubject(doorName, shard), Stream: bus.ShardStream(shard),
 		Received: now, Headers: keptHeaders(e.request.Header), Body: redacted(body),
 	}
-	_, err := d.receipts.once(ctx, id, func() (bus.Receipt, error) { return d.keep(ctx, id, shard, kept, now) })
+	_, err := d.receipts.once(ctx, id, func() (intake.Receipt, error) { return d.keep(ctx, id, shard, kept, now) })
 	if err != nil {
 		return err
 	}
@@ -58,24 +61,24 @@ func (d *Door) quarantine(ctx context.Context, e *exchange, body []byte, detail 
 	return nil
 }
 
-func (d *Door) keep(ctx context.Context, id string, shard int, kept schemas.Quarantined, now time.Time) (bus.Receipt, error) {
+func (d *Door) keep(ctx context.Context, id string, shard int, kept schemas.Quarantined, now time.Time) (intake.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 	defer cancel()
 	data, err := schemas.Marshal(kept)
 	if err != nil {
-		return bus.Receipt{}, err
+		return intake.Receipt{}, err
 	}
 	event := schemas.Event{
 		ID: id, Source: "/podium/chat", Type: schemas.TypeQuarantined, Time: now,
 		DataContentType: schemas.MediaTypeJSON, Data: data,
 	}
-	if err = bus.Offload(ctx, d.core.Artifacts(), &event); err != nil {
-		return bus.Receipt{}, err
+	if err = artifact.Offload(ctx, d.core.Artifacts(), &event); err != nil {
+		return intake.Receipt{}, err
 	}
-	message, err := bus.Encode(bus.DeadSubject(schemas.QuarantineMalformed, shard), &event)
+	message, err := cloudevents.Encode(bus.DeadSubject(schemas.QuarantineMalformed, shard), &event)
 	if err != nil {
-		return bus.Receipt{}, err
+		return intake.Receipt{}, err
 	}
 	ack, err := bus.Append(ctx, d.core, message, bus.Expect{})
-	return bus.Receipt{Shard: shard, Sequence: ack.Sequence}, err
+	return intake.Receipt{Shard: shard, Sequence: ack.Sequence}, err
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"sync"
 
-	"podium/bus"
+	"podium/bus/intake"
 )
 
 // errAbandoned is what waiters get when the one that submitted did not come back.
@@ -26,7 +26,7 @@ type receipts struct {
 type delivery struct {
 	key     string
 	done    chan struct{} // closed when receipt and err are set
-	receipt bus.Receipt
+	receipt intake.Receipt
 	err     error
 }
 
@@ -36,7 +36,7 @@ func newReceipts(limit int) *receipts {
 
 // once submits the delivery of a key, or waits for the one under way, or
 // returns the receipt of an earlier one. A failure is not remembered.
-func (r *receipts) once(ctx context.Context, key string, submit func() (bus.Receipt, error)) (bus.Receipt, error) {
+func (r *receipts) once(ctx context.Context, key string, submit func() (intake.Receipt, error)) (intake.Receipt, error) {
 	current, first := r.claim(key)
 	if first {
 		r.settle(current, submit)
@@ -46,7 +46,7 @@ func (r *receipts) once(ctx context.Context, key string, submit func() (bus.Rece
 	case <-current.done:
 		return current.receipt, current.err
 	case <-ctx.Done():
-		return bus.Receipt{}, ctx.Err()
+		return intake.Receipt{}, ctx.Err()
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *receipts) claim(key string) (current *delivery, first bool) {
 }
 
 // settle runs submit and releases whoever waits, even if submit panics.
-func (r *receipts) settle(current *delivery, submit func() (bus.Receipt, error)) {
+func (r *receipts) settle(current *delivery, submit func() (intake.Receipt, error)) {
 	defer func() {
 		if current.err != nil {
 			r.mutex.Lock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"podium/bus"
+	"podium/bus/intake"
 )
 
 func TestReceiptsSubmitOnce(t *testing.T) {
@@ -15,13 +15,13 @@ func TestReceiptsSubmitOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceipts(8)
 		release, submitted := make(chan struct{}), 0
-		results := make(chan bus.Receipt, 4)
+		results := make(chan intake.Receipt, 4)
 		for range 4 {
 			go func() {
-				receipt, err := r.once(t.Context(), "k", func() (bus.Receipt, error) {
+				receipt, err := r.once(t.Context(), "k", func() (intake.Receipt, error) {
 					submitted++
 					<-release
-					return bus.Receipt{Sequence: 7}, nil
+					return intake.Receipt{Sequence: 7}, nil
 				})
 				if err != nil {
 					t.Error(err)
@@ -46,10 +46,10 @@ func TestReceiptsForgetFailures(t *testing.T) {
 	t.Parallel()
 	r := newReceipts(8)
 	failure := errors.New("away")
-	if _, err := r.once(t.Context(), "k", func() (bus.Receipt, error) { return bus.Receipt{}, failure }); !errors.Is(err, failure) {
+	if _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, failure }); !errors.Is(err, failure) {
 		t.Fatalf("error %v", err)
 	}
-	receipt, err := r.once(t.Context(), "k", func() (bus.Receipt, error) { return bus.Receipt{Sequence: 1}, nil })
+	receipt, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{Sequence: 1}, nil })
 	if err != nil || receipt.Sequence != 1 {
 		t.Errorf("after a failure: %+v, %v", receipt, err)
 	}
@@ -62,11 +62,11 @@ func TestReceiptsReleaseWaitersOfAPanic(t *testing.T) {
 		panicNow, waited := make(chan struct{}), make(chan error, 1)
 		go func() {
 			defer func() { _ = recover() }()
-			_, _ = r.once(t.Context(), "k", func() (bus.Receipt, error) { <-panicNow; panic("broken") })
+			_, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-panicNow; panic("broken") })
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := r.once(t.Context(), "k", func() (bus.Receipt, error) { return bus.Receipt{}, nil })
+			_, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, nil })
 			waited <- err
 		}()
 		synctest.Wait()
@@ -83,7 +83,7 @@ func TestReceiptsWaiterMayLeave(t *testing.T) {
 		r := newReceipts(8)
 		release := make(chan struct{})
 		go func() {
-			_, _ = r.once(t.Context(), "k", func() (bus.Receipt, error) { <-release; return bus.Receipt{}, nil })
+			_, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-release; return intake.Receipt{}, nil })
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func TestReceiptsAreBounded(t *testing.T) {
 	const limit = 4
 	r := newReceipts(limit)
 	submit := func(key string) (fresh bool) {
-		_, err := r.once(t.Context(), key, func() (bus.Receipt, error) { fresh = true; return bus.Receipt{}, nil })
+		_, err := r.once(t.Context(), key, func() (intake.Receipt, error) { fresh = true; return intake.Receipt{}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -50,7 +50,7 @@ func (r reference) String() string {
 	return schemas.RunID(r.session, r.run)
 }
 
-func referenceOf(receipt bus.Receipt) reference {
+func referenceOf(receipt intake.Receipt) reference {
 	return reference{session: receipt.Session, sequence: receipt.Sequence}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
@@ -73,7 +74,7 @@ func (w *watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	var err error
-	made.Answer, err = bus.AnswerText(ctx, w.door.core, *run)
+	made.Answer, err = history.AnswerText(ctx, w.door.core, *run)
 	return made, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/bustest"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -117,7 +118,7 @@ func inputs(t *testing.T, ledger bus.Ledger) []schemas.Event {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event, err := bus.Decode(message)
+			event, err := cloudevents.Decode(message)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +151,7 @@ func (s *script) record(facts ...schemas.Fact) uint64 {
 
 func publish(t *testing.T, ledger bus.Ledger, subject string, event schemas.Event) uint64 {
 	t.Helper()
-	message, err := bus.Encode(subject, &event)
+	message, err := cloudevents.Encode(subject, &event)
 	if err != nil {
 		t.Error(err)
 	}

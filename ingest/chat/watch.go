@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -30,11 +32,11 @@ type watch struct {
 	channel  string // the chat channel that the run came in by
 	language string // of the run
 	excerpt  schemas.Excerpt
-	keep     bool               // what was is handed out too
-	past     []bus.StoredRecord // the part of it that is still to be, without snapshots
-	last     uint64             // sequence of the newest record
-	reader   bus.Reader         // of what comes after; nil until attend is called
-	doubt    <-chan time.Time   // fires doubtAfter a message was found undecided
+	keep     bool                   // what was is handed out too
+	past     []history.StoredRecord // the part of it that is still to be, without snapshots
+	last     uint64                 // sequence of the newest record
+	reader   bus.Reader             // of what comes after; nil until attend is called
+	doubt    <-chan time.Time       // fires doubtAfter a message was found undecided
 }
 
 // open reads what is known about a reference so far. It fails with errNoRun for
@@ -59,7 +61,7 @@ func (d *Door) open(ctx context.Context, ref reference, granted access, keep boo
 // read reads what the ledger says by now, and little of other runs. A message that
 // came before is found when it is looked for by its id alone.
 func (w *watch) read(ctx context.Context, byID bool) error {
-	session, err := bus.OpenSession(ctx, w.door.core, w.ref.session)
+	session, err := history.OpenSession(ctx, w.door.core, w.ref.session)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (w *watch) read(ctx context.Context, byID bool) error {
 }
 
 // reception looks for what became of the message.
-func (w *watch) reception(ctx context.Context, session *bus.Session, byID bool) (bus.Reception, error) {
+func (w *watch) reception(ctx context.Context, session *history.Session, byID bool) (history.Reception, error) {
 	reception, err := session.Received(ctx, w.ref.sequence, w.input)
 	if !byID || !errors.Is(err, bus.ErrNotFound) {
 		return reception, err
@@ -127,7 +129,7 @@ func (w *watch) findInput(ctx context.Context) error {
 	if err != nil || subject.Kind != bus.KindIn {
 		return errNoRun
 	}
-	event, err := bus.Decode(message)
+	event, err := cloudevents.Decode(message)
 	if err != nil || event.Session() != w.ref.session {
 		return errNoRun
 	}
@@ -136,7 +138,7 @@ func (w *watch) findInput(ctx context.Context) error {
 }
 
 // take folds a record into the view and drops what nobody here needs.
-func (w *watch) take(record *bus.StoredRecord) error {
+func (w *watch) take(record *history.StoredRecord) error {
 	if err := w.excerpt.Apply(&record.Record); err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (w *watch) dropped() bool {
 }
 
 // facts returns what a record says about the run; nothing while there is none.
-func (w *watch) facts(record *bus.StoredRecord) []schemas.Fact {
+func (w *watch) facts(record *history.StoredRecord) []schemas.Fact {
 	var facts []schemas.Fact
 	for stored := range w.excerpt.Facts(&record.Record) {
 		fact := *stored
@@ -244,7 +246,7 @@ func (w *watch) attend(ctx context.Context) error {
 
 // next returns the next record: of what was, if that is kept, then of the session as
 // they come. Ok is false when the timer fires first. A record may say nothing.
-func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.StoredRecord, ok bool, err error) {
+func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record history.StoredRecord, ok bool, err error) {
 	if len(w.past) > 0 {
 		record, w.past = w.past[0], w.past[1:]
 		return record, true, nil
@@ -281,14 +283,14 @@ func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.St
 
 // hear takes a record that has come. When it says that the message is part of a run
 // which another message has begun, that is read from its beginning.
-func (w *watch) hear(ctx context.Context, message bus.Message) (bus.StoredRecord, error) {
-	record, err := bus.ReadRecord(ctx, w.door.core, message)
+func (w *watch) hear(ctx context.Context, message bus.Message) (history.StoredRecord, error) {
+	record, err := history.ReadRecord(ctx, w.door.core, message)
 	known := w.excerpt.Number
 	if err == nil {
 		err = w.take(&record)
 	}
 	if err == nil && known == 0 && w.excerpt.Number > 0 && !w.excerpt.Known() {
-		return bus.StoredRecord{}, w.read(ctx, false)
+		return history.StoredRecord{}, w.read(ctx, false)
 	}
 	if w.excerpt.Message() != nil {
 		w.doubt = nil

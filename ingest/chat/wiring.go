@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"podium/bus"
+	"podium/bus/intake"
 )
 
 // A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It is
@@ -33,4 +33,6 @@ func NewVerifier(secrets []string, token string) (Verifier, error) {
 
 // RunURLs returns where the run of an event is read and where its progress is
 // followed, the key included, whichever door the event came in by.
-func (d *Door) RunURLs(receipt bus.Receipt) (run, events string) { return d.urls(referenceOf(receipt)) }
+func (d *Door) RunURLs(receipt intake.Receipt) (run, events string) {
+	return d.urls(referenceOf(receipt))
+}

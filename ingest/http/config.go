@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/intake"
 )
 
 const (
@@ -26,7 +26,7 @@ type Config struct {
 	// Sources are the senders by name, which is part of their URL.
 	Sources map[string]Source
 	// RunURLs returns where the run of an event can be read, and its progress. Required.
-	RunURLs func(receipt bus.Receipt) (run, events string)
+	RunURLs func(receipt intake.Receipt) (run, events string)
 	// Supervisor is the name that an execution_request has to be addressed to.
 	Supervisor string
 	// PublishTimeout bounds the wait for the ledger's acknowledgment of one event; 2 s.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cloudevents/sdk-go/v2/event"
 
-	"podium/bus"
+	"podium/bus/cloudevents"
 )
 
 const (
@@ -88,7 +88,7 @@ func readBinary(header nethttp.Header, body []byte) (*event.Event, *Fault) {
 		if attribute == attrContentType || attribute == attrData {
 			return nil, &Fault{Attribute: attribute, Detail: "in binary mode this is no ce- header: the header Content-Type is the datacontenttype, the body is the data"}
 		}
-		value, ok := bus.DecodeHeader(values[0])
+		value, ok := cloudevents.DecodeHeader(values[0])
 		if !ok {
 			return nil, &Fault{Attribute: attribute, Detail: "it is not percent-encoded UTF-8"}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/intake"
 	"podium/ingest/problem"
 )
 
@@ -17,7 +18,7 @@ type Door struct {
 	config   Config
 	sources  map[string]*source
 	stranger *source // counts for sources that do not exist
-	intake   *bus.Intake
+	intake   *intake.Intake
 	log      zerolog.Logger
 	places   chan struct{} // holds one value for each request that is worked on
 }
@@ -42,7 +43,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 		config:   config,
 		sources:  sources,
 		stranger: &source{},
-		intake:   bus.NewIntake(core),
+		intake:   intake.NewIntake(core),
 		log:      log,
 		places:   make(chan struct{}, config.Requests),
 	}, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/cloudevents/sdk-go/v2/types"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -266,7 +266,7 @@ func digest(values ...string) string {
 func fragment(pointer string) string { return "#" + (&url.URL{Path: pointer}).EscapedPath() }
 
 // receipt is what the sender is told of an event that the ledger holds.
-func (d *Door) receipt(index int, id string, receipt bus.Receipt) Accepted {
+func (d *Door) receipt(index int, id string, receipt intake.Receipt) Accepted {
 	run, events := d.config.RunURLs(receipt)
 	return Accepted{Event: index, Run: run, Events: events, Session: receipt.Session, Sequence: receipt.Sequence, ID: id}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/intake"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
@@ -185,7 +185,7 @@ func (d *Door) take(r *nethttp.Request, from *source, events []decoded) (accepte
 }
 
 // submit waits for the ledger even if the sender has gone: its repeat wants to know.
-func (d *Door) submit(ctx context.Context, made *schemas.Event) (bus.Receipt, error) {
+func (d *Door) submit(ctx context.Context, made *schemas.Event) (intake.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 	defer cancel()
 	return d.intake.Submit(ctx, doorName, *made)

@@ -13,6 +13,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/bus/memory"
 	"podium/ingest/http"
 	"podium/schemas"
@@ -60,7 +62,7 @@ func config() http.Config {
 			"plain": {Profile: profile, Verifier: doorman{token}, Types: map[string]http.Type{"com.example.note": {}}},
 		},
 		Supervisor: "supervisor",
-		RunURLs: func(receipt bus.Receipt) (run, events string) {
+		RunURLs: func(receipt intake.Receipt) (run, events string) {
 			run = "/v1/runs/" + receipt.Session + "~" + strconv.FormatUint(receipt.Sequence, 10)
 			return run, run + "/events"
 		},
@@ -150,7 +152,7 @@ func inputs(tb testing.TB, ledger bus.Ledger) []schemas.Event {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			event, err := bus.Decode(message)
+			event, err := cloudevents.Decode(message)
 			if err != nil {
 				tb.Fatal(err)
 			}

@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -43,7 +46,7 @@ func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, ui
 			if err != nil {
 				return nil, fmt.Errorf("read the events of the mailbox: %w", err)
 			}
-			event, err := bus.Decode(message)
+			event, err := cloudevents.Decode(message)
 			if err != nil {
 				continue // none of a door, and in quarantine by itself
 			}
@@ -110,7 +113,7 @@ func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard in
 }
 
 func readBody(ctx context.Context, core bus.Core, message bus.Message, into any) error {
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 	if err != nil {
 		return err
 	}
@@ -123,7 +126,7 @@ func (x *eventIndex) readRecords(ctx context.Context, core bus.Core, shard int) 
 		if err != nil {
 			return fmt.Errorf("read the records: %w", err)
 		}
-		record, err := bus.ReadRecord(ctx, core, message)
+		record, err := history.ReadRecord(ctx, core, message)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/ingest/imap"
 	"podium/schemas"
 )
@@ -28,7 +29,7 @@ func (f *fixture) session(tb testing.TB, e schemas.Event, fact schemas.MessageRe
 
 func (f *fixture) append(tb testing.TB, subject, kind string, body []byte) {
 	tb.Helper()
-	message, err := bus.Encode(subject, &schemas.Event{
+	message, err := cloudevents.Encode(subject, &schemas.Event{
 		ID: "test", Source: "/podium/test", Type: kind, Time: time.Now().UTC(), DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	if err == nil {
@@ -47,7 +48,7 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			if found, err := bus.Decode(message); err != nil || found.ID != e.ID {
+			if found, err := cloudevents.Decode(message); err != nil || found.ID != e.ID {
 				continue
 			}
 			body, err := schemas.Marshal(schemas.Quarantined{

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -24,11 +25,11 @@ const doorName = "email"
 // their tokens end.
 const renewPause = time.Second
 
-// A Submitter takes events onto the ledger; *bus.Intake is one.
+// A Submitter takes events onto the ledger; *intake.Intake is one.
 type Submitter interface {
 	// SubmitAll returns when it is known of each event whether it is stored. Those of
 	// one conversation are stored in their order, or not beyond one that failed.
-	SubmitAll(ctx context.Context, door string, events []schemas.Event) []bus.Outcome
+	SubmitAll(ctx context.Context, door string, events []schemas.Event) []intake.Outcome
 }
 
 // Dependencies are what a door works with.

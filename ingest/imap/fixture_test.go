@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	busintake "podium/bus/intake"
 	"podium/bus/memory"
 	"podium/ingest/imap"
 	"podium/ingest/imap/dovecot"
@@ -63,7 +64,7 @@ func newFixture() *fixture {
 	core := memory.New(2)
 	return &fixture{
 		core:   core,
-		intake: &intake{inner: bus.NewIntake(core), submitted: make(chan schemas.Event, 10_000)},
+		intake: &intake{inner: busintake.NewIntake(core), submitted: make(chan schemas.Event, 10_000)},
 		store:  &store{Store: core.Store(bus.MailboxBucket)},
 		log:    &lines{},
 	}
@@ -71,7 +72,7 @@ func newFixture() *fixture {
 
 // intake is the real one, and tells of every event that is on the ledger.
 type intake struct {
-	inner     *bus.Intake
+	inner     *busintake.Intake
 	submitted chan schemas.Event
 
 	mu     sync.Mutex
@@ -86,14 +87,14 @@ func (i *intake) setError(err error) {
 	i.fail = err
 }
 
-func (i *intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []bus.Outcome {
+func (i *intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []busintake.Outcome {
 	i.mu.Lock()
 	fail, before, refuse := i.fail, i.before, i.refuse
 	i.mu.Unlock()
 	if before != nil {
 		before(events)
 	}
-	outcomes := make([]bus.Outcome, len(events))
+	outcomes := make([]busintake.Outcome, len(events))
 	var taken []schemas.Event
 	var places []int
 	for n, e := range events {

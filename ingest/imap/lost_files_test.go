@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	busintake "podium/bus/intake"
 	"podium/bus/jetstream"
 	"podium/schemas"
 )
@@ -29,7 +30,7 @@ func onDisk(t *testing.T, dir string) (f *fixture, stop func()) {
 	}
 	f = newFixture()
 	f.disk = core
-	f.intake = &intake{inner: bus.NewIntake(core), submitted: make(chan schemas.Event, 10_000)}
+	f.intake = &intake{inner: busintake.NewIntake(core), submitted: make(chan schemas.Event, 10_000)}
 	f.store = &store{Store: core.Store(bus.MailboxBucket)}
 	return f, func() {
 		core.Close()

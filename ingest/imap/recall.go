@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -51,7 +52,7 @@ func (s *session) published(ctx context.Context, wanted func(uidValidity, uid ui
 			if err != nil {
 				return nil, fmt.Errorf("%w: read the events of the mailbox: %w", errLedger, err)
 			}
-			event, err := bus.Decode(message)
+			event, err := cloudevents.Decode(message)
 			if err != nil {
 				continue // none of a door
 			}

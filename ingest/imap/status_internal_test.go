@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/intake"
 	"podium/bus/memory"
 )
 
@@ -18,7 +19,7 @@ func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
 	core := memory.New(1)
 	config.Account, config.Profile, config.Host, config.Username = "a", "p", "localhost", "u"
 	config.Password = func(context.Context) (string, error) { return "", nil }
-	dependencies.Intake, dependencies.Core, dependencies.Store = bus.NewIntake(core), core, core.Store(bus.MailboxBucket)
+	dependencies.Intake, dependencies.Core, dependencies.Store = intake.NewIntake(core), core, core.Store(bus.MailboxBucket)
 	dependencies.Dial = func(ctx context.Context) (MailSource, error) {
 		<-ctx.Done() // a server that never greets
 		return nil, ctx.Err()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -58,7 +59,7 @@ func (a *Controller) openBreakers(ctx context.Context) error {
 	store := a.Core.Store(bus.AgentBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
-		agent, is := bus.BreakerAgent(key)
+		agent, is := registry.BreakerAgent(key)
 		if !is || err != nil {
 			continue
 		}
@@ -196,7 +197,7 @@ func (a *Controller) sync(ctx context.Context, b *breaker) {
 	store := a.Core.Store(bus.AgentBucket)
 	b.busy = true
 	a.Loop.Await(func() (err error) {
-		found, err = compareAndSet(ctx, store, bus.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
+		found, err = compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
 )
@@ -31,8 +32,8 @@ type Config struct {
 	PoolSize func(agent string) int
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
-	// Presence looks whether anybody serves an agent, as bus.PresenceOf does. Nil never looks.
-	Presence func(ctx context.Context, agent string, now time.Time) (bus.Presence, error)
+	// Presence looks whether anybody serves an agent, as registry.PresenceOf does. Nil never looks.
+	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 	// LocalOwners are the owners of the same process; nil is none.
 	LocalOwners *LocalOwners
 }

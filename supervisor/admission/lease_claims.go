@@ -9,7 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 )
 
@@ -359,7 +359,7 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 	if err != nil {
 		return false, nil //nolint:nilerr // no task of ours can be the holder
 	}
-	found, err := history.Load(ctx, a.Core, session)
+	found, err := replay.Load(ctx, a.Core, session)
 	if err != nil {
 		return false, err
 	}

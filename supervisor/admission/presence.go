@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -41,7 +41,7 @@ func (a *Controller) Heard(agent string, at time.Time) {
 		return
 	}
 	p.agent.heard = at
-	if a.now.Sub(p.agent.heard) < bus.AliveWithin {
+	if a.now.Sub(p.agent.heard) < registry.AliveWithin {
 		a.countUnstarted(agent, p, plan.BreakerEnded) // it may have come just now
 		a.present(p)
 	}
@@ -86,7 +86,7 @@ func (a *Controller) unstarted(task *plan.Task, event plan.BreakerEvent) {
 	case task.Unserved != nil || absent:
 		event.Kind = plan.BreakerEnded
 		a.record(task.Agent, event)
-	case a.Presence == nil || a.now.Sub(p.agent.heard) < bus.AliveWithin:
+	case a.Presence == nil || a.now.Sub(p.agent.heard) < registry.AliveWithin:
 		a.record(task.Agent, event)
 	default:
 		p.agent.unstarted = append(p.agent.unstarted, event)
@@ -125,7 +125,7 @@ func (a *Controller) LookAround(ctx context.Context, caughtUp bool) {
 			continue
 		}
 		a.watchAgents()
-		if caughtUp && !p.agent.busy && a.now.Sub(p.agent.heard) >= bus.AliveWithin {
+		if caughtUp && !p.agent.busy && a.now.Sub(p.agent.heard) >= registry.AliveWithin {
 			a.look(ctx, agent, p)
 		}
 	}
@@ -133,7 +133,7 @@ func (a *Controller) LookAround(ctx context.Context, caughtUp bool) {
 
 func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 	p.agent.busy = true
-	var found bus.Presence
+	var found registry.Presence
 	began := a.now
 	a.Loop.Await(func() (err error) {
 		found, err = a.Presence(ctx, agent, began)
@@ -149,7 +149,7 @@ func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 		}
 		p.agent.looked = began
 		switch {
-		case found.Served || a.now.Sub(p.agent.heard) < bus.AliveWithin:
+		case found.Served || a.now.Sub(p.agent.heard) < registry.AliveWithin:
 			a.countUnstarted(agent, p, plan.BreakerFailed)
 			a.present(p)
 		case a.missed(agent, p, found.LastSeen):

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
@@ -37,7 +37,7 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 			Breaker: func(string) plan.BreakerPolicy {
 				return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: time.Minute}
 			},
-			Presence: func(context.Context, string, time.Time) (bus.Presence, error) { return bus.Presence{}, nil },
+			Presence: func(context.Context, string, time.Time) (registry.Presence, error) { return registry.Presence{}, nil },
 		},
 		pools: map[string]*pool{}, breakers: map[string]*breaker{}, now: now,
 	}

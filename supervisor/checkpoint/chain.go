@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -64,7 +65,7 @@ func ReadChain(ctx context.Context, core bus.Core, shard int) (chain Chain, newe
 
 // Read reads one checkpoint.
 func Read(ctx context.Context, core bus.Core, message bus.Message) (point schemas.Checkpoint, err error) {
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 	if err == nil {
 		err = schemas.Unmarshal(event.Data, &point)
 	}

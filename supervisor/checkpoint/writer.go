@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/publisher"
 )
@@ -79,7 +80,7 @@ func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err er
 	if err != nil {
 		return nil, err
 	}
-	message, err := bus.Encode(bus.ShardSubject(w.config.Shard), &event)
+	message, err := cloudevents.Encode(bus.ShardSubject(w.config.Shard), &event)
 	if err != nil {
 		return nil, err
 	}

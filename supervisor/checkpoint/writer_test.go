@@ -15,6 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
@@ -234,10 +236,10 @@ func TestFormerCheckpoints(t *testing.T) {
 				ID: "c", Source: "/podium/supervisor", Type: schemas.TypeCheckpoint, DataContentType: schemas.MediaTypeJSON,
 				Data: []byte(`{"epoch":4,"since":1,"owner":"x","time":"2026-01-01T00:00:00Z","floor":7,"open":[` + strings.Join(open, ",") + `]}`),
 			}
-			if err := bus.Offload(t.Context(), ledger.Artifacts(), &event); err != nil {
+			if err := artifact.Offload(t.Context(), ledger.Artifacts(), &event); err != nil {
 				t.Fatal(err)
 			}
-			message, err := bus.Encode(bus.ShardSubject(0), &event)
+			message, err := cloudevents.Encode(bus.ShardSubject(0), &event)
 			if err != nil {
 				t.Fatal(err)
 			}

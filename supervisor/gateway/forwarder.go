@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 )
 
@@ -124,10 +125,10 @@ func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
 	if err != nil {
 		return err
 	}
-	event, malformed := bus.Decode(message)
+	event, malformed := cloudevents.Decode(message)
 	request := event.CausationID
 	if request == "" && subject.Kind != bus.KindProgress {
-		request = bus.NamedRequest(message, f.Core.Shards())
+		request = cloudevents.NamedRequest(message, f.Core.Shards())
 	}
 	shard, named := schemas.ShardOfRequest(request)
 	if shard >= f.Core.Shards() {

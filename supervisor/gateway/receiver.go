@@ -14,6 +14,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/schemas"
 	"podium/supervisor/quarantine"
 )
@@ -48,7 +52,7 @@ type Receiver struct {
 	Profile string     // that handles the requests; it is in force
 	// Serve bounds the taking over: Concurrency is how many requests are on their
 	// way at once, and not how many are worked on.
-	Serve bus.ServeConfig
+	Serve agent.ServeConfig
 }
 
 // Run takes requests over until ctx ends, and then returns nil. It fails for good
@@ -57,16 +61,16 @@ func (r *Receiver) Run(ctx context.Context) error {
 	config := r.Serve
 	config.Agent.Kind, config.Agent.Profile = Kind, r.Profile
 	config.Agent.Description = cmp.Or(config.Agent.Description, "Has other agents do the work, by the profile "+r.Profile+".")
-	return bus.Receive(ctx, r.Worker, &reception{
-		Receiver: r, intake: bus.NewIntake(r.Core), log: config.Log.With().Str("agent", r.Worker.Name()).Logger(),
+	return agent.Receive(ctx, r.Worker, &reception{
+		Receiver: r, intake: intake.NewIntake(r.Core), log: config.Log.With().Str("agent", r.Worker.Name()).Logger(),
 		requests: make(map[string]*receivedRequest),
 	}, config)
 }
 
-// A reception implements bus.Receiver for one Receiver at work.
+// A reception implements agent.Receiver for one Receiver at work.
 type reception struct {
 	*Receiver
-	intake *bus.Intake
+	intake *intake.Intake
 	log    zerolog.Logger
 
 	mu       sync.Mutex
@@ -80,10 +84,10 @@ type receivedRequest struct {
 	unwanted  bool
 }
 
-var _ bus.Receiver = (*reception)(nil)
+var _ agent.Receiver = (*reception)(nil)
 
-// Receive implements bus.Receiver.
-func (r *reception) Receive(ctx context.Context, event schemas.Event, request *bus.Request) error {
+// Receive implements agent.Receiver.
+func (r *reception) Receive(ctx context.Context, event schemas.Event, request *agent.Request) error {
 	if request.To != r.Worker.Name() {
 		// The run answers as whom the request names: nobody may have it speak for another.
 		return &bus.MalformedError{Detail: "/to is not the agent whose subject it came by"}
@@ -108,9 +112,9 @@ func (r *reception) Receive(ctx context.Context, event schemas.Event, request *b
 	return nil
 }
 
-// Unwanted implements bus.Receiver. A hint may overtake its request: then the
+// Cancelled implements agent.Receiver. A hint may overtake its request: then the
 // request is cancelled as soon as it is on its shard.
-func (r *reception) Unwanted(request string) {
+func (r *reception) Cancelled(request string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.request(request)
@@ -161,25 +165,25 @@ func (r *reception) cancellation(request, partition string) (bus.Message, error)
 		return bus.Message{}, err
 	}
 	session := schemas.SessionID(r.Profile, partition)
-	return bus.Encode(bus.ControlSubject(schemas.ShardOf(session, r.Core.Shards())), &schemas.Event{
-		ID: schemas.EffectID(request, "cancel"), Source: bus.SourceOf(name), Type: schemas.TypeControl, Time: time.Now().UTC(),
+	return cloudevents.Encode(bus.ControlSubject(schemas.ShardOf(session, r.Core.Shards())), &schemas.Event{
+		ID: schemas.EffectID(request, "cancel"), Source: cloudevents.SourceOf(name), Type: schemas.TypeControl, Time: time.Now().UTC(),
 		Profile: r.Profile, PartitionKey: partition, CausationID: request, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 }
 
-// Isolate implements bus.Receiver. A message that names no session has no shard
+// Quarantine implements agent.Receiver. A message that names no session has no shard
 // of its own, so that all of them stand in the first.
-func (r *reception) Isolate(ctx context.Context, message bus.Message, detail string) error {
+func (r *reception) Quarantine(ctx context.Context, message bus.Message, detail string) error {
 	ctx, stop := context.WithTimeout(ctx, receiveTimeout)
 	defer stop()
 	event, err := quarantine.Event(message, schemas.QuarantineMalformed, detail)
 	if err != nil {
 		return err
 	}
-	if err = bus.Offload(ctx, r.Core.Artifacts(), &event); err != nil {
+	if err = artifact.Offload(ctx, r.Core.Artifacts(), &event); err != nil {
 		return err
 	}
-	isolated, err := bus.Encode(bus.DeadSubject(schemas.QuarantineMalformed, 0), &event)
+	isolated, err := cloudevents.Encode(bus.DeadSubject(schemas.QuarantineMalformed, 0), &event)
 	if err != nil {
 		return err
 	}

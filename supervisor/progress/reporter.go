@@ -9,7 +9,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 	"podium/supervisor/publisher"
 	"podium/supervisor/session"
 )
@@ -32,7 +32,7 @@ const (
 // and never come from a run that has ended.
 type Reporter struct {
 	Publisher *publisher.Publisher
-	Profiles  *history.Profiles
+	Profiles  *replay.Profiles
 
 	next time.Time // when the next update may be sent
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 )
@@ -18,7 +21,7 @@ import (
 // loop alone.
 type Publisher struct {
 	Core    bus.Core
-	Grants  *bus.Grants
+	Grants  *artifact.Grants
 	Loop    *eventloop.Loop
 	Backoff eventloop.Backoff
 	Log     zerolog.Logger
@@ -45,19 +48,19 @@ func (p *Publisher) Complain(level zerolog.Level, err error) *zerolog.Event {
 
 // Publish publishes an event; a body that is too large goes to the object store first.
 func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.Event, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
-	if len(event.Data) > bus.ClaimLimit {
+	if len(event.Data) > artifact.InlineLimit {
 		small := *event
-		p.Loop.Await(func() error { return bus.Offload(ctx, p.Core.Artifacts(), &small) }, func(now time.Time, err error) {
+		p.Loop.Await(func() error { return artifact.Offload(ctx, p.Core.Artifacts(), &small) }, func(now time.Time, err error) {
 			if err != nil {
 				done(now, bus.Ack{}, err)
 				return
 			}
-			p.Grants.Vouch(subject, &small)
+			p.Grants.GrantBody(subject, &small)
 			p.Publish(ctx, subject, &small, expect, done)
 		})
 		return
 	}
-	message, err := bus.Encode(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	if err != nil {
 		p.Loop.Post(func(now time.Time) { done(now, bus.Ack{}, err) })
 		return
@@ -94,14 +97,14 @@ func (p *Publisher) publishAgain(ctx context.Context, subject string, event *sch
 	})
 }
 
-// ReplySubjects is bus.ReplySubjects in a ledger of so many shards: a replyto that names
+// ReplySubjects is agent.ReplySubjects in a ledger of so many shards: a replyto that names
 // one which is not there is ignored as well, else its answer would be tried for ever and
 // keep the watermark where it is.
-func (p *Publisher) ReplySubjects(agent string, e *schemas.Event) (response, progress string) {
+func (p *Publisher) ReplySubjects(name string, e *schemas.Event) (response, progress string) {
 	if named, err := bus.ParseSubject(e.ReplyTo); err == nil && named.Shard >= p.Core.Shards() {
 		e.ReplyTo = ""
 	}
-	return bus.ReplySubjects(agent, e)
+	return agent.ReplySubjects(name, e)
 }
 
 // NotFirst takes from a request what only its first copy has: an agent that reads this one

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/bus/memory"
 	"podium/schemas"
 )
@@ -74,7 +75,7 @@ func (a *agent) step() bool {
 
 func (a *agent) take(delivery bus.Delivery) {
 	w := a.world
-	event, err := bus.DecodeWhole(context.Background(), w.ledger.Artifacts(), delivery.Message())
+	event, err := artifact.DecodeWhole(context.Background(), w.ledger.Artifacts(), delivery.Message())
 	if err != nil {
 		w.violate(RequestsAreProper, "a request cannot be read: %v", err)
 		return

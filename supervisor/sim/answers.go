@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"podium/bus"
+	busagent "podium/bus/agent"
+	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -126,7 +128,7 @@ func (q *asked) respondAs(name, to string, payload schemas.ResponsePayload) {
 		},
 		Payload: payload,
 	}
-	subject, _ := bus.ReplySubjects(q.agent.name, &q.event)
+	subject, _ := busagent.ReplySubjects(q.agent.name, &q.event)
 	if name != q.agent.name {
 		subject = bus.ResponseSubject(name, q.shard())
 	}
@@ -160,7 +162,7 @@ func (q *asked) progress(percentage int) {
 			TasksInProgress: []schemas.TaskInProgress{{TaskID: q.task.TaskID, Agent: q.agent.name, StartedAt: w.now}},
 		},
 	}
-	_, subject := bus.ReplySubjects(q.agent.name, &q.event)
+	_, subject := busagent.ReplySubjects(q.agent.name, &q.event)
 	q.send(subject, schemas.TypeProgressUpdate, update.MessageID, update)
 }
 
@@ -184,7 +186,7 @@ func (q *asked) send(subject, eventType, id string, message any) {
 func (w *World) bare(subject string, message any) {
 	body, err := schemas.Marshal(message)
 	w.must(err)
-	if len(body) > bus.ClaimLimit {
+	if len(body) > artifact.InlineLimit {
 		return // what is as large cannot be bare
 	}
 	w.ledger.Publish(bus.Message{Subject: subject, Body: body}, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })

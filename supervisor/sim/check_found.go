@@ -5,7 +5,7 @@ import (
 	"errors"
 	"reflect"
 
-	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -18,7 +18,7 @@ const alwaysFound = 16
 
 // runsAreFound opens a session as it stands at the end.
 func (h *oracle) runsAreFound(session *sessionHistory) {
-	opened, err := bus.OpenSession(context.Background(), h.world.ledger, session.id)
+	opened, err := history.OpenSession(context.Background(), h.world.ledger, session.id)
 	h.world.must(err)
 	for i := range session.grammar.Runs {
 		want := &session.grammar.Runs[i]

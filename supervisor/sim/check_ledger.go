@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/schemas"
 	"podium/supervisor/verify"
 )
@@ -84,7 +86,7 @@ func (h *oracle) inputsInOrder(s *shardHistory, session *sessionHistory, cause *
 	}
 	session.applied = cause.Sequence
 	s.taken[cause.Sequence] = cause.Time
-	if event, err := bus.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
+	if event, err := cloudevents.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
 		h.world.violate(InputsOnce, "session %s: input %d is not %s", session.id, cause.Sequence, cause.ID)
 	}
 }
@@ -190,7 +192,7 @@ func (h *oracle) decidedIsSent() {
 	sent := map[string][]byte{}
 	for message, err := range h.world.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
 		h.world.must(err)
-		event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+		event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
 		h.world.must(err)
 		first, again := sent[event.ID]
 		decided := h.requests[event.ID]
@@ -269,7 +271,7 @@ func (h *oracle) broughtTo(t *task) map[string]schemas.Result {
 	if upstream == nil || t.planned == nil || !upstream.Planned && len(t.planned.Dependencies) > 0 {
 		return nil
 	}
-	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), h.shards[t.run.session.shard].inputs[t.run.message.Sequence])
+	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), h.shards[t.run.session.shard].inputs[t.run.message.Sequence])
 	h.world.must(err)
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	h.world.must(err)
@@ -349,7 +351,7 @@ func (h *oracle) upstreamAnswers() map[string][]schemas.Event {
 		for message, err := range h.world.ledger.Scan(context.Background(), stream, 1,
 			"podium.agent."+front+".response", "podium.agent."+tower+".response.*") {
 			h.world.must(err)
-			event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+			event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
 			h.world.must(err)
 			var envelope schemas.Envelope
 			h.world.must(schemas.Unmarshal(event.Data, &envelope))
@@ -392,7 +394,7 @@ func (h *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 	if !known {
 		return saying{}, bus.ErrNotFound
 	}
-	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
 	if err != nil {
 		return saying{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -168,7 +169,7 @@ func (h *oracle) read(shard int) {
 }
 
 func (h *oracle) body(message bus.Message, into any) schemas.Event {
-	event, err := bus.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
 	h.world.must(err)
 	h.world.must(schemas.Unmarshal(event.Data, into))
 	return event

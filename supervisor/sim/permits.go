@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus"
+	busagent "podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -73,7 +74,7 @@ func (q *asked) intrude() {
 	case 2:
 		event.ID = schemas.RequestID(q.shard(), "nobody", "t1", 1)
 	}
-	message, _, err := bus.PermitRequest(name, &event, id, w.now)
+	message, _, err := busagent.PermitRequest(name, &event, id, w.now)
 	w.must(err)
 	w.ledger.Publish(message, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })
 }
@@ -99,7 +100,7 @@ func (s *question) ask() {
 	if !s.asleep || w.calm {
 		w.must(q.delivery.InProgress())
 	}
-	message, asked, err := bus.PermitRequest(a.name, &q.event, s.id, w.now)
+	message, asked, err := busagent.PermitRequest(a.name, &q.event, s.id, w.now)
 	w.must(err)
 	if !asked {
 		w.violate(RequestsAreProper, "request %s names no shard to ask for leave", q.event.ID)

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/supervisor"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
@@ -47,19 +48,19 @@ func (w *World) breaker() func(string) plan.BreakerPolicy {
 
 // presence says in turns of some seconds that nobody serves an agent, whatever that
 // does, or that nobody knows; nil when the world has none of this.
-func (w *World) presence() func(context.Context, string, time.Time) (bus.Presence, error) {
+func (w *World) presence() func(context.Context, string, time.Time) (registry.Presence, error) {
 	if !w.shape.absent {
 		return nil
 	}
-	return func(_ context.Context, agent string, now time.Time) (bus.Presence, error) {
+	return func(_ context.Context, agent string, now time.Time) (registry.Presence, error) {
 		turn := int(now.Unix()/7) + len(agent)
 		switch {
 		case w.calm || turn%3 == 0:
-			return bus.Presence{Served: true, LastSeen: now}, nil
+			return registry.Presence{Served: true, LastSeen: now}, nil
 		case turn%3 == 1:
-			return bus.Presence{}, &bus.TemporaryError{Op: "look after " + agent, Err: context.DeadlineExceeded}
+			return registry.Presence{}, &bus.TemporaryError{Op: "look after " + agent, Err: context.DeadlineExceeded}
 		}
-		return bus.Presence{LastSeen: now.Add(-time.Minute)}, nil
+		return registry.Presence{LastSeen: now.Add(-time.Minute)}, nil
 	}
 }
 

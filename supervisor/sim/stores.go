@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"podium/bus"
+	"podium/bus/registry"
 	"podium/schemas"
 )
 
@@ -25,7 +26,7 @@ func (s *flakyStore) breaker(key string, value []byte) (agent string, b schemas.
 	if !s.breakers {
 		return "", b, false
 	}
-	agent, is = bus.BreakerAgent(key)
+	agent, is = registry.BreakerAgent(key)
 	return agent, b, is && (len(value) == 0 || schemas.Unmarshal(value, &b) == nil)
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -28,7 +28,7 @@ func (w *World) bulk(n int) string {
 		return ""
 	}
 	if w.shape.bulk == bulkClaimed && w.once(4) {
-		return strings.Repeat(" many more words", bus.ClaimLimit/16+1)
+		return strings.Repeat(" many more words", artifact.InlineLimit/16+1)
 	}
 	return strings.Repeat(" more words", schemas.InlineLimit/8)
 }

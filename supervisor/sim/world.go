@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/admission"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // World is one simulated installation.
@@ -25,7 +27,7 @@ type World struct {
 	shape   shape
 	now     time.Time
 	ledger  *memory.Ledger
-	grants  *bus.Grants
+	grants  *artifact.Grants
 	calm    bool     // no more faults
 	refused []string // ids of runs whose answers were refused for good
 	strike  *strike  // instead of faults by chance
@@ -33,7 +35,7 @@ type World struct {
 	outage  outage
 
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
-	editions  []*history.Profiles
+	editions  []*replay.Profiles
 	processes []*process
 	meanwhile func() // happens during the next takeover
 	agents    []*agent
@@ -77,13 +79,13 @@ func New(seed uint64, library *Library) *World {
 	w.shape.crash(w.crashes)
 	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
-	w.grants, err = bus.NewGrants([]byte("the same in every world"))
+	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
 	if w.shape.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
-		w.editions = []*history.Profiles{w.compile(sources), w.compile(edited(sources))}
+		w.editions = []*replay.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
-		w.editions = []*history.Profiles{library.get(w)}
+		w.editions = []*replay.Profiles{library.get(w)}
 	}
 	for range w.shape.groups {
 		w.groups = append(w.groups, &admission.LocalOwners{})
@@ -114,14 +116,14 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func once(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-func (w *World) compile(sources []schemas.Profile) *history.Profiles {
-	profiles, err := history.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
+func (w *World) compile(sources []schemas.Profile) *replay.Profiles {
+	profiles, err := replay.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
 	w.must(err)
 	return profiles
 }
 
 // edition is what is configured now: it may change with each process.
-func (w *World) edition() *history.Profiles { return pick(w.rand, w.editions...) }
+func (w *World) edition() *replay.Profiles { return pick(w.rand, w.editions...) }
 
 func (w *World) poolSize(agent string) int { return w.pools[agent] }
 
@@ -398,9 +400,9 @@ func (w *World) lastInput(shard int) uint64 {
 
 // publish stores a message, past all processes.
 func (w *World) publish(subject string, event *schemas.Event) uint64 {
-	w.must(bus.Offload(context.Background(), w.ledger.Artifacts(), event))
-	w.grants.Vouch(subject, event)
-	message, err := bus.Encode(subject, event)
+	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
+	w.grants.GrantBody(subject, event)
+	message, err := cloudevents.Encode(subject, event)
 	w.must(err)
 	var sequence uint64
 	w.ledger.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {

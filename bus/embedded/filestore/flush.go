@@ -29,7 +29,6 @@ type Flusher struct {
 	next    *flush // that begins after the one under way
 	failed  error
 	flushed map[string]stamp // what was flushed, by the file's name
-	passes  int
 }
 
 // A flush is one pass over the files, for all who asked before it began.
@@ -93,7 +92,6 @@ func (f *Flusher) All() error {
 
 // pass flushes the files that are due, then the folders that hold them.
 func (f *Flusher) pass(due func(name string, info fs.FileInfo) bool) error {
-	f.passes++
 	if f.failed == nil {
 		f.failed = f.walk(due)
 	}

@@ -134,25 +134,29 @@ func TestFlushIsShared(t *testing.T) {
 		return d.sync(name, mode)
 	}
 	var waiting sync.WaitGroup
-	flush := func() {
+	call := func() {
 		if err := f.Flush(context.Background()); err != nil {
 			t.Error(err)
 		}
 	}
-	waiting.Go(flush)
+	waiting.Go(call)
 	<-began
 	for range 10 {
-		waiting.Go(flush)
+		waiting.Go(call)
 	}
-	for joined := false; !joined; runtime.Gosched() {
+	var shared *flush
+	for shared == nil {
 		f.mu.Lock()
-		joined = f.next != nil && f.next.asked == 10
+		if f.next != nil && f.next.asked == 10 {
+			shared = f.next
+		}
 		f.mu.Unlock()
+		runtime.Gosched()
 	}
 	close(release)
 	waiting.Wait()
-	if passes := f.passes; passes != 2 {
-		t.Errorf("%d passes for 11 calls", passes)
+	if shared.asked != 10 || f.next != nil {
+		t.Errorf("%d of 10 calls share a pass, and another one follows: %t", shared.asked, f.next != nil)
 	}
 }
 

@@ -8,20 +8,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
-	"podium/bus/jetstream"
+	"podium/bus/agent"
 	"podium/bus/jetstream/barebus"
+	"podium/bus/jetstream/worker"
 )
 
 // connectAgents connects those of a workload's agents that have a key.
 func connectAgents(ctx context.Context, given assignment, work workload, log zerolog.Logger) (duty, error) {
-	workers := make(map[string]*jetstream.Worker, len(given.Seeds))
+	workers := make(map[string]*worker.Worker, len(given.Seeds))
 	closeAll := func() {
 		for _, worker := range workers {
 			worker.Close()
 		}
 	}
 	for name, seed := range given.Seeds {
-		worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+		worker, err := worker.Connect(ctx, worker.Config{
 			URL: given.URL, SeedFile: seed, Agent: name, Logger: log,
 		})
 		if err != nil {
@@ -35,7 +36,7 @@ func connectAgents(ctx context.Context, given assignment, work workload, log zer
 		var serving errgroup.Group
 		for name, worker := range workers {
 			serving.Go(func() error {
-				return bus.Serve(ctx, worker, work.agents[name], bus.ServeConfig{Concurrency: given.Concurrency, AckWait: ackWait, Log: log})
+				return agent.Serve(ctx, worker, work.agents[name], agent.ServeConfig{Concurrency: given.Concurrency, AckWait: ackWait, Log: log})
 			})
 		}
 		return serving.Wait()

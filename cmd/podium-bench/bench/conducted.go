@@ -11,6 +11,8 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/history"
+	"podium/bus/intake"
 	"podium/schemas"
 )
 
@@ -20,7 +22,7 @@ type conducted struct {
 	numbers
 	work      workload
 	core      bus.Core
-	intake    *bus.Intake
+	intake    *intake.Intake
 	endings   *endings
 	processes []*process
 
@@ -34,7 +36,7 @@ func begun(
 	ctx context.Context, work workload, core bus.Core, given func(context.Context) error, processes ...*process,
 ) (*conducted, error) {
 	c := &conducted{
-		work: work, core: core, intake: bus.NewIntake(core), endings: newEndings(work.ends), processes: processes,
+		work: work, core: core, intake: intake.NewIntake(core), endings: newEndings(work.ends), processes: processes,
 		stopped: make(chan error, 1),
 	}
 	working, stop := context.WithCancel(ctx)
@@ -147,7 +149,7 @@ func (c *conducted) end() error {
 func (c *conducted) check(ctx context.Context, numbers ...uint64) error {
 	for _, number := range numbers {
 		var told schemas.Conversation
-		for record, err := range bus.LoadSession(ctx, c.core, sessionOf(number)) {
+		for record, err := range history.LoadSession(ctx, c.core, sessionOf(number)) {
 			if err == nil {
 				err = told.Apply(record.Record)
 			}

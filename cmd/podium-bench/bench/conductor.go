@@ -11,10 +11,11 @@ import (
 
 	"podium/bus"
 	"podium/bus/jetstream"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // prepareConductor returns what a service does between its doors and its agents:
@@ -27,11 +28,11 @@ func prepareConductor(ctx context.Context, core bus.Core, work workload, log zer
 func prepareWatched(
 	ctx context.Context, core bus.Core, work workload, log zerolog.Logger, seen func(owner *supervisor.Owner, shard int) bus.Core,
 ) (func(context.Context) error, error) {
-	profiles, err := history.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
+	profiles, err := replay.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
 	if err != nil {
 		return nil, err
 	}
-	services, err := bus.ServeAgents(ctx, core, bus.AgentServices{Clock: time.Now})
+	services, err := registry.ServeAgents(ctx, core, registry.AgentServices{Clock: time.Now})
 	if err != nil {
 		return nil, err
 	}

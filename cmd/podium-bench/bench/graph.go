@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -36,7 +37,7 @@ func diamond() workload {
 func diamondWithOpenRuns() workload {
 	work := diamond()
 	work.profile.Agents = append(work.profile.Agents, schemas.AgentUse{Name: absentAgent})
-	work.agents[absentAgent] = bus.HandlerFunc(answerAtOnce)
+	work.agents[absentAgent] = agent.HandlerFunc(answerAtOnce)
 	work.waiting = planRequest(work.steps, map[string]string{"A": absentAgent})
 	return work
 }
@@ -59,7 +60,7 @@ func planned(steps []step, inFlight, width int) workload {
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterAssigned}, {Kind: schemas.RouterDefault, Agent: workAgent}}
 	return workload{
 		profile: profile,
-		agents:  map[string]bus.Handler{workAgent: bus.HandlerFunc(answerAtOnce)},
+		agents:  map[string]agent.Handler{workAgent: agent.HandlerFunc(answerAtOnce)},
 		steps:   steps,
 		event:   planRequest(steps, nil),
 		door:    "agent",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -15,7 +16,7 @@ import (
 type workload struct {
 	profile schemas.Profile
 	// agents do the work in another process, by name.
-	agents map[string]bus.Handler
+	agents map[string]agent.Handler
 	// steps are the requests of a run, each behind those that it waits for.
 	steps []step
 	// event is the input of a run; each is a conversation of its own.
@@ -66,7 +67,7 @@ func single() workload {
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: workAgent}}
 	return workload{
 		profile: profile,
-		agents:  map[string]bus.Handler{workAgent: bus.HandlerFunc(answerAtOnce), session.ChatAgent: bus.HandlerFunc(deliverNowhere)},
+		agents:  map[string]agent.Handler{workAgent: agent.HandlerFunc(answerAtOnce), session.ChatAgent: agent.HandlerFunc(deliverNowhere)},
 		steps:   []step{{task: "t1"}, {task: "reply", after: []string{"t1"}}},
 		event:   chatMessage,
 		door:    "bench",
@@ -107,12 +108,12 @@ func endsByRecord() ends {
 }
 
 // answerAtOnce gives the person's words back.
-func answerAtOnce(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func answerAtOnce(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	return schemas.Result{Text: request.Task().Context.Request}, nil
 }
 
 // deliverNowhere says what the chat agent says of an answer that its asker fetches.
-func deliverNowhere(_ context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+func deliverNowhere(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 	receipt, err := schemas.Marshal(struct {
 		ReplyID   string `json:"reply_id"`
 		Delivered string `json:"delivered"`

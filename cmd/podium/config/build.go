@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -95,7 +95,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
 	case KindCalculator, KindEcho, KindExec, KindMail, KindChat:
-		return schemas.Duration(bus.DefaultProgressEvery)
+		return schemas.Duration(agent.DefaultProgressEvery)
 	case KindExternal, KindSupervisor:
 	}
 	return a.Heartbeat

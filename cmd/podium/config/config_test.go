@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"podium/bus"
+	"podium/bus/agent"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -235,13 +235,13 @@ func TestProfileGolden(t *testing.T) {
 	compareFile(t, "testdata/profile.json", append(body, '\n'))
 }
 
-// TestHeartbeats_M36_M47: what is served here promises what bus.Serve keeps;
+// TestHeartbeats_M36_M47: what is served here promises what agent.Serve keeps;
 // what runs elsewhere promises what it says.
 func TestHeartbeats_M36_M47(t *testing.T) {
 	t.Parallel()
 	config := read(t, "full.yaml")
 	for name, want := range map[string]schemas.Duration{
-		"calculator": schemas.Duration(bus.DefaultProgressEvery), "summary": schemas.Duration(bus.DefaultProgressEvery),
+		"calculator": schemas.Duration(agent.DefaultProgressEvery), "summary": schemas.Duration(agent.DefaultProgressEvery),
 		"elsewhere": schemas.Duration(15 * time.Second), "lookup": 0, "planner": 0,
 	} {
 		agent := config.Agents[name]

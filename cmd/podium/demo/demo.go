@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
@@ -245,7 +246,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 	watched := view.Watch(d.config.Out, detail)
 	defer func() { _ = watched.Close() }()
 	var conversation schemas.Conversation
-	for record, err := range bus.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
+	for record, err := range history.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {
 			return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
 		}
@@ -262,7 +263,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 }
 
 func (d *demonstration) outcome(ctx context.Context, run *schemas.Run) (Run, error) {
-	answer, err := bus.AnswerText(ctx, d.service.Ledger.Core, *run)
+	answer, err := history.AnswerText(ctx, d.service.Ledger.Core, *run)
 	outcome := Run{Run: run.ID, Channel: run.Channel, Status: string(run.Status), Answer: answer}
 	for i := range run.Tasks {
 		outcome.Agents = append(outcome.Agents, run.Tasks[i].Agent)

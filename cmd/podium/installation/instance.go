@@ -22,6 +22,7 @@ import (
 	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/schemas"
 )
 
@@ -167,7 +168,7 @@ var ErrNotExternal = errors.New("this agent is not external")
 
 // AttachWorker connects to a running instance as an external agent, with the key
 // that the instance has made for it, and says what the instance knows of it.
-func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (*jetstream.Worker, ExternalAgent, error) {
+func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (*worker.Worker, ExternalAgent, error) {
 	var none ExternalAgent
 	instance, running, err := FindInstance(data)
 	if err != nil {
@@ -185,6 +186,6 @@ func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (
 	default:
 		return nil, none, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
 	}
-	worker, err := jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: instance.NATS, SeedFile: external.Seed, Agent: agent, Logger: log})
+	worker, err := worker.Connect(ctx, worker.Config{URL: instance.NATS, SeedFile: external.Seed, Agent: agent, Logger: log})
 	return worker, external, err
 }

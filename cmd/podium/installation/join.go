@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/config"
 )
 
@@ -57,12 +58,12 @@ func Join(ctx context.Context, settings config.Ledger, log zerolog.Logger) (*Led
 
 // JoinWorker connects as an agent to the ledger on a server of its own, by the key
 // that is named, else by the one that this installation has for it.
-func JoinWorker(ctx context.Context, settings config.Ledger, seed, agent string, log zerolog.Logger) (*jetstream.Worker, error) {
+func JoinWorker(ctx context.Context, settings config.Ledger, seed, agent string, log zerolog.Logger) (*worker.Worker, error) {
 	if seed == "" {
 		seed = agentSeed(settings.NATS.Credentials, CredentialsDir(settings.Data), agent)
 	}
 	if !isThere(seed) {
 		return nil, fmt.Errorf("%w %q: its key %s is not there; name the file with --credentials. `podium nats accounts` makes keys, of the agents in podium.yaml", ErrNoAgent, agent, seed)
 	}
-	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{URL: settings.NATS.URL, SeedFile: seed, Agent: agent, Logger: log})
+	return worker.Connect(ctx, worker.Config{URL: settings.NATS.URL, SeedFile: seed, Agent: agent, Logger: log})
 }

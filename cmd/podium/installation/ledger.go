@@ -19,6 +19,7 @@ import (
 	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
 	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/config"
 )
 
@@ -174,12 +175,12 @@ func (l *Ledger) Lost() []recovery.Loss {
 func (l *Ledger) URL() string { return l.url }
 
 // Worker connects as one of the agents.
-func (l *Ledger) Worker(ctx context.Context, agent string) (*jetstream.Worker, error) {
+func (l *Ledger) Worker(ctx context.Context, agent string) (*worker.Worker, error) {
 	key, ok := l.Keys.Agents[agent]
 	if !ok {
 		return nil, fmt.Errorf("agent %q has no credentials: it is not in the configuration", agent)
 	}
-	return jetstream.ConnectWorker(ctx, jetstream.WorkerConfig{
+	return worker.Connect(ctx, worker.Config{
 		URL: l.url, SeedFile: key.SeedFile, Agent: agent, Core: l.Core, Logger: l.log,
 	})
 }

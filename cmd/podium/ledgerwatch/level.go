@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"podium/bus"
+	"podium/bus/intake"
 )
 
 // silent is said of a ledger that cannot be asked.
@@ -25,11 +26,11 @@ type Health struct {
 }
 
 // fill returns the place that is fullest.
-func (w *Watcher) fill(ctx context.Context) (fullest bus.Fill, err error) {
+func (w *Watcher) fill(ctx context.Context) (fullest intake.Fill, err error) {
 	for shard := range w.ledger.Core.Shards() {
 		fill, err := w.used.Fill(ctx, shard)
 		if err != nil {
-			return bus.Fill{}, err
+			return intake.Fill{}, err
 		}
 		if fill.Share() > fullest.Share() || shard == 0 {
 			fullest = fill
@@ -54,7 +55,7 @@ func (w *Watcher) Health(ctx context.Context) (said string, numbers Health, take
 		return "failed: " + held.Error(), numbers, false
 	case err != nil:
 		return silent, numbers, false
-	case fill.Share() >= bus.IntakeShare:
+	case fill.Share() >= intake.IntakeShare:
 		return "full: nothing new is taken, what is under way goes on: " + fill.String(), numbers, false
 	case fill.Share() >= NearlyFull:
 		return "nearly full: " + fill.String(), numbers, true
@@ -62,7 +63,7 @@ func (w *Watcher) Health(ctx context.Context) (said string, numbers Health, take
 	return Well, numbers, true
 }
 
-func (w *Watcher) numbers(fill bus.Fill) Health {
+func (w *Watcher) numbers(fill intake.Fill) Health {
 	numbers := Health{Bytes: fill.Disk.Used, Limit: w.ledger.MaxBytes, Used: float64(int(fill.Share()*10)) / 10}
 	if fill.Disk.Known && w.free != nil {
 		numbers.DiskFree = &fill.Disk.Free
@@ -81,7 +82,7 @@ func (w *Watcher) sayLevel(ctx context.Context) {
 	}
 	level := ""
 	switch share := fill.Share(); {
-	case share >= bus.IntakeShare:
+	case share >= intake.IntakeShare:
 		level = "the ledger is full: nothing new is taken, and what is under way goes on"
 	case share >= NearlyFull:
 		level = "the ledger is nearly full"

@@ -16,13 +16,14 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
+	"podium/bus/intake"
 	"podium/cmd/podium/installation"
 )
 
 const (
 	// NearlyFull is the percentage of what the ledger may hold from which on an operator is
 	// told. It is below the one at which intake is refused.
-	NearlyFull = bus.IntakeShare - 10
+	NearlyFull = intake.IntakeShare - 10
 
 	diskEvery  = 100 * time.Millisecond // between two looks at what the disk has left
 	startEvery = 5 * time.Second        // between two tries to start the server again
@@ -39,7 +40,7 @@ const (
 // A Watcher watches one ledger. It is safe for use by several goroutines at once.
 type Watcher struct {
 	ledger *installation.Ledger
-	used   *bus.Usage
+	used   *intake.Usage
 	free   func() (int64, error) // nil when the disk is another machine's
 	log    zerolog.Logger
 
@@ -55,7 +56,7 @@ type Watcher struct {
 
 // New watches nothing yet.
 func New(ledger *installation.Ledger, log zerolog.Logger) *Watcher {
-	w := &Watcher{ledger: ledger, used: bus.NewUsage(ledger.Core), log: log, found: make(chan struct{})}
+	w := &Watcher{ledger: ledger, used: intake.NewUsage(ledger.Core), log: log, found: make(chan struct{})}
 	if ledger.Server != nil {
 		w.free = embedded.Free(ledger.Data)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/history"
 	"podium/schemas"
 	"podium/supervisor/gateway"
 )
@@ -88,7 +90,7 @@ func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*Sender, er
 	if err != nil {
 		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
 	}
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
 	if err != nil {
 		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
 	}
@@ -134,7 +136,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRu
 			continue
 		}
 		child := schemas.Conversation{Session: childSession(run, task, profile)}
-		for record, err := range bus.LoadSession(ctx, core, child.Session) {
+		for record, err := range history.LoadSession(ctx, core, child.Session) {
 			if err == nil {
 				err = child.Apply(record.Record)
 			}

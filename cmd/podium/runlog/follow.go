@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -45,11 +46,11 @@ func (r Reader) AwaitEnd(ctx context.Context, excerpt *schemas.Excerpt, message 
 
 // recordsOf yields what is known of a run or a message, then the records that come until
 // the run has ended. It may have ended before, and go on to deliver its answer after all.
-func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message Sent, ended func() bool) iter.Seq2[bus.StoredRecord, error] {
-	return func(yield func(bus.StoredRecord, error) bool) {
-		opened, err := bus.OpenSession(ctx, r.Core, excerpt.Session)
+func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message Sent, ended func() bool) iter.Seq2[history.StoredRecord, error] {
+	return func(yield func(history.StoredRecord, error) bool) {
+		opened, err := history.OpenSession(ctx, r.Core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {
-			var reception bus.Reception
+			var reception history.Reception
 			if reception, err = opened.Received(ctx, message.Sequence, excerpt.Input); message.Again && errors.Is(err, bus.ErrNotFound) {
 				reception, err = opened.ReceivedBefore(ctx, excerpt.Input)
 			}
@@ -59,7 +60,7 @@ func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message
 			}
 		}
 		if err != nil {
-			yield(bus.StoredRecord{}, err)
+			yield(history.StoredRecord{}, err)
 			return
 		}
 		for record, err := range opened.Run(ctx, excerpt.Number) {
@@ -70,7 +71,7 @@ func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message
 		if ended() {
 			return
 		}
-		for record, err := range bus.FollowSession(ctx, r.Core, excerpt.Session, opened.Newest()+1) {
+		for record, err := range history.FollowSession(ctx, r.Core, excerpt.Session, opened.Newest()+1) {
 			if !yield(record, err) || ended() {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
 )
 
@@ -75,7 +76,7 @@ func (n *NestedRuns) Look(ctx context.Context, run *schemas.Run) {
 // else has been recorded until then.
 func (n *NestedRuns) follow(ctx, until context.Context, session string, of nestedTask) {
 	conversation, newest := schemas.Conversation{Session: session}, uint64(0)
-	for record, err := range bus.FollowSession(until, n.core, session, 1) {
+	for record, err := range history.FollowSession(until, n.core, session, 1) {
 		if err == nil {
 			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, of)
 		} else if until.Err() != nil {
@@ -86,7 +87,7 @@ func (n *NestedRuns) follow(ctx, until context.Context, session string, of neste
 			return
 		}
 	}
-	for record, err := range bus.LoadSession(ctx, n.core, session) {
+	for record, err := range history.LoadSession(ctx, n.core, session) {
 		if err == nil && record.Sequence > newest {
 			err = n.take(ctx, &conversation, &record.Record, of)
 		}

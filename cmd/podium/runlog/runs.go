@@ -12,8 +12,9 @@ import (
 	"strings"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/schemas"
-	"podium/supervisor/history"
+	"podium/supervisor/replay"
 )
 
 // A Reader reads the history that a ledger holds.
@@ -47,7 +48,7 @@ func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, err
 			if err != nil {
 				return nil, err
 			}
-			record, err := bus.ReadRecord(ctx, r.Core, message)
+			record, err := history.ReadRecord(ctx, r.Core, message)
 			if err != nil {
 				return nil, err
 			}
@@ -73,7 +74,7 @@ func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, err
 
 // run reads one run; nil when there is none of that number.
 func (r Reader) run(ctx context.Context, session string, number int) (*schemas.Run, error) {
-	opened, err := bus.OpenSession(ctx, r.Core, session)
+	opened, err := history.OpenSession(ctx, r.Core, session)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (r Reader) Fill(ctx context.Context, runs []*schemas.Run) error {
 		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
 			continue
 		}
-		words, err := history.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
+		words, err := replay.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
 		if err != nil {
 			return fmt.Errorf("the words of run %s: %w", run.ID, err)
 		}

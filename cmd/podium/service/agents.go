@@ -15,6 +15,7 @@ import (
 	"podium/agents/echo"
 	"podium/agents/exec"
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
@@ -27,7 +28,7 @@ const AckWait = 15 * time.Second
 
 // described is a handler that says what it is.
 type described interface {
-	bus.Handler
+	agent.Handler
 	Description() schemas.Agent
 }
 
@@ -81,14 +82,14 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 }
 
 // serveAgent runs one agent until ctx ends.
-func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, agent config.Agent, h described) error {
+func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, configured config.Agent, h described) error {
 	about := h.Description()
 	about.Instance = s.instance
-	if agent.Description != "" {
-		about.Description = agent.Description
+	if configured.Description != "" {
+		about.Description = configured.Description
 	}
-	return bus.Serve(ctx, worker, h, bus.ServeConfig{
-		Agent: about, Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
+	return agent.Serve(ctx, worker, h, agent.ServeConfig{
+		Agent: about, Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
 		Log: s.log,
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus"
 	"podium/bus/embedded/serverprocess"
+	"podium/bus/history"
 	"podium/cmd/podium/service"
 	events "podium/ingest/http"
 	"podium/schemas"
@@ -188,7 +188,7 @@ func TestEventsWhileTheLedgerIsDown(t *testing.T) {
 // runsOf counts the runs that a session has begun.
 func runsOf(t *testing.T, running *service.Service, session string) (runs int) {
 	t.Helper()
-	for record, err := range bus.LoadSession(t.Context(), running.Ledger.Core, session) {
+	for record, err := range history.LoadSession(t.Context(), running.Ledger.Core, session) {
 		if err != nil {
 			t.Fatal(err)
 		}

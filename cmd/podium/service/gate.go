@@ -7,8 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"podium/bus"
 	"podium/bus/gate"
+	"podium/bus/intake"
+	"podium/bus/registry"
 	"podium/cmd/podium/ledgerwatch"
 )
 
@@ -25,7 +26,7 @@ const usageWait = 2 * time.Second
 func (s *Service) admitAgents(ctx context.Context) (err error) {
 	external := s.settings.AgentNames(true)
 	if s.closeServices == nil {
-		s.closeServices, err = bus.ServeAgents(ctx, s.Ledger.Core, bus.AgentServices{
+		s.closeServices, err = registry.ServeAgents(ctx, s.Ledger.Core, registry.AgentServices{
 			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external},
 		})
 	}
@@ -37,7 +38,7 @@ func (s *Service) admitAgents(ctx context.Context) (err error) {
 
 // newGate returns what decides how much external agents may publish.
 func (s *Service) newGate() *gate.Gate {
-	used := bus.NewUsage(s.Ledger.Core)
+	used := intake.NewUsage(s.Ledger.Core)
 	full := func(shard int) bool {
 		if shard < 0 {
 			return false // the work stream forgets what is old
@@ -56,15 +57,15 @@ type externalQuota struct {
 	agents []string
 }
 
-// Sign implements bus.Quota.
-func (q externalQuota) Sign(agent string) error {
+// Heartbeat implements registry.Quota.
+func (q externalQuota) Heartbeat(agent string) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil
 	}
-	return q.gate.Sign(agent)
+	return q.gate.Heartbeat(agent)
 }
 
-// Store implements bus.Quota.
+// Store implements registry.Quota.
 func (q externalQuota) Store(agent string, size int64) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"podium/bus"
+	"podium/bus/registry"
 	"podium/cmd/podium/config"
 )
 
@@ -48,7 +48,7 @@ func (s *Service) servedAgents(ctx context.Context) ([]servedAgent, error) {
 func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedAgent, error) {
 	found := make([]servedAgent, 0, len(s.settings.Agents))
 	for _, name := range s.agentNames() {
-		presence, err := bus.PresenceOf(ctx, s.Ledger.Core, name, now)
+		presence, err := registry.PresenceOf(ctx, s.Ledger.Core, name, now)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/bus/intake"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/messageid"
@@ -26,7 +28,7 @@ const mailDoor = "email"
 // openDoors makes one door for each mailbox of each account. Doors to one server
 // share how it fares.
 func (s *Service) openDoors() error {
-	intake := bus.NewIntake(s.Ledger.Core)
+	intake := intake.NewIntake(s.Ledger.Core)
 	hosts := map[string]*imap.Host{}
 	for _, caution := range s.settings.Cautions() {
 		s.log.Warn().Msg(caution)
@@ -190,7 +192,7 @@ func (s *Service) reportMail(status imap.Status) {
 	}
 	body, err := schemas.Marshal(report)
 	if err == nil {
-		body, err = bus.MarshalStructured(&schemas.Event{
+		body, err = cloudevents.MarshalStructured(&schemas.Event{
 			ID: uuid.NewString(), Source: "/podium/" + mailDoor, Type: schemas.TypeSourceStatus, Subject: status.Account,
 			Time: time.Now().UTC(), DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("source_status"), Data: body,
 		})

@@ -14,7 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/agents/mail/smtpsink"
-	"podium/bus"
+	"podium/bus/agent"
+	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 	"podium/ingest/imap"
@@ -113,7 +114,7 @@ func (p *post) session(id string) *schemas.Conversation {
 	p.Helper()
 	core := p.service.Ledger.Core
 	folded := &schemas.Conversation{Session: id}
-	for record, err := range bus.LoadSession(p.Context(), core, folded.Session) {
+	for record, err := range history.LoadSession(p.Context(), core, folded.Session) {
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -278,7 +279,7 @@ func file(mailbox *dovecot.Server, raw []byte) error {
 }
 
 // employ runs a handler as the agent echo, in a connection of its own.
-func (p *post) employ(handle bus.HandlerFunc) {
+func (p *post) employ(handle agent.HandlerFunc) {
 	p.Helper()
 	worker, err := p.service.Ledger.Worker(p.Context(), "echo")
 	if err != nil {
@@ -287,7 +288,7 @@ func (p *post) employ(handle bus.HandlerFunc) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
 	served := make(chan error, 1)
 	go func() {
-		served <- bus.Serve(ctx, worker, handle, bus.ServeConfig{AckWait: service.AckWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
+		served <- agent.Serve(ctx, worker, handle, agent.ServeConfig{AckWait: service.AckWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
 	}()
 	p.Cleanup(func() {
 		stop()
@@ -321,7 +322,7 @@ func TestAnswersComeWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("a;b;c\n", 200_000) // more than one piece of the service
 	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: external}")
-	p.employ(func(ctx context.Context, request bus.Request, _ bus.Report) (schemas.Result, error) {
+	p.employ(func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
 		put, err := request.Artifacts.Put(ctx, strings.NewReader(content), "text/csv")
 		if err != nil {
 			return schemas.Result{}, err

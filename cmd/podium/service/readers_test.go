@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
@@ -139,7 +140,7 @@ func TestReadersWhoGoAwayLeaveNothing(t *testing.T) {
 		t.Errorf("right afterwards a run's page is %d", status)
 	}
 	records := 0
-	for _, err := range bus.LoadSession(t.Context(), running.Ledger.Core, accepted.Session) {
+	for _, err := range history.LoadSession(t.Context(), running.Ledger.Core, accepted.Session) {
 		if err != nil {
 			t.Fatal(err)
 		}

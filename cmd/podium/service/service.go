@@ -20,6 +20,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/gate"
+	"podium/bus/registry"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
@@ -31,8 +32,8 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/history"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 )
 
 // drainTimeout bounds how long a stop in order waits for agents at work.
@@ -44,7 +45,7 @@ const restartAfter = time.Second
 // A Service is one running podium.
 type Service struct {
 	Ledger   *installation.Ledger
-	Profiles *history.Profiles
+	Profiles *replay.Profiles
 
 	settings    *config.Config
 	localOwners admission.LocalOwners // the owners of all shards
@@ -155,7 +156,7 @@ func (s *Service) profiles() []schemas.Profile {
 
 // prepareAll makes on the ledger what profiles and agents need. It may be repeated.
 func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
-	if s.Profiles, err = history.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+	if s.Profiles, err = replay.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -226,8 +227,8 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.activity.Observe,
-			Presence: func(ctx context.Context, agent string, now time.Time) (bus.Presence, error) {
-				return bus.PresenceOf(ctx, s.Ledger.Core, agent, now)
+			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
+				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
 		})
 		err := owner.Run(ctx)

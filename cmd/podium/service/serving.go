@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/jetstream"
+	"podium/bus/jetstream/worker"
+	"podium/bus/registry"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 )
@@ -23,9 +24,9 @@ const wellAfter = 3 * time.Second
 // An inProcess is an agent that this process serves itself.
 type inProcess struct {
 	name  string
-	serve func(ctx context.Context, worker *jetstream.Worker) error
+	serve func(ctx context.Context, worker *worker.Worker) error
 
-	worker *jetstream.Worker // that Start has connected, until Run takes it
+	worker *worker.Worker // that Start has connected, until Run takes it
 
 	mu      sync.Mutex
 	problem string // why it is not served; empty when it is
@@ -50,11 +51,11 @@ func (s *Service) inProcessAgents() []*inProcess {
 		agent := &inProcess{name: name}
 		switch h := s.handlers[name]; {
 		case h != nil:
-			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error {
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error {
 				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
 			}
 		case s.settings.Agents[name].Kind == config.KindSupervisor:
-			agent.serve = func(ctx context.Context, worker *jetstream.Worker) error { return s.receive(ctx, worker, name) }
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error { return s.receive(ctx, worker, name) }
 		default:
 			continue // it joins from elsewhere
 		}
@@ -64,10 +65,10 @@ func (s *Service) inProcessAgents() []*inProcess {
 }
 
 // reservations keep these agents for this process.
-func (s *Service) reservations() []bus.Reservation {
-	reserved := make([]bus.Reservation, len(s.serving))
+func (s *Service) reservations() []registry.Reservation {
+	reserved := make([]registry.Reservation, len(s.serving))
 	for i, agent := range s.serving {
-		reserved[i] = bus.Reservation{Agent: agent.name, Instance: s.instance}
+		reserved[i] = registry.Reservation{Agent: agent.name, Instance: s.instance}
 	}
 	return reserved
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"podium/bus"
 	"podium/bus/embedded/serverprocess"
+	"podium/bus/registry"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 )
@@ -105,7 +105,7 @@ func TestHealthNamesAgentsThatAreNotServed(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- running.Run(ctx) }()
 	waitFor(t, "all are known", func() bool {
-		agents, err := bus.Agents(t.Context(), running.Ledger.Core)
+		agents, err := registry.Agents(t.Context(), running.Ledger.Core)
 		return err == nil && len(agents) == 3
 	})
 	waitFor(t, "all is well", func() bool {

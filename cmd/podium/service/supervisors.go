@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/cmd/podium/config"
 	"podium/schemas"
 	"podium/supervisor/gateway"
@@ -31,12 +32,12 @@ func (s *Service) forwarder() *gateway.Forwarder {
 
 // receive takes over the requests to one supervisor until ctx ends.
 func (s *Service) receive(ctx context.Context, worker bus.Worker, name string) error {
-	agent := s.settings.Agents[name]
+	configured := s.settings.Agents[name]
 	receiver := gateway.Receiver{
-		Core: s.Ledger.Core, Worker: worker, Profile: agent.Profile,
-		Serve: bus.ServeConfig{
-			Agent:       schemas.Agent{Description: agent.Description, Instance: s.instance},
-			Concurrency: agent.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout, Log: s.log,
+		Core: s.Ledger.Core, Worker: worker, Profile: configured.Profile,
+		Serve: agent.ServeConfig{
+			Agent:       schemas.Agent{Description: configured.Description, Instance: s.instance},
+			Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout, Log: s.log,
 		},
 	}
 	return receiver.Run(ctx)

@@ -12,6 +12,7 @@ import (
 
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
+	"podium/bus/cloudevents"
 	"podium/cmd/podium/messageid"
 	events "podium/ingest/http"
 	"podium/ingest/mime"
@@ -61,7 +62,7 @@ func (p *post) events(count int) []schemas.Event {
 				if err != nil {
 					p.Fatal(err)
 				}
-				event, err := bus.Decode(message)
+				event, err := cloudevents.Decode(message)
 				if err != nil {
 					p.Fatal(err)
 				}

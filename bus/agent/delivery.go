@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/schemas"
+)
+
+// handleRequest is the life of one delivery.
+func (s *server) handleRequest(ctx context.Context, d bus.Delivery) {
+	ctx, held := s.keepLease(ctx, d)
+	defer held.end()
+	e, request, err := s.read(ctx, d.Message())
+	if err != nil {
+		s.refuse(ctx, d, e, request, err)
+		return
+	}
+	log := s.log.With().Str("request", e.ID).Str("run", e.CorrelationID).Int("attempt", request.Attempt).Logger()
+	worked, cancel := withExpiry(ctx, request.Expires)
+	defer cancel(nil)
+	known, repeat, running := s.begin(e.ID, cancel)
+	switch {
+	case running:
+		s.giveBack(ctx, d, log, "the request is under way here already")
+		return
+	case repeat:
+		log.Info().Msg("a repeated request gets the same response")
+	case expired(request.Expires):
+		s.end(e.ID, nil)
+		log.Info().Msg("an expired request is not worked on")
+		s.acknowledge(ctx, d, log)
+		return
+	default:
+		response, err := s.work(worked, held, &e, request, log)
+		if err != nil {
+			s.end(e.ID, nil)
+			s.giveBack(ctx, d, log, err.Error())
+			return
+		}
+		known = response
+	}
+	published := s.publish(ctx, &known, &e, request, log)
+	if known.refused {
+		s.end(e.ID, nil)
+	} else {
+		s.end(e.ID, &known)
+	}
+	if published != nil {
+		s.giveBack(ctx, d, log, "the response could not be published")
+		return
+	}
+	s.acknowledge(ctx, d, log)
+}
+
+// expired reports whether a moment is over; the zero moment never is.
+func expired(expires time.Time) bool { return !expires.IsZero() && !time.Now().Before(expires) }
+
+// withExpiry ends a context at a moment; the zero moment is never.
+func withExpiry(ctx context.Context, expires time.Time) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if expires.IsZero() {
+		return ctx, cancel
+	}
+	ctx, stop := context.WithDeadlineCause(ctx, expires, errExpired)
+	return ctx, func(cause error) {
+		cancel(cause)
+		stop()
+	}
+}
+
+// begin claims a request for this delivery, unless it is known or claimed.
+func (s *server) begin(request string, cancel context.CancelCauseFunc) (known outgoingResponse, repeat, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, running = s.running[request]; running {
+		return outgoingResponse{}, false, true
+	}
+	s.running[request] = cancel
+	known, repeat = s.answered.get(request)
+	return known, repeat, false
+}
+
+// end gives up the claim and remembers the answer, if there is one.
+func (s *server) end(request string, given *outgoingResponse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, request)
+	if given != nil {
+		s.answered.put(request, *given, len(given.event.Data)+1<<10)
+	}
+}
+
+// read turns a message into a request. A *MalformedError means that no other try
+// can help; request is then set as far as it is needed to answer.
+func (s *server) read(ctx context.Context, m bus.Message) (schemas.Event, *Request, error) {
+	e, err := cloudevents.Decode(m)
+	if err != nil {
+		return e, nil, err
+	}
+	request, err := s.open(ctx, &e)
+	return e, request, err
+}
+
+// open reads the request that an event carries, and fetches its body if need be.
+func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
+	if e.Type != schemas.TypeExecutionRequest {
+		return nil, &bus.MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
+	}
+	artifacts := s.worker.Artifacts(e.ID)
+	switch err := artifact.Resolve(ctx, artifacts, e); {
+	case errors.Is(err, bus.ErrNotGranted) && expired(e.Expires):
+		return nil, errExpired // its grant has, too
+	case errors.Is(err, bus.ErrNotFound), errors.Is(err, bus.ErrTooLarge), errors.Is(err, bus.ErrCorrupt), errors.Is(err, bus.ErrNotGranted):
+		return nil, &bus.MalformedError{Detail: err.Error()}
+	case err != nil:
+		return nil, err
+	}
+	var err error
+	request := &Request{Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: artifacts}
+	if request.ExecutionRequest, err = schemas.DecodeExecutionRequest(e.Data); err != nil {
+		return answerable(request, e), &bus.MalformedError{Detail: err.Error()}
+	}
+	if request.MessageID != e.ID {
+		return nil, &bus.MalformedError{Detail: "its id is not its message_id"}
+	}
+	if request.EffectID == "" {
+		request.EffectID = schemas.EffectID(request.Payload.PlanID, request.Task().TaskID)
+	}
+	return request, nil
+}
+
+// answerable fills in as much of a request that breaks its schema as an answer
+// needs, or returns nil.
+func answerable(request *Request, e *schemas.Event) *Request {
+	lax := schemas.ExecutionRequest{}
+	if schemas.Unmarshal(e.Data, &lax) != nil || lax.MessageID != e.ID || uuid.Validate(e.ID) != nil {
+		return nil
+	}
+	for _, required := range [...]string{lax.From, lax.Payload.PlanID} {
+		if required == "" || len(required) > 256 {
+			return nil
+		}
+	}
+	request.Envelope, request.Payload = lax.Envelope, schemas.RequestPayload{PlanID: lax.Payload.PlanID}
+	return request
+}
+
+// refuse ends a request that cannot be read: by a failed response if it says
+// enough to be answered, else by an ack, once it is in quarantine. It comes again when
+// reading it failed for another reason.
+func (s *server) refuse(ctx context.Context, d bus.Delivery, e schemas.Event, request *Request, err error) {
+	log := s.log.With().Uint64("sequence", d.Message().Sequence).Logger()
+	if errors.Is(err, errExpired) {
+		log.Info().Msg("an expired request is not read")
+		s.acknowledge(ctx, d, log)
+		return
+	}
+	var malformed *bus.MalformedError
+	if !errors.As(err, &malformed) {
+		log.Warn().Err(err).Msg("a request cannot be read now")
+		s.giveBack(ctx, d, log, "its body is out of reach")
+		return
+	}
+	log.Error().Str("detail", malformed.Detail).Uint64("malformed_total", s.malformed.Add(1)).Msg("a malformed request is refused")
+	switch {
+	case request != nil:
+		s.decline(ctx, d, &e, request, &Failure{Message: "The request is not valid: " + malformed.Detail, Permanent: true}, log)
+		return
+	case s.quarantine != nil:
+		if err := s.quarantine(ctx, d.Message(), malformed.Detail); err != nil {
+			log.Warn().Err(err).Msg("a malformed request is not isolated yet")
+			s.giveBack(ctx, d, log, "it could not be isolated")
+			return
+		}
+	}
+	s.acknowledge(ctx, d, log)
+}
+
+// decline ends a request that is not worked on by a failed response.
+func (s *server) decline(ctx context.Context, d bus.Delivery, e *schemas.Event, request *Request, failure *Failure, log zerolog.Logger) {
+	failed := s.failed(e, request, time.Now(), failure)
+	if s.publish(ctx, &failed, e, request, log) != nil {
+		s.giveBack(ctx, d, log, "the response could not be published")
+		return
+	}
+	s.acknowledge(ctx, d, log)
+}
+
+// undeclared returns the failure of a request of a kind that the agent does not
+// declare, or nil.
+func (s *server) undeclared(request *Request) *Failure {
+	kind, found := request.Undeclared(s.config.Agent.Kinds...)
+	if !found {
+		return nil
+	}
+	declared := make([]string, len(s.config.Agent.Kinds))
+	for i, kind := range s.config.Agent.Kinds {
+		declared[i] = string(kind)
+	}
+	err := fmt.Errorf("%w: a request of kind %s comes to an agent that declares %s", bus.ErrUndeclared, kind, strings.Join(declared, ", "))
+	return &Failure{
+		Message:   fmt.Sprintf("This agent does not answer requests of kind %s. It declares: %s.", kind, strings.Join(declared, ", ")),
+		Permanent: true, Err: err,
+	}
+}
+
+// work has the handler do a request, with progress, unless it is of a kind that the
+// agent does not declare. It fails when the right to the request was lost on the way,
+// or when the agent is stopping.
+func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (outgoingResponse, error) {
+	started := time.Now()
+	if failure := s.undeclared(request); failure != nil {
+		s.logFailure(log, failure, nil)
+		return s.failed(e, request, started, failure), nil
+	}
+	progress := s.startProgress(ctx, e, request, started)
+	_, question := request.Undeclared(schemas.KindWork)
+	leave := permit{
+		server: s, request: e, question: question, first: bus.First(e, held.delivery), log: log,
+		supersede: func() { held.lose(errLeaseLost) },
+	}
+	request.permit = leave.ask
+	if count := held.delivery.Deliveries(); leave.first || count > 1 {
+		request.Deliveries = count
+	}
+	result, err := s.call(ctx, held, request, progress.report, log)
+	progress.end()
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLeaseLost):
+		return outgoingResponse{}, cause
+	case errors.Is(cause, errDrained) && err != nil:
+		return outgoingResponse{}, cause
+	case err != nil:
+		err = leave.doubt(err)
+		s.logFailure(log, err, cause)
+		given := s.failed(e, request, started, err)
+		given.refused = errors.Is(err, bus.ErrNotPermitted)
+		return given, nil
+	}
+	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
+	return s.completed(e, request, started, &result, leave.acted()), nil
+}
+
+type outcome struct {
+	result schemas.Result
+	err    error
+}
+
+// call calls the handler in a goroutine of its own, so that neither a panic nor
+// runtime.Goexit reaches further. A handler that goes on for an ack-wait after
+// its context has ended loses its lease: the request must not wait for it.
+func (s *server) call(ctx context.Context, held *lease, request *Request, report Report, log zerolog.Logger) (schemas.Result, error) {
+	done := make(chan outcome, 1)
+	go func() {
+		o := outcome{err: errors.New("the handler ended its goroutine")}
+		defer func() { done <- o }()
+		defer func() {
+			if value := recover(); value != nil {
+				o.err = panicked(value, log)
+			}
+		}()
+		o.result, o.err = s.handler.Handle(ctx, *request, report)
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+	}
+	timer := time.AfterFunc(s.config.AckWait, func() {
+		log.Error().Msg("the handler goes on although its context has ended")
+		held.lose(errLeaseLost)
+	})
+	defer timer.Stop()
+	o := <-done
+	return o.result, o.err
+}
+
+// panicked logs where a handler panicked. The value may hold personal data, so
+// only the runtime's own words are logged.
+func panicked(value any, log zerolog.Logger) error {
+	text := fmt.Sprintf("%T", value)
+	var fault runtime.Error
+	if err, ok := value.(error); ok && errors.As(err, &fault) {
+		text = fault.Error()
+	}
+	log.Error().Str("panic", text).Bytes("stack", debug.Stack()).Msg("the handler panicked")
+	return errors.New("the handler panicked")
+}
+
+func (s *server) logFailure(log zerolog.Logger, err, cause error) {
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		err = failure.Err // the message is for the person and may speak of them
+	}
+	log.Warn().Err(err).AnErr("cause", cause).Msg("a request failed")
+}
+
+func (s *server) acknowledge(ctx context.Context, d bus.Delivery, log zerolog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTimeout)
+	defer cancel()
+	if err := d.Ack(ctx); err != nil {
+		log.Warn().Err(err).Msg("a request could not be acknowledged and will come again")
+	}
+}
+
+// giveBack lets the request be handed out again. Whose lease is lost has nothing
+// to give back.
+func (s *server) giveBack(ctx context.Context, d bus.Delivery, log zerolog.Logger, reason string) {
+	wait := s.config.AckWait / 3
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLeaseLost):
+		log.Warn().Str("reason", reason).Msg("a request is left to others")
+		return
+	case errors.Is(cause, errDrained):
+		wait = 0
+	}
+	log.Warn().Str("reason", reason).Dur("wait", wait).Msg("a request is given back")
+	if err := d.Nak(wait); err != nil {
+		log.Warn().Err(err).Msg("a request could not be given back and will come again after its ack-wait")
+	}
+}

@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// A Handler does one agent's work: one request, one result.
+//
+// An error is a failed response. Return a *Failure to say what a person may
+// read and whether another attempt can help; any other error counts as worth
+// another attempt and its text stays in the log. After leave to act (see
+// Request.Permit) such an error leaves open whether the effect has happened.
+type Handler interface {
+	Handle(ctx context.Context, request Request, report Report) (schemas.Result, error)
+}
+
+// A HandlerFunc is a function as a Handler.
+type HandlerFunc func(ctx context.Context, request Request, report Report) (schemas.Result, error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, request Request, report Report) (schemas.Result, error) {
+	return f(ctx, request, report)
+}
+
+// A Request is one execution_request as a Handler sees it.
+type Request struct {
+	schemas.ExecutionRequest
+	Attempt  int       // 1 is the first
+	EffectID string    // the same for every attempt: derive outward ids from it
+	Expires  time.Time // after this nobody waits; zero is never
+	Run      string    // the run, when the request names it
+	// Artifacts opens what the request names, by the reference as it stands there,
+	// and keeps files: an answer that repeats what Put has returned may pass them on.
+	Artifacts bus.Artifacts
+	// Deliveries is how often this attempt was handed out, as far as is known. 1 is
+	// the first time for sure (see First). From 2 on another process may have worked on
+	// it, and so it may have when it is 0: unknown.
+	Deliveries int
+
+	permit func(ctx context.Context) error
+}
+
+// Permit asks for leave to act outside, which an agent does once everything that
+// may fail for free has succeeded, right before it acts. Nil is leave: for this
+// call of Handle, for one effect. Any other error says that it must not act; the
+// handler returns it as it is. Without an answer it asks again, with the same
+// question, every second until ctx ends. Calls wait for each other.
+//
+// Whoever made the request decides: one of the past is refused, and so is one
+// whose effect may have happened already if the profile wants to be asked then. For a
+// question, which is any other kind than work, there is no leave, and nobody is asked.
+// The first to be handed the request (see First) may have leave already: then Permit returns
+// at once, and so it does when nobody is named who could refuse. Errors: a
+// *Failure that wraps ErrNotPermitted, or why ctx ended.
+func (r *Request) Permit(ctx context.Context) error {
+	if r.permit == nil {
+		return nil
+	}
+	return r.permit(ctx)
+}
+
+// WithPermit returns the request with somebody who answers Permit.
+func (r *Request) WithPermit(permit func(ctx context.Context) error) Request {
+	asking := *r
+	asking.permit = permit
+	return asking
+}
+
+// Task returns the one task of the request, which Serve has checked to exist.
+func (r *Request) Task() *schemas.Task { return &r.Payload.Tasks[0] }
+
+// Report tells how far the work is: a percentage (0–100) and one line for a
+// person, which may be empty. It may be called from any goroutine until Handle returns.
+type Report func(percentage int, message string)
+
+// A Failure is an error with a sentence for a person.
+type Failure struct {
+	Message   string // for a person; it may be shown to whoever asked
+	Permanent bool   // no other attempt can help
+	Unknown   bool   // what was permitted outside may have happened all the same
+	Err       error  // for the log; may be nil
+	// Category classifies it (M-44); it may be empty. CategoryResource says that the
+	// agent is well and cannot do this now, for want of room within a rate or because a
+	// server that it needs is away, and that nothing was done: its circuit breaker does
+	// not count it, and an answer is tried for a day.
+	Category schemas.FailureCategory
+}
+
+// Error implements error.
+func (f *Failure) Error() string {
+	if f.Err != nil {
+		return f.Err.Error()
+	}
+	return f.Message
+}
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }

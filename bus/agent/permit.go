@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/cloudevents"
+	"podium/schemas"
+)
+
+const (
+	permitEvery   = time.Second     // how often a permit is asked for until it is answered
+	permitTimeout = 5 * time.Second // of asking once
+)
+
+// notPermitted is what a person reads of an effect that was refused. Nobody
+// does while the refusal holds: the request is of the past.
+const notPermitted = "The agent was not permitted to act."
+
+// PermitRequest returns the message by which an agent asks for leave to do what
+// a request asks it for. The id is a UUID that names the question: whoever has
+// not heard the answer asks again with the same one. It reports false when the
+// request names no shard, so that nobody could refuse.
+func PermitRequest(agent string, request *schemas.Event, id string, now time.Time) (bus.Message, bool, error) {
+	shard, asked := shardOf(agent, request)
+	if !asked {
+		return bus.Message{}, false, nil
+	}
+	question := schemas.PermitRequest{Envelope: schemas.Envelope{
+		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, cloudevents.SourceOf("")), Type: schemas.PermitRequestType,
+		Timestamp: now.UTC(), InReplyTo: request.ID,
+	}}
+	body, err := schemas.Marshal(question)
+	if err != nil {
+		return bus.Message{}, true, err
+	}
+	event := about(agent, request, &question.Envelope, body)
+	message, err := cloudevents.Encode(bus.PermitSubject(agent, shard), &event)
+	return message, true, err
+}
+
+// A permit is the leave to do what one delivery of a request asks for. It is
+// asked for once, however often the handler asks.
+type permit struct {
+	server    *server
+	request   *schemas.Event
+	question  bool   // it asks for no work: nobody is permitted anything
+	first     bool   // nobody was handed it before (see First)
+	supersede func() // leaves the request to another process, which was permitted since
+	log       zerolog.Logger
+
+	answered atomic.Bool
+	given    atomic.Bool // leave to act
+
+	mu      sync.Mutex
+	id      string
+	refusal error // once answered; nil is leave
+}
+
+// ask is Request.Permit.
+func (p *permit) ask(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.answered.Load() {
+		return p.refusal
+	}
+	if p.question {
+		p.settle(&schemas.PermitAnswer{Reason: schemas.PermitQuestion})
+		return p.refusal
+	}
+	if p.brought() {
+		p.give() // nobody else was ever handed this leave
+		return nil
+	}
+	if p.id == "" {
+		p.id = uuid.NewString()
+	}
+	answers, done := p.server.awaitPermit(p.id)
+	defer done()
+	for {
+		asked, err := p.publish(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !asked:
+			p.give()
+			return nil
+		}
+		again := time.NewTimer(permitEvery)
+		select {
+		case answer := <-answers:
+			again.Stop()
+			p.settle(&answer)
+			return p.refusal
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return fmt.Errorf("no answer to the question for a permit: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// publish asks once. It fails when asking again cannot help.
+func (p *permit) publish(ctx context.Context) (asked bool, err error) {
+	message, asked, err := PermitRequest(p.server.worker.Name(), p.request, p.id, time.Now())
+	if err != nil || !asked {
+		return asked, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, permitTimeout)
+	defer cancel()
+	_, err = p.server.worker.Publish(ctx, message)
+	if slices.ContainsFunc([]error{bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed}, func(final error) bool { return errors.Is(err, final) }) {
+		return true, fmt.Errorf("ask for a permit: %w", err)
+	}
+	if err != nil {
+		p.log.Warn().Err(err).Msg("a permit is not asked for yet; trying again")
+	}
+	return true, nil
+}
+
+func (p *permit) give() {
+	p.given.Store(true)
+	p.answered.Store(true)
+}
+
+func (p *permit) settle(answer *schemas.PermitAnswer) {
+	if answer.Granted {
+		p.give()
+		return
+	}
+	p.answered.Store(true)
+	p.log.Info().Str("reason", string(answer.Reason)).Msg("the effect is not permitted")
+	if answer.Reason == schemas.PermitGone {
+		p.supersede()
+	}
+	p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: fmt.Errorf("%w: %s", bus.ErrNotPermitted, answer.Reason)}
+}
+
+// doubt marks an error that says nothing of an effect which was permitted: nobody
+// knows whether it has happened. What a handler says itself is about what it was
+// permitted: before that has been decided, it knows nothing of a process that was
+// handed the request earlier, and may be at work by a leave of its own.
+func (p *permit) doubt(err error) error {
+	failure, told := errors.AsType[*Failure](err)
+	switch {
+	case p.shared():
+	case told || !p.given.Load():
+		return err
+	}
+	if !told {
+		return &Failure{Unknown: true, Err: err}
+	}
+	doubted := *failure
+	doubted.Unknown = true
+	return &doubted
+}
+
+// acted reports whether what this request asks for may have happened, by this
+// process or by another that was handed it earlier.
+func (p *permit) acted() bool { return p.given.Load() || p.shared() }
+
+// brought reports whether the leave that came along with the request is this
+// delivery's to use.
+func (p *permit) brought() bool { return p.request.Permit != "" && p.first }
+
+// shared reports whether another process may have been permitted what this one has
+// not asked for, or has not heard of: one that was handed the request before, one that
+// is handed another copy meanwhile, or one that had an earlier attempt. The last two
+// are for agents that act outside alone to care about.
+func (p *permit) shared() bool {
+	_, asked := shardOf(p.server.worker.Name(), p.request)
+	alone := p.brought() || p.first && p.request.Attempt <= 1 && p.server.config.Agent.SideEffects != schemas.SideEffectsExternal
+	return asked && !p.question && !alone && !p.answered.Load()
+}
+
+// awaitPermit passes the answer to one question on until done is called.
+func (s *server) awaitPermit(id string) (answers <-chan schemas.PermitAnswer, done func()) {
+	waiting := make(chan schemas.PermitAnswer, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.permits[id] = waiting
+	return waiting, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.permits, id)
+	}
+}
+
+// listenForPermits passes the answers to permits on to the handlers that wait. Those
+// of other processes are heard too.
+func (s *server) listenForPermits(ctx context.Context) {
+	for {
+		select {
+		case answer, open := <-s.worker.Permitted():
+			if !open {
+				return
+			}
+			s.mu.Lock()
+			waiting := s.permits[answer.Permit]
+			s.mu.Unlock()
+			select {
+			case waiting <- answer:
+			default: // nobody waits, or the answer came twice
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

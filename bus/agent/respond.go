@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/backoff"
+	"podium/bus/cloudevents"
+	"podium/schemas"
+)
+
+// neutralFailure is what a person reads of an error that is not a *Failure.
+const neutralFailure = "The agent could not complete the task."
+
+// An outgoingResponse is a response and where it goes.
+type outgoingResponse struct {
+	subject string
+	event   schemas.Event
+	acted   bool // what was permitted outside may have happened: it is never merely failed
+	// refused: the agent was not permitted to act. It holds for this delivery alone: when the
+	// request comes again, whoever made it may want its effect after all.
+	refused bool
+}
+
+// ReplySubjects returns where the response to a request and its progress go: to
+// the shard that the request names in replyto, else to the work stream. A
+// replyto that is not this agent's own to write is ignored.
+func ReplySubjects(agent string, e *schemas.Event) (response, progress string) {
+	shard, named := shardOf(agent, e)
+	if !named {
+		return bus.ServiceSubject(agent, string(bus.KindResponse)), bus.ServiceSubject(agent, string(bus.KindProgress))
+	}
+	return bus.ResponseSubject(agent, shard), bus.ProgressSubject(agent, shard)
+}
+
+// shardOf returns the shard that a request to an agent names in replyto.
+func shardOf(agent string, e *schemas.Event) (shard int, named bool) {
+	parsed, err := bus.ParseSubject(e.ReplyTo)
+	return parsed.Shard, err == nil && parsed.Kind == bus.KindResponse && parsed.Agent == agent && parsed.Shard >= 0
+}
+
+// about returns the event of a documented message of an agent about a request.
+func about(agent string, e *schemas.Event, envelope *schemas.Envelope, body []byte) schemas.Event {
+	return schemas.Event{
+		ID:              envelope.MessageID,
+		Source:          cloudevents.SourceOf(agent),
+		Type:            "podium." + envelope.Type + ".v1",
+		Subject:         e.Subject,
+		Time:            envelope.Timestamp,
+		DataContentType: schemas.MediaTypeJSON,
+		DataSchema:      schemas.SchemaID(envelope.Type),
+		PartitionKey:    e.PartitionKey,
+		CorrelationID:   e.CorrelationID,
+		CausationID:     e.ID,
+		Attempt:         e.Attempt,
+		EffectID:        e.EffectID,
+		TraceParent:     e.TraceParent,
+		Data:            body,
+	}
+}
+
+func (s *server) envelope(request *Request, kind, id string) schemas.Envelope {
+	return schemas.Envelope{
+		MessageID: id, From: s.worker.Name(), To: request.From, Type: kind,
+		Timestamp: time.Now().UTC(), InReplyTo: request.MessageID,
+	}
+}
+
+func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.ResponsePayload) (outgoingResponse, error) {
+	response := schemas.ExecutionResponse{
+		Envelope: s.envelope(request, schemas.ExecutionResponseType, schemas.ResponseID(e.ID)),
+		Payload:  *payload,
+	}
+	body, err := schemas.Marshal(response)
+	if err != nil {
+		return outgoingResponse{}, err
+	}
+	subject, _ := ReplySubjects(s.worker.Name(), e)
+	return outgoingResponse{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
+}
+
+// completed returns the response that holds a result. acted is whether the handler
+// may have done what it was permitted.
+func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result, acted bool) outgoingResponse {
+	payload := s.payload(request, schemas.StatusCompleted, started)
+	payload.Result = result
+	made, err := s.answer(e, request, payload)
+	if err != nil {
+		return s.failed(e, request, started, &Failure{Unknown: acted, Err: fmt.Errorf("the handler's result is not JSON: %w", err)})
+	}
+	made.acted = acted
+	return made
+}
+
+// failed returns the failed response of an error (see Handler).
+func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) outgoingResponse {
+	description, permanent, unknown := neutralFailure, false, false
+	var category schemas.FailureCategory
+	if failure, ok := errors.AsType[*Failure](err); ok {
+		permanent, unknown, category = failure.Permanent, failure.Unknown, failure.Category
+		if failure.Message != "" {
+			description = failure.Message
+		}
+	}
+	resolution, details := schemas.ResolutionDeferred, "another attempt may help"
+	if permanent {
+		resolution, details = schemas.ResolutionEscalated, "no other attempt can help"
+	}
+	payload := s.payload(request, schemas.StatusFailed, started)
+	issue := schemas.Issue{
+		IssueID: schemas.ResponseID(e.ID), TaskID: e.Subject, Agent: s.worker.Name(), Severity: "high",
+		Description: description, Resolution: resolution, ResolutionDetails: details,
+		EffectUnknown: unknown, Category: category,
+	}
+	if tasks := request.Payload.Tasks; len(tasks) > 0 {
+		issue.TaskID = tasks[0].TaskID
+	}
+	if issue.TaskID == "" {
+		issue.TaskID = request.Payload.PlanID
+	}
+	payload.IssuesEncountered = []schemas.Issue{issue}
+	made, err := s.answer(e, request, payload)
+	if err != nil { // only a message that is not UTF-8 cannot be written
+		payload.IssuesEncountered[0].Description = neutralFailure
+		made, _ = s.answer(e, request, payload)
+	}
+	return made
+}
+
+func (s *server) payload(request *Request, status schemas.ResponseStatus, started time.Time) *schemas.ResponsePayload {
+	summary := schemas.ExecutionSummary{TotalTasks: len(request.Payload.Tasks)}
+	if status == schemas.StatusCompleted {
+		summary.TasksCompleted, summary.CompletionPercentage = summary.TotalTasks, 100
+	} else {
+		summary.TasksFailed = summary.TotalTasks
+	}
+	took := time.Since(started).Seconds()
+	return &schemas.ResponsePayload{
+		Status: status, PlanID: request.Payload.PlanID, ExecutionSummary: &summary,
+		ResourceUsage: &schemas.ResourceUsage{
+			TimeElapsedSeconds:  took,
+			AgentExecutionTimes: map[string]float64{s.worker.Name(): took},
+		},
+	}
+}
+
+// elsewhereAfter is after how many tries, about 20 seconds, every other one goes to
+// the work stream instead of a shard: the shard may be one that is not there.
+const elsewhereAfter = 10
+
+// publish puts an answer on the bus and tries again until it is there, the lease
+// is lost, or the bus refuses for good. An answer that is too large becomes a
+// failed one; a large body becomes a reference. One that its shard does not take
+// is offered to the work stream in the end, from where it is forwarded: so a request
+// that names a shard which is not there takes nobody's slot for ever.
+func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schemas.Event, request *Request, log zerolog.Logger) error {
+	var trouble backoff.Backoff
+	replaced, subject := false, given.subject
+	for tries := 1; ; tries++ {
+		if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
+			return cause
+		}
+		err := s.publishOnce(ctx, given)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, bus.ErrTooLarge) && !replaced:
+			replaced = true
+			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
+			continue
+		case slices.ContainsFunc([]error{bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent}, func(final error) bool { return errors.Is(err, final) }):
+			log.Error().Err(err).Msg("a response cannot be published")
+			return err
+		}
+		if s.draining.Load() && errors.Is(err, bus.ErrFull) {
+			return err // there will be no room before the process ends
+		}
+		if errors.Is(err, bus.ErrFull) {
+			log.Debug().Err(err).Msg("a response waits for room on the ledger")
+		} else {
+			log.Warn().Err(err).Msg("a response is not published yet; trying again")
+		}
+		if given.subject = subject; tries >= elsewhereAfter && tries%2 == 1 {
+			given.subject = bus.ServiceSubject(s.worker.Name(), string(bus.KindResponse))
+		}
+		if err := trouble.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// publishOnce tries even when ctx has ended: work that is done is worth one try.
+func (s *server) publishOnce(ctx context.Context, given *outgoingResponse) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
+	defer cancel()
+	if err := artifact.Offload(ctx, s.worker.Artifacts(given.event.CausationID), &given.event); err != nil {
+		return err
+	}
+	message, err := cloudevents.Encode(given.subject, &given.event)
+	if err != nil {
+		return err
+	}
+	_, err = s.worker.Publish(ctx, message)
+	return err
+}

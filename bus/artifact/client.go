@@ -1,0 +1,149 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"podium/bus"
+	"podium/bus/backoff"
+	"podium/schemas"
+)
+
+// NewClient returns an agent's half of the artifact service, over its Ask, for
+// one request: what that request names can be read with the grants in it, and what
+// is put comes back with the grant that an answer has to repeat. It holds one
+// artifact in memory while it is put; over MaxSize Put fails with ErrTooLarge.
+// While the service has no room it tries again, until ctx ends.
+func NewClient(ask func(ctx context.Context, service string, body []byte) ([]byte, error), request string) bus.Artifacts {
+	return &client{ask: ask, request: request}
+}
+
+type client struct {
+	ask     func(ctx context.Context, service string, body []byte) ([]byte, error)
+	request string
+}
+
+func (a *client) call(ctx context.Context, frame artifactFrame, content []byte) (artifactFrame, []byte, error) {
+	body, err := encodeFrame(frame, content)
+	if err != nil {
+		return artifactFrame{}, nil, err
+	}
+	var trouble backoff.Backoff
+	for {
+		reply, piece, err := a.once(ctx, frame.Op, body)
+		if !errors.Is(err, errBusy) {
+			return reply, piece, err
+		}
+		if trouble.Wait(ctx) != nil {
+			return artifactFrame{}, nil, &bus.TemporaryError{Op: frame.Op + " an artifact", Err: err}
+		}
+	}
+}
+
+func (a *client) once(ctx context.Context, op string, body []byte) (artifactFrame, []byte, error) {
+	answer, err := a.ask(ctx, bus.ServiceArtifact, body)
+	if err != nil {
+		return artifactFrame{}, nil, err
+	}
+	reply, piece, err := decodeFrame(answer)
+	switch {
+	case err != nil:
+		return artifactFrame{}, nil, err
+	case reply.Error == "":
+		return reply, piece, nil
+	}
+	if known, ok := artifactErrors()[reply.Error]; ok {
+		return artifactFrame{}, nil, fmt.Errorf("%s an artifact: %w", op, known)
+	}
+	return artifactFrame{}, nil, fmt.Errorf("%s an artifact: %s", op, reply.Error)
+}
+
+// Put implements Artifacts.
+func (a *client) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	content, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return schemas.Artifact{}, fmt.Errorf("read the artifact: %w", err)
+	}
+	if len(content) > MaxSize {
+		return schemas.Artifact{}, fmt.Errorf("put an artifact: %w", bus.ErrTooLarge)
+	}
+	put := func(piece []byte) (artifactFrame, error) {
+		reply, _, err := a.call(ctx, artifactFrame{Op: "put", MediaType: mediaType}, piece)
+		return reply, err
+	}
+	var reply artifactFrame
+	if len(content) <= ChunkSize {
+		reply, err = put(content)
+	} else {
+		sum := sha256.Sum256(content)
+		whole := artifactFrame{Op: "join", MediaType: mediaType, SHA256: hex.EncodeToString(sum[:])}
+		for rest := content; len(rest) > 0; rest = rest[min(ChunkSize, len(rest)):] {
+			part, err := put(rest[:min(ChunkSize, len(rest))])
+			if err != nil {
+				return schemas.Artifact{}, err
+			}
+			whole.Parts, whole.Grants = append(whole.Parts, part.SHA256), append(whole.Grants, part.Grant)
+		}
+		reply, _, err = a.call(ctx, whole, nil)
+	}
+	if err != nil {
+		return schemas.Artifact{}, err
+	}
+	return schemas.Artifact{SHA256: reply.SHA256, Size: reply.Size, MediaType: mediaType, Grant: reply.Grant}, nil
+}
+
+// Get implements Artifacts. The first piece is fetched at once.
+func (a *client) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+	r := &pieces{ctx: ctx, artifacts: a, artifact: artifact}
+	if err := r.fetch(); err != nil {
+		return nil, err
+	}
+	return Verify(r, artifact.SHA256), nil
+}
+
+// pieces reads an artifact piece by piece.
+type pieces struct {
+	ctx       context.Context //nolint:containedctx // io.Reader has no room for the one of Get
+	artifacts *client
+	artifact  schemas.Artifact
+	piece     []byte
+	offset    int64 // of the end of piece
+	size      int64
+}
+
+func (r *pieces) fetch() error {
+	reply, piece, err := r.artifacts.call(r.ctx, artifactFrame{
+		Op: "get", Request: r.artifacts.request, SHA256: r.artifact.SHA256, Grant: r.artifact.Grant, Offset: r.offset,
+	}, nil)
+	if err != nil {
+		return err
+	}
+	if len(piece) == 0 && reply.Size > r.offset {
+		return io.ErrUnexpectedEOF
+	}
+	r.piece, r.size = piece, reply.Size
+	r.offset += int64(len(piece))
+	return nil
+}
+
+// Read implements io.Reader.
+func (r *pieces) Read(p []byte) (int, error) {
+	if len(r.piece) == 0 {
+		if r.offset >= r.size {
+			return 0, io.EOF
+		}
+		if err := r.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.piece)
+	r.piece = r.piece[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (r *pieces) Close() error { return nil }

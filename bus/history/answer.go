@@ -1,0 +1,74 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/cloudevents"
+	"podium/schemas"
+)
+
+// AnswerText assembles the words of a settled run's answer as its delivery has
+// them: the parts in order, below what failed, told in the run's language. It is
+// empty while the run is not settled, and when the work has no words of its own;
+// what its profile says instead then stands in the delivery alone. Parts that are
+// too large for a record are read from the ledger, or from the object store when
+// the ledger is a Core.
+func AnswerText(ctx context.Context, ledger bus.Ledger, run schemas.Run) (string, error) {
+	parts := make([]string, len(run.Answer))
+	for i := range run.Answer {
+		text, err := bodyText(ctx, ledger, run.Session, run.Answer[i].Body)
+		if err != nil {
+			return "", fmt.Errorf("answer of run %s: %w", run.ID, err)
+		}
+		parts[i] = text
+	}
+	return schemas.AnswerText(parts, run.Error, run.Language), nil
+}
+
+// bodyText returns the text that a Body of a session stands for.
+func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schemas.Body) (string, error) {
+	if body.Sequence == 0 {
+		return body.Text, nil
+	}
+	stream, _ := sessionPlace(ledger, session)
+	message, err := ledger.Get(ctx, stream, body.Sequence)
+	if err != nil {
+		return "", err
+	}
+	response, err := readResponse(ctx, ledger, message)
+	if err != nil {
+		return "", fmt.Errorf("message %d of %s: %w", message.Sequence, message.Stream, err)
+	}
+	if response.Payload.Result == nil {
+		return "", nil
+	}
+	text := response.Payload.Result.Text
+	if end := body.Offset + body.Size; body.Offset >= 0 && body.Offset <= end && end <= len(text) {
+		text = text[body.Offset:end]
+	}
+	return text, nil
+}
+
+func readResponse(ctx context.Context, ledger bus.Ledger, message bus.Message) (schemas.ExecutionResponse, error) {
+	e, err := cloudevents.Decode(message)
+	if err != nil {
+		return schemas.ExecutionResponse{}, err
+	}
+	if e.Artifact != nil {
+		core, ok := ledger.(bus.Core)
+		if !ok {
+			return schemas.ExecutionResponse{}, errors.New("its body stands in the object store, which is out of reach here")
+		}
+		if err := artifact.Resolve(ctx, core.Artifacts(), &e); err != nil {
+			return schemas.ExecutionResponse{}, err
+		}
+	}
+	if e.Type != schemas.TypeExecutionResponse {
+		return schemas.ExecutionResponse{}, &bus.MalformedError{Detail: "it is not a " + schemas.TypeExecutionResponse}
+	}
+	return schemas.DecodeExecutionResponse(e.Data)
+}

@@ -1,0 +1,111 @@
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"podium/bus"
+	"podium/bus/jetstream/wire"
+	"podium/schemas"
+)
+
+// maxIndexes is how many artifacts the places of their chunks are kept of: with at
+// most 512 chunks each, 8 MiB.
+const maxIndexes = 1024
+
+// A chunk is one message of an object and where its bytes begin in it.
+type chunk struct {
+	sequence uint64
+	offset   int64
+}
+
+// chunkIndex remembers where chunks are, so that the pieces of a large artifact
+// are not a read from its beginning each.
+type chunkIndex struct {
+	mu      sync.Mutex
+	objects map[string][]chunk // by the subject of the chunks, each list from the first on
+}
+
+// known returns what is known of an object's chunks; it is not to be changed.
+func (x *chunkIndex) known(subject string) []chunk {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.objects[subject]
+}
+
+// learn keeps the longer list. When there are too many, all are forgotten.
+func (x *chunkIndex) learn(subject string, chunks []chunk) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.objects == nil || len(x.objects) >= maxIndexes {
+		x.objects = make(map[string][]chunk)
+	}
+	if len(chunks) > len(x.objects[subject]) {
+		x.objects[subject] = chunks
+	}
+}
+
+// Part implements bus.ArtifactStore.
+func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
+	const op = "get a piece of an artifact"
+	if !schemas.ValidHash(sha256) {
+		return nil, 0, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
+	}
+	objects, err := a.open(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := objects.GetInfo(ctx, sha256)
+	if err != nil {
+		return nil, 0, wire.ClassifyStore(op, wire.NotFound(err))
+	}
+	size := int64(info.Size) //nolint:gosec // below 64 MiB
+	limit = int(min(int64(limit), size-offset))
+	if limit <= 0 || offset < 0 {
+		return nil, size, nil
+	}
+	piece, err := a.collect(ctx, info, offset, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", op, err)
+	}
+	return piece, size, nil
+}
+
+// collect reads from the last known chunk that begins at or before the offset.
+func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offset int64, limit int) ([]byte, error) {
+	o := &object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
+	known := a.core.chunks.known(o.subject)
+	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return cmp.Compare(c.offset, offset) })
+	if !found {
+		at--
+	}
+	begins := int64(0) // of the next chunk
+	at = max(at, 0)
+	if at < len(known) {
+		begins, o.last, o.left = known[at].offset, known[at].sequence-1, o.left-uint32(at) //nolint:gosec // at most 512
+	}
+	chunks := known[:at:at]
+	piece := make([]byte, 0, limit)
+	for len(piece) < limit {
+		if o.left == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		if err := o.fetch(); err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, chunk{sequence: o.last, offset: begins})
+		size := int64(len(o.piece))
+		if skip := offset + int64(len(piece)) - begins; skip < size {
+			piece = append(piece, o.piece[skip:min(size, skip+int64(limit-len(piece)))]...)
+		}
+		begins += size
+	}
+	a.core.chunks.learn(o.subject, chunks)
+	return piece, nil
+}

@@ -1,0 +1,160 @@
+// Package wire is the connection to a NATS server and the words of its protocol: how to
+// connect and to stay connected ([Endpoint]), what an acknowledgement, a delivery and an
+// error of the server say, and which headers are the server's own.
+//
+// Every error that leaves it has the meaning that package bus knows. It knows no stream,
+// no consumer and no subject of a ledger.
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+)
+
+const (
+	dialWait      = 5 * time.Second
+	reconnectWait = 100 * time.Millisecond
+	jitter        = 100 * time.Millisecond
+	pingInterval  = 10 * time.Second
+	// DrainWait is how long a connection that is closed may take over what is under way.
+	DrainWait = 5 * time.Second
+	// FirstBackoff is the first wait between two tries to reach what is away.
+	FirstBackoff = 50 * time.Millisecond
+	// LongestBackoff is what it doubles up to.
+	LongestBackoff = 2 * time.Second
+)
+
+// RequestWait ends a request whose caller has set no deadline. Behind many
+// publishes, each with its own fsync, an answer takes seconds.
+const RequestWait = 20 * time.Second
+
+// InProcess is a server in this process.
+type InProcess interface {
+	InProcessConn() (net.Conn, error)
+}
+
+// An Endpoint is where and as whom to connect.
+type Endpoint struct {
+	URL      string
+	Process  InProcess
+	SeedFile string
+	Name     string
+	Inbox    string      // prefix of the inboxes; empty is the library's own
+	Returned *Signal     // raised after every reconnect
+	Lost     func()      // called when the connection is lost; may be nil
+	Failed   func(error) // hears asynchronous errors; may be nil
+	Closed   func()      // called when the connection is closed for good; may be nil
+	Logger   zerolog.Logger
+}
+
+// A Signal wakes everyone who waits for it, as often as it is raised.
+type Signal struct {
+	mu      sync.Mutex
+	current chan struct{}
+}
+
+// NewSignal returns a signal that was never raised.
+func NewSignal() *Signal { return &Signal{current: make(chan struct{})} }
+
+// Next returns a channel that is closed when the signal is raised next.
+func (s *Signal) Next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// Raise wakes everyone who waits.
+func (s *Signal) Raise() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.current)
+	s.current = make(chan struct{})
+}
+
+// Connect opens a connection that comes back by itself for as long as it is not
+// closed. Nothing is buffered while it is away: a publish fails at once, so that
+// its outcome is never in doubt for longer than needed. A server that is away is a
+// temporary error.
+func (e Endpoint) Connect(ctx context.Context) (*nats.Conn, error) {
+	e.Logger = e.Logger.With().Str("connection", e.Name).Logger()
+	options := []nats.Option{
+		nats.Name(e.Name),
+		nats.Timeout(dialWait),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait),
+		nats.ReconnectJitter(jitter, jitter),
+		nats.ReconnectBufSize(-1),
+		nats.PingInterval(pingInterval),
+		nats.DrainTimeout(DrainWait),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { e.report(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				e.Logger.Warn().Err(err).Msg("the connection to the ledger is lost")
+			}
+			if e.Lost != nil {
+				e.Lost()
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			e.Logger.Info().Msg("the connection to the ledger is back")
+			e.Returned.Raise()
+		}),
+	}
+	if e.Closed != nil {
+		options = append(options, nats.ClosedHandler(func(*nats.Conn) { e.Closed() }))
+	}
+	if e.SeedFile != "" {
+		key, err := nats.NkeyOptionFromSeed(e.SeedFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the credentials: %w", err)
+		}
+		options = append(options, key)
+	}
+	if e.Process != nil {
+		options = append(options, nats.InProcessServer(e.Process))
+	}
+	if e.Inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(e.Inbox))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dialing := newDialer(ctx)
+	defer dialing.settle()
+	options = append(options, nats.SetCustomDialer(dialing), nats.SkipHostLookup()) // names are looked up by the dialer, which can be stopped
+	connection, err := nats.Connect(e.URL, options...)
+	if err != nil {
+		return nil, e.refusal(ctx, err)
+	}
+	return connection, nil
+}
+
+// report logs an asynchronous error without its text, which quotes subjects.
+func (e Endpoint) report(err error) {
+	if e.Failed != nil {
+		e.Failed(err)
+	}
+	kind := "other"
+	switch {
+	case errors.Is(err, nats.ErrPermissionViolation):
+		kind = "permission"
+	case errors.Is(err, nats.ErrSlowConsumer):
+		kind = "slow consumer"
+	}
+	e.Logger.Warn().Str("kind", kind).Msg("the ledger's server reports an error")
+}
+
+// Bounded gives a request an end when its caller did not.
+func Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, RequestWait)
+}

@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"context"
+
+	"podium/bus"
+	"podium/bus/artifact"
+	"podium/schemas"
+	"podium/supervisor/session"
+)
+
+// An Input is one that came before, and what a Body that points at it stands for, whole.
+type Input struct {
+	Read    session.Input
+	Content schemas.Result
+}
+
+// ReadInput reads an input of a shard again.
+func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (Input, error) {
+	message, err := core.Get(ctx, bus.ShardStream(shard), sequence)
+	if err != nil {
+		return Input{}, err
+	}
+	event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
+	if err != nil {
+		return Input{}, err
+	}
+	input, err := session.Read(event, "", sequence)
+	return Input{input, input.Content()}, err
+}
+
+// Took reports whether a record of a session has an input of that sequence as its cause.
+// It reads from the newest record back to those that have taken earlier inputs.
+func Took(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
+	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
+	for err == nil {
+		var stored Record
+		if stored, _, err = ReadRecord(ctx, core.Artifacts(), message); err != nil {
+			break
+		}
+		earlier := stored.Previous == 0
+		for transition := range stored.Transitions() {
+			cause := transition.Cause.Sequence
+			if cause == sequence {
+				return true, nil
+			}
+			earlier = earlier || cause > 0 && cause < sequence
+		}
+		if earlier {
+			return false, nil
+		}
+		message, err = core.Get(ctx, message.Stream, stored.Previous)
+	}
+	return false, err
+}

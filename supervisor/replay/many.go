@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"podium/bus"
+	"podium/supervisor/session"
+)
+
+// What bounds the reading of many sessions: chunks of so many, so many chunks at
+// a time, and in each so many sessions at a time.
+const (
+	chunkSize     = 512
+	chunksAtOnce  = 8
+	sessionAtOnce = 8
+)
+
+// LoadMany reads sessions, many at a time. They come in an order that depends on the
+// ledger alone; one that has no record is left out. One that cannot be read is there
+// with Unread set: that holds it back, and no other.
+func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*Session, error) {
+	chunks := slices.Collect(slices.Chunk(ids, chunkSize))
+	found := make([][]*Session, len(chunks))
+	err := inParallel(len(chunks), chunksAtOnce, func(i int) (err error) {
+		found[i], err = loadChunk(ctx, core, shard, chunks[i])
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
+// loadChunk loads sessions in the order of their newest records.
+func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*Session, error) {
+	messages, err := core.LastOf(ctx, shard, subjects(core, ids))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(messages, func(a, b bus.Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	found := make([]*Session, len(messages))
+	err = inParallel(len(messages), sessionAtOnce, func(i int) error {
+		subject, err := bus.ParseSubject(messages[i].Subject)
+		if err != nil {
+			return err
+		}
+		found[i], err = LoadFrom(ctx, core, subject.Session, messages[i])
+		if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
+			found[i], err = &Session{State: session.New(subject.Session), Unread: true}, nil
+		}
+		return err
+	})
+	return found, err
+}
+
+// Newest returns the sequence of the newest record of each session that has one.
+func Newest(ctx context.Context, core bus.Core, shard int, ids []string) (map[string]uint64, error) {
+	records := make(map[string]uint64, len(ids))
+	for chunk := range slices.Chunk(ids, chunkSize) {
+		found, err := core.LastOf(ctx, shard, subjects(core, chunk))
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			subject, err := bus.ParseSubject(found[i].Subject)
+			if err != nil {
+				return nil, err
+			}
+			records[subject.Session] = found[i].Sequence
+		}
+	}
+	return records, nil
+}
+
+func subjects(core bus.Core, ids []string) []string {
+	subjects := make([]string, len(ids))
+	for i, id := range ids {
+		subjects[i] = bus.SessionSubject(id, core.Shards())
+	}
+	return subjects
+}
+
+// inParallel calls do with 0 to n-1, a few at a time. After an error it begins no
+// more, and returns the one of the smallest number.
+func inParallel(n, atOnce int, do func(i int) error) error {
+	var (
+		next    atomic.Int64
+		failed  atomic.Bool
+		workers sync.WaitGroup
+		errs    = make([]error, n)
+	)
+	for range min(n, atOnce) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if errs[i] = do(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

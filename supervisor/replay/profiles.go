@@ -1,0 +1,85 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"podium/bus"
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// Profiles holds the profiles in force by name, and every profile that a run
+// has pinned by hash. It is safe for use by several goroutines.
+type Profiles struct {
+	artifacts bus.Artifacts
+	current   map[string]*plan.Profile
+
+	mu     sync.Mutex
+	byHash map[string]*plan.Profile
+}
+
+// NewProfiles compiles the profiles in force and keeps a copy of each in the
+// object store, so that a run which pins one can always be decided again.
+func NewProfiles(ctx context.Context, artifacts bus.Artifacts, sources []schemas.Profile) (*Profiles, error) {
+	profiles := &Profiles{artifacts: artifacts, current: map[string]*plan.Profile{}, byHash: map[string]*plan.Profile{}}
+	for i := range sources {
+		compiled, err := plan.Compile(sources[i])
+		if err != nil {
+			return nil, err
+		}
+		body, err := schemas.Marshal(sources[i])
+		if err != nil {
+			return nil, err
+		}
+		if _, err = artifacts.Put(ctx, bytes.NewReader(body), schemas.MediaTypeJSON); err != nil {
+			return nil, fmt.Errorf("store profile %q: %w", sources[i].Name, err)
+		}
+		profiles.current[compiled.Name], profiles.byHash[compiled.Hash] = compiled, compiled
+	}
+	return profiles, nil
+}
+
+// Current returns the profile in force of that name, or nil.
+func (p *Profiles) Current(name string) *plan.Profile { return p.current[name] }
+
+// Pinned returns a profile by hash if it has been fetched, or nil.
+func (p *Profiles) Pinned(hash string) *plan.Profile {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byHash[hash]
+}
+
+// Fetch returns a profile by hash, from the object store if need be.
+func (p *Profiles) Fetch(ctx context.Context, hash string) (*plan.Profile, error) {
+	if known := p.Pinned(hash); known != nil {
+		return known, nil
+	}
+	r, err := p.artifacts.Get(ctx, schemas.Artifact{SHA256: hash})
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", hash, err)
+	}
+	body, err := io.ReadAll(r)
+	if closing := r.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", hash, err)
+	}
+	var source schemas.Profile
+	if err = schemas.Unmarshal(body, &source); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", hash, err)
+	}
+	compiled, err := plan.Compile(source)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", hash, err)
+	}
+	compiled.Hash = hash
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byHash[hash] = compiled
+	return compiled, nil
+}

@@ -1,0 +1,79 @@
+package replay
+
+import (
+	"context"
+
+	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/history"
+	"podium/schemas"
+	"podium/supervisor/session"
+)
+
+// FormerRun reads a run that is over, as it stood before a record of its session.
+func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
+	opened, err := history.OpenSession(ctx, core, id)
+	if err != nil {
+		return nil, err
+	}
+	former := &session.Former{Number: run}
+	for stored, err := range opened.Run(ctx, run) {
+		if err != nil {
+			return nil, err
+		}
+		if stored.Number >= record {
+			break
+		}
+		former.Apply(&stored.Record)
+	}
+	if hash := former.ProfileHash(); hash != "" {
+		former.Profile, err = profiles.Fetch(ctx, hash)
+	}
+	return former, err
+}
+
+// Response returns what the end of a run owed to whoever asked: the same byte for byte as
+// it was then, because it follows from the same record. Nothing when it has not ended.
+func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {
+	ended, err := endOf(ctx, core, shard, id, run)
+	if err != nil || ended == nil {
+		return nil, err
+	}
+	var failed error
+	env := session.Env{Shard: shard, Grants: grants, Read: func(body schemas.Body) schemas.Result {
+		input, err := ReadInput(ctx, core, shard, body.Sequence)
+		if err != nil {
+			failed = err
+		}
+		return input.Content
+	}}
+	outputs, err := session.Answers(env, &ended.State, ended.Last.Last())
+	if failed != nil {
+		return nil, failed
+	}
+	return outputs, err
+}
+
+// endOf reads a session as it was when a run had ended; nil when it has not.
+func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*Session, error) {
+	opened, err := history.OpenSession(ctx, core, id)
+	if err != nil {
+		return nil, err
+	}
+	for record, err := range opened.Run(ctx, run) {
+		if err != nil {
+			return nil, err
+		}
+		for fact := range record.AllFacts() {
+			if fact.RunEnded == nil || fact.RunEnded.Run != run {
+				continue
+			}
+			message, err := core.Get(ctx, bus.ShardStream(shard), record.Sequence)
+			if err != nil {
+				return nil, err
+			}
+			return LoadFrom(ctx, core, id, message)
+		}
+	}
+	return nil, nil
+}
