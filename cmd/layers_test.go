@@ -38,6 +38,10 @@ var layers = []struct {
 	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
 	{"supervisor", []string{"schemas", "bus", "supervisor/session", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/sim", []string{"schemas", "bus", "bus/memory", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	// Where mail and passwords may go without TLS is one rule for reading and for sending
+	// mail: below both, since neither sees the other.
+	{"cleartext", nil},
+	{"agents/mail", []string{"schemas", "bus", "cleartext"}},
 	{"agents/*", []string{"schemas", "bus"}},
 	{"agents/*/*", []string{"schemas", "bus"}},
 	// What the doors that speak HTTP say to programs is one thing, below both of them:
@@ -47,6 +51,7 @@ var layers = []struct {
 	{"ingest/admission", []string{"ingest/problem"}},
 	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
 	{"ingest/http", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	{"ingest/imap", []string{"schemas", "bus", "cleartext"}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
 	{"ingest/*", []string{"schemas", "bus"}},
 	{"ingest/*/*", []string{"schemas", "bus"}},
@@ -158,6 +163,8 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "agents/mail/smtpsink", true},
 		{"agents/mail", "agents/chat", false},
 		{"agents/mail", "supervisor", false},
+		{"agents/mail", "cleartext", true},
+		{"agents/chat", "cleartext", false},
 		{"ingest/imap", "agents/mail", false},
 		{"ingest/http", "ingest/problem", true},
 		{"ingest/http", "ingest/chat", false},

@@ -9,7 +9,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -140,9 +139,6 @@ func (a *Account) complete() error {
 	if a.TLS == TLSNone && a.Plaintext == nil && a.Username != "" && !isLocal(a.Host) {
 		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
 	}
-	if a.Plaintext == nil {
-		a.Plaintext = netip.Addr.IsLoopback
-	}
 	if a.Token != nil && a.Username == "" {
 		return errors.New("a token needs a username")
 	}
@@ -152,20 +148,6 @@ func (a *Account) complete() error {
 func isLocal(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
-}
-
-// errPlaintext reports a server to which nothing was said, since nothing may go there
-// without TLS.
-var errPlaintext = errors.New("the mail server's address is none to which anything may go without TLS: " +
-	"tls none is for this machine, and with cleartext: private for private networks")
-
-// control is asked before a connection without TLS is made: it is the address itself that
-// is judged, and not what its name was resolved to at another time.
-func (a *Account) control(_, address string, _ syscall.RawConn) error {
-	if at, err := netip.ParseAddrPort(address); err != nil || !a.Plaintext(at.Addr().Unmap()) {
-		return errPlaintext
-	}
-	return nil
 }
 
 // completeDelivery fills in and checks what is no matter of the connection.

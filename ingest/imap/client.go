@@ -13,6 +13,8 @@ import (
 
 	goimap "github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
+
+	"podium/cleartext"
 )
 
 const (
@@ -49,7 +51,7 @@ func dial(ctx context.Context, config Config) (MailSource, error) {
 		},
 	}
 	if config.Security == SecurityNone {
-		dialer.Control = ControlPlaintext(config.Plaintext)
+		dialer.Control = cleartext.ControlPlaintext(config.Plaintext)
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", config.address())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/cleartext"
 	"podium/schemas"
 )
 
@@ -194,8 +195,8 @@ func problem(err error) string {
 		return errToken.Error()
 	case errors.Is(err, ErrSilent):
 		return ErrSilent.Error()
-	case errors.Is(err, ErrPlaintext):
-		return ErrPlaintext.Error()
+	case errors.Is(err, cleartext.ErrPlaintext):
+		return cleartext.ErrPlaintext.Error()
 	case errors.Is(err, ErrTruncated):
 		return ErrTruncated.Error()
 	case errors.As(err, &answer):

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"podium/cleartext"
 	"podium/cmd/podium/config"
-	"podium/ingest/imap"
 )
 
 // What the file allows without TLS is what reading, sending and the canary are allowed.
@@ -23,7 +23,7 @@ func TestCleartextIsTheFilesWord(t *testing.T) {
 			}
 		}
 		account.SMTP.Host = "192.0.2.1"
-		if err := sendCanary(t.Context(), account, nil, "a@example.org", "a letter"); !errors.Is(err, imap.ErrPlaintext) {
+		if err := sendCanary(t.Context(), account, nil, "a@example.org", "a letter"); !errors.Is(err, cleartext.ErrPlaintext) {
 			t.Errorf("%q: the canary to a public address: %v", word, err)
 		}
 	}

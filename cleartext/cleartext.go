@@ -1,4 +1,11 @@
-package imap
+// Package cleartext keeps mail and passwords from crossing a network that they may not
+// cross without TLS.
+//
+// It judges the address that is connected to, not the name that led there: what a name
+// was resolved to earlier proves nothing. Which addresses are allowed is for the caller
+// to say; without a word only those of this machine are. Connections with TLS are none
+// of its business.
+package cleartext
 
 import (
 	"errors"
