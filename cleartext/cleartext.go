@@ -13,21 +13,21 @@ import (
 	"syscall"
 )
 
-// ErrPlaintext reports a server whose address is none to which mail and password may go
+// ErrForbidden reports a server whose address is none to which mail and password may go
 // without TLS. Nothing was said to it.
-var ErrPlaintext = errors.New("the mail server's address is none to which anything may go without TLS: " +
+var ErrForbidden = errors.New("the mail server's address is none to which anything may go without TLS: " +
 	"tls none is for this machine, and with cleartext: private for private networks")
 
-// ControlPlaintext returns what a net.Dialer asks before it connects, so that it is the
+// Control returns what a net.Dialer asks before it connects, so that it is the
 // address itself that is judged, and not what a name was resolved to at another time.
 // Without allowed it is one of this machine.
-func ControlPlaintext(allowed func(netip.Addr) bool) func(network, address string, conn syscall.RawConn) error {
+func Control(allowed func(netip.Addr) bool) func(network, address string, conn syscall.RawConn) error {
 	if allowed == nil {
 		allowed = netip.Addr.IsLoopback
 	}
 	return func(_, address string, _ syscall.RawConn) error {
 		if at, err := netip.ParseAddrPort(address); err != nil || !allowed(at.Addr().Unmap()) {
-			return ErrPlaintext
+			return ErrForbidden
 		}
 		return nil
 	}

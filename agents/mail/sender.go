@@ -183,7 +183,7 @@ func (s *sender) dial(ctx context.Context, network string) (net.Conn, error) {
 	}
 	var dialer net.Dialer
 	if s.account.TLS == TLSNone {
-		dialer.Control = cleartext.ControlPlaintext(s.account.Plaintext)
+		dialer.Control = cleartext.Control(s.account.Cleartext)
 	}
 	return dialer.DialContext(ctx, network, address)
 }

@@ -51,7 +51,7 @@ func dial(ctx context.Context, config Config) (MailSource, error) {
 		},
 	}
 	if config.Security == SecurityNone {
-		dialer.Control = cleartext.ControlPlaintext(config.Plaintext)
+		dialer.Control = cleartext.Control(config.Cleartext)
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", config.address())
 	if err != nil {

@@ -22,7 +22,7 @@ type Security string
 const (
 	SecurityTLS      Security = "tls"      // from the first byte (RFC 8314)
 	SecurityStartTLS Security = "starttls" // STARTTLS before the credentials
-	SecurityNone     Security = "none"     // on loopback, or where Plaintext allows it
+	SecurityNone     Security = "none"     // on loopback, or where Cleartext allows it
 )
 
 // A Config describes one mailbox of one account. The zero value of a field
@@ -34,10 +34,10 @@ type Config struct {
 	Host     string
 	Port     int      // default 993, or 143 without SecurityTLS
 	Security Security // default SecurityTLS
-	// Plaintext reports to which addresses SecurityNone may go, credentials included. It is
+	// Cleartext reports to which addresses SecurityNone may go, credentials included. It is
 	// asked for the one that is connected to, whatever its name was resolved to before.
 	// Default: those of this machine.
-	Plaintext func(netip.Addr) bool
+	Cleartext func(netip.Addr) bool
 	TLS       *tls.Config // default: the system's certificates
 
 	Username string
@@ -195,7 +195,7 @@ func (c Config) validate() error {
 	switch c.Security {
 	case SecurityTLS, SecurityStartTLS:
 	case SecurityNone:
-		if c.Plaintext == nil && !loopback(c.Host) {
+		if c.Cleartext == nil && !loopback(c.Host) {
 			found = append(found, errors.New("without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly"))
 		}
 	default:

@@ -195,8 +195,8 @@ func problem(err error) string {
 		return errToken.Error()
 	case errors.Is(err, ErrSilent):
 		return ErrSilent.Error()
-	case errors.Is(err, cleartext.ErrPlaintext):
-		return cleartext.ErrPlaintext.Error()
+	case errors.Is(err, cleartext.ErrForbidden):
+		return cleartext.ErrForbidden.Error()
 	case errors.Is(err, ErrTruncated):
 		return ErrTruncated.Error()
 	case errors.As(err, &answer):

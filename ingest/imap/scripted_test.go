@@ -541,7 +541,7 @@ func TestConfigIsCheckedAsAWhole(t *testing.T) {
 		}
 	}
 	settings := config("mail.example.org", 143)
-	settings.Plaintext = netip.Addr.IsPrivate
+	settings.Cleartext = netip.Addr.IsPrivate
 	if _, err := imap.New(settings, dependencies); err != nil {
 		t.Errorf("allowed explicitly: %v", err)
 	}

@@ -80,7 +80,7 @@ func MailboxConfig(settings *config.Config, data string, account *config.Account
 func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source, letters *messageid.Signer) imap.Config {
 	made := imap.Config{
 		Account: account.Name, Profile: account.Profile,
-		Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Plaintext: account.IMAP.Cleartext.Allows,
+		Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
 		Username: account.IMAP.Username, Mailbox: mailbox,
 		Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
 		Since:    since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),

@@ -52,7 +52,7 @@ func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Sou
 func mailAccount(settings *config.Config, account *config.Account, tokens *oauth.Source, letters *messageid.Signer) mail.Account {
 	smtp := &account.SMTP
 	made := mail.Account{
-		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS), Plaintext: smtp.Cleartext.Allows,
+		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS), Cleartext: smtp.Cleartext.Allows,
 		Username: smtp.Username, Password: string(smtp.Password), From: smtp.From,
 		Copies: smtp.Copies, Plain: smtp.PlainOnly(), AttachmentLimit: int64(smtp.AttachmentLimit),
 		Limits: mail.Limits(smtp.Limits), Sent: mail.Sent(smtp.Sent),

@@ -10,9 +10,9 @@ import (
 	"podium/ingest/imap/dovecot"
 )
 
-// TestPlaintextGoesWhereItMay: without TLS nothing is said to a server whose address is
+// TestCleartextGoesWhereItMay: without TLS nothing is said to a server whose address is
 // not allowed, whatever its name is; where it is allowed, the mailbox is read.
-func TestPlaintextGoesWhereItMay(t *testing.T) {
+func TestCleartextGoesWhereItMay(t *testing.T) {
 	t.Parallel()
 	server := dovecot.Start(t, dovecot.Options{})
 	for name, test := range map[string]struct {
@@ -28,9 +28,9 @@ func TestPlaintextGoesWhereItMay(t *testing.T) {
 		"a public address of IPv6":   {"2001:db8::1", netip.Addr.IsPrivate, false},
 	} {
 		settings := config(test.host, server.Port)
-		settings.Plaintext = test.allowed
+		settings.Cleartext = test.allowed
 		source, err := imap.Connect(t.Context(), settings)
-		if test.reads != (err == nil) || !test.reads && !errors.Is(err, cleartext.ErrPlaintext) {
+		if test.reads != (err == nil) || !test.reads && !errors.Is(err, cleartext.ErrForbidden) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if source != nil {

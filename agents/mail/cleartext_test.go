@@ -13,7 +13,7 @@ import (
 
 // Without TLS a password goes to the addresses that are allowed and nowhere else: it is
 // the address of the connection that is judged, not the name of the server.
-func TestPlaintextGoesWhereItMay(t *testing.T) {
+func TestCleartextGoesWhereItMay(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	for name, test := range map[string]struct {
@@ -40,7 +40,7 @@ func TestPlaintextGoesWhereItMay(t *testing.T) {
 					a.Host = test.host
 				}
 				if test.allowed != nil {
-					a.Plaintext = func(address netip.Addr) bool {
+					a.Cleartext = func(address netip.Addr) bool {
 						mu.Lock()
 						defer mu.Unlock()
 						asked = append(asked, address.String())
@@ -62,13 +62,13 @@ func TestPlaintextGoesWhereItMay(t *testing.T) {
 }
 
 // A password in clear is refused before anything is connected, where nothing allows it.
-func TestPlaintextIsRefusedAtTheStart(t *testing.T) {
+func TestCleartextIsRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	account := mail.Account{Host: "10.0.0.5", TLS: mail.TLSNone, Username: "u", Password: "p", From: "a@example.org"}
 	if _, err := mail.New(mail.Config{Accounts: map[string]mail.Account{"support": account}}); err == nil {
 		t.Error("a password in clear to another machine was taken")
 	}
-	account.Plaintext = netip.Addr.IsPrivate
+	account.Cleartext = netip.Addr.IsPrivate
 	if _, err := mail.New(mail.Config{Accounts: map[string]mail.Account{"support": account}}); err != nil {
 		t.Errorf("allowed explicitly: %v", err)
 	}
