@@ -3,10 +3,10 @@ package imap
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"podium/bus"
+	"podium/ingest/imap/connection"
 )
 
 // Outcome is what became of a message, as an audit accounts for it. Each message
@@ -89,7 +89,7 @@ func (a *Audit) Count(outcome Outcome) uint64 {
 //
 // The parts are read against the order in which a door writes them, so that mail
 // which comes in meanwhile is pending, and never a gap.
-func Reconcile(ctx context.Context, config Config, core bus.Core, source MailSource) (*Audit, error) {
+func Reconcile(ctx context.Context, config Config, core bus.Core, source connection.MailSource) (*Audit, error) {
 	config = config.withDefaults()
 	a := &auditor{report: Audit{Account: config.Account, Mailbox: config.Mailbox, Present: -1, Gaps: []Gap{}}, tallies: map[Tally]uint64{}}
 	if err := a.readServer(ctx, source); err != nil {
@@ -121,7 +121,7 @@ type auditor struct {
 }
 
 // readServer lists the messages of the mailbox, a window at a time.
-func (a *auditor) readServer(ctx context.Context, source MailSource) error {
+func (a *auditor) readServer(ctx context.Context, source connection.MailSource) error {
 	if source == nil {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (a *auditor) readServer(ctx context.Context, source MailSource) error {
 		return err
 	}
 	a.validity = mailbox.UIDValidity
-	for w := newWindow(1, uint64(mailbox.UIDNext), searchWindow); w.left() > 0; {
-		uids, _, err := w.search(ctx, source)
+	for w := connection.NewWindow(1, uint64(mailbox.UIDNext), connection.SearchWindow); w.Left() > 0; {
+		uids, _, err := w.Search(ctx, source)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (a *auditor) byEvent(uid uint32) bool {
 // accountForServer goes through what the server has and nothing has spoken of.
 // What has vanished is looked for again: somebody may have removed it after the
 // first look.
-func (a *auditor) accountForServer(ctx context.Context, source MailSource) error {
+func (a *auditor) accountForServer(ctx context.Context, source connection.MailSource) error {
 	p := &a.ledger.position
 	if a.validity != p.UIDValidity {
 		a.tally(OutcomePending, "UIDVALIDITY has changed; the mailbox will be read again", uint64(len(a.server)))
@@ -312,17 +312,4 @@ func (a *auditor) finish() *Audit {
 		return cmp.Or(cmp.Compare(x.Outcome, y.Outcome), cmp.Compare(x.Reason, y.Reason))
 	})
 	return &a.report
-}
-
-// Connect opens a connection as a door with this configuration does. Close it.
-func Connect(ctx context.Context, config Config) (MailSource, error) {
-	config = config.withDefaults()
-	if err := config.validate(); err != nil {
-		return nil, err
-	}
-	source, err := dial(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("account %q: %w", config.Account, err)
-	}
-	return source, nil
 }

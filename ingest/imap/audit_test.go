@@ -7,6 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -64,7 +65,7 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 	tb.Fatalf("event %s is not on the ledger", e.ID)
 }
 
-func (f *fixture) audit(tb testing.TB, config imap.Config, source imap.MailSource) *imap.Audit {
+func (f *fixture) audit(tb testing.TB, config imap.Config, source connection.MailSource) *imap.Audit {
 	tb.Helper()
 	report, err := imap.Reconcile(tb.Context(), config, f.core, source)
 	if err != nil {

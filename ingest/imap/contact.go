@@ -3,7 +3,11 @@ package imap
 import (
 	"context"
 	"time"
+
+	"podium/ingest/imap/connection"
 )
+
+const contactWindow = 20_000 // UIDs that are passed over at once, at least
 
 // meet opens a mailbox that the store has no ledger of. It is new only when no event of
 // it stands on the event ledger: else its ledger was lost.
@@ -53,8 +57,8 @@ type firstLook struct {
 // passOver notes every message below a UID as older than was asked for. It names
 // them one by one: another that a server puts among them later is new mail.
 func (s *session) passOver(ctx context.Context, next uint32) error {
-	for w := newWindow(1, uint64(next), contactWindow); w.left() > 0; {
-		uids, _, err := w.search(ctx, s.source)
+	for w := connection.NewWindow(1, uint64(next), contactWindow); w.Left() > 0; {
+		uids, _, err := w.Search(ctx, s.source)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 // Package imap is the mail door: each new mail of a mailbox becomes one
 // podium.email.received.v1 event on the ledger.
 //
+// How the mailbox is reached is the matter of connection.
+//
 // Guarantees:
 //
 //   - No mail is lost: a mail is dealt with only when its event was stored, and

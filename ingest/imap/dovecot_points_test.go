@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -212,7 +213,7 @@ func TestTokensOnARealServer_I14(t *testing.T) {
 			stop()
 			token.Store("revoked")
 			door, _ := f.run(t, settings, nil)
-			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == imap.ErrAuthentication.Error() })
+			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == connection.ErrAuthentication.Error() })
 		})
 	}
 }

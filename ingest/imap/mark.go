@@ -3,6 +3,8 @@ package imap
 import (
 	"context"
 	"slices"
+
+	"podium/ingest/imap/connection"
 )
 
 // mark flags or moves mail that is dealt with. The ledger has it by then, flushed, and
@@ -50,7 +52,7 @@ func (s *session) markProcessed(ctx context.Context, uids []uint32) error {
 		return nil
 	}
 	err := s.source.Flag(ctx, uids, s.flag)
-	if refused(err) {
+	if connection.Refused(err) {
 		s.flag = ""
 	}
 	return s.courtesy(err)
@@ -58,7 +60,7 @@ func (s *session) markProcessed(ctx context.Context, uids []uint32) error {
 
 // courtesy lets a refusal pass.
 func (s *session) courtesy(err error) error {
-	if !refused(err) {
+	if !connection.Refused(err) {
 		return err
 	}
 	s.door.log.Warn().Str("problem", problem(err)).Msg("the server does not let us mark mail that was dealt with")
@@ -73,18 +75,18 @@ func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved
 		return false, nil
 	}
 	uids = slices.Clone(uids)
-	if err = s.source.Move(ctx, uids, folder); refused(err) {
+	if err = s.source.Move(ctx, uids, folder); connection.Refused(err) {
 		uids, err = s.moveRest(ctx, uids, folder, err)
 	}
 	if len(uids) == 0 {
 		return err == nil, err
 	}
-	if refused(err) {
+	if connection.Refused(err) {
 		if err = s.source.Create(ctx, folder); err == nil {
 			err = s.source.Move(ctx, uids, folder)
 		}
 	}
-	if refused(err) {
+	if connection.Refused(err) {
 		s.stuck[folder] = true
 		return false, s.courtesy(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -86,7 +87,7 @@ func (s *session) note(uid uint32, one *outcome, published bool, err error) erro
 }
 
 // received returns when a message came in, as the server says, or now.
-func (s *session) received(summary Summary) time.Time {
+func (s *session) received(summary connection.Summary) time.Time {
 	if summary.Received.IsZero() {
 		return s.config.Clock().UTC()
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"podium/ingest/imap/connection"
 )
 
 // keyword marks mail that was dealt with, for people who look at the mailbox.
@@ -28,8 +30,8 @@ var (
 type session struct {
 	door    *Door
 	config  Config
-	source  MailSource
-	mailbox Mailbox
+	source  connection.MailSource
+	mailbox connection.Mailbox
 	ledger  *mailboxLedger
 	flag    string // set on mail that was dealt with; "" is none
 	trust   Trust
@@ -44,7 +46,7 @@ type session struct {
 }
 
 // openSession opens the mailbox and brings its ledger in line with it.
-func openSession(ctx context.Context, door *Door, source MailSource) (*session, error) {
+func openSession(ctx context.Context, door *Door, source connection.MailSource) (*session, error) {
 	mailbox, err := source.Select(ctx)
 	if err != nil {
 		return nil, err
@@ -199,8 +201,8 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 // to a search lists millions.
 func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
 	p := &s.ledger.position
-	for w := newWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), searchWindow); w.left() >= searchWindow; {
-		uids, last, err := w.search(ctx, s.source)
+	for w := connection.NewWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), connection.SearchWindow); w.Left() >= connection.SearchWindow; {
+		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
 			return found, false, err
 		}
@@ -235,10 +237,10 @@ func (s *session) check(ctx context.Context) error {
 	if low == 0 {
 		return nil
 	}
-	w := newWindow(uint64(s.door.checked)+1, uint64(low)+1, searchWindow)
-	w.size = max(w.size, s.door.checkSize)
-	for checks, compared := 0, 0; checks < maxChecks && compared < searchWindow/4 && w.left() > 0; checks++ {
-		uids, last, err := w.search(ctx, s.source)
+	w := connection.NewWindow(uint64(s.door.checked)+1, uint64(low)+1, connection.SearchWindow)
+	w.Size = max(w.Size, s.door.checkSize)
+	for checks, compared := 0, 0; checks < maxChecks && compared < connection.SearchWindow/4 && w.Left() > 0; checks++ {
+		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
 			return err
 		}
@@ -246,7 +248,7 @@ func (s *session) check(ctx context.Context) error {
 		if all, err := s.takeGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
 			return err
 		}
-		s.door.checked, s.door.checkSize = last, w.size
+		s.door.checked, s.door.checkSize = last, w.Size
 	}
 	return nil
 }

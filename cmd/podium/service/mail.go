@@ -16,6 +16,7 @@ import (
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -79,11 +80,14 @@ func MailboxConfig(settings *config.Config, data string, account *config.Account
 
 func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source, letters *messageid.Signer) imap.Config {
 	made := imap.Config{
-		Account: account.Name, Profile: account.Profile,
-		Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
-		Username: account.IMAP.Username, Mailbox: mailbox,
-		Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
-		Since:    since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
+		Config: connection.Config{
+			Account: account.Name,
+			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
+			Username: account.IMAP.Username, Mailbox: mailbox,
+			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
+		},
+		Profile: account.Profile,
+		Since:   since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
 		AlarmAfter: time.Duration(account.IMAP.Alarm),
 		After: imap.After{
 			Processed: imap.Processing(account.IMAP.After.Processed),
@@ -101,7 +105,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 		made.Token = func(ctx context.Context) (string, time.Time, error) {
 			token, expires, err := source.Expiring(ctx)
 			if errors.Is(err, oauth.ErrRefused) {
-				err = fmt.Errorf("%w: %w", imap.ErrAuthentication, err)
+				err = fmt.Errorf("%w: %w", connection.ErrAuthentication, err)
 			}
 			return token, expires, err
 		}
@@ -155,15 +159,15 @@ func tokenSource(all *config.Config, data string, account *config.Account) (*oau
 	return source, nil
 }
 
-func security(encryption config.Encryption) imap.Security {
+func security(encryption config.Encryption) connection.Security {
 	switch encryption {
 	case config.EncryptionImplicit:
-		return imap.SecurityTLS
+		return connection.SecurityTLS
 	case config.EncryptionStartTLS:
-		return imap.SecurityStartTLS
+		return connection.SecurityStartTLS
 	case config.EncryptionNone:
 	}
-	return imap.SecurityNone
+	return connection.SecurityNone
 }
 
 // since is the INTERNALDATE from which on mail is taken at first contact.

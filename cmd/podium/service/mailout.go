@@ -10,7 +10,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 )
 
 // source returns where the access tokens of an account come from: one for its doors
@@ -72,7 +72,7 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		made.Token, made.Discard = tokens.Token, tokens.Discard
 	}
 	if smtp.Sent != config.SentNone {
-		made.Outbox = imap.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens, letters), smtp.SentFolder)
+		made.Outbox = connection.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens, letters).Config, smtp.SentFolder)
 	}
 	return made
 }

@@ -1,4 +1,4 @@
-package imap
+package connection
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type SentFolder struct {
 // server marks as such. Of the configuration, connection and credentials count. It
 // does not connect.
 func NewSentFolder(config Config, name string) *SentFolder {
-	config = config.withDefaults()
+	config = config.WithDefaults()
 	config.CommandDeadline = min(config.CommandDeadline, folderDeadline)
 	config.AnswerDeadline = min(config.AnswerDeadline, folderDeadline)
 	return &SentFolder{config: config, name: name}
@@ -139,7 +139,7 @@ func (f *SentFolder) connected(ctx context.Context, do func(ctx context.Context,
 	if known && folder == "" {
 		return ErrNoFolder
 	}
-	source, err := dial(ctx, f.config)
+	source, err := Dial(ctx, f.config)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,11 @@
-package imap_test
+package connection_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestRefusalsSayWhatTheyMean(t *testing.T) {
 	t.Parallel()
 	const server = "the mail server refused the command "
-	for want, refusal := range map[string]imap.RefusedError{
+	for want, refusal := range map[string]connection.RefusedError{
 		server + "SELECT: there is no such mailbox (its answer: NO [NONEXISTENT])":                   {Command: "SELECT", Type: "NO", Code: "NONEXISTENT"},
 		server + "APPEND: the mailbox is full (its answer: NO [OVERQUOTA])":                          {Command: "APPEND", Type: "NO", Code: "OVERQUOTA"},
 		server + "LOGIN: name or password are wrong (its answer: NO [authenticationfailed])":         {Command: "LOGIN", Type: "NO", Code: "authenticationfailed"},
@@ -28,7 +28,7 @@ func TestRefusalsSayWhatTheyMean(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	refusal := imap.RefusedError{Command: "STORE", Type: "NO", Said: "Mailbox of\r\n \"Müller\"\x1b[2J is\tlocked\xff"}
+	refusal := connection.RefusedError{Command: "STORE", Type: "NO", Said: "Mailbox of\r\n \"Müller\"\x1b[2J is\tlocked\xff"}
 	if got, want := refusal.Sentence(), server+`STORE (its answer: NO); it says: "Mailbox of \"Müller\" [2J is locked`+"\uFFFD"+`"`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -43,15 +43,15 @@ func TestRefusalsSayWhatTheyMean(t *testing.T) {
 func TestRefusalOfARealServer(t *testing.T) {
 	t.Parallel()
 	server := dovecot.Start(t, dovecot.Options{})
-	settings := config(server.Host, server.Port)
+	settings := reach(server.Host, server.Port)
 	settings.Mailbox = "Nowhere"
-	source, err := imap.Connect(t.Context(), settings)
+	source, err := connection.Dial(t.Context(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
 	_, err = source.Select(t.Context())
-	refusal, ok := errors.AsType[*imap.RefusedError](err)
+	refusal, ok := errors.AsType[*connection.RefusedError](err)
 	if !ok {
 		t.Fatalf("the error is %v", err)
 	}

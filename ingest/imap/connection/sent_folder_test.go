@@ -1,4 +1,4 @@
-package imap_test
+package connection_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 )
 
@@ -42,7 +42,7 @@ func TestSentFolderFindsWhatWasAppended_I25(t *testing.T) {
 			if test.create != nil {
 				server.Doveadm(t, append([]string{"mailbox"}, test.create...)...)
 			}
-			folder := imap.NewSentFolder(config(server.Host, server.Port), test.configured)
+			folder := connection.NewSentFolder(reach(server.Host, server.Port), test.configured)
 			if found, err := folder.Find(t.Context(), letterID, ""); err != nil || found {
 				t.Fatalf("found %v before it is there: %v", found, err)
 			}
@@ -82,15 +82,15 @@ func TestSentFolderFindsWhatWasAppended_I25(t *testing.T) {
 func TestNoSentFolder(t *testing.T) {
 	t.Parallel()
 	server := dovecot.Start(t, dovecot.Options{})
-	folder := imap.NewSentFolder(config(server.Host, server.Port), "")
-	if err := folder.Append(t.Context(), letter(letterID)); !errors.Is(err, imap.ErrNoFolder) {
+	folder := connection.NewSentFolder(reach(server.Host, server.Port), "")
+	if err := folder.Append(t.Context(), letter(letterID)); !errors.Is(err, connection.ErrNoFolder) {
 		t.Errorf("%v", err)
 	}
 	if list := strings.TrimSpace(server.Doveadm(t, "mailbox", "list", "-u", dovecot.Username)); list != "INBOX" {
 		t.Errorf("there is now %q", list)
 	}
 	server.Stop(t)
-	if _, err := folder.Find(t.Context(), letterID, ""); !errors.Is(err, imap.ErrNoFolder) {
+	if _, err := folder.Find(t.Context(), letterID, ""); !errors.Is(err, connection.ErrNoFolder) {
 		t.Errorf("%v", err)
 	}
 }
@@ -98,9 +98,9 @@ func TestNoSentFolder(t *testing.T) {
 func TestSentFolderThatRefuses(t *testing.T) {
 	t.Parallel()
 	server := dovecot.Start(t, dovecot.Options{})
-	wrong := config(server.Host, server.Port)
+	wrong := reach(server.Host, server.Port)
 	wrong.Password = func(context.Context) (string, error) { return "wrong", nil }
-	if err := imap.NewSentFolder(wrong, "Sent").Append(t.Context(), letter(letterID)); !errors.Is(err, imap.ErrAuthentication) {
+	if err := connection.NewSentFolder(wrong, "Sent").Append(t.Context(), letter(letterID)); !errors.Is(err, connection.ErrAuthentication) {
 		t.Errorf("%v", err)
 	}
 }
@@ -127,10 +127,10 @@ func TestSilentServerOfASentFolder(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { _ = listener.Close(); <-done })
-	silent := config("127.0.0.1", listener.Addr().(*net.TCPAddr).Port)
+	silent := reach("127.0.0.1", listener.Addr().(*net.TCPAddr).Port)
 	silent.AnswerDeadline = 100 * time.Millisecond
-	_, err = imap.NewSentFolder(silent, "Sent").Find(t.Context(), letterID, "")
-	if !errors.Is(err, imap.ErrSilent) || accepted.Load() != 1 {
+	_, err = connection.NewSentFolder(silent, "Sent").Find(t.Context(), letterID, "")
+	if !errors.Is(err, connection.ErrSilent) || accepted.Load() != 1 {
 		t.Errorf("%v after %d connections", err, accepted.Load())
 	}
 }

@@ -1,4 +1,4 @@
-package imap
+package connection
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 	keepAliveInterval = 5 * time.Second
 	keepAliveCount    = 4
 
-	chunkSize  = 8 << 20 // bytes of a large message that are fetched at once
+	ChunkSize  = 8 << 20 // bytes of a large message that are fetched at once
 	maxResults = 1 << 24 // UIDs that one search may return
 )
 
@@ -42,8 +42,9 @@ type client struct {
 
 var _ MailSource = (*client)(nil)
 
-// dial connects and logs in.
-func dial(ctx context.Context, config Config) (MailSource, error) {
+// Dial connects and logs in.
+func Dial(ctx context.Context, config Config) (MailSource, error) {
+	config = config.WithDefaults()
 	dialer := net.Dialer{
 		Timeout: config.AnswerDeadline,
 		KeepAliveConfig: net.KeepAliveConfig{
@@ -266,7 +267,7 @@ func (c *client) Fetch(ctx context.Context, uids []uint32, receive func(uid uint
 // FetchLarge implements MailSource.
 func (c *client) FetchLarge(ctx context.Context, uid uint32, limit int64, w io.Writer) error {
 	for offset := int64(0); offset < limit; {
-		size, taken := min(chunkSize, limit-offset), int64(0)
+		size, taken := min(ChunkSize, limit-offset), int64(0)
 		err := c.run(ctx, "FETCH", func() error {
 			section := &goimap.FetchItemBodySection{Peek: true, Partial: &goimap.SectionPartial{Offset: offset, Size: size}}
 			return c.fetch([]uint32{uid}, section, func(_ uint32, content io.Reader) error {

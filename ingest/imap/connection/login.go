@@ -1,4 +1,4 @@
-package imap
+package connection
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // token that lives shortly, a tenth of what is left to it.
 const renewBefore = 2 * time.Minute
 
-// errToken reports that whoever gives tokens could not be asked.
-var errToken = errors.New("no access token is to be had: its provider does not answer as it should")
+// ErrToken reports that whoever gives tokens could not be asked.
+var ErrToken = errors.New("no access token is to be had: its provider does not answer as it should")
 
 // The mechanisms of OAuth 2. Microsoft 365 has only the older one.
 const (
@@ -56,7 +56,7 @@ func (c *client) credentials(ctx context.Context) (authenticate func() error, re
 	}
 	token, expires, err := c.config.Token(ctx)
 	if err != nil && !errors.Is(err, ErrAuthentication) {
-		err = fmt.Errorf("%w: %w", errToken, err)
+		err = fmt.Errorf("%w: %w", ErrToken, err)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package imap
+package connection
 
 import (
 	"context"
@@ -129,7 +129,7 @@ func (e *RefusedError) Sentence() string {
 // maxSentence bounds what is shown of a server's words, in characters.
 const maxSentence = 512
 
-func refused(err error) bool {
+func Refused(err error) bool {
 	var answer *RefusedError
 	return errors.As(err, &answer)
 }
