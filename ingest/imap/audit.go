@@ -7,6 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 )
 
 // Outcome is what became of a message, as an audit accounts for it. Each message
@@ -112,7 +113,7 @@ func Reconcile(ctx context.Context, config Config, core bus.Core, source connect
 // auditor is one audit under way.
 type auditor struct {
 	report   Audit
-	ledger   *mailboxLedger
+	ledger   *mailbox.Ledger
 	found    bool // the ledger is one that a door has written
 	events   *eventIndex
 	server   []uint32 // UIDs that it has, ascending
@@ -148,14 +149,14 @@ func (a *auditor) readServer(ctx context.Context, source connection.MailSource) 
 
 // readLedger reads the mailbox ledger, then the events.
 func (a *auditor) readLedger(ctx context.Context, config Config, core bus.Core) (err error) {
-	a.ledger, a.found, err = openLedger(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
+	a.ledger, a.found, err = mailbox.Open(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
 	if err != nil {
 		return err
 	}
 	if !a.found {
-		a.ledger.position.UIDValidity = a.validity
+		a.ledger.Position.UIDValidity = a.validity
 	}
-	a.report.UIDValidity = a.ledger.position.UIDValidity
+	a.report.UIDValidity = a.ledger.Position.UIDValidity
 	if a.events, err = indexEvents(ctx, core, config.Account, config.Mailbox, a.report.UIDValidity); err != nil {
 		return err
 	}
@@ -173,8 +174,8 @@ func (a *auditor) tally(outcome Outcome, reason string, messages uint64) {
 
 // accountForLedger goes through what the mailbox ledger and the events say.
 func (a *auditor) accountForLedger() {
-	p := &a.ledger.position
-	for _, s := range a.ledger.fates {
+	p := &a.ledger.Position
+	for _, s := range a.ledger.Fates {
 		a.span(s)
 	}
 	for _, one := range p.Open {
@@ -186,49 +187,49 @@ func (a *auditor) accountForLedger() {
 		// A door that ended between storing the event and noting it left these:
 		// it offers them again, under the same id.
 		e := &a.events.all[i]
-		if a.ledger.fates.of(e.uid) == fateNone && !p.isOpen(e.uid) {
+		if a.ledger.Fates.Of(e.uid) == mailbox.FateNone && !p.IsOpen(e.uid) {
 			a.tally(e.outcome, a.events.reasons[e.reason], 1)
 		}
 	}
 }
 
 // span accounts for messages of one fate. What an event says goes before it.
-func (a *auditor) span(s span) {
-	events := a.events.between(s.first, s.last)
+func (a *auditor) span(s mailbox.Span) {
+	events := a.events.between(s.First, s.Last)
 	for i := range events {
 		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
 	}
-	others := uint64(s.last-s.first) + 1 - uint64(len(events))
+	others := uint64(s.Last-s.First) + 1 - uint64(len(events))
 	switch {
 	case others == 0:
-	case s.fate == fatePublished:
-		next := s.first
+	case s.Fate == mailbox.FatePublished:
+		next := s.First
 		for i := range events {
 			a.gap(GapEventMissing, next, events[i].uid)
 			next = events[i].uid + 1
 		}
-		a.gap(GapEventMissing, next, s.last+1)
-	case s.fate == fateFailed:
+		a.gap(GapEventMissing, next, s.Last+1)
+	case s.Fate == mailbox.FateFailed:
 		a.tally(OutcomeFailed, "it could not be had in several tries", others)
 	default:
-		a.tally(OutcomeIgnored, s.fate.reason(), others)
+		a.tally(OutcomeIgnored, reason(s.Fate), others)
 	}
 }
 
 // reason says why a fate means that nothing came of a message.
-func (f fate) reason() string {
+func reason(f mailbox.Fate) string {
 	switch f {
-	case fateOld:
+	case mailbox.FateOld:
 		return "older than was asked for"
-	case fateKnown:
+	case mailbox.FateKnown:
 		return "known from before UIDVALIDITY changed"
-	case fateVanished:
+	case mailbox.FateVanished:
 		return "removed by someone before it could be had"
-	case fateCanary:
+	case mailbox.FateCanary:
 		return "canary"
-	case fateEarlier:
+	case mailbox.FateEarlier:
 		return "dealt with before fates were kept"
-	case fateNone, fatePublished, fateFailed, fateCount:
+	case mailbox.FateNone, mailbox.FatePublished, mailbox.FateFailed:
 	}
 	return ""
 }
@@ -245,15 +246,15 @@ func (a *auditor) byEvent(uid uint32) bool {
 // What has vanished is looked for again: somebody may have removed it after the
 // first look.
 func (a *auditor) accountForServer(ctx context.Context, source connection.MailSource) error {
-	p := &a.ledger.position
+	p := &a.ledger.Position
 	if a.validity != p.UIDValidity {
 		a.tally(OutcomePending, "UIDVALIDITY has changed; the mailbox will be read again", uint64(len(a.server)))
 		return nil
 	}
 	for _, uid := range a.server {
-		kind := a.ledger.fates.of(uid)
+		kind := a.ledger.Fates.Of(uid)
 		switch {
-		case kind == fateVanished && len(a.events.between(uid, uid)) == 0:
+		case kind == mailbox.FateVanished && len(a.events.between(uid, uid)) == 0:
 			still, err := source.Search(ctx, uid, uid)
 			if err != nil {
 				return err
@@ -261,7 +262,7 @@ func (a *auditor) accountForServer(ctx context.Context, source connection.MailSo
 			if slices.Contains(still, uid) {
 				a.gap(GapReturned, uid, uid+1)
 			}
-		case kind != fateNone, p.isOpen(uid), len(a.events.between(uid, uid)) > 0:
+		case kind != mailbox.FateNone, p.IsOpen(uid), len(a.events.between(uid, uid)) > 0:
 		case a.lost():
 			a.gap(GapLedgerMissing, uid, uid+1)
 		case !a.found:

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"podium/bus"
+	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
 
@@ -32,14 +33,14 @@ type indexedEvent struct {
 }
 
 // indexEvents reads the events of a mailbox, then what became of them.
-func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, uidValidity uint32) (*eventIndex, error) {
+func indexEvents(ctx context.Context, core bus.Core, account, name string, uidValidity uint32) (*eventIndex, error) {
 	x := &eventIndex{
-		prefix: eventPrefix(account, mailbox), validity: uidValidity,
+		prefix: mailbox.EventPrefix(account, name), validity: uidValidity,
 		numbers: map[string]uint16{},
 	}
 	pending := x.number("its event waits for its session")
 	for shard := range core.Shards() {
-		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(doorName, shard)) {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.DoorName, shard)) {
 			if err != nil {
 				return nil, fmt.Errorf("read the events of the mailbox: %w", err)
 			}
@@ -47,7 +48,7 @@ func indexEvents(ctx context.Context, core bus.Core, account, mailbox string, ui
 			if err != nil {
 				continue // none of a door, and in quarantine by itself
 			}
-			validity, uid, ok := parseEventID(x.prefix, event.ID)
+			validity, uid, ok := mailbox.ParseEventID(x.prefix, event.ID)
 			switch {
 			case !ok:
 			case validity != uidValidity:
@@ -96,7 +97,7 @@ func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard in
 		if err != nil {
 			return fmt.Errorf("read the quarantine: %w", err)
 		}
-		if dead.Subject == bus.InSubject(doorName, shard) {
+		if dead.Subject == bus.InSubject(mailbox.DoorName, shard) {
 			reasons[dead.Sequence] = dead.Reason
 		}
 	}
@@ -132,7 +133,7 @@ func (x *eventIndex) readRecords(ctx context.Context, core bus.Core, shard int) 
 			if received == nil {
 				continue
 			}
-			validity, uid, ok := parseEventID(x.prefix, received.ID)
+			validity, uid, ok := mailbox.ParseEventID(x.prefix, received.ID)
 			if !ok || validity != x.validity {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 )
 
 const contactWindow = 20_000 // UIDs that are passed over at once, at least
@@ -36,8 +37,8 @@ func (s *session) firstContact(ctx context.Context) error {
 		*first = firstLook{validity: s.mailbox.UIDValidity, next: next, at: s.config.Clock().UTC()}
 	}
 	next := s.door.first.next
-	s.ledger.restart(s.mailbox.UIDValidity, next)
-	p := &s.ledger.position
+	s.ledger.Restart(s.mailbox.UIDValidity, next)
+	p := &s.ledger.Position
 	if p.Since = s.config.Since; p.Since.IsZero() {
 		p.Since = s.door.first.at
 		if err := s.passOver(ctx, next); err != nil {
@@ -63,7 +64,7 @@ func (s *session) passOver(ctx context.Context, next uint32) error {
 			return err
 		}
 		for _, uid := range uids {
-			if s.ledger.settle(uid, fateOld); s.ledger.unstored() < maxUnstored {
+			if s.ledger.Settle(uid, mailbox.FateOld); s.ledger.Unstored() < maxUnstored {
 				continue
 			}
 			if err := s.commit(ctx); err != nil {
@@ -84,7 +85,7 @@ func (s *session) renumber(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.position.UIDValidity).
+	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.Position.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
 	if err := s.recall(ctx); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *session) renumber(ctx context.Context) error {
 	if err := s.flush(ctx); err != nil { // the events that the ledger names from now on
 		return err
 	}
-	s.ledger.restart(s.mailbox.UIDValidity, next)
+	s.ledger.Restart(s.mailbox.UIDValidity, next)
 	s.door.checked = 0
 	return s.commit(ctx)
 }

@@ -16,11 +16,9 @@ import (
 	"podium/bus"
 	"podium/cleartext"
 	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
-
-// doorName is this door's token in subjects.
-const doorName = "email"
 
 // renewPause is the least time between two connections that are replaced because
 // their tokens end.
@@ -96,7 +94,7 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 	}
 	return &Door{
 		config: config, dependencies: dependencies, read: make(chan struct{}),
-		log:    dependencies.Log.With().Str("door", doorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
+		log:    dependencies.Log.With().Str("door", mailbox.DoorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
 		status: Status{Account: config.Account, Mailbox: config.Mailbox, Trust: TrustUnproven},
 	}, nil
 }

@@ -44,22 +44,6 @@ func TestLateCanaryProvesNothing_I13(t *testing.T) {
 	})
 }
 
-// TestClockThatWasAhead: a message that is to be tried again at a time far in the
-// future, since the clock was wrong when that was noted, is tried now.
-func TestClockThatWasAhead(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	p := position{Open: []openUID{
-		{UID: 1, Due: now.AddDate(4, 0, 0)},
-		{UID: 2, Due: now.Add(30 * time.Minute)},
-		{UID: 3, Due: now.Add(-time.Minute)},
-	}}
-	uids, next := p.due(now, longestWait(time.Minute))
-	if len(uids) != 2 || uids[0] != 1 || uids[1] != 3 || !next.Equal(now.Add(30*time.Minute)) {
-		t.Errorf("due %v, next %v", uids, next)
-	}
-}
-
 // TestSpoolLeavesNothingBehind: a process that is killed leaves no mail in the
 // folder of temporary files, where the system lets a file that is open be removed.
 func TestSpoolLeavesNothingBehind(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // names it until it is marked, so that a connection that breaks here leaves
 // nothing behind. It is a courtesy: a refusal changes nothing else.
 func (s *session) mark(ctx context.Context) error {
-	p := &s.ledger.position
+	p := &s.ledger.Position
 	if s.config.ReadOnly {
 		p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil
 		return nil

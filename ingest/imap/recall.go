@@ -5,33 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"podium/bus"
+	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
-
-// eventPrefix is how the ids of all events of a mailbox begin.
-func eventPrefix(account, mailbox string) string {
-	return strings.TrimSuffix(eventID(account, mailbox, 0, 0), "0:0")
-}
-
-// parseEventID takes the id of an event of the mailbox with that prefix apart.
-func parseEventID(prefix, id string) (uidValidity, uid uint32, ok bool) {
-	rest, ours := strings.CutPrefix(id, prefix)
-	first, second, cut := strings.Cut(rest, ":")
-	if !ours || !cut {
-		return 0, 0, false
-	}
-	validity, err := strconv.ParseUint(first, 10, 32)
-	if err != nil {
-		return 0, 0, false
-	}
-	number, err := strconv.ParseUint(second, 10, 32)
-	return uint32(validity), uint32(number), err == nil
-}
 
 // A publishedMail is a mail whose event stands on the event ledger.
 type publishedMail struct {
@@ -45,9 +24,9 @@ type publishedMail struct {
 // by UIDVALIDITY and UID. It takes about 150 bytes a mail.
 func (s *session) published(ctx context.Context, wanted func(uidValidity, uid uint32) bool) ([]publishedMail, error) {
 	var mails []publishedMail
-	core, prefix := s.door.dependencies.Core, eventPrefix(s.config.Account, s.config.Mailbox)
+	core, prefix := s.door.dependencies.Core, mailbox.EventPrefix(s.config.Account, s.config.Mailbox)
 	for shard := range core.Shards() {
-		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(doorName, shard)) {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.DoorName, shard)) {
 			if err != nil {
 				return nil, fmt.Errorf("%w: read the events of the mailbox: %w", errLedger, err)
 			}
@@ -55,12 +34,15 @@ func (s *session) published(ctx context.Context, wanted func(uidValidity, uid ui
 			if err != nil {
 				continue // none of a door
 			}
-			validity, uid, ours := parseEventID(prefix, event.ID)
+			validity, uid, ours := mailbox.ParseEventID(prefix, event.ID)
 			if !ours || !wanted(validity, uid) {
 				continue
 			}
+			if event, err = bus.DecodeWhole(ctx, core.Artifacts(), message); err != nil {
+				return nil, fmt.Errorf("%w: read the event of a mail: %w", errLedger, err)
+			}
 			var mail schemas.EmailReceived
-			if err := readBody(ctx, core, message, &mail); err != nil {
+			if err := schemas.Unmarshal(event.Data, &mail); err != nil {
 				return nil, fmt.Errorf("%w: read the event of a mail: %w", errLedger, err)
 			}
 			mails = append(mails, publishedMail{
@@ -79,10 +61,10 @@ func (s *session) published(ctx context.Context, wanted func(uidValidity, uid ui
 // could not write, before it was noted. No other record ties its bytes to an event.
 func (s *session) recall(ctx context.Context) error {
 	mails, err := s.published(ctx, func(uidValidity, uid uint32) bool {
-		return uidValidity == s.ledger.position.UIDValidity && s.ledger.fates.of(uid) != fatePublished
+		return uidValidity == s.ledger.Position.UIDValidity && s.ledger.Fates.Of(uid) != mailbox.FatePublished
 	})
 	for i := range mails {
-		s.ledger.remember(mails[i].sha256)
+		s.ledger.Remember(mails[i].sha256)
 	}
 	return err
 }

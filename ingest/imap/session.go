@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 )
 
 // keyword marks mail that was dealt with, for people who look at the mailbox.
@@ -32,7 +33,7 @@ type session struct {
 	config  Config
 	source  connection.MailSource
 	mailbox connection.Mailbox
-	ledger  *mailboxLedger
+	ledger  *mailbox.Ledger
 	flag    string // set on mail that was dealt with; "" is none
 	trust   Trust
 	// How many changes were announced before the newest search, and after it.
@@ -47,25 +48,25 @@ type session struct {
 
 // openSession opens the mailbox and brings its ledger in line with it.
 func openSession(ctx context.Context, door *Door, source connection.MailSource) (*session, error) {
-	mailbox, err := source.Select(ctx)
+	selected, err := source.Select(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if mailbox.UIDValidity == 0 {
+	if selected.UIDValidity == 0 {
 		return nil, errUIDValidity
 	}
-	if mailbox.NotSticky {
+	if selected.NotSticky {
 		return nil, errNotSticky
 	}
-	ledger, found, err := openLedger(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
+	ledger, found, err := mailbox.Open(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
 	}
 	s := &session{
-		door: door, config: door.config, source: source, mailbox: mailbox, ledger: ledger,
-		flag: chooseFlag(mailbox.Flags, door.config.After.Processed), trust: door.Status().Trust, stuck: map[string]bool{},
+		door: door, config: door.config, source: source, mailbox: selected, ledger: ledger,
+		flag: chooseFlag(selected.Flags, door.config.After.Processed), trust: door.Status().Trust, stuck: map[string]bool{},
 	}
-	if !mailbox.Announces {
+	if !selected.Announces {
 		s.trust = TrustNone
 	} else if s.trust == "" {
 		s.trust = TrustUnproven
@@ -73,9 +74,9 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	switch {
 	case !found:
 		err = s.meet(ctx)
-	case ledger.incomplete || door.incomplete:
+	case ledger.Incomplete || door.incomplete:
 		err = s.complete(ctx)
-	case ledger.position.UIDValidity != mailbox.UIDValidity:
+	case ledger.Position.UIDValidity != selected.UIDValidity:
 		err = s.renumber(ctx)
 	}
 	if err != nil {
@@ -83,7 +84,7 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	}
 	door.update(func(status *Status) {
 		status.Connected, status.Trust, status.Problem = true, s.trust, ""
-		status.Rebuilt = ledger.position.Rebuilt
+		status.Rebuilt = ledger.Position.Rebuilt
 	})
 	return s, nil
 }
@@ -155,7 +156,7 @@ func (s *session) patience() time.Duration {
 		wait = s.config.IdleReissue
 	}
 	now := s.config.Clock()
-	if _, next := s.ledger.position.due(now, longestWait(s.config.RetryAfter)); !next.IsZero() {
+	if _, next := s.ledger.Position.Due(now, mailbox.LongestWait(s.config.RetryAfter)); !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
 	return max(min(wait, s.timeLeft()), 0)
@@ -167,8 +168,8 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 	if err := s.mark(ctx); err != nil {
 		return 0, false, err
 	}
-	p := &s.ledger.position
-	again, _ := p.due(s.config.Clock(), longestWait(s.config.RetryAfter))
+	p := &s.ledger.Position
+	again, _ := p.Due(s.config.Clock(), mailbox.LongestWait(s.config.RetryAfter))
 	for _, uid := range again {
 		if err := s.take(ctx, uid); err != nil {
 			return 0, false, err
@@ -200,7 +201,7 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 // takeBacklog deals with a large part of a mailbox in windows, so that no answer
 // to a search lists millions.
 func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
-	p := &s.ledger.position
+	p := &s.ledger.Position
 	for w := connection.NewWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), connection.SearchWindow); w.Left() >= connection.SearchWindow; {
 		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
@@ -219,7 +220,7 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 }
 
 func (s *session) lag(fresh int) {
-	p := &s.ledger.position
+	p := &s.ledger.Position
 	s.door.update(func(status *Status) {
 		status.Lag, status.Failed = fresh+s.behind+len(p.Open), int(p.Passed) //nolint:gosec // far below
 		status.Published, status.Recovered = p.Counts.Published, p.Counts.Recovered
@@ -230,7 +231,7 @@ func (s *session) lag(fresh int) {
 // large mailbox a window at a time. A message below the low water mark without a
 // fate, or one that had vanished and is there again, is a gap; it is taken now.
 func (s *session) check(ctx context.Context) error {
-	low := s.ledger.position.LowWater
+	low := s.ledger.Position.LowWater
 	if s.door.checked >= low {
 		s.door.checked = 0
 	}
@@ -269,6 +270,6 @@ func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err er
 
 // accounted tells whether the ledger says what became of a message that is there.
 func (s *session) accounted(uid uint32) bool {
-	kind := s.ledger.fates.of(uid)
-	return kind != fateNone && kind != fateVanished || s.ledger.position.isOpen(uid)
+	kind := s.ledger.Fates.Of(uid)
+	return kind != mailbox.FateNone && kind != mailbox.FateVanished || s.ledger.Position.IsOpen(uid)
 }

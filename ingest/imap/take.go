@@ -3,6 +3,8 @@ package imap
 import (
 	"context"
 	"errors"
+
+	"podium/ingest/imap/mailbox"
 )
 
 // takeAll deals with messages in batches, whose UIDs ascend. While one is dealt
@@ -52,7 +54,7 @@ func (s *session) takeSome(ctx context.Context, under *fetching, uids []uint32) 
 // room is how many messages the next batch may have, of those that are left; each
 // of those under way may come to wait for another try.
 func (s *session) room(left, underWay int) int {
-	size := min(batchCount, maxOpen-len(s.ledger.position.Open)-underWay, left)
+	size := min(batchCount, mailbox.MaxOpen-len(s.ledger.Position.Open)-underWay, left)
 	if s.door.careful {
 		size = min(size, 1)
 	}
@@ -77,10 +79,10 @@ type fetching struct {
 
 // fetch begins to fetch the first of these messages.
 func (s *session) fetch(ctx context.Context, uids []uint32) *fetching {
-	p := &s.ledger.position
+	p := &s.ledger.Position
 	from := fetcher{
 		source: s.source, config: s.config, backlog: p.Backlog, since: p.Since,
-		blind: len(uids) == 1 && p.breaks(uids[0]) >= describedBreaks,
+		blind: len(uids) == 1 && p.Breaks(uids[0]) >= describedBreaks,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	f := &fetching{cancel: cancel, done: make(chan struct{})}
@@ -135,9 +137,9 @@ func (s *session) finish(ctx context.Context, b *batch) error {
 
 // fail counts a try.
 func (s *session) fail(uid uint32, reason string, broke bool) {
-	passedOver := s.ledger.fail(uid, reason, broke, s.config.Clock().UTC(), s.config.RetryAfter)
+	passedOver := s.ledger.Fail(uid, reason, broke, s.config.Clock().UTC(), s.config.RetryAfter)
 	if passedOver && s.config.After.Failed != "" {
-		s.ledger.position.UnmarkedFailed = append(s.ledger.position.UnmarkedFailed, uid)
+		s.ledger.Position.UnmarkedFailed = append(s.ledger.Position.UnmarkedFailed, uid)
 	}
 	s.door.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
 		Bool("passed_over", passedOver).Msg("a message could not be taken")

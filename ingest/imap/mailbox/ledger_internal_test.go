@@ -1,4 +1,4 @@
-package imap
+package mailbox
 
 import (
 	"bytes"
@@ -48,9 +48,9 @@ func (w *weigher) Update(ctx context.Context, key string, value []byte, revision
 	return w.Store.Update(ctx, key, value, revision)
 }
 
-func openTestLedger(t *testing.T, store bus.Store) *mailboxLedger {
+func openTestLedger(t *testing.T, store bus.Store) *Ledger {
 	t.Helper()
-	ledger, _, err := openLedger(t.Context(), store, "a", "INBOX")
+	ledger, _, err := Open(t.Context(), store, "a", "INBOX")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,16 +64,16 @@ func TestTenMillionMessages_I13(t *testing.T) {
 	const messages, batch = 10_000_000, 40_000
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
 	ledger := openTestLedger(t, store)
-	ledger.restart(7, 1)
+	ledger.Restart(7, 1)
 	// Runs of ten, each with a hole and another fate in it.
 	for from := uint32(1); from < messages; from += batch {
 		for uid := from; uid < from+batch; uid += 10 {
-			ledger.note(span{first: uid, last: uid + 7, fate: fatePublished})
-			ledger.note(span{first: uid + 8, last: uid + 8, fate: fateVanished})
+			ledger.note(Span{First: uid, Last: uid + 7, Fate: FatePublished})
+			ledger.note(Span{First: uid + 8, Last: uid + 8, Fate: FateVanished})
 		}
-		ledger.position.LowWater = from + batch - 1
+		ledger.Position.LowWater = from + batch - 1
 		for range batch / 500 { // as often as a door commits, within reason
-			if err := ledger.commit(t.Context()); err != nil {
+			if err := ledger.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -83,19 +83,19 @@ func TestTenMillionMessages_I13(t *testing.T) {
 	}
 	again := openTestLedger(t, store)
 	for _, uid := range []uint32{1, 8, 9, 10, 11, messages / 2, messages - 3, messages - 2, messages - 1, messages} {
-		want := fatePublished
+		want := FatePublished
 		switch uid % 10 {
 		case 9:
-			want = fateVanished
+			want = FateVanished
 		case 0:
-			want = fateNone
+			want = FateNone
 		}
-		if got := again.fates.of(uid); got != want {
+		if got := again.Fates.Of(uid); got != want {
 			t.Errorf("fate of %d is %d, want %d", uid, got, want)
 		}
 	}
-	if len(again.fates) != 2*messages/10 || store.largest > 64<<10 {
-		t.Errorf("%d spans; the largest entry has %d bytes", len(again.fates), store.largest)
+	if len(again.Fates) != 2*messages/10 || store.largest > 64<<10 {
+		t.Errorf("%d spans; the largest entry has %d bytes", len(again.Fates), store.largest)
 	}
 }
 
@@ -104,23 +104,23 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 	t.Parallel()
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
 	ledger := openTestLedger(t, store)
-	ledger.restart(7, 1)
+	ledger.Restart(7, 1)
 	hash := strings.Repeat("0123456789abcdef", 4)
 	now := time.Unix(1_700_000_000, 0)
 	for uid := uint32(1); uid < 60_000; uid += 2 {
 		switch uid % 6 {
 		case 1:
-			ledger.settle(uid, fatePublished)
-			ledger.remember(hash)
+			ledger.Settle(uid, FatePublished)
+			ledger.Remember(hash)
 		case 3:
-			ledger.settle(uid, fateVanished)
+			ledger.Settle(uid, FateVanished)
 		case 5:
 			for range maxTries {
-				ledger.fail(uid, strings.Repeat("reason ", 10), false, now, time.Minute)
+				ledger.Fail(uid, strings.Repeat("reason ", 10), false, now, time.Minute)
 			}
 		}
 		if uid%128 == 1 {
-			if err := ledger.commit(t.Context()); err != nil {
+			if err := ledger.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -128,16 +128,16 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 	if store.largest > 64<<10 || len(store.changed) > 0 {
 		t.Errorf("the largest entry has %d bytes; changed %v", store.largest, store.changed)
 	}
-	if err := ledger.commit(t.Context()); err != nil {
+	if err := ledger.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := openTestLedger(t, store)
-	if again.position.Passed != 10_000 || len(again.position.Failed) != maxFailed || again.position.FateChunks < 5 || again.position.Chunks != 10_000*prefixSize/chunkBytes {
-		t.Errorf("position: passed %d, failed %d, chunks %d and %d", again.position.Passed, len(again.position.Failed), again.position.FateChunks, again.position.Chunks)
+	if again.Position.Passed != 10_000 || len(again.Position.Failed) != maxFailed || again.Position.FateChunks < 5 || again.Position.Chunks != 10_000*prefixSize/chunkBytes {
+		t.Errorf("position: passed %d, failed %d, chunks %d and %d", again.Position.Passed, len(again.Position.Failed), again.Position.FateChunks, again.Position.Chunks)
 	}
 	for uid := uint32(1); uid < 60_000; uid++ {
-		if again.fates.of(uid) != ledger.fates.of(uid) {
-			t.Fatalf("fate of %d is %d, want %d", uid, again.fates.of(uid), ledger.fates.of(uid))
+		if again.Fates.Of(uid) != ledger.Fates.Of(uid) {
+			t.Fatalf("fate of %d is %d, want %d", uid, again.Fates.Of(uid), ledger.Fates.Of(uid))
 		}
 	}
 }
@@ -148,31 +148,31 @@ func TestRacingDoorsWriteTheSameEntries_I01(t *testing.T) {
 	t.Parallel()
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
 	first := openTestLedger(t, store)
-	first.restart(7, 1)
-	if err := first.commit(t.Context()); err != nil {
+	first.Restart(7, 1)
+	if err := first.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for round := range 200 {
 		one, two := openTestLedger(t, store), openTestLedger(t, store)
 		for i := range uint32(60) {
-			one.settle(uint32(round)*200+2*i+1, fatePublished)
-			one.remember(fmt.Sprintf("%064x", round*1000+int(i)))
-			two.settle(uint32(round)*200+2*i+1, fate(1+i%2))
-			two.remember(fmt.Sprintf("%064x", i))
+			one.Settle(uint32(round)*200+2*i+1, FatePublished)
+			one.Remember(fmt.Sprintf("%064x", round*1000+int(i)))
+			two.Settle(uint32(round)*200+2*i+1, Fate(1+i%2))
+			two.Remember(fmt.Sprintf("%064x", i))
 		}
 		if round%2 == 0 {
 			one, two = two, one
 		}
-		if err := one.commit(t.Context()); err != nil {
+		if err := one.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := two.commit(t.Context()); err == nil {
+		if err := two.Commit(t.Context()); err == nil {
 			t.Fatal("both have won")
 		}
 	}
 	last := openTestLedger(t, store)
-	if last.position.FateChunks == 0 || last.position.Chunks == 0 || len(store.changed) > 0 {
-		t.Errorf("%d and %d entries; changed %v", last.position.FateChunks, last.position.Chunks, store.changed)
+	if last.Position.FateChunks == 0 || last.Position.Chunks == 0 || len(store.changed) > 0 {
+		t.Errorf("%d and %d entries; changed %v", last.Position.FateChunks, last.Position.Chunks, store.changed)
 	}
 }
 
@@ -193,16 +193,16 @@ func TestLedgerOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := openTestLedger(t, store)
-	if err := ledger.commit(t.Context()); err != nil {
+	if err := ledger.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ledger = openTestLedger(t, store)
-	for uid, want := range map[uint32]fate{1: fateEarlier, 9: fateFailed, 12: fateNone, 20: fateEarlier, 21: fateNone} {
-		if got := ledger.fates.of(uid); got != want {
+	for uid, want := range map[uint32]Fate{1: FateEarlier, 9: FateFailed, 12: FateNone, 20: FateEarlier, 21: FateNone} {
+		if got := ledger.Fates.Of(uid); got != want {
 			t.Errorf("fate of %d is %d, want %d", uid, got, want)
 		}
 	}
-	if ledger.position.Passed != 1 || !ledger.position.isOpen(12) {
-		t.Errorf("position %+v", ledger.position)
+	if ledger.Position.Passed != 1 || !ledger.Position.IsOpen(12) {
+		t.Errorf("position %+v", ledger.Position)
 	}
 }

@@ -1,4 +1,4 @@
-package imap
+package mailbox
 
 import (
 	"slices"
@@ -8,33 +8,33 @@ import (
 const (
 	maxTries  = 3   // to fetch a message that the server refuses, before it is passed over
 	maxBreaks = 8   // to fetch one at which the connection ends: that may be chance
-	maxOpen   = 256 // messages that wait for another try; above it no new ones are taken
+	MaxOpen   = 256 // messages that wait for another try; above it no new ones are taken
 	maxFailed = 100 // messages passed over that are named with their reason
 
 	fatesVersion    = 1 // from which on fates are kept
 	positionVersion = 2 // from which on it is told what was remembered before UIDVALIDITY changed
 )
 
-// A position is how far a mailbox has been dealt with: one entry of the store,
+// A Position is how far a mailbox has been dealt with: one entry of the store,
 // written with compare-and-set after each batch. Whatever grows with the mailbox
 // is moved from it into entries that never change again.
-type position struct {
+type Position struct {
 	Version     int    `json:"version,omitzero"`
 	Account     string `json:"account"`
 	Mailbox     string `json:"mailbox"`
 	UIDValidity uint32 `json:"uid_validity"`
 	// LowWater: every message up to this UID is dealt with, except those in Open.
-	LowWater uint32       `json:"low_water"`
-	Open     []openUID    `json:"open,omitzero"`   // to be tried again
-	Failed   []failedUID  `json:"failed,omitzero"` // passed over: the newest of them
-	Passed   uint64       `json:"passed,omitzero"` // passed over under this UIDVALIDITY
-	Since    time.Time    `json:"since"`           // mail of the backlog that is older was never to be taken
-	Backlog  uint32       `json:"backlog"`         // messages below this UID were there at first contact, or when UIDVALIDITY changed
-	Chunks   int          `json:"chunks,omitzero"` // full entries of remembered messages
-	Recent   []byte       `json:"recent,omitzero"` // remembered messages that fill no entry yet
-	Before   int          `json:"before,omitzero"` // how many of the remembered ones are from before UIDVALIDITY changed
-	Counts   outcomeCount `json:"counts"`
-	Rebuilt  time.Time    `json:"rebuilt,omitzero"` // when it was last made again from the events
+	LowWater uint32      `json:"low_water"`
+	Open     []OpenUID   `json:"open,omitzero"`   // to be tried again
+	Failed   []FailedUID `json:"failed,omitzero"` // passed over: the newest of them
+	Passed   uint64      `json:"passed,omitzero"` // passed over under this UIDVALIDITY
+	Since    time.Time   `json:"since"`           // mail of the backlog that is older was never to be taken
+	Backlog  uint32      `json:"backlog"`         // messages below this UID were there at first contact, or when UIDVALIDITY changed
+	Chunks   int         `json:"chunks,omitzero"` // full entries of remembered messages
+	Recent   []byte      `json:"recent,omitzero"` // remembered messages that fill no entry yet
+	Before   int         `json:"before,omitzero"` // how many of the remembered ones are from before UIDVALIDITY changed
+	Counts   Counts      `json:"counts"`
+	Rebuilt  time.Time   `json:"rebuilt,omitzero"` // when it was last made again from the events
 	// Fates is the end of the log of fates; FateChunks counts the entries that
 	// hold what stands before it.
 	Fates      []byte `json:"fates,omitzero"`
@@ -46,24 +46,24 @@ type position struct {
 	Canaries       []uint32 `json:"canaries,omitzero"`
 }
 
-// An openUID is a message that could not be had yet.
-type openUID struct {
+// An OpenUID is a message that could not be had yet.
+type OpenUID struct {
 	UID    uint32    `json:"uid"`
 	Tries  int       `json:"tries"`
 	Breaks int       `json:"breaks,omitzero"` // tries at which the connection ended
 	Due    time.Time `json:"due"`             // not to be tried again before
 }
 
-// A failedUID is a message that was passed over.
-type failedUID struct {
+// A FailedUID is a message that was passed over.
+type FailedUID struct {
 	UID    uint32    `json:"uid"`
 	Tries  int       `json:"tries"`
 	Reason string    `json:"reason"`
 	Time   time.Time `json:"time"`
 }
 
-// outcomeCount counts what became of messages, over the life of the mailbox.
-type outcomeCount struct {
+// Counts counts what became of messages, over the life of the mailbox.
+type Counts struct {
 	Published uint64 `json:"published"`
 	Known     uint64 `json:"known"`              // passed over after UIDVALIDITY changed
 	Old       uint64 `json:"old"`                // older than Since
@@ -72,27 +72,27 @@ type outcomeCount struct {
 	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a fate, and published then
 }
 
-func (c *outcomeCount) count(kind fate, messages uint64) {
+func (c *Counts) count(kind Fate, messages uint64) {
 	switch kind {
-	case fatePublished:
+	case FatePublished:
 		c.Published += messages
-	case fateKnown:
+	case FateKnown:
 		c.Known += messages
-	case fateOld:
+	case FateOld:
 		c.Old += messages
-	case fateVanished:
+	case FateVanished:
 		c.Vanished += messages
-	case fateCanary:
+	case FateCanary:
 		c.Canary += messages
-	case fateNone, fateFailed, fateEarlier, fateCount:
+	case FateNone, FateFailed, FateEarlier, fateCount:
 	}
 }
 
 // close takes a message from those that are open and returns what was tried.
-func (p *position) close(uid uint32) openUID {
+func (p *Position) close(uid uint32) OpenUID {
 	p.LowWater = max(p.LowWater, uid)
-	closed := openUID{UID: uid}
-	p.Open = slices.DeleteFunc(p.Open, func(o openUID) bool {
+	closed := OpenUID{UID: uid}
+	p.Open = slices.DeleteFunc(p.Open, func(o OpenUID) bool {
 		if o.UID == uid {
 			closed = o
 		}
@@ -101,12 +101,12 @@ func (p *position) close(uid uint32) openUID {
 	return closed
 }
 
-func (p *position) isOpen(uid uint32) bool {
-	return slices.ContainsFunc(p.Open, func(o openUID) bool { return o.UID == uid })
+func (p *Position) IsOpen(uid uint32) bool {
+	return slices.ContainsFunc(p.Open, func(o OpenUID) bool { return o.UID == uid })
 }
 
-// breaks returns how often the connection ended at a message.
-func (p *position) breaks(uid uint32) int {
+// Breaks returns how often the connection ended at a message.
+func (p *Position) Breaks(uid uint32) int {
 	for _, one := range p.Open {
 		if one.UID == uid {
 			return one.Breaks
@@ -115,17 +115,17 @@ func (p *position) breaks(uid uint32) int {
 	return 0
 }
 
-// remembered is how many messages are.
-func (p *position) remembered() int {
+// Remembered is how many messages are.
+func (p *Position) Remembered() int {
 	return p.Chunks*(chunkBytes/prefixSize) + len(p.Recent)/prefixSize
 }
 
-// longestWait is longer than any try is put off.
-func longestWait(retry time.Duration) time.Duration { return retry << maxBreaks }
+// LongestWait is longer than any try is put off.
+func LongestWait(retry time.Duration) time.Duration { return retry << maxBreaks }
 
-// due returns the open messages whose time has come, and when the next one's comes.
+// Due returns the open messages whose time has come, and when the next one's comes.
 // One that is further off than the longest wait was noted while the clock was ahead.
-func (p *position) due(now time.Time, longest time.Duration) (uids []uint32, next time.Time) {
+func (p *Position) Due(now time.Time, longest time.Duration) (uids []uint32, next time.Time) {
 	for _, one := range p.Open {
 		if !one.Due.After(now) || one.Due.Sub(now) > longest {
 			uids = append(uids, one.UID)
