@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
@@ -122,7 +123,7 @@ func TestCanaryGoesTheWholeWay_I13(t *testing.T) {
 	stop()
 	f.none(t)
 	report := f.audit(t, settings, nil)
-	if !report.Clean() || report.Messages != 1 || report.Tallies[0] != (imap.Tally{Outcome: imap.OutcomeIgnored, Reason: "canary", Messages: 1}) {
+	if !report.Clean() || report.Messages != 1 || report.Tallies[0] != (audit.Tally{Outcome: audit.OutcomeIgnored, Reason: "canary", Messages: 1}) {
 		t.Errorf("audit %+v", report)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 	"podium/ingest/imap/connection"
 )
 
@@ -414,7 +415,7 @@ func TestAuditWithoutItsLedger_I13(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := f.audit(t, config("localhost", 1), source)
-	if len(report.Gaps) != 1 || report.Gaps[0].Kind != imap.GapLedgerMissing || report.Gaps[0].First != 2 || report.Gaps[0].Last != 2 || report.Gaps[0].Advice == "" {
+	if len(report.Gaps) != 1 || report.Gaps[0].Kind != audit.GapLedgerMissing || report.Gaps[0].First != 2 || report.Gaps[0].Last != 2 || report.Gaps[0].Advice == "" {
 		t.Errorf("%s, gaps %v", outcomes(report), report.Gaps)
 	}
 }

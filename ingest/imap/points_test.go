@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 	"podium/ingest/imap/connection"
 )
 
@@ -130,7 +131,7 @@ func TestMailIsMoved_I16(t *testing.T) {
 	connected(t, door)
 	stop()
 	f.none(t)
-	if report := f.audit(t, settings, nil); !report.Clean() || report.Messages != 4 || report.Count(imap.OutcomeFailed) != 1 {
+	if report := f.audit(t, settings, nil); !report.Clean() || report.Messages != 4 || report.Count(audit.OutcomeFailed) != 1 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -256,7 +257,7 @@ func TestFirstContactWithALargeMailbox_I07(t *testing.T) {
 		t.Errorf("the largest entry has %d bytes", f.store.largest)
 	}
 	source, _ := s.dial(t.Context())
-	if report := f.audit(t, settings, source); !report.Clean() || report.Count(imap.OutcomeIgnored) != messages || report.Messages != messages+1 {
+	if report := f.audit(t, settings, source); !report.Clean() || report.Count(audit.OutcomeIgnored) != messages || report.Messages != messages+1 {
 		t.Errorf("audit %s, %d gaps", outcomes(report), len(report.Gaps))
 	}
 }

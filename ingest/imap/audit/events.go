@@ -1,4 +1,4 @@
-package imap
+package audit
 
 import (
 	"cmp"
@@ -90,9 +90,13 @@ func (x *eventIndex) number(reason string) uint16 {
 func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard int) error {
 	reasons := map[uint64]schemas.QuarantineReason{} // by the event's sequence
 	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.dead.*.%d", shard)) {
+		var event schemas.Event
 		var dead schemas.Quarantined
 		if err == nil {
-			err = readBody(ctx, core, message, &dead)
+			event, err = bus.DecodeWhole(ctx, core.Artifacts(), message)
+		}
+		if err == nil {
+			err = schemas.Unmarshal(event.Data, &dead)
 		}
 		if err != nil {
 			return fmt.Errorf("read the quarantine: %w", err)
@@ -108,14 +112,6 @@ func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard in
 		}
 	}
 	return nil
-}
-
-func readBody(ctx context.Context, core bus.Core, message bus.Message, into any) error {
-	event, err := bus.DecodeWhole(ctx, core.Artifacts(), message)
-	if err != nil {
-		return err
-	}
-	return schemas.Unmarshal(event.Data, into)
 }
 
 // readRecords marks events that a session has taken.

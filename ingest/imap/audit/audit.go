@@ -1,4 +1,4 @@
-package imap
+package audit
 
 import (
 	"cmp"
@@ -90,8 +90,8 @@ func (a *Audit) Count(outcome Outcome) uint64 {
 //
 // The parts are read against the order in which a door writes them, so that mail
 // which comes in meanwhile is pending, and never a gap.
-func Reconcile(ctx context.Context, config Config, core bus.Core, source connection.MailSource) (*Audit, error) {
-	config = config.withDefaults()
+func Reconcile(ctx context.Context, config connection.Config, core bus.Core, source connection.MailSource) (*Audit, error) {
+	config = config.WithDefaults()
 	a := &auditor{report: Audit{Account: config.Account, Mailbox: config.Mailbox, Present: -1, Gaps: []Gap{}}, tallies: map[Tally]uint64{}}
 	if err := a.readServer(ctx, source); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (a *auditor) readServer(ctx context.Context, source connection.MailSource) 
 }
 
 // readLedger reads the mailbox ledger, then the events.
-func (a *auditor) readLedger(ctx context.Context, config Config, core bus.Core) (err error) {
+func (a *auditor) readLedger(ctx context.Context, config connection.Config, core bus.Core) (err error) {
 	a.ledger, a.found, err = mailbox.Open(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
 	if err != nil {
 		return err
