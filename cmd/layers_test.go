@@ -50,7 +50,7 @@ var layers = []struct {
 	// Likewise what they take in from strangers, who do not care which door it is.
 	{"ingest/admission", []string{"ingest/problem"}},
 	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
-	{"ingest/http", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	{"ingest/cloudevents", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
 	{"ingest/imap", []string{"schemas", "bus", "cleartext"}},
 	{"ingest/imap/connection", []string{"cleartext"}},
 	{"ingest/imap/audit", []string{"schemas", "bus", "ingest/imap/connection", "ingest/imap/mailbox"}},
@@ -80,7 +80,7 @@ var rooms = []struct {
 }{
 	{"github.com/nats-io/nats.go", []string{"bus/jetstream"}, []string{"bus/embedded", "cmd/podium"}},
 	{"github.com/nats-io/nats-server", []string{"bus/embedded"}, []string{"bus/jetstream"}},
-	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/http"}, nil},
+	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/cloudevents"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap/connection"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
@@ -168,8 +168,8 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "cleartext", true},
 		{"agents/chat", "cleartext", false},
 		{"ingest/imap", "agents/mail", false},
-		{"ingest/http", "ingest/problem", true},
-		{"ingest/http", "ingest/chat", false},
+		{"ingest/cloudevents", "ingest/problem", true},
+		{"ingest/cloudevents", "ingest/chat", false},
 		{"ingest/problem", "ingest/chat", false},
 		{"ingest/admission", "ingest/problem", true},
 		{"ingest/admission", "bus", false},

@@ -13,7 +13,7 @@ import (
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
 	"podium/cmd/podium/messageid"
-	events "podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/ingest/imap/mailparse"
 	"podium/schemas"
 	"podium/supervisor"
@@ -203,9 +203,9 @@ func TestOtherDoorsNameNoSession_I22(t *testing.T) {
 	}
 }
 
-func acceptedIn(t *testing.T, answer []byte) events.Accepted {
+func acceptedIn(t *testing.T, answer []byte) cloudevents.Accepted {
 	t.Helper()
-	var accepted events.Accepted
+	var accepted cloudevents.Accepted
 	if err := schemas.Unmarshal(answer, &accepted); err != nil || accepted.Session == "" {
 		t.Fatalf("%s: %v", answer, err)
 	}

@@ -1,11 +1,11 @@
-package http_test
+package cloudevents_test
 
 import (
 	"strings"
 	"testing"
 
 	"podium/bus/memory"
-	"podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/schemas"
 )
 
@@ -60,7 +60,7 @@ func TestConformanceTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ledger := memory.New(2)
-			accepted := expect[http.Accepted](t, newDoor(t, ledger), test.call, 202)
+			accepted := expect[cloudevents.Accepted](t, newDoor(t, ledger), test.call, 202)
 			events := inputs(t, ledger)
 			if len(events) != 1 || events[0].ID != accepted.ID || events[0].Type != schemas.TypeChatReceived ||
 				schemas.SessionID(events[0].Profile, events[0].PartitionKey) != accepted.Session {
@@ -157,7 +157,7 @@ func TestConformanceRefused(t *testing.T) {
 		"conversation is an object":   {call: structured(event(`"data":{"title":"x","ticket":{"id":{}}}`)).as("com.example.ticket.created"), attribute: "data"},
 		"batch that is an event":      {call: batch(event(`"data":` + note)), attribute: whole},
 		"batch of 101":                {call: batch("[" + strings.Repeat("{},", 100) + "{}]"), status: 413},
-		"one byte too many":           {call: binary("text/plain", strings.Repeat("x", http.MaxBody+1)), status: 413},
+		"one byte too many":           {call: binary("text/plain", strings.Repeat("x", cloudevents.MaxBody+1)), status: 413},
 		"no plan":                     {call: structured(event(`"data":{}`)).as(schemas.TypeExecutionRequest), attribute: "data"},
 		"plan that is text":           {call: structured(event(`"datacontenttype":"text/plain"`, `"data":"x"`)).as(schemas.TypeExecutionRequest), status: 415, attribute: "datacontenttype"},
 		"datacontenttype of nonsense": {call: structured(event(`"datacontenttype":"x y"`, `"data":"x"`)), attribute: "datacontenttype"},
@@ -169,7 +169,7 @@ func TestConformanceRefused(t *testing.T) {
 			if status == 0 {
 				status = 400
 			}
-			problem := expect[http.Problem](t, newDoor(t, ledger), test.call, status)
+			problem := expect[cloudevents.Problem](t, newDoor(t, ledger), test.call, status)
 			if problem.Status != status || problem.Title == "" || problem.Detail == "" || !strings.HasPrefix(problem.Type, "urn:podium:problem:") {
 				t.Errorf("problem %+v", problem)
 			}

@@ -1,10 +1,10 @@
-package http
+package cloudevents
 
 import (
 	"errors"
 	"maps"
 	"mime"
-	nethttp "net/http"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +46,7 @@ const (
 )
 
 // modeOf finds the content mode by the media type alone (HTTP binding, section 3).
-func modeOf(header nethttp.Header) (mode, error) {
+func modeOf(header http.Header) (mode, error) {
 	lines := header.Values("Content-Type")
 	if len(lines) == 0 {
 		return modeBinary, nil
@@ -74,7 +74,7 @@ func isUTF8(parameters map[string]string) bool {
 }
 
 // readBinary reads an event whose attributes are headers (HTTP binding, section 3.1).
-func readBinary(header nethttp.Header, body []byte) (*event.Event, *Fault) {
+func readBinary(header http.Header, body []byte) (*event.Event, *Fault) {
 	attributes := make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		attribute, ok := strings.CutPrefix(strings.ToLower(name), headerPrefix)

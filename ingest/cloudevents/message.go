@@ -1,11 +1,11 @@
-package http
+package cloudevents
 
 import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	nethttp "net/http"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -36,7 +36,7 @@ const maxReadable = 256
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // ledgerEvent turns an event from outside into the one that the ledger keeps.
-func (d *Door) ledgerEvent(from *source, e *event.Event, header nethttp.Header) (schemas.Event, *Fault) {
+func (d *Door) ledgerEvent(from *source, e *event.Event, header http.Header) (schemas.Event, *Fault) {
 	taken, ok := from.Types[e.Type()]
 	if !ok {
 		return schemas.Event{}, &Fault{Attribute: attrType, Detail: "the source is not configured to take events of this type"}

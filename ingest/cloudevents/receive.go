@@ -1,8 +1,8 @@
-package http
+package cloudevents
 
 import (
 	"context"
-	nethttp "net/http"
+	"net/http"
 	"strings"
 
 	"github.com/cloudevents/sdk-go/v2/event"
@@ -39,7 +39,7 @@ type decoded struct {
 // receive is the one way of a request: raw body, verification, the events in it,
 // the ledger's acknowledgments, the answer. Nothing of a body is read for a source
 // that does not exist or from a sender who shows no proof, and whoever is not known takes no place from those who are.
-func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
+func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 	from := d.source(r)
 	if r.URL.Query().Has("access_token") {
 		from.dismiss(w, r, problemQueryToken())
@@ -85,32 +85,32 @@ func (d *Door) receive(w nethttp.ResponseWriter, r *nethttp.Request) {
 	answer(w, batch, accepted, faults)
 }
 
-func answer(w nethttp.ResponseWriter, batch bool, accepted []Accepted, faults []Fault) {
+func answer(w http.ResponseWriter, batch bool, accepted []Accepted, faults []Fault) {
 	switch {
 	case len(faults) > 0:
 		problemEvents(batch, accepted, faults).write(w)
 	case batch:
-		problem.WriteJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
+		problem.WriteJSON(w, http.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
 	default:
 		w.Header().Set("Location", accepted[0].Run)
-		problem.WriteJSON(w, nethttp.StatusAccepted, schemas.MediaTypeJSON, accepted[0])
+		problem.WriteJSON(w, http.StatusAccepted, schemas.MediaTypeJSON, accepted[0])
 	}
 }
 
 // dismiss refuses a sender whom nothing proves.
-func (s *source) dismiss(w nethttp.ResponseWriter, r *nethttp.Request, refusal *Problem) {
+func (s *source) dismiss(w http.ResponseWriter, r *http.Request, refusal *Problem) {
 	admission.Dismiss(w, r)
 	s.refuse(w, refusal)
 }
 
 // refuse tells the sender that nothing was taken.
-func (s *source) refuse(w nethttp.ResponseWriter, refusal problem.Problem) {
+func (s *source) refuse(w http.ResponseWriter, refusal problem.Problem) {
 	s.tally.refused.Add(1)
 	problem.Write(w, refusal)
 }
 
 // admit checks whether a sender may send this now.
-func (d *Door) admit(from *source, header nethttp.Header) *Problem {
+func (d *Door) admit(from *source, header http.Header) *Problem {
 	if wait := from.allowance.take(d.config.Now()); wait > 0 {
 		return problemRate(wait)
 	}
@@ -121,7 +121,7 @@ func (d *Door) admit(from *source, header nethttp.Header) *Problem {
 }
 
 // read takes a request apart. A refusal is of the request as a whole.
-func read(from *source, header nethttp.Header, body []byte) (events []decoded, batch bool, refusal *Problem) {
+func read(from *source, header http.Header, body []byte) (events []decoded, batch bool, refusal *Problem) {
 	mode, err := modeOf(header)
 	if err != nil {
 		return nil, false, problemFormat()
@@ -161,7 +161,7 @@ func readBatch(body []byte) ([]decoded, *Problem) {
 // take brings the events onto the ledger, one after the other. It fails with the
 // first that the ledger does not take: the sender's repeat brings all of them again,
 // and those that were taken change nothing.
-func (d *Door) take(r *nethttp.Request, from *source, events []decoded) (accepted []Accepted, faults []Fault, err error) {
+func (d *Door) take(r *http.Request, from *source, events []decoded) (accepted []Accepted, faults []Fault, err error) {
 	accepted = make([]Accepted, 0, len(events))
 	for i := range events {
 		made, fault := schemas.Event{}, events[i].fault

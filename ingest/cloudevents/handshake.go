@@ -1,7 +1,7 @@
-package http
+package cloudevents
 
 import (
-	nethttp "net/http"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,22 +12,22 @@ import (
 // handshake answers whoever asks whether it may send here (HTTP 1.1 Web Hooks for
 // CloudEvents 1.0.2, section 4). An origin that is not allowed, and a source that does
 // not exist, get the same refusal. Nobody is called back.
-func (d *Door) handshake(w nethttp.ResponseWriter, r *nethttp.Request) {
+func (d *Door) handshake(w http.ResponseWriter, r *http.Request) {
 	from := d.source(r)
 	origin := strings.TrimSpace(r.Header.Get("Webhook-Request-Origin"))
 	if origin == "" || !slices.ContainsFunc(from.Origins, func(allowed string) bool { return strings.EqualFold(allowed, origin) }) {
-		problem.WriteMethod(w, nethttp.MethodPost)
+		problem.WriteMethod(w, http.MethodPost)
 		return
 	}
 	header := w.Header()
-	header.Set("Allow", nethttp.MethodPost)
+	header.Set("Allow", http.MethodPost)
 	header.Set("Webhook-Allowed-Origin", origin)
 	if rate := from.allowedRate(r.Header.Get("Webhook-Request-Rate")); rate != "" {
 		header.Set("Webhook-Allowed-Rate", rate)
 	}
 	header.Set("Cache-Control", "no-store")
 	header.Set("Vary", "Webhook-Request-Origin")
-	w.WriteHeader(nethttp.StatusOK)
+	w.WriteHeader(http.StatusOK)
 }
 
 // allowedRate is how many requests a minute are allowed: what is asked for, at most

@@ -1,10 +1,10 @@
-package http
+package cloudevents
 
 import (
 	"errors"
 	"fmt"
 	"maps"
-	nethttp "net/http"
+	"net/http"
 	"regexp"
 	"slices"
 	"time"
@@ -43,13 +43,13 @@ type Config struct {
 type Verifier interface {
 	// Claims reports whether the header alone shows what may prove the sender: the token,
 	// or a fresh signature over a body yet to be read. Where it does not, nobody reads one.
-	Claims(header nethttp.Header, now time.Time) bool
+	Claims(header http.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret of the
 	// source: by a signature over the raw body, or by a bearer token. It compares in
 	// constant time, and its error is the same whatever is wrong.
-	Verify(body []byte, header nethttp.Header, now time.Time) error
+	Verify(body []byte, header http.Header, now time.Time) error
 	// Reads reports whether the request bears the token.
-	Reads(header nethttp.Header) bool
+	Reads(header http.Header) bool
 }
 
 // A Source is one sender of events and the profile that handles them.

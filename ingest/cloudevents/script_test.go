@@ -1,9 +1,9 @@
-package http_test
+package cloudevents_test
 
 import (
 	"context"
 	"errors"
-	nethttp "net/http"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -14,7 +14,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/memory"
-	"podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/schemas"
 )
 
@@ -29,27 +29,27 @@ type doorman struct{ token string }
 
 var errStranger = errors.New("a stranger")
 
-func (d doorman) Claims(header nethttp.Header, _ time.Time) bool {
+func (d doorman) Claims(header http.Header, _ time.Time) bool {
 	return d.Reads(header) || header.Get("Webhook-Signature") != ""
 }
 
-func (d doorman) Verify(_ []byte, header nethttp.Header, _ time.Time) error {
+func (d doorman) Verify(_ []byte, header http.Header, _ time.Time) error {
 	if d.Reads(header) || d.token != "" && header.Get("Webhook-Signature") == signature {
 		return nil
 	}
 	return errStranger
 }
 
-func (d doorman) Reads(header nethttp.Header) bool {
+func (d doorman) Reads(header http.Header) bool {
 	return d.token != "" && header.Get("Authorization") == d.token
 }
 
-func config() http.Config {
-	return http.Config{
-		Sources: map[string]http.Source{
+func config() cloudevents.Config {
+	return cloudevents.Config{
+		Sources: map[string]cloudevents.Source{
 			"tickets": {
 				Profile: profile, Verifier: doorman{token},
-				Types: map[string]http.Type{
+				Types: map[string]cloudevents.Type{
 					"com.example.note":           {},
 					"com.example.ticket.created": {Text: []string{"/title", "/lines/1"}, PartitionKey: "/ticket/id"},
 					"com.example.document":       {Text: []string{""}},
@@ -57,7 +57,7 @@ func config() http.Config {
 				},
 				Origins: []string{"eventemitter.example.com"},
 			},
-			"plain": {Profile: profile, Verifier: doorman{token}, Types: map[string]http.Type{"com.example.note": {}}},
+			"plain": {Profile: profile, Verifier: doorman{token}, Types: map[string]cloudevents.Type{"com.example.note": {}}},
 		},
 		Supervisor: "supervisor",
 		RunURLs: func(receipt bus.Receipt) (run, events string) {
@@ -67,13 +67,13 @@ func config() http.Config {
 	}
 }
 
-func newDoor(tb testing.TB, core bus.Core, change ...func(*http.Config)) *http.Door {
+func newDoor(tb testing.TB, core bus.Core, change ...func(*cloudevents.Config)) *cloudevents.Door {
 	tb.Helper()
 	made := config()
 	for _, c := range change {
 		c(&made)
 	}
-	door, err := http.New(made, core, zerolog.Nop())
+	door, err := cloudevents.New(made, core, zerolog.Nop())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -83,13 +83,13 @@ func newDoor(tb testing.TB, core bus.Core, change ...func(*http.Config)) *http.D
 // A call is one request to a door.
 type call struct {
 	method, path, body string
-	header             nethttp.Header
+	header             http.Header
 }
 
 // post is a request with the source's token; header is name, value, name, value, and
 // a name that stands twice has two values.
 func post(mediaType, body string, header ...string) call {
-	made := call{method: nethttp.MethodPost, path: "/v1/events/tickets", body: body, header: nethttp.Header{"Authorization": {token}}}
+	made := call{method: http.MethodPost, path: "/v1/events/tickets", body: body, header: http.Header{"Authorization": {token}}}
 	if mediaType != "" {
 		made.header.Set("Content-Type", mediaType)
 	}
@@ -115,7 +115,7 @@ func structured(body string) call { return post("application/cloudevents+json", 
 
 func batch(body string) call { return post("application/cloudevents-batch+json", body) }
 
-func (c call) do(ctx context.Context, door *http.Door) *httptest.ResponseRecorder {
+func (c call) do(ctx context.Context, door *cloudevents.Door) *httptest.ResponseRecorder {
 	request := httptest.NewRequestWithContext(ctx, c.method, c.path, strings.NewReader(c.body))
 	request.Header = c.header
 	recorder := httptest.NewRecorder()
@@ -132,7 +132,7 @@ func read[T any](tb testing.TB, body []byte) (document T) {
 }
 
 // expect does a call, checks its status, and reads its document.
-func expect[T any](t *testing.T, door *http.Door, c call, status int) T {
+func expect[T any](t *testing.T, door *cloudevents.Door, c call, status int) T {
 	t.Helper()
 	recorder := c.do(t.Context(), door)
 	if recorder.Code != status {

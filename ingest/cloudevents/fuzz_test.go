@@ -1,4 +1,4 @@
-package http_test
+package cloudevents_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/memory"
-	"podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/schemas"
 )
 
@@ -36,7 +36,7 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 		}
 		if recorder.Code != 202 {
-			if problem := read[http.Problem](t, recorder.Body.Bytes()); problem.Detail == "" {
+			if problem := read[cloudevents.Problem](t, recorder.Body.Bytes()); problem.Detail == "" {
 				t.Errorf("problem %+v", problem)
 			}
 		}

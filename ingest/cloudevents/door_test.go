@@ -1,8 +1,8 @@
-package http_test
+package cloudevents_test
 
 import (
 	"errors"
-	nethttp "net/http"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/memory"
-	"podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/schemas"
 )
 
@@ -23,7 +23,7 @@ func TestIdentity_I03(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	door := newDoor(t, ledger)
-	same := expect[http.Accepted](t, door, binary("application/json", note), 202)
+	same := expect[cloudevents.Accepted](t, door, binary("application/json", note), 202)
 	for name, test := range map[string]struct {
 		call call
 		one  bool
@@ -34,13 +34,13 @@ func TestIdentity_I03(t *testing.T) {
 		"other id":       {binary("application/json", note, "Ce-Id", "2"), false},
 		"moved boundary": {binary("application/json", note, "Ce-Source", "/ticket", "Ce-Id", "s1"), false},
 	} {
-		if got := expect[http.Accepted](t, door, test.call, 202); (got.ID == same.ID) != test.one || (got.Session == same.Session) != test.one {
+		if got := expect[cloudevents.Accepted](t, door, test.call, 202); (got.ID == same.ID) != test.one || (got.Session == same.Session) != test.one {
 			t.Errorf("%s: %+v beside %+v", name, got, same)
 		}
 	}
 	elsewhere := binary("application/json", note)
 	elsewhere.path = "/v1/events/plain"
-	if got := expect[http.Accepted](t, door, elsewhere, 202); got.ID == same.ID || got.Session == same.Session {
+	if got := expect[cloudevents.Accepted](t, door, elsewhere, 202); got.ID == same.ID || got.Session == same.Session {
 		t.Errorf("two tenants share an event: %+v", got)
 	}
 	first := inputs(t, ledger)[0]
@@ -56,7 +56,7 @@ func TestConversation(t *testing.T) {
 	session := func(path, id string, header ...string) string {
 		made := binary("application/json", note, append([]string{"Ce-Id", id}, header...)...)
 		made.path = "/v1/events/" + path
-		return expect[http.Accepted](t, door, made, 202).Session
+		return expect[cloudevents.Accepted](t, door, made, 202).Session
 	}
 	alone, other := session("tickets", "1"), session("tickets", "2")
 	keyed, again := session("tickets", "3", "Ce-Partitionkey", "k"), session("tickets", "4", "Ce-Partitionkey", "k")
@@ -67,9 +67,9 @@ func TestConversation(t *testing.T) {
 		t.Error("conversations are not told apart by their partition key and their source")
 	}
 	made := structured(event(`"partitionkey":"k"`, `"data":{"title":"x","ticket":{"id":7}}`)).as("com.example.ticket.created")
-	first := expect[http.Accepted](t, door, made, 202).Session
+	first := expect[cloudevents.Accepted](t, door, made, 202).Session
 	made = structured(`{"specversion":"1.0","id":"9","source":"/","type":"com.example.ticket.created","data":{"title":"y","ticket":{"id":"7"}}}`)
-	if second := expect[http.Accepted](t, door, made, 202).Session; first != second || first == keyed {
+	if second := expect[cloudevents.Accepted](t, door, made, 202).Session; first != second || first == keyed {
 		t.Error("the configured pointer does not name the conversation")
 	}
 }
@@ -78,7 +78,7 @@ func TestEventAttributes(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	expect[http.Accepted](t, newDoor(t, ledger), binary("application/json", note,
+	expect[cloudevents.Accepted](t, newDoor(t, ledger), binary("application/json", note,
 		"Ce-Time", "2026-01-31T12:00:00+01:00", "Ce-Traceparent", trace, "Ce-Replyto", "podium.control.0", "Ce-Profile", "other"), 202)
 	got := inputs(t, ledger)[0]
 	want := schemas.Event{
@@ -106,9 +106,9 @@ func TestWhoMaySend(t *testing.T) {
 		"no such source":        {func(c *call) { c.path = "/v1/events/nowhere" }, 401, "unauthentic"},
 		"token in the query":    {func(c *call) { c.path += "?access_token=x" }, 400, "query-token"},
 		"signed headers":        {func(c *call) { c.header.Del("Authorization"); c.header.Set("Webhook-Signature", signature) }, 401, "unsigned-attributes"},
-		"GET":                   {func(c *call) { c.method = nethttp.MethodGet }, 405, "method"},
+		"GET":                   {func(c *call) { c.method = http.MethodGet }, 405, "method"},
 		"elsewhere":             {func(c *call) { c.path = "/v1/events/" }, 404, "no-such-page"},
-		"nonsense, no token":    {func(c *call) { c.header = nethttp.Header{}; c.body = "{" }, 401, "unauthentic"},
+		"nonsense, no token":    {func(c *call) { c.header = http.Header{}; c.body = "{" }, 401, "unauthentic"},
 		"signed and structured": {func(c *call) { *c = structured(event(`"data":` + note)); signed(c) }, 202, ""},
 		"signed batch":          {func(c *call) { *c = batch("[" + event(`"data":`+note) + "]"); signed(c) }, 202, ""},
 	} {
@@ -127,7 +127,7 @@ func TestWhoMaySend(t *testing.T) {
 			if test.kind == "" {
 				return
 			}
-			if problem := read[http.Problem](t, recorder.Body.Bytes()); problem.Type != "urn:podium:problem:"+test.kind {
+			if problem := read[cloudevents.Problem](t, recorder.Body.Bytes()); problem.Type != "urn:podium:problem:"+test.kind {
 				t.Errorf("problem %+v", problem)
 			}
 		})
@@ -146,11 +146,11 @@ func TestBatch(t *testing.T) {
 	ledger := memory.New(1)
 	door := newDoor(t, ledger)
 	good, other := event(`"data":`+note), strings.Replace(event(`"data":`+note), `"id":"1"`, `"id":"2"`, 1)
-	if taken := expect[http.Batch](t, door, batch("["+good+","+other+"]"), 202); len(taken.Accepted) != 2 || taken.Accepted[1].Event != 1 ||
+	if taken := expect[cloudevents.Batch](t, door, batch("["+good+","+other+"]"), 202); len(taken.Accepted) != 2 || taken.Accepted[1].Event != 1 ||
 		taken.Accepted[0].Session == taken.Accepted[1].Session {
 		t.Errorf("taken %+v", taken)
 	}
-	mixed := expect[http.Problem](t, door, batch("["+good+`,{"id":"3"},`+other+",7]"), 400)
+	mixed := expect[cloudevents.Problem](t, door, batch("["+good+`,{"id":"3"},`+other+",7]"), 400)
 	if len(mixed.Accepted) != 2 || len(mixed.Errors) != 2 || mixed.Accepted[1].Event != 2 || mixed.Errors[0].Event != 1 ||
 		mixed.Errors[0].Attribute != "specversion" || mixed.Errors[1].Event != 3 {
 		t.Errorf("problem %+v", mixed)
@@ -162,7 +162,7 @@ func TestBatch(t *testing.T) {
 	if len(ids) != 2 {
 		t.Errorf("%d events", len(ids))
 	}
-	if empty := expect[http.Batch](t, door, batch("[]"), 202); len(empty.Accepted) != 0 {
+	if empty := expect[cloudevents.Batch](t, door, batch("[]"), 202); len(empty.Accepted) != 0 {
 		t.Errorf("an empty batch gives %+v", empty)
 	}
 }
@@ -222,9 +222,9 @@ func TestLedgerDownInABatchLosesNothing(t *testing.T) {
 	ledger := &faulty{Ledger: memory.New(1), good: 1, err: bus.ErrClosed}
 	door := newDoor(t, ledger)
 	list := batch("[" + event(`"data":`+note) + "," + strings.Replace(event(`"data":`+note), `"id":"1"`, `"id":"2"`, 1) + "]")
-	expect[http.Problem](t, door, list, 503)
+	expect[cloudevents.Problem](t, door, list, 503)
 	ledger.err = nil
-	taken := expect[http.Batch](t, door, list, 202)
+	taken := expect[cloudevents.Batch](t, door, list, 202)
 	events := inputs(t, ledger)
 	if len(taken.Accepted) != 2 || len(events) != 3 || events[0].ID != events[1].ID || events[2].ID != taken.Accepted[1].ID {
 		t.Errorf("taken %+v, events %d", taken, len(events))
@@ -236,7 +236,7 @@ func TestLedgerDownInABatchLosesNothing(t *testing.T) {
 
 func TestHandshake(t *testing.T) {
 	t.Parallel()
-	limited := func(c *http.Config) {
+	limited := func(c *cloudevents.Config) {
 		source := c.Sources["tickets"]
 		source.PerMinute = 120
 		c.Sources["tickets"] = source
@@ -244,7 +244,7 @@ func TestHandshake(t *testing.T) {
 	free := newDoor(t, memory.New(1))
 	bound := newDoor(t, memory.New(1), limited)
 	for name, test := range map[string]struct {
-		door         *http.Door
+		door         *cloudevents.Door
 		source       string
 		origin, rate string
 		status       int
@@ -264,14 +264,14 @@ func TestHandshake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			header := nethttp.Header{"Webhook-Request-Callback": {"http://127.0.0.1:1/confirm"}}
+			header := http.Header{"Webhook-Request-Callback": {"http://127.0.0.1:1/confirm"}}
 			if test.origin != "" {
 				header.Set("Webhook-Request-Origin", test.origin)
 			}
 			if test.rate != "" {
 				header.Set("Webhook-Request-Rate", test.rate)
 			}
-			got := call{method: nethttp.MethodOptions, path: "/v1/events/" + test.source, header: header}.do(t.Context(), test.door)
+			got := call{method: http.MethodOptions, path: "/v1/events/" + test.source, header: header}.do(t.Context(), test.door)
 			if got.Code != test.status || got.Header().Get("Webhook-Allowed-Rate") != test.allowed || got.Header().Get("Allow") != "POST" {
 				t.Errorf("status %d, %v", got.Code, got.Header())
 			}
@@ -288,7 +288,7 @@ func TestSlowRate(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 2, 5, 6} {
 		now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-		door := newDoor(t, memory.New(1), func(c *http.Config) {
+		door := newDoor(t, memory.New(1), func(c *cloudevents.Config) {
 			source := c.Sources["tickets"]
 			source.PerMinute = perMinute
 			c.Sources["tickets"], c.Now = source, func() time.Time { return now }
@@ -316,7 +316,7 @@ func TestSlowRate(t *testing.T) {
 func TestRate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	door := newDoor(t, memory.New(1), func(c *http.Config) {
+	door := newDoor(t, memory.New(1), func(c *cloudevents.Config) {
 		source := c.Sources["tickets"]
 		source.PerMinute = 60
 		c.Sources["tickets"], c.Now = source, func() time.Time { return now }
@@ -352,7 +352,7 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		held := &silent{Ledger: memory.New(1)}
-		door := newDoor(t, held, func(c *http.Config) { c.Requests = 1 })
+		door := newDoor(t, held, func(c *cloudevents.Config) { c.Requests = 1 })
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
 			if recorder := binary("application/json", note).do(t.Context(), door); recorder.Code != 503 {
@@ -392,14 +392,14 @@ func TestPlan_M02(t *testing.T) {
 	}
 	ledger := memory.New(1)
 	door := newDoor(t, ledger)
-	accepted := expect[http.Accepted](t, door, plan(request, "Ce-Replyto", "podium.control.0", "Ce-Correlationid", "c",
+	accepted := expect[cloudevents.Accepted](t, door, plan(request, "Ce-Replyto", "podium.control.0", "Ce-Correlationid", "c",
 		"Ce-Expires", "2030-01-01T00:00:00Z", "Ce-Attempt", "2", "Ce-Effectid", "e"), 202)
 	got := inputs(t, ledger)[0]
 	if accepted.ID != id || got.ID != id || got.Type != schemas.TypeExecutionRequest || got.Profile != profile || string(got.Data) != request ||
 		got.ReplyTo != "" || got.CorrelationID != "c" || got.Attempt != 2 || got.EffectID != "e" || got.Expires.Year() != 2030 {
 		t.Errorf("event %+v", got)
 	}
-	if again := expect[http.Accepted](t, door, plan(request, "Ce-Effectid", "e"), 202); again.Session != accepted.Session {
+	if again := expect[cloudevents.Accepted](t, door, plan(request, "Ce-Effectid", "e"), 202); again.Session != accepted.Session {
 		t.Error("a second attempt of one effect has a session of its own")
 	}
 	for name, test := range map[string]struct {
@@ -415,7 +415,7 @@ func TestPlan_M02(t *testing.T) {
 		"expires":        {plan(request, "Ce-Expires", "soon"), "expires", ""},
 		"source without": {at(plan(request), "plain"), "type", ""},
 	} {
-		problem := expect[http.Problem](t, door, test.call, 400)
+		problem := expect[cloudevents.Problem](t, door, test.call, 400)
 		if len(problem.Errors) != 1 || problem.Errors[0].Attribute != test.attribute || problem.Errors[0].Pointer != test.pointer {
 			t.Errorf("%s: %+v", name, problem.Errors)
 		}
@@ -429,21 +429,21 @@ func at(c call, source string) call {
 
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
-	for want, change := range map[string]func(*http.Config){
-		"no profile":       func(c *http.Config) { c.Sources["x"] = http.Source{} },
-		"who sends":        func(c *http.Config) { c.Sources["x"] = http.Source{Profile: "p"} },
-		"no type of event": func(c *http.Config) { c.Sources["x"] = http.Source{Profile: "p", Verifier: doorman{}} },
-		"the name": func(c *http.Config) {
-			c.Sources["a b"] = http.Source{Profile: "p", Verifier: doorman{}, Types: map[string]http.Type{"t": {}}}
+	for want, change := range map[string]func(*cloudevents.Config){
+		"no profile":       func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{} },
+		"who sends":        func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{Profile: "p"} },
+		"no type of event": func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: doorman{}} },
+		"the name": func(c *cloudevents.Config) {
+			c.Sources["a b"] = cloudevents.Source{Profile: "p", Verifier: doorman{}, Types: map[string]cloudevents.Type{"t": {}}}
 		},
-		"not a JSON Pointer": func(c *http.Config) {
-			c.Sources["x"] = http.Source{Profile: "p", Verifier: doorman{}, Types: map[string]http.Type{"t": {Text: []string{"x"}}}}
+		"not a JSON Pointer": func(c *cloudevents.Config) {
+			c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: doorman{}, Types: map[string]cloudevents.Type{"t": {Text: []string{"x"}}}}
 		},
-		"URLs of runs": func(c *http.Config) { c.RunURLs = nil },
+		"URLs of runs": func(c *cloudevents.Config) { c.RunURLs = nil },
 	} {
 		made := config()
 		change(&made)
-		if _, err := http.New(made, memory.New(1), nolog()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cloudevents.New(made, memory.New(1), nolog()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}

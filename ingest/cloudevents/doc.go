@@ -1,4 +1,4 @@
-// Package http is the door that events of other systems come in by: the HTTP
+// Package cloudevents is the door that events of other systems come in by: the HTTP
 // binding of CloudEvents 1.0.2 and its webhooks.
 //
 //	POST    /v1/events/{source}   an event, or a batch of them; 202 with the URLs of their runs
@@ -37,4 +37,4 @@
 //   - WebHook-Request-Callback is never called: it would let anybody send requests
 //     from here. Whoever wants a permission gets it in the answer.
 //   - Attribute values have at most 1 KiB, ids 256 bytes, and batches 100 events.
-package http
+package cloudevents

@@ -1,4 +1,4 @@
-package http
+package cloudevents
 
 import (
 	"encoding/base64"

@@ -1,7 +1,7 @@
-package http
+package cloudevents
 
 import (
-	nethttp "net/http"
+	"net/http"
 
 	"github.com/rs/zerolog"
 
@@ -49,17 +49,17 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 }
 
 // Handler returns the door's pages, all below /v1/events/.
-func (d *Door) Handler() nethttp.Handler {
-	mux := nethttp.NewServeMux()
+func (d *Door) Handler() http.Handler {
+	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/events/{source}", d.receive)
 	mux.HandleFunc("OPTIONS /v1/events/{source}", d.handshake)
-	mux.HandleFunc("/v1/events/{source}", func(w nethttp.ResponseWriter, _ *nethttp.Request) { problem.WriteMethod(w, nethttp.MethodPost) })
-	mux.HandleFunc("/", func(w nethttp.ResponseWriter, _ *nethttp.Request) { problemNoPage().write(w) })
+	mux.HandleFunc("/v1/events/{source}", func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, http.MethodPost) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { problemNoPage().write(w) })
 	return mux
 }
 
 // source returns who a request claims to come from.
-func (d *Door) source(r *nethttp.Request) *source {
+func (d *Door) source(r *http.Request) *source {
 	if known, ok := d.sources[r.PathValue("source")]; ok {
 		return known
 	}

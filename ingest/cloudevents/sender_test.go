@@ -1,7 +1,7 @@
-package http_test
+package cloudevents_test
 
 import (
-	nethttp "net/http"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -33,21 +33,21 @@ func TestEventsOfTheGoSDK(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := server.URL + "/v1/events/tickets"
-	requests := map[string]func() (*nethttp.Request, error){
-		"batch": func() (*nethttp.Request, error) {
+	requests := map[string]func() (*http.Request, error){
+		"batch": func() (*http.Request, error) {
 			return cehttp.NewHTTPRequestFromEvents(t.Context(), address, []cloudevent.Event{made})
 		},
 	}
-	for name, mode := range map[string]func(*nethttp.Request) error{
-		"binary": func(r *nethttp.Request) error {
+	for name, mode := range map[string]func(*http.Request) error{
+		"binary": func(r *http.Request) error {
 			return cehttp.WriteRequest(binding.WithForceBinary(t.Context()), (*binding.EventMessage)(&made), r)
 		},
-		"structured": func(r *nethttp.Request) error {
+		"structured": func(r *http.Request) error {
 			return cehttp.WriteRequest(binding.WithForceStructured(t.Context()), (*binding.EventMessage)(&made), r)
 		},
 	} {
-		requests[name] = func() (*nethttp.Request, error) {
-			request, err := nethttp.NewRequestWithContext(t.Context(), nethttp.MethodPost, address, nethttp.NoBody)
+		requests[name] = func() (*http.Request, error) {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, http.NoBody)
 			if err != nil {
 				return nil, err
 			}
@@ -60,11 +60,11 @@ func TestEventsOfTheGoSDK(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", token)
-		reply, err := nethttp.DefaultClient.Do(request)
+		reply, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _ = reply.Body.Close(); reply.StatusCode != nethttp.StatusAccepted {
+		if _ = reply.Body.Close(); reply.StatusCode != http.StatusAccepted {
 			t.Errorf("%s: status %d", name, reply.StatusCode)
 		}
 	}
