@@ -49,7 +49,9 @@ var layers = []struct {
 	{"ingest/problem", []string{"schemas", "bus"}},
 	// Likewise what they take in from strangers, who do not care which door it is.
 	{"ingest/admission", []string{"ingest/problem"}},
-	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	// And how a sender proves itself by a signature.
+	{"ingest/webhook", nil},
+	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	{"ingest/cloudevents", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
 	{"ingest/imap", []string{"schemas", "bus", "cleartext"}},
 	{"ingest/imap/connection", []string{"cleartext"}},
@@ -171,6 +173,8 @@ func TestLayerTable(t *testing.T) {
 		{"ingest/cloudevents", "ingest/problem", true},
 		{"ingest/cloudevents", "ingest/chat", false},
 		{"ingest/problem", "ingest/chat", false},
+		{"ingest/chat", "ingest/webhook", true},
+		{"ingest/webhook", "ingest/problem", false},
 		{"ingest/admission", "ingest/problem", true},
 		{"ingest/admission", "bus", false},
 		{"ingest/imap/mailparse", "ingest/imap", false},

@@ -25,7 +25,7 @@ type Batch struct {
 
 // Acknowledge implements Provider: a message with the URL of its run, or with what
 // came of it when the sender prefers to wait; a list with the URLs.
-func (*webhook) Acknowledge(e *exchange, results []result) {
+func (*standard) Acknowledge(e *exchange, results []result) {
 	if len(results) == 1 && results[0].message.Fault == nil && !results[0].message.inBatch {
 		e.accept(results[0])
 		return

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -87,8 +88,8 @@ func TestEventIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			header := http.Header{"Content-Type": {"application/json"}, headerWebhookID: {test.webhookID}}
-			messages, err := decoy().Normalize([]byte(`{"text":"hi","message_id":"`+test.messageID+`"}`), header)
+			header := http.Header{"Content-Type": {"application/json"}, webhook.HeaderID: {test.webhookID}}
+			messages, err := (&standard{}).Normalize([]byte(`{"text":"hi","message_id":"`+test.messageID+`"}`), header)
 			if err != nil || len(messages) != 1 {
 				t.Fatalf("%d messages, error %v", len(messages), err)
 			}

@@ -1,9 +1,6 @@
 package chat
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -104,8 +102,8 @@ func (r *Response) write(w http.ResponseWriter) {
 
 // provider makes what a channel is configured as. Errors never repeat a secret.
 func (c Channel) provider() (Provider, error) {
-	if len(c.Secrets) > maxSecrets {
-		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), maxSecrets)
+	if len(c.Secrets) > webhook.MaxSecrets {
+		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), webhook.MaxSecrets)
 	}
 	if c.Provider != KindWebhook && c.Provider != "" {
 		if c.Token != "" {
@@ -117,7 +115,8 @@ func (c Channel) provider() (Provider, error) {
 	}
 	switch c.Provider {
 	case KindWebhook, "":
-		return newWebhook(c.Secrets, c.Token)
+		verifier, err := webhook.New(c.Secrets, c.Token)
+		return &standard{verifier}, err
 	case KindSlack:
 		return newSlack(c.Secrets)
 	case KindMattermost:
@@ -181,45 +180,6 @@ func readForm(body []byte) (url.Values, error) {
 }
 
 var errForm = errors.New("the form cannot be read")
-
-// signingKeys are always as many as a channel may have, random ones for those it
-// has not, so that the time to check says nothing about the channel.
-type signingKeys [maxSecrets][]byte
-
-func decoyKeys() signingKeys {
-	var keys signingKeys
-	for i := range keys {
-		keys[i] = make([]byte, sha256.Size)
-		_, _ = rand.Read(keys[i]) // never fails
-	}
-	return keys
-}
-
-// sharedSecrets are secrets that a request shows as they are. Their hashes are
-// compared, so that neither their content nor their length is told by time.
-type sharedSecrets [maxSecrets][sha256.Size]byte
-
-func newSharedSecrets(secrets []string) (sharedSecrets, error) {
-	var made sharedSecrets
-	for i := range made {
-		_, _ = rand.Read(made[i][:]) // never fails
-	}
-	for i, secret := range secrets {
-		if len(secret) < minToken {
-			return made, fmt.Errorf("secret %d has %d characters: at least %d are needed", i+1, len(secret), minToken)
-		}
-		made[i] = sha256.Sum256([]byte(secret))
-	}
-	return made, nil
-}
-
-func (s *sharedSecrets) known(shown string) bool {
-	sum, found := sha256.Sum256([]byte(shown)), 0
-	for i := range s {
-		found |= subtle.ConstantTimeCompare(sum[:], s[i][:])
-	}
-	return found == 1
-}
 
 // noReader is a provider whose secrets open no runs.
 type noReader struct{}

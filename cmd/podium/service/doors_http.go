@@ -13,6 +13,7 @@ import (
 	"podium/ingest/cloudevents"
 	"podium/ingest/page"
 	"podium/ingest/problem"
+	"podium/ingest/webhook"
 	"podium/supervisor/session"
 )
 
@@ -38,7 +39,7 @@ func eventSource(source *config.EventSource) (cloudevents.Source, error) {
 	for i, secret := range source.Secrets {
 		secrets[i] = string(secret)
 	}
-	verifier, err := chat.NewVerifier(secrets, string(source.Token))
+	verifier, err := webhook.New(secrets, string(source.Token))
 	if err != nil {
 		return cloudevents.Source{}, err
 	}

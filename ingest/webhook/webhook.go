@@ -1,4 +1,4 @@
-package chat
+package webhook
 
 import (
 	"crypto/ed25519"
@@ -17,9 +17,9 @@ import (
 
 // The headers of Standard Webhooks 1.0.
 const (
-	headerWebhookID        = "Webhook-Id"
-	headerWebhookTimestamp = "Webhook-Timestamp"
-	headerWebhookSignature = "Webhook-Signature"
+	HeaderID        = "Webhook-Id"
+	HeaderTimestamp = "Webhook-Timestamp"
+	HeaderSignature = "Webhook-Signature"
 )
 
 // The forms of secrets and signatures (Standard Webhooks 1.0, "Signature scheme").
@@ -31,15 +31,15 @@ const (
 )
 
 const (
-	// skew is how far a sender's clock may be off, and how long a captured
+	// Skew is how far a sender's clock may be off, and how long a captured
 	// request can be offered again with a signature that still holds.
-	skew = 5 * time.Minute
+	Skew = 5 * time.Minute
 	// maxSignatures bounds the work that one request can ask for, and
 	// maxAsymmetric the part of it that is a thousand times dearer.
 	maxSignatures = 16
 	maxAsymmetric = 4
-	// maxSecrets is the one in use and the one before or after it.
-	maxSecrets = 2
+	// MaxSecrets is the one in use and the one before or after it.
+	MaxSecrets = 2
 )
 
 // The bounds of a signing key in bytes, from Standard Webhooks 1.0.
@@ -51,18 +51,24 @@ const (
 // minToken is the shortest bearer token, in characters, that is not guessed.
 const minToken = 16
 
-var errUnauthentic = errors.New("nothing proves that the request comes from the channel's sender")
+var ErrUnauthentic = errors.New("nothing proves that the request comes from the channel's sender")
 
-// A webhook knows who may send to one channel by Standard Webhooks 1.0 or by a
-// bearer token. It holds the same number of keys whatever the channel has.
-type webhook struct {
-	keys   signingKeys
-	public [maxSecrets]ed25519.PublicKey
+// A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It holds the
+// same number of keys whatever the sender has. It is safe for use by several goroutines at
+// once.
+type Verifier struct {
+	keys   SigningKeys
+	public [MaxSecrets]ed25519.PublicKey
 	token  [sha256.Size]byte // of the token
 }
 
-// newWebhook reads the secrets of a channel. Errors never repeat a secret.
-func newWebhook(secrets []string, token string) (*webhook, error) {
+// New returns what knows a sender by its secrets and its token. A secret is "whsec_"
+// and the base64 of 24 to 64 bytes, or "whpk_" and the base64 of an Ed25519 public key.
+// Errors never repeat one.
+func New(secrets []string, token string) (*Verifier, error) {
+	if len(secrets) > MaxSecrets {
+		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(secrets), MaxSecrets)
+	}
 	if token != "" && len(token) < minToken {
 		return nil, fmt.Errorf("the token has %d characters: at least %d are needed", len(token), minToken)
 	}
@@ -97,8 +103,8 @@ func parseSecret(secret string) ([]byte, error) {
 }
 
 // decoy returns a webhook that nothing satisfies.
-func decoy() *webhook {
-	made := &webhook{keys: decoyKeys()}
+func decoy() *Verifier {
+	made := &Verifier{keys: DecoyKeys()}
 	for i := range made.public {
 		made.public[i], _, _ = ed25519.GenerateKey(rand.Reader) // never fails
 	}
@@ -106,24 +112,27 @@ func decoy() *webhook {
 	return made
 }
 
-// Claims implements Provider.
-func (v *webhook) Claims(header http.Header, now time.Time) bool {
-	macs, signatures := parseSignatures(header.Get(headerWebhookSignature))
-	signed := header.Get(headerWebhookID) != "" && len(macs)+len(signatures) > 0 && fresh(header.Get(headerWebhookTimestamp), now)
+// Claims reports whether the header alone shows what may prove the sender: the token, or a
+// fresh signature over a body yet to be read. Where it does not, nobody reads one.
+func (v *Verifier) Claims(header http.Header, now time.Time) bool {
+	macs, signatures := parseSignatures(header.Get(HeaderSignature))
+	signed := header.Get(HeaderID) != "" && len(macs)+len(signatures) > 0 && Fresh(header.Get(HeaderTimestamp), now)
 	return v.Reads(header) || signed
 }
 
-// Verify implements Provider.
-func (v *webhook) Verify(body []byte, header http.Header, now time.Time) error {
+// Verify reports whether a request comes from somebody who knows a secret: by a signature
+// over the raw body, or by the token. It compares in constant time, and its error is the
+// same whatever is wrong.
+func (v *Verifier) Verify(body []byte, header http.Header, now time.Time) error {
 	signed := v.signed(header, body, now)
 	if v.Reads(header) || signed {
 		return nil
 	}
-	return errUnauthentic
+	return ErrUnauthentic
 }
 
 // Reads reports whether the request bears the channel's token (RFC 6750, section 2.1).
-func (v *webhook) Reads(header http.Header) bool {
+func (v *Verifier) Reads(header http.Header) bool {
 	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(token))
 	same := subtle.ConstantTimeCompare(sum[:], v.token[:]) == 1
@@ -132,10 +141,10 @@ func (v *webhook) Reads(header http.Header) bool {
 
 // signed reports whether one of the signatures was made with one of the keys
 // over "id.timestamp.body", not longer ago than skew.
-func (v *webhook) signed(header http.Header, body []byte, now time.Time) bool {
-	id, timestamp := header.Get(headerWebhookID), header.Get(headerWebhookTimestamp)
-	macs, signatures := parseSignatures(header.Get(headerWebhookSignature))
-	if id == "" || len(macs)+len(signatures) == 0 || !fresh(timestamp, now) {
+func (v *Verifier) signed(header http.Header, body []byte, now time.Time) bool {
+	id, timestamp := header.Get(HeaderID), header.Get(HeaderTimestamp)
+	macs, signatures := parseSignatures(header.Get(HeaderSignature))
+	if id == "" || len(macs)+len(signatures) == 0 || !Fresh(timestamp, now) {
 		return false
 	}
 	valid := false
@@ -189,13 +198,13 @@ func parseSignatures(list string) (macs, signatures [][]byte) {
 	return macs, signatures
 }
 
-// fresh reports whether a Unix timestamp in seconds lies within skew of now.
-func fresh(timestamp string, now time.Time) bool {
+// Fresh reports whether a Unix timestamp in seconds lies within skew of now.
+func Fresh(timestamp string, now time.Time) bool {
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
 		return false
 	}
 	// Compared in seconds, because a time.Time far off would overflow a Duration.
-	limit := int64(skew / time.Second)
+	limit := int64(Skew / time.Second)
 	return seconds >= now.Unix()-limit && seconds <= now.Unix()+limit
 }
