@@ -51,10 +51,12 @@ var layers = []struct {
 	{"ingest/admission", []string{"ingest/problem"}},
 	// And how a sender proves itself by a signature.
 	{"ingest/webhook", nil},
-	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem", "ingest/webhook"}},
+	// An adapter that waits for the outcome of what it took in reads it as everybody does.
+	{"ingest/runs", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
+	{"ingest/chat", []string{"schemas", "bus", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	{"ingest/cloudevents", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
 	{"ingest/imap", []string{"schemas", "bus", "cleartext"}},
-	{"ingest/imap/connection", []string{"cleartext"}},
+	{"ingest/imap/connection", []string{"cleartext", "ingest/imap/dovecot"}}, // the latter for its tests, as every fixture
 	{"ingest/imap/audit", []string{"schemas", "bus", "ingest/imap/connection", "ingest/imap/mailbox"}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
 	{"ingest/*", []string{"schemas", "bus"}},
@@ -83,7 +85,7 @@ var rooms = []struct {
 	{"github.com/nats-io/nats.go", []string{"bus/jetstream"}, []string{"bus/embedded", "cmd/podium"}},
 	{"github.com/nats-io/nats-server", []string{"bus/embedded"}, []string{"bus/jetstream"}},
 	{"github.com/cloudevents/sdk-go", []string{"bus", "ingest/cloudevents"}, nil},
-	{"github.com/emersion/go-imap", []string{"ingest/imap/connection"}, []string{"ingest/imap"}},
+	{"github.com/emersion/go-imap", []string{"ingest/imap/connection", "ingest/imap/memorymailbox"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config", "tools/coverage"}, []string{"schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium"}, nil},
@@ -174,6 +176,8 @@ func TestLayerTable(t *testing.T) {
 		{"ingest/cloudevents", "ingest/chat", false},
 		{"ingest/problem", "ingest/chat", false},
 		{"ingest/chat", "ingest/webhook", true},
+		{"ingest/chat", "ingest/runs", true},
+		{"ingest/runs", "ingest/chat", false},
 		{"ingest/webhook", "ingest/problem", false},
 		{"ingest/admission", "ingest/problem", true},
 		{"ingest/admission", "bus", false},

@@ -12,12 +12,12 @@ import (
 // the first difference.
 func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()
-	safe := []string{"hmac.Equal", "subtle.ConstantTimeCompare", "provider.Reads", "tokens.Known", "secrets.Known"}
+	safe := []string{"hmac.Equal", "subtle.ConstantTimeCompare", "bearer.Reads", "tokens.Known", "secrets.Known"}
 	guarded := map[string]bool{
-		"../webhook/webhook.go Reads": false, "../webhook/webhook.go signed": false, "../webhook/secrets.go Known": false, "reference.go access": false,
+		"../webhook/webhook.go Reads": false, "../webhook/webhook.go signed": false, "../webhook/secrets.go Known": false, "../runs/reference.go access": false,
 		"slack.go Verify": false, "mattermost.go Verify": false, "telegram.go Claims": false, "teams.go Verify": false,
 	}
-	for _, file := range []string{"../webhook/webhook.go", "../webhook/secrets.go", "reference.go", "slack.go", "mattermost.go", "telegram.go", "teams.go"} {
+	for _, file := range []string{"../webhook/webhook.go", "../webhook/secrets.go", "../runs/reference.go", "slack.go", "mattermost.go", "telegram.go", "teams.go"} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)

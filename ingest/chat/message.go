@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/ingest/runs"
 	"podium/ingest/webhook"
 	"podium/schemas"
 )
@@ -197,7 +198,7 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 	}
 	event = schemas.Event{
 		ID:              "chat:" + from.channel + ":" + id,
-		Source:          sourceOf(from.channel),
+		Source:          runs.SourceOf(from.channel),
 		Type:            schemas.TypeChatReceived,
 		Time:            from.now,
 		DataContentType: schemas.MediaTypeJSON,

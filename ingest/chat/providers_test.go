@@ -40,7 +40,7 @@ func everyProvider(c *chat.Config) {
 	c.Channels["telegram"] = chat.Channel{Provider: chat.KindTelegram, Profile: profile, Secrets: []string{telegramSecret}, Bot: true}
 	c.Channels["teams"] = chat.Channel{Provider: chat.KindTeams, Profile: profile, Secrets: []string{teamsSecret}, Language: "de"}
 	c.Sealer = openSeal{}
-	c.BaseURL = "https://podium.example.org"
+	c.Runs.BaseURL = "https://podium.example.org"
 }
 
 // openSeal seals nothing, so that a test can look inside.

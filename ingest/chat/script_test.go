@@ -15,6 +15,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -31,7 +32,7 @@ func newDoor(t *testing.T, core bus.Core, change ...func(*chat.Config)) *chat.Do
 			"web":   {Profile: profile, Token: token},
 			"other": {Profile: profile, Token: otherToken},
 		},
-		CapabilityKey: bytes.Repeat([]byte{7}, 32),
+		Runs: runs.Config{CapabilityKey: bytes.Repeat([]byte{7}, 32)},
 	}
 	for _, c := range change {
 		c(&config)

@@ -9,6 +9,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/replyref"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -24,7 +25,7 @@ func (s *Service) openChat() (*chat.Door, error) {
 		return nil, err
 	}
 	return chat.New(chat.Config{
-		Channels: s.chatDoors(), CapabilityKey: key, BaseURL: s.settings.Chat.URL, Sealer: sealer,
+		Channels: s.chatDoors(), Runs: runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL}, Sealer: sealer,
 		Render: func(provider chat.Kind, text string) string { return agent.Render(string(provider), text) },
 		Note:   s.note(),
 	}, s.Ledger.Core, s.log)

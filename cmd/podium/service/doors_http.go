@@ -9,17 +9,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"podium/cmd/podium/config"
-	"podium/ingest/chat"
 	"podium/ingest/cloudevents"
 	"podium/ingest/page"
 	"podium/ingest/problem"
+	"podium/ingest/runs"
 	"podium/ingest/webhook"
 	"podium/supervisor/session"
 )
 
 // openEvents opens the door of the event sources. Their runs are read where those of
 // the chat channels are.
-func (s *Service) openEvents(runs *chat.Door) (*cloudevents.Door, error) {
+func (s *Service) openEvents(runs *runs.API) (*cloudevents.Door, error) {
 	sources := make(map[string]cloudevents.Source, len(s.settings.HTTP.Sources))
 	for _, name := range slices.Sorted(maps.Keys(s.settings.HTTP.Sources)) {
 		source := s.settings.HTTP.Sources[name]
@@ -30,7 +30,7 @@ func (s *Service) openEvents(runs *chat.Door) (*cloudevents.Door, error) {
 		sources[name] = made
 	}
 	return cloudevents.New(cloudevents.Config{
-		Sources: sources, RunURLs: runs.RunURLs, Supervisor: session.Supervisor,
+		Sources: sources, RunURLs: runs.URLs, Supervisor: session.Supervisor,
 	}, s.Ledger.Core, s.log)
 }
 
@@ -53,7 +53,7 @@ func eventSource(source *config.EventSource) (cloudevents.Source, error) {
 }
 
 // mountDoors adds the pages that stand beside those of the chat channels.
-func (s *Service) mountDoors(mux *http.ServeMux, runs *chat.Door) ([]prometheus.Collector, error) {
+func (s *Service) mountDoors(mux *http.ServeMux, runs *runs.API) ([]prometheus.Collector, error) {
 	sources, err := s.openEvents(runs)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package chat
+package runs
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -31,48 +32,48 @@ const (
 // streamEvents follows a run as server-sent events (HTML Living Standard,
 // section 9.2) from Last-Event-ID on. After the end, 204 tells an EventSource
 // not to come back.
-func (d *Door) streamEvents(w http.ResponseWriter, r *http.Request) {
-	ref, granted, fault := d.admit(r)
+func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
+	ref, granted, fault := a.admit(r)
 	if fault != nil {
-		fault.write(w)
+		problem.Write(w, fault)
 		return
 	}
 	after, ended, err := lastEventID(r.Header)
 	if err != nil {
-		problemEventID().write(w)
+		problem.Write(w, problemEventID())
 		return
 	}
-	if !d.enter(ref.session) {
-		problemBusy().write(w)
+	if !a.enter(ref.session) {
+		problem.Write(w, problemBusy())
 		return
 	}
-	defer d.leave(ref.session)
-	watch, err := d.open(r.Context(), ref, granted, true)
+	defer a.leave(ref.session)
+	watch, err := a.open(r.Context(), ref, granted, true)
 	if err != nil {
-		d.readProblem(r, ref, err).write(w)
+		problem.Write(w, a.readProblem(r, ref, err))
 		return
 	}
-	defer watch.close()
+	defer watch.Close()
 	if ended && watch.ended() {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	if !watch.ended() && r.Method != http.MethodHead {
 		if err = watch.attend(r.Context()); err != nil { // said before the stream begins
-			d.readProblem(r, ref, err).write(w)
+			problem.Write(w, a.readProblem(r, ref, err))
 			return
 		}
 	}
-	stream := newEventStream(w, d.config.WriteTimeout)
+	stream := newEventStream(w, a.config.WriteTimeout)
 	if writeTimeout(r) == 0 {
 		defer stream.liftDeadline()
 	}
 	if stream.begin() != nil || r.Method == http.MethodHead {
 		return
 	}
-	if err := d.follow(r.Context(), watch, stream, after); err != nil && r.Context().Err() == nil && !errors.Is(err, errClosing) {
+	if err := a.follow(r.Context(), watch, stream, after); err != nil && r.Context().Err() == nil && !errors.Is(err, ErrClosing) {
 		// The reader comes back with the last id that it has seen.
-		d.log.Warn().Err(err).Str("session", ref.session).Msg("an event stream ended early")
+		a.log.Warn().Err(err).Str("session", ref.session).Msg("an event stream ended early")
 	}
 }
 
@@ -90,11 +91,11 @@ func lastEventID(header http.Header) (after uint64, ended bool, err error) {
 }
 
 // follow sends what is known, then what comes, until the run has ended.
-func (d *Door) follow(ctx context.Context, w *watch, stream *eventStream, after uint64) error {
-	heartbeat := time.NewTicker(d.config.Heartbeat)
+func (a *API) follow(ctx context.Context, w *Watch, stream *eventStream, after uint64) error {
+	heartbeat := time.NewTicker(a.config.Heartbeat)
 	defer heartbeat.Stop()
 	for len(w.past) > 0 || !w.ended() {
-		record, ok, err := w.next(ctx, heartbeat.C)
+		record, ok, err := w.Next(ctx, heartbeat.C)
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (s *eventStream) begin() error {
 }
 
 // step sends what a record says of the run, if anything, and if it is new.
-func (s *eventStream) step(w *watch, record *bus.StoredRecord, after uint64) error {
+func (s *eventStream) step(w *Watch, record *bus.StoredRecord, after uint64) error {
 	facts := w.facts(record)
 	if len(facts) == 0 || record.Sequence <= after {
 		return nil

@@ -1,4 +1,4 @@
-package chat
+package runs
 
 import (
 	"net/http"

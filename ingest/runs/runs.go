@@ -1,4 +1,4 @@
-package chat
+package runs
 
 import (
 	"context"
@@ -38,15 +38,15 @@ const (
 	StateRefused  State = "refused"  // asked for something that is not possible any more
 )
 
-// done reports whether the document says what came of the message.
-func (d *Document) done() bool {
+// Done reports whether the document says what came of the message.
+func (d *Document) Done() bool {
 	return d.Status != "" || d.State == StateIgnored || d.State == StateRefused
 }
 
 // document describes what the watch has seen so far.
-func (w *watch) document(ctx context.Context) (*Document, error) {
+func (w *Watch) document(ctx context.Context) (*Document, error) {
 	made := &Document{State: StateAccepted}
-	made.Run, made.Events = w.door.urls(w.ref)
+	made.Run, made.Events = w.api.urls(w.ref)
 	if w.dropped() {
 		message := w.excerpt.Message()
 		made.Reason, made.State = message.Reason, StateIgnored
@@ -73,27 +73,27 @@ func (w *watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	var err error
-	made.Answer, err = bus.AnswerText(ctx, w.door.core, *run)
+	made.Answer, err = bus.AnswerText(ctx, w.api.core, *run)
 	return made, err
 }
 
 // await reads a reference until the outcome is fixed or the time is up.
-func (d *Door) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
+func (a *API) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	w, err := d.open(ctx, ref, granted, false)
+	w, err := a.open(ctx, ref, granted, false)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
+	defer w.Close()
 	if wait == 0 && w.doubt != nil {
 		if err = w.read(ctx, true); err != nil {
 			return nil, err
 		}
 	}
-	for wait > 0 && !w.settled() {
-		_, ok, err := w.next(ctx, timer.C)
-		if errors.Is(err, errClosing) || err == nil && !ok {
+	for wait > 0 && !w.Settled() {
+		_, ok, err := w.Next(ctx, timer.C)
+		if errors.Is(err, ErrClosing) || err == nil && !ok {
 			break
 		}
 		if err != nil {
@@ -105,19 +105,19 @@ func (d *Door) await(ctx context.Context, ref reference, granted access, wait ti
 
 // showRun answers 200 with the run, however far it is, and 202 while the session
 // has not looked at its message. With "Prefer: wait=N" it waits for the outcome.
-func (d *Door) showRun(w http.ResponseWriter, r *http.Request) {
-	ref, granted, fault := d.admit(r)
+func (a *API) showRun(w http.ResponseWriter, r *http.Request) {
+	ref, granted, fault := a.admit(r)
 	if fault != nil {
-		fault.write(w)
+		problem.Write(w, fault)
 		return
 	}
-	wait, leave := d.mayWait(w, r, ref.session)
+	wait, leave := a.mayWait(w, r, ref.session)
 	if wait > 0 {
 		defer leave()
 	}
-	document, err := d.await(r.Context(), ref, granted, wait)
+	document, err := a.await(r.Context(), ref, granted, wait)
 	if err != nil {
-		d.readProblem(r, ref, err).write(w)
+		problem.Write(w, a.readProblem(r, ref, err))
 		return
 	}
 	status := http.StatusOK
@@ -129,9 +129,9 @@ func (d *Door) showRun(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit reads the reference of a request and what its reader may see.
-func (d *Door) admit(r *http.Request) (reference, access, *Problem) {
+func (a *API) admit(r *http.Request) (reference, access, *problem.Document) {
 	ref, err := parseReference(r.PathValue("ref"))
-	granted, some := d.access(r, ref)
+	granted, some := a.access(r, ref)
 	switch {
 	case !some:
 		return ref, granted, problemUnauthorized()
@@ -142,7 +142,7 @@ func (d *Door) admit(r *http.Request) (reference, access, *Problem) {
 	return ref, granted, nil
 }
 
-func (d *Door) readProblem(r *http.Request, ref reference, err error) *Problem {
+func (a *API) readProblem(r *http.Request, ref reference, err error) *problem.Document {
 	if errors.Is(err, errNoRun) {
 		return problemUnknownRun()
 	}
@@ -152,7 +152,7 @@ func (d *Door) readProblem(r *http.Request, ref reference, err error) *Problem {
 	if errors.Is(err, bus.ErrTooManyReaders) {
 		return problemBusy()
 	}
-	d.log.Error().Err(err).Str("session", ref.session).Msg("a session could not be read")
+	a.log.Error().Err(err).Str("session", ref.session).Msg("a session could not be read")
 	var malformed *bus.MalformedError
 	if errors.Is(err, schemas.ErrGrammar) || errors.As(err, &malformed) {
 		return problemBrokenRun()

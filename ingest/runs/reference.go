@@ -1,4 +1,4 @@
-package chat
+package runs
 
 import (
 	"crypto/hmac"
@@ -55,16 +55,16 @@ func referenceOf(receipt bus.Receipt) reference {
 }
 
 // capability returns the key that opens one session for reading.
-func (d *Door) capability(session string) string {
-	mac := hmac.New(sha256.New, d.capabilityKey)
+func (a *API) capability(session string) string {
+	mac := hmac.New(sha256.New, a.config.CapabilityKey)
 	_, _ = mac.Write([]byte("podium read session\x00" + session))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 // urls returns where a run and its events are read, the key included.
-func (d *Door) urls(ref reference) (run, events string) {
-	path := d.baseURL + "/v1/runs/" + ref.String()
-	query := "?key=" + d.capability(ref.session)
+func (a *API) urls(ref reference) (run, events string) {
+	path := a.config.BaseURL + "/v1/runs/" + ref.String()
+	query := "?key=" + a.capability(ref.session)
 	return path + query, path + "/events" + query
 }
 
@@ -75,13 +75,13 @@ type access struct {
 }
 
 // access returns what a request's key and token open; false when nothing.
-func (d *Door) access(r *http.Request, ref reference) (access, bool) {
+func (a *API) access(r *http.Request, ref reference) (access, bool) {
 	var granted access
-	if hmac.Equal([]byte(r.URL.Query().Get("key")), []byte(d.capability(ref.session))) {
+	if hmac.Equal([]byte(r.URL.Query().Get("key")), []byte(a.capability(ref.session))) {
 		granted.session = ref.session
 	}
-	for name, channel := range d.channels {
-		if channel.provider.Reads(r.Header) {
+	for name, bearer := range a.bearers {
+		if bearer.Reads(r.Header) {
 			if granted.channels == nil {
 				granted.channels = make(map[string]bool)
 			}
@@ -97,12 +97,12 @@ func (a access) opens(session, channel string) bool {
 	return a.session == session || a.channels[channel]
 }
 
-// sourceOf is the CloudEvents source of a channel's messages.
-func sourceOf(channel string) string { return "/podium/chat/" + url.PathEscape(channel) }
+// SourceOf is the CloudEvents source of a channel's messages.
+func SourceOf(channel string) string { return "/podium/chat/" + url.PathEscape(channel) }
 
 // channelOf returns the channel of an event of this door, or nothing.
 func channelOf(event *schemas.Event) string {
-	escaped, _ := strings.CutPrefix(event.Source, sourceOf(""))
+	escaped, _ := strings.CutPrefix(event.Source, SourceOf(""))
 	if event.Type != schemas.TypeChatReceived || len(escaped) == len(event.Source) {
 		return ""
 	}

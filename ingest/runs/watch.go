@@ -1,4 +1,4 @@
-package chat
+package runs
 
 import (
 	"context"
@@ -13,18 +13,18 @@ import (
 var (
 	// errNoRun reports a reference that names nothing, or nothing that the reader may see.
 	errNoRun = errors.New("no such run")
-	// errClosing reports that the door closes.
-	errClosing = errors.New("the door closes")
+	// ErrClosing reports that the door closes.
+	ErrClosing = errors.New("the door closes")
 )
 
 // doubtAfter is how long nobody may have decided a message until it is looked for by its
 // id alone: it came before, under another sequence, or waits.
 const doubtAfter = time.Second
 
-// A watch is one reader's view of a run: what was said of it so far, folded. It is for
+// A Watch is one reader's view of a run: what was said of it so far, folded. It is for
 // one goroutine.
-type watch struct {
-	door     *Door
+type Watch struct {
+	api      *API
 	ref      reference
 	input    string // id of the event that ref names, when it names a message
 	channel  string // the chat channel that the run came in by
@@ -40,8 +40,8 @@ type watch struct {
 // open reads what is known about a reference so far. It fails with errNoRun for
 // what is not there, and alike for what the reader may not see. Who wants to keep
 // what was has it by next.
-func (d *Door) open(ctx context.Context, ref reference, granted access, keep bool) (*watch, error) {
-	w := &watch{door: d, ref: ref, keep: keep}
+func (a *API) open(ctx context.Context, ref reference, granted access, keep bool) (*Watch, error) {
+	w := &Watch{api: a, ref: ref, keep: keep}
 	if ref.sequence > 0 {
 		if err := w.findInput(ctx); err != nil {
 			return nil, err
@@ -58,8 +58,8 @@ func (d *Door) open(ctx context.Context, ref reference, granted access, keep boo
 
 // read reads what the ledger says by now, and little of other runs. A message that
 // came before is found when it is looked for by its id alone.
-func (w *watch) read(ctx context.Context, byID bool) error {
-	session, err := bus.OpenSession(ctx, w.door.core, w.ref.session)
+func (w *Watch) read(ctx context.Context, byID bool) error {
+	session, err := bus.OpenSession(ctx, w.api.core, w.ref.session)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (w *watch) read(ctx context.Context, byID bool) error {
 	records := 0
 	for record, err := range session.Run(ctx, w.excerpt.Number, decided...) {
 		if records++; err == nil && records == foldFreely {
-			release, err = w.door.foldLong(ctx)
+			release, err = w.api.foldLong(ctx)
 		}
 		if err == nil {
 			err = w.take(&record)
@@ -98,12 +98,12 @@ func (w *watch) read(ctx context.Context, byID bool) error {
 }
 
 // reception looks for what became of the message.
-func (w *watch) reception(ctx context.Context, session *bus.Session, byID bool) (bus.Reception, error) {
+func (w *Watch) reception(ctx context.Context, session *bus.Session, byID bool) (bus.Reception, error) {
 	reception, err := session.Received(ctx, w.ref.sequence, w.input)
 	if !byID || !errors.Is(err, bus.ErrNotFound) {
 		return reception, err
 	}
-	release, err := w.door.foldLong(ctx)
+	release, err := w.api.foldLong(ctx)
 	if err != nil {
 		return reception, err
 	}
@@ -113,10 +113,10 @@ func (w *watch) reception(ctx context.Context, session *bus.Session, byID bool) 
 
 // findInput reads the event that a reference by sequence names. It must be a
 // message of the same session: the sequence itself proves nothing.
-func (w *watch) findInput(ctx context.Context) error {
-	shards := w.door.core.Shards()
+func (w *Watch) findInput(ctx context.Context) error {
+	shards := w.api.core.Shards()
 	stream := bus.ShardStream(schemas.ShardOf(w.ref.session, shards))
-	message, err := w.door.core.Get(ctx, stream, w.ref.sequence)
+	message, err := w.api.core.Get(ctx, stream, w.ref.sequence)
 	if errors.Is(err, bus.ErrNotFound) {
 		return errNoRun
 	}
@@ -136,14 +136,14 @@ func (w *watch) findInput(ctx context.Context) error {
 }
 
 // take folds a record into the view and drops what nobody here needs.
-func (w *watch) take(record *bus.StoredRecord) error {
+func (w *Watch) take(record *bus.StoredRecord) error {
 	if err := w.excerpt.Apply(&record.Record); err != nil {
 		return err
 	}
 	w.last = max(w.last, record.Sequence)
 	record.Snapshot = nil
 	for fact := range w.excerpt.Facts(&record.Record) {
-		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == string(KindWebhook) {
+		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == providerWebhook {
 			w.channel = reply.Channel // of no other provider does a token open runs
 		}
 		if fact.RunStarted != nil {
@@ -152,6 +152,9 @@ func (w *watch) take(record *bus.StoredRecord) error {
 	}
 	return nil
 }
+
+// providerWebhook is the chat provider whose channels have tokens.
+const providerWebhook = "webhook"
 
 // replyOf returns where the answer to a message goes, if the fact holds a message.
 func replyOf(fact *schemas.Fact) *schemas.Reply {
@@ -164,26 +167,32 @@ func replyOf(fact *schemas.Fact) *schemas.Reply {
 	return nil
 }
 
-// settled reports whether the outcome and the words of the answer are fixed.
-func (w *watch) settled() bool {
+// Run is what is known of the run; nil while there is none.
+func (w *Watch) Run() *schemas.Run { return w.excerpt.Run() }
+
+// Language is that of the run, once it is known.
+func (w *Watch) Language() string { return w.language }
+
+// Settled reports whether the outcome and the words of the answer are fixed.
+func (w *Watch) Settled() bool {
 	run := w.excerpt.Run()
 	return w.dropped() || run != nil && run.Status != ""
 }
 
 // ended reports whether nothing more happens.
-func (w *watch) ended() bool {
+func (w *Watch) ended() bool {
 	run := w.excerpt.Run()
 	return w.dropped() || run != nil && run.State == schemas.RunStateEnded
 }
 
 // dropped reports whether the message came to nothing.
-func (w *watch) dropped() bool {
+func (w *Watch) dropped() bool {
 	message := w.excerpt.Message()
 	return message != nil && message.Run == 0
 }
 
 // facts returns what a record says about the run; nothing while there is none.
-func (w *watch) facts(record *bus.StoredRecord) []schemas.Fact {
+func (w *Watch) facts(record *bus.StoredRecord) []schemas.Fact {
 	var facts []schemas.Fact
 	for stored := range w.excerpt.Facts(&record.Record) {
 		fact := *stored
@@ -229,22 +238,22 @@ func outward(failure *schemas.Error) *schemas.Error {
 }
 
 // attend opens the reader of what comes after.
-func (w *watch) attend(ctx context.Context) error {
+func (w *Watch) attend(ctx context.Context) error {
 	if w.reader != nil {
 		return nil
 	}
-	shards := w.door.core.Shards()
+	shards := w.api.core.Shards()
 	stream := bus.ShardStream(schemas.ShardOf(w.ref.session, shards))
-	reader, err := w.door.core.Read(ctx, stream, w.last+1, bus.SessionSubject(w.ref.session, shards))
+	reader, err := w.api.core.Read(ctx, stream, w.last+1, bus.SessionSubject(w.ref.session, shards))
 	if err == nil {
 		w.reader = reader
 	}
 	return err
 }
 
-// next returns the next record: of what was, if that is kept, then of the session as
+// Next returns the next record: of what was, if that is kept, then of the session as
 // they come. Ok is false when the timer fires first. A record may say nothing.
-func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.StoredRecord, ok bool, err error) {
+func (w *Watch) Next(ctx context.Context, timer <-chan time.Time) (record bus.StoredRecord, ok bool, err error) {
 	if len(w.past) > 0 {
 		record, w.past = w.past[0], w.past[1:]
 		return record, true, nil
@@ -273,16 +282,16 @@ func (w *watch) next(ctx context.Context, timer <-chan time.Time) (record bus.St
 			return record, err == nil, err
 		case <-ctx.Done():
 			return record, false, context.Cause(ctx)
-		case <-w.door.closing:
-			return record, false, errClosing
+		case <-w.api.closing:
+			return record, false, ErrClosing
 		}
 	}
 }
 
 // hear takes a record that has come. When it says that the message is part of a run
 // which another message has begun, that is read from its beginning.
-func (w *watch) hear(ctx context.Context, message bus.Message) (bus.StoredRecord, error) {
-	record, err := bus.ReadRecord(ctx, w.door.core, message)
+func (w *Watch) hear(ctx context.Context, message bus.Message) (bus.StoredRecord, error) {
+	record, err := bus.ReadRecord(ctx, w.api.core, message)
 	known := w.excerpt.Number
 	if err == nil {
 		err = w.take(&record)
@@ -296,8 +305,8 @@ func (w *watch) hear(ctx context.Context, message bus.Message) (bus.StoredRecord
 	return record, err
 }
 
-// close releases what attend has opened.
-func (w *watch) close() {
+// Close releases what attend has opened.
+func (w *Watch) Close() {
 	if w.reader != nil {
 		w.reader.Close()
 	}
