@@ -11,6 +11,7 @@ import (
 // has not, so that the time to check says nothing about the channel.
 type SigningKeys [MaxSecrets][]byte
 
+// DecoyKeys returns keys that nobody knows.
 func DecoyKeys() SigningKeys {
 	var keys SigningKeys
 	for i := range keys {
@@ -24,6 +25,7 @@ func DecoyKeys() SigningKeys {
 // compared, so that neither their content nor their length is told by time.
 type SharedSecrets [MaxSecrets][sha256.Size]byte
 
+// NewSharedSecrets takes up to MaxSecrets secrets. Errors never repeat one.
 func NewSharedSecrets(secrets []string) (SharedSecrets, error) {
 	var made SharedSecrets
 	for i := range made {
@@ -38,6 +40,7 @@ func NewSharedSecrets(secrets []string) (SharedSecrets, error) {
 	return made, nil
 }
 
+// Known reports whether what a request shows is one of the secrets, in constant time.
 func (s *SharedSecrets) Known(shown string) bool {
 	sum, found := sha256.Sum256([]byte(shown)), 0
 	for i := range s {

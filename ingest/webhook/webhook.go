@@ -51,6 +51,7 @@ const (
 // minToken is the shortest bearer token, in characters, that is not guessed.
 const minToken = 16
 
+// ErrUnauthentic is the refusal of a request, whatever is wrong with it.
 var ErrUnauthentic = errors.New("nothing proves that the request comes from the channel's sender")
 
 // A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It holds the

@@ -22,9 +22,11 @@ const (
 	keepAliveInterval = 5 * time.Second
 	keepAliveCount    = 4
 
-	ChunkSize  = 8 << 20 // bytes of a large message that are fetched at once
 	maxResults = 1 << 24 // UIDs that one search may return
 )
+
+// ChunkSize is how many bytes of a large message are fetched at once.
+const ChunkSize = 8 << 20
 
 // A client is the MailSource over go-imap v2. It asks for nothing but UID,
 // FLAGS, INTERNALDATE, RFC822.SIZE and BODY.PEEK[]: one malformed ENVELOPE or

@@ -2,10 +2,10 @@ package connection
 
 import "context"
 
-const (
-	SearchWindow = 50_000  // UIDs that are compared with the ledger at once, at least
-	widestWindow = 1 << 22 // UIDs of one search at most: so many an answer may list
-)
+// SearchWindow is how many UIDs are compared with a ledger at once, at least.
+const SearchWindow = 50_000
+
+const widestWindow = 1 << 22 // UIDs of one search at most: so many an answer may list
 
 // A Window goes over UIDs in stretches, each of which takes one search. Where
 // there is little mail the next stretch is twice as wide: some servers number
@@ -15,10 +15,12 @@ type Window struct {
 	Size, least uint64
 }
 
+// NewWindow goes from one UID to before another; a stretch is least wide, or more.
 func NewWindow(from, end, least uint64) *Window {
 	return &Window{from: from, end: end, Size: least, least: least}
 }
 
+// Left is how many UIDs there are still to go over.
 func (w *Window) Left() uint64 { return max(w.end, w.from) - w.from }
 
 // Search returns the messages of the next stretch, and its last UID. There must

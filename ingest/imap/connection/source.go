@@ -129,6 +129,7 @@ func (e *RefusedError) Sentence() string {
 // maxSentence bounds what is shown of a server's words, in characters.
 const maxSentence = 512
 
+// Refused reports whether an error is a command that the server answered with NO or BAD.
 func Refused(err error) bool {
 	var answer *RefusedError
 	return errors.As(err, &answer)

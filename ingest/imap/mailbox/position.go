@@ -8,12 +8,14 @@ import (
 const (
 	maxTries  = 3   // to fetch a message that the server refuses, before it is passed over
 	maxBreaks = 8   // to fetch one at which the connection ends: that may be chance
-	MaxOpen   = 256 // messages that wait for another try; above it no new ones are taken
 	maxFailed = 100 // messages passed over that are named with their reason
 
 	fatesVersion    = 1 // from which on fates are kept
 	positionVersion = 2 // from which on it is told what was remembered before UIDVALIDITY changed
 )
+
+// MaxOpen is how many messages may wait for another try; above it no new ones are taken.
+const MaxOpen = 256
 
 // A Position is how far a mailbox has been dealt with: one entry of the store,
 // written with compare-and-set after each batch. Whatever grows with the mailbox
@@ -101,6 +103,7 @@ func (p *Position) close(uid uint32) OpenUID {
 	return closed
 }
 
+// IsOpen reports whether a message is to be tried again.
 func (p *Position) IsOpen(uid uint32) bool {
 	return slices.ContainsFunc(p.Open, func(o OpenUID) bool { return o.UID == uid })
 }
