@@ -42,7 +42,7 @@ Exit codes:
 
 // audited is one line of -o json.
 type audited struct {
-	*audit.Audit
+	*audit.Report
 	Clean bool   `json:"clean"`
 	Error string `json:"error,omitempty"` // why it could not be audited
 }
@@ -92,14 +92,14 @@ func (c *mailAuditCommand) audit(env *environment, ledger *service.Ledger, setti
 	report, err := c.reconcile(env, ledger, settings, account, mailbox)
 	if err != nil {
 		return audited{
-			Audit: &audit.Audit{Account: account.Name, Mailbox: mailbox, Present: -1, Tallies: []audit.Tally{}, Gaps: []audit.Gap{}},
-			Error: err.Error(),
+			Report: &audit.Report{Account: account.Name, Mailbox: mailbox, Present: -1, Tallies: []audit.Tally{}, Gaps: []audit.Gap{}},
+			Error:  err.Error(),
 		}
 	}
-	return audited{Audit: report, Clean: report.Clean()}
+	return audited{Report: report, Clean: report.Clean()}
 }
 
-func (c *mailAuditCommand) reconcile(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) (*audit.Audit, error) {
+func (c *mailAuditCommand) reconcile(env *environment, ledger *service.Ledger, settings *config.Config, account *config.Account, mailbox string) (*audit.Report, error) {
 	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
 	if err != nil {
 		return nil, err

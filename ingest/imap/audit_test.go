@@ -66,7 +66,7 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 	tb.Fatalf("event %s is not on the ledger", e.ID)
 }
 
-func (f *fixture) audit(tb testing.TB, config imap.Config, source connection.MailSource) *audit.Audit {
+func (f *fixture) audit(tb testing.TB, config imap.Config, source connection.MailSource) *audit.Report {
 	tb.Helper()
 	report, err := audit.Reconcile(tb.Context(), config.Config, f.core, source)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *fixture) audit(tb testing.TB, config imap.Config, source connection.Mai
 	return report
 }
 
-func outcomes(report *audit.Audit) string {
+func outcomes(report *audit.Report) string {
 	return fmt.Sprintf("run %d ignored %d quarantined %d failed %d pending %d, of %d", report.Count(audit.OutcomeRun),
 		report.Count(audit.OutcomeIgnored), report.Count(audit.OutcomeQuarantined), report.Count(audit.OutcomeFailed),
 		report.Count(audit.OutcomePending), report.Messages)

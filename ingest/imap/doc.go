@@ -20,8 +20,8 @@
 //   - What the mail server is told survives a loss of power: the events are flushed
 //     before the mailbox ledger names them, and that before the flag or move. A
 //     mailbox ledger that is lost, or a part of it, is made again from the events:
-//     see meet and rebuild.
-//   - Every message is accounted for: the ledger keeps the fate of each UID, every
+//     see openWithoutLedger and rebuild.
+//   - Every message is accounted for: the ledger keeps the disposition of each UID, every
 //     cycle compares them with what the server has and takes what was missed, and
 //     audit.Reconcile proves it against the events and the sessions' records.
 //   - No mail stops another: a mail that cannot be understood is archived and

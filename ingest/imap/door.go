@@ -54,7 +54,7 @@ type Door struct {
 
 	// careful asks for messages one by one, since the connection failed among
 	// several. Only the goroutine of Run uses it.
-	careful bool
+	singly bool
 	// checked is the UID up to which the mailbox was compared with the ledger.
 	checked uint32
 	// first is the first look at a mailbox without a ledger.

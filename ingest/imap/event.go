@@ -63,7 +63,7 @@ func (s *session) isCanary(one *outcome) error {
 
 // knows tells whether a message was published under another UID.
 func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, error) {
-	if uid >= s.ledger.Position.Backlog {
+	if uid >= s.ledger.Cursor.Backlog {
 		return false, nil
 	}
 	known, err := s.ledger.IsKnown(ctx, one.content.sha256())

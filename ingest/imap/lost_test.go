@@ -145,9 +145,9 @@ func TestLostLedgerAndNewUIDs_I04(t *testing.T) {
 	}
 }
 
-// TestLostFatesAreMadeAgain: a ledger that lacks a part of its fates is made whole, and
+// TestLostDispositionsAreMadeAgain: a ledger that lacks a part of its dispositions is made whole, and
 // loses nothing of the rest.
-func TestLostFatesAreMadeAgain_I13(t *testing.T) {
+func TestLostDispositionsAreMadeAgain_I13(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
 	settings := config("localhost", 1)

@@ -29,9 +29,9 @@ func (s *session) publish(ctx context.Context, b *batch) error {
 	for i, uid := range reached {
 		switch one := b.outcomes[uid]; one.kind {
 		case outcomeVanished:
-			s.ledger.Settle(uid, mailbox.FateVanished)
+			s.ledger.Settle(uid, mailbox.DispositionVanished)
 		case outcomeOld:
-			s.ledger.Settle(uid, mailbox.FateOld)
+			s.ledger.Settle(uid, mailbox.DispositionOld)
 		case outcomeFailed:
 			s.fail(uid, one.reason, false)
 		case outcomeFetched:
@@ -65,15 +65,15 @@ func (s *session) submit(ctx context.Context, prepared []*schemas.Event) ([]erro
 
 // note keeps what became of a message that was fetched.
 func (s *session) note(uid uint32, one *outcome, published bool, err error) error {
-	p := &s.ledger.Position
+	p := &s.ledger.Cursor
 	switch {
 	case !one.canary.IsZero():
-		s.ledger.Settle(uid, mailbox.FateCanary)
+		s.ledger.Settle(uid, mailbox.DispositionCanary)
 		p.Canaries = append(p.Canaries, uid)
 		s.door.canaryArrived(one.canary)
 		return nil
 	case !published:
-		s.ledger.Settle(uid, mailbox.FateKnown)
+		s.ledger.Settle(uid, mailbox.DispositionKnown)
 	case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent):
 		s.fail(uid, "the ledger refuses its event", false)
 		return nil
@@ -81,7 +81,7 @@ func (s *session) note(uid uint32, one *outcome, published bool, err error) erro
 		return fmt.Errorf("%w: %w", errLedger, err)
 	default:
 		s.ledger.Remember(one.content.sha256())
-		s.ledger.Settle(uid, mailbox.FatePublished)
+		s.ledger.Settle(uid, mailbox.DispositionPublished)
 	}
 	p.Unmarked = append(p.Unmarked, uid)
 	return nil

@@ -27,7 +27,7 @@ func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
 	if err != nil {
 		return err
 	}
-	l, p := s.ledger, &s.ledger.Position
+	l, p := s.ledger, &s.ledger.Cursor
 	lost := p.UIDValidity == 0
 	s.door.log.Error().Bool("lost_wholly", lost).Int("events", len(mails)).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the ledger of the mailbox was lost, or a part of it, and is made again from the events; mail without an event is taken")
@@ -78,7 +78,7 @@ func (s *session) limits(mails []publishedMail, next uint32) (since time.Time, b
 // rememberAll remembers the bytes of all mails that have an event, those of earlier
 // UIDVALIDITYs first, and returns the UIDs of the others.
 func (s *session) rememberAll(mails []publishedMail) (uids []uint32) {
-	p := &s.ledger.Position
+	p := &s.ledger.Cursor
 	s.ledger.Forget()
 	for i := range mails {
 		if mails[i].validity != p.UIDValidity {

@@ -16,7 +16,7 @@ import (
 const keyword = "$PodiumIngested"
 
 const (
-	maxUnstored = 5_000 // spans of fates that one commit adds
+	maxUnstored = 5_000 // spans of dispositions that one commit adds
 	maxChecks   = 8     // searches of one comparison with the ledger, where mail is sparse
 )
 
@@ -43,7 +43,7 @@ type session struct {
 	// flushed says that what the ledger says survives a loss of power.
 	flushed bool
 	// stuck names mailboxes that took no mail on this connection.
-	stuck map[string]bool
+	refusedFolders map[string]bool
 }
 
 // openSession opens the mailbox and brings its ledger in line with it.
@@ -64,7 +64,7 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	}
 	s := &session{
 		door: door, config: door.config, source: source, mailbox: selected, ledger: ledger,
-		flag: chooseFlag(selected.Flags, door.config.After.Processed), trust: door.Status().Trust, stuck: map[string]bool{},
+		flag: chooseFlag(selected.Flags, door.config.After.Processed), trust: door.Status().Trust, refusedFolders: map[string]bool{},
 	}
 	if !selected.Announces {
 		s.trust = TrustNone
@@ -73,18 +73,18 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	}
 	switch {
 	case !found:
-		err = s.meet(ctx)
+		err = s.openWithoutLedger(ctx)
 	case ledger.Incomplete || door.incomplete:
 		err = s.complete(ctx)
-	case ledger.Position.UIDValidity != selected.UIDValidity:
-		err = s.renumber(ctx)
+	case ledger.Cursor.UIDValidity != selected.UIDValidity:
+		err = s.resync(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	door.update(func(status *Status) {
 		status.Connected, status.Trust, status.Problem = true, s.trust, ""
-		status.Rebuilt = ledger.Position.Rebuilt
+		status.Rebuilt = ledger.Cursor.Rebuilt
 	})
 	return s, nil
 }
@@ -107,19 +107,19 @@ func (s *session) run(ctx context.Context) error {
 		announced := s.announced
 		found, all, err := s.catchUp(ctx)
 		if err == nil {
-			err = s.check(ctx)
+			err = s.findGaps(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		if !first { // what came before the connection was not to be announced on it
-			s.learn(found, s.heard != announced)
+			s.updateTrust(found, s.heard != announced)
 		}
 		s.door.update(func(status *Status) { status.Trust = s.trust })
 		if all {
 			s.door.succeeded(s.config.Clock())
 		}
-		if err := s.source.Wait(ctx, s.patience()); err != nil {
+		if err := s.source.Wait(ctx, s.idleLimit()); err != nil {
 			return err
 		}
 		if s.timeLeft() <= 0 {
@@ -137,8 +137,8 @@ func (s *session) timeLeft() time.Duration {
 	return renew.Sub(s.config.Clock())
 }
 
-// learn compares what was found with what was announced.
-func (s *session) learn(found int, announced bool) {
+// updateTrust compares what was found with what was announced.
+func (s *session) updateTrust(found int, announced bool) {
 	switch {
 	case !s.mailbox.Announces || found == 0:
 	case announced:
@@ -149,14 +149,14 @@ func (s *session) learn(found int, announced bool) {
 	}
 }
 
-// patience returns how long to wait for an announcement.
-func (s *session) patience() time.Duration {
+// idleLimit returns how long to wait for an announcement.
+func (s *session) idleLimit() time.Duration {
 	wait := s.config.PollInterval*4/5 + jitter(s.config.PollInterval*2/5)
 	if s.trust == TrustPush {
 		wait = s.config.IdleReissue
 	}
 	now := s.config.Clock()
-	if _, next := s.ledger.Position.Due(now, mailbox.LongestWait(s.config.RetryAfter)); !next.IsZero() {
+	if _, next := s.ledger.Cursor.Due(now, mailbox.LongestWait(s.config.RetryAfter)); !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
 	return max(min(wait, s.timeLeft()), 0)
@@ -165,20 +165,20 @@ func (s *session) patience() time.Duration {
 // catchUp deals with everything that the server has, and returns how many new
 // messages there were, and whether all of them were dealt with.
 func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) {
-	if err := s.mark(ctx); err != nil {
+	if err := s.flagProcessed(ctx); err != nil {
 		return 0, false, err
 	}
-	p := &s.ledger.Position
+	p := &s.ledger.Cursor
 	again, _ := p.Due(s.config.Clock(), mailbox.LongestWait(s.config.RetryAfter))
 	for _, uid := range again {
-		if err := s.take(ctx, uid); err != nil {
+		if err := s.ingestOne(ctx, uid); err != nil {
 			return 0, false, err
 		}
 	}
 	if p.LowWater == 1<<32-1 {
 		return 0, true, nil
 	}
-	if found, all, err = s.takeBacklog(ctx); err != nil || !all {
+	if found, all, err = s.ingestBacklog(ctx); err != nil || !all {
 		return found, all, err
 	}
 	s.announced = s.source.Announcements()
@@ -192,16 +192,16 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 		newest = max(newest, uid)
 	}
 	fresh = slices.DeleteFunc(fresh, s.accounted)
-	if all, err = s.takeAll(ctx, fresh); err == nil && all {
+	if all, err = s.ingestAll(ctx, fresh); err == nil && all {
 		p.LowWater = max(p.LowWater, newest)
 	}
 	return found + len(fresh), all, err
 }
 
-// takeBacklog deals with a large part of a mailbox in windows, so that no answer
+// ingestBacklog deals with a large part of a mailbox in windows, so that no answer
 // to a search lists millions.
-func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
-	p := &s.ledger.Position
+func (s *session) ingestBacklog(ctx context.Context) (found int, all bool, err error) {
+	p := &s.ledger.Cursor
 	for w := connection.NewWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), connection.SearchWindow); w.Left() >= connection.SearchWindow; {
 		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
@@ -210,7 +210,7 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 		s.behind = int(s.mailbox.UIDNext - 1 - last)
 		uids = slices.DeleteFunc(uids, s.accounted)
 		found += len(uids)
-		if all, err := s.takeAll(ctx, uids); err != nil || !all {
+		if all, err := s.ingestAll(ctx, uids); err != nil || !all {
 			return found, false, err
 		}
 		p.LowWater = max(p.LowWater, last) // below UIDNEXT nothing can come any more
@@ -219,19 +219,19 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 	return found, true, nil
 }
 
-func (s *session) lag(fresh int) {
-	p := &s.ledger.Position
+func (s *session) reportLag(fresh int) {
+	p := &s.ledger.Cursor
 	s.door.update(func(status *Status) {
 		status.Lag, status.Failed = fresh+s.behind+len(p.Open), int(p.Passed) //nolint:gosec // far below
 		status.Published, status.Recovered = p.Counts.Published, p.Counts.Recovered
 	})
 }
 
-// check compares what the server has with what the ledger accounts for: of a
+// findGaps compares what the server has with what the ledger accounts for: of a
 // large mailbox a window at a time. A message below the low water mark without a
-// fate, or one that had vanished and is there again, is a gap; it is taken now.
-func (s *session) check(ctx context.Context) error {
-	low := s.ledger.Position.LowWater
+// disposition, or one that had vanished and is there again, is a gap; it is taken now.
+func (s *session) findGaps(ctx context.Context) error {
+	low := s.ledger.Cursor.LowWater
 	if s.door.checked >= low {
 		s.door.checked = 0
 	}
@@ -246,7 +246,7 @@ func (s *session) check(ctx context.Context) error {
 			return err
 		}
 		compared += len(uids)
-		if all, err := s.takeGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
+		if all, err := s.ingestGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
 			return err
 		}
 		s.door.checked, s.door.checkSize = last, w.Size
@@ -254,15 +254,15 @@ func (s *session) check(ctx context.Context) error {
 	return nil
 }
 
-// takeGaps takes messages that nothing accounts for. It returns false as takeAll does.
-func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
+// ingestGaps takes messages that nothing accounts for. It returns false as ingestAll does.
+func (s *session) ingestGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
 	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
 	if len(gaps) == 0 {
 		return true, nil
 	}
 	s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
-	if all, err = s.takeAll(ctx, gaps); err == nil && all {
+	if all, err = s.ingestAll(ctx, gaps); err == nil && all {
 		s.door.update(func(status *Status) { status.Gaps = 0 })
 	}
 	return all, err
@@ -270,6 +270,6 @@ func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err er
 
 // accounted tells whether the ledger says what became of a message that is there.
 func (s *session) accounted(uid uint32) bool {
-	kind := s.ledger.Fates.Of(uid)
-	return kind != mailbox.FateNone && kind != mailbox.FateVanished || s.ledger.Position.IsOpen(uid)
+	kind := s.ledger.Dispositions.Of(uid)
+	return kind != mailbox.DispositionNone && kind != mailbox.DispositionVanished || s.ledger.Cursor.IsOpen(uid)
 }

@@ -23,8 +23,8 @@ const (
 	OutcomePending     Outcome = "pending"     // it waits
 )
 
-// An Audit accounts for every message of one mailbox.
-type Audit struct {
+// An Report accounts for every message of one mailbox.
+type Report struct {
 	Account     string `json:"account"`
 	Mailbox     string `json:"mailbox"`
 	UIDValidity uint32 `json:"uid_validity"`
@@ -70,10 +70,10 @@ type Gap struct {
 func (g Gap) Messages() uint64 { return uint64(g.Last-g.First) + 1 }
 
 // Clean reports that every message is accounted for.
-func (a *Audit) Clean() bool { return len(a.Gaps) == 0 }
+func (a *Report) Clean() bool { return len(a.Gaps) == 0 }
 
 // Count returns how many messages have an outcome.
-func (a *Audit) Count(outcome Outcome) uint64 {
+func (a *Report) Count(outcome Outcome) uint64 {
 	sum := uint64(0)
 	for _, tally := range a.Tallies {
 		if tally.Outcome == outcome {
@@ -90,9 +90,9 @@ func (a *Audit) Count(outcome Outcome) uint64 {
 //
 // The parts are read against the order in which a door writes them, so that mail
 // which comes in meanwhile is pending, and never a gap.
-func Reconcile(ctx context.Context, config connection.Config, core bus.Core, source connection.MailSource) (*Audit, error) {
+func Reconcile(ctx context.Context, config connection.Config, core bus.Core, source connection.MailSource) (*Report, error) {
 	config = config.WithDefaults()
-	a := &auditor{report: Audit{Account: config.Account, Mailbox: config.Mailbox, Present: -1, Gaps: []Gap{}}, tallies: map[Tally]uint64{}}
+	a := &auditor{report: Report{Account: config.Account, Mailbox: config.Mailbox, Present: -1, Gaps: []Gap{}}, tallies: map[Tally]uint64{}}
 	if err := a.readServer(ctx, source); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func Reconcile(ctx context.Context, config connection.Config, core bus.Core, sou
 
 // auditor is one audit under way.
 type auditor struct {
-	report   Audit
+	report   Report
 	ledger   *mailbox.Ledger
 	found    bool // the ledger is one that a door has written
 	events   *eventIndex
@@ -154,9 +154,9 @@ func (a *auditor) readLedger(ctx context.Context, config connection.Config, core
 		return err
 	}
 	if !a.found {
-		a.ledger.Position.UIDValidity = a.validity
+		a.ledger.Cursor.UIDValidity = a.validity
 	}
-	a.report.UIDValidity = a.ledger.Position.UIDValidity
+	a.report.UIDValidity = a.ledger.Cursor.UIDValidity
 	if a.events, err = indexEvents(ctx, core, config.Account, config.Mailbox, a.report.UIDValidity); err != nil {
 		return err
 	}
@@ -174,9 +174,9 @@ func (a *auditor) tally(outcome Outcome, reason string, messages uint64) {
 
 // accountForLedger goes through what the mailbox ledger and the events say.
 func (a *auditor) accountForLedger() {
-	p := &a.ledger.Position
-	for _, s := range a.ledger.Fates {
-		a.span(s)
+	p := &a.ledger.Cursor
+	for _, s := range a.ledger.Dispositions {
+		a.accountForSpan(s)
 	}
 	for _, one := range p.Open {
 		if !a.byEvent(one.UID) {
@@ -187,14 +187,14 @@ func (a *auditor) accountForLedger() {
 		// A door that ended between storing the event and noting it left these:
 		// it offers them again, under the same id.
 		e := &a.events.all[i]
-		if a.ledger.Fates.Of(e.uid) == mailbox.FateNone && !p.IsOpen(e.uid) {
+		if a.ledger.Dispositions.Of(e.uid) == mailbox.DispositionNone && !p.IsOpen(e.uid) {
 			a.tally(e.outcome, a.events.reasons[e.reason], 1)
 		}
 	}
 }
 
-// span accounts for messages of one fate. What an event says goes before it.
-func (a *auditor) span(s mailbox.Span) {
+// accountForSpan accounts for messages of one disposition. What an event says goes before it.
+func (a *auditor) accountForSpan(s mailbox.Span) {
 	events := a.events.between(s.First, s.Last)
 	for i := range events {
 		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
@@ -202,34 +202,34 @@ func (a *auditor) span(s mailbox.Span) {
 	others := uint64(s.Last-s.First) + 1 - uint64(len(events))
 	switch {
 	case others == 0:
-	case s.Fate == mailbox.FatePublished:
+	case s.Disposition == mailbox.DispositionPublished:
 		next := s.First
 		for i := range events {
 			a.gap(GapEventMissing, next, events[i].uid)
 			next = events[i].uid + 1
 		}
 		a.gap(GapEventMissing, next, s.Last+1)
-	case s.Fate == mailbox.FateFailed:
+	case s.Disposition == mailbox.DispositionFailed:
 		a.tally(OutcomeFailed, "it could not be had in several tries", others)
 	default:
-		a.tally(OutcomeIgnored, reason(s.Fate), others)
+		a.tally(OutcomeIgnored, reason(s.Disposition), others)
 	}
 }
 
-// reason says why a fate means that nothing came of a message.
-func reason(f mailbox.Fate) string {
+// reason says why a disposition means that nothing came of a message.
+func reason(f mailbox.Disposition) string {
 	switch f {
-	case mailbox.FateOld:
+	case mailbox.DispositionOld:
 		return "older than was asked for"
-	case mailbox.FateKnown:
+	case mailbox.DispositionKnown:
 		return "known from before UIDVALIDITY changed"
-	case mailbox.FateVanished:
+	case mailbox.DispositionVanished:
 		return "removed by someone before it could be had"
-	case mailbox.FateCanary:
+	case mailbox.DispositionCanary:
 		return "canary"
-	case mailbox.FateEarlier:
+	case mailbox.DispositionEarlier:
 		return "dealt with before fates were kept"
-	case mailbox.FateNone, mailbox.FatePublished, mailbox.FateFailed:
+	case mailbox.DispositionNone, mailbox.DispositionPublished, mailbox.DispositionFailed:
 	}
 	return ""
 }
@@ -246,15 +246,15 @@ func (a *auditor) byEvent(uid uint32) bool {
 // What has vanished is looked for again: somebody may have removed it after the
 // first look.
 func (a *auditor) accountForServer(ctx context.Context, source connection.MailSource) error {
-	p := &a.ledger.Position
+	p := &a.ledger.Cursor
 	if a.validity != p.UIDValidity {
 		a.tally(OutcomePending, "UIDVALIDITY has changed; the mailbox will be read again", uint64(len(a.server)))
 		return nil
 	}
 	for _, uid := range a.server {
-		kind := a.ledger.Fates.Of(uid)
+		kind := a.ledger.Dispositions.Of(uid)
 		switch {
-		case kind == mailbox.FateVanished && len(a.events.between(uid, uid)) == 0:
+		case kind == mailbox.DispositionVanished && len(a.events.between(uid, uid)) == 0:
 			still, err := source.Search(ctx, uid, uid)
 			if err != nil {
 				return err
@@ -262,7 +262,7 @@ func (a *auditor) accountForServer(ctx context.Context, source connection.MailSo
 			if slices.Contains(still, uid) {
 				a.gap(GapReturned, uid, uid+1)
 			}
-		case kind != mailbox.FateNone, p.IsOpen(uid), len(a.events.between(uid, uid)) > 0:
+		case kind != mailbox.DispositionNone, p.IsOpen(uid), len(a.events.between(uid, uid)) > 0:
 		case a.lost():
 			a.gap(GapLedgerMissing, uid, uid+1)
 		case !a.found:
@@ -302,7 +302,7 @@ func (k GapKind) advice() string {
 	return ""
 }
 
-func (a *auditor) finish() *Audit {
+func (a *auditor) finish() *Report {
 	a.report.Tallies = []Tally{}
 	for tally, messages := range a.tallies {
 		if tally.Messages = messages; messages > 0 {

@@ -4,7 +4,7 @@
 //
 // Guarantees:
 //
-//   - Every UID of a UIDVALIDITY has one fate, or waits for another try, or was not
+//   - Every UID of a UIDVALIDITY has one disposition, or waits for another try, or was not
 //     dealt with. What is noted is stored as a whole by Commit, or not.
 //   - Two who write the same ledger do not undo each other: the second fails with
 //     bus.ErrConflict and has to read it anew.

@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	prefixSize     = 16      // bytes of a SHA-256 that are remembered of each message
-	chunkBytes     = 8 << 10 // of remembered messages in one entry of the store
-	fateChunkBytes = 4 << 10 // of fates in one entry of the store, at least
+	prefixSize            = 16      // bytes of a SHA-256 that are remembered of each message
+	chunkBytes            = 8 << 10 // of remembered messages in one entry of the store
+	dispositionChunkBytes = 4 << 10 // of dispositions in one entry of the store, at least
 )
 
-// A Ledger keeps a position in the store, the fate of every message, and
+// A Ledger keeps a cursor in the store, the disposition of every message, and
 // the bytes' hashes of every message that was published, which tell known mail
 // after UIDVALIDITY changed.
 type Ledger struct {
 	store    bus.Store
 	key      string
 	revision uint64
-	Position Position
+	Cursor   Cursor
 	known    map[[prefixSize]byte]bool // loaded when they are needed
 
-	Fates Fates  // of every message
-	log   []Span // of those that fill no entry yet, in the order of their noting
+	Dispositions Dispositions // of every message
+	log          []Span       // of those that fill no entry yet, in the order of their noting
 
-	// incomplete: fates that the position counts are gone from the store.
+	// incomplete: dispositions that the cursor counts are gone from the store.
 	Incomplete bool
 
 	// What stood in the store at the last commit, in bytes and spans. Only that
@@ -47,36 +47,36 @@ func mailboxKey(account, mailbox string) string {
 }
 
 // Open reads the ledger of a mailbox; found is false when the store has none. One
-// that lacks some of its fates is incomplete.
+// that lacks some of its dispositions is incomplete.
 func Open(ctx context.Context, store bus.Store, account, mailbox string) (ledger *Ledger, found bool, err error) {
 	ledger = &Ledger{store: store, key: mailboxKey(account, mailbox)}
 	value, revision, err := store.Get(ctx, ledger.key)
 	if errors.Is(err, bus.ErrNotFound) {
-		ledger.Position = Position{Version: positionVersion, Account: account, Mailbox: mailbox}
+		ledger.Cursor = Cursor{Version: cursorVersion, Account: account, Mailbox: mailbox}
 		return ledger, false, nil
 	}
 	if err == nil {
-		err = schemas.Unmarshal(value, &ledger.Position)
+		err = schemas.Unmarshal(value, &ledger.Cursor)
 	}
 	if err == nil {
-		err = ledger.loadFates(ctx)
+		err = ledger.loadDispositions(ctx)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read mailbox ledger: %w", err)
 	}
-	ledger.revision, ledger.storedRecent, ledger.storedLog = revision, len(ledger.Position.Recent), len(ledger.log)
+	ledger.revision, ledger.storedRecent, ledger.storedLog = revision, len(ledger.Cursor.Recent), len(ledger.log)
 	return ledger, true, nil
 }
 
-// loadFates reads the fate of every message.
-func (l *Ledger) loadFates(ctx context.Context) error {
-	p := &l.Position
-	for number := range p.FateChunks {
-		chunk, _, err := l.store.Get(ctx, l.fateKey(number))
+// loadDispositions reads the disposition of every message.
+func (l *Ledger) loadDispositions(ctx context.Context) error {
+	p := &l.Cursor
+	for number := range p.DispositionChunks {
+		chunk, _, err := l.store.Get(ctx, l.dispositionKey(number))
 		if err == nil {
-			err = l.addFates(chunk, nil)
+			err = l.addDispositions(chunk, nil)
 		}
-		if errors.Is(err, bus.ErrNotFound) || errors.Is(err, errFates) {
+		if errors.Is(err, bus.ErrNotFound) || errors.Is(err, errDispositions) {
 			l.Incomplete = true
 			continue
 		}
@@ -84,22 +84,22 @@ func (l *Ledger) loadFates(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.addFates(p.Fates, &l.log); err != nil {
+	if err := l.addDispositions(p.Dispositions, &l.log); err != nil {
 		return err
 	}
-	if p.Version < fatesVersion {
+	if p.Version < dispositionsVersion {
 		l.adoptEarlier()
 	}
-	if p.Version < positionVersion {
+	if p.Version < cursorVersion {
 		p.Before = p.Remembered()
 	}
-	p.Version = positionVersion
+	p.Version = cursorVersion
 	return nil
 }
 
-// adoptEarlier gives a fate to what was dealt with before fates were kept.
+// adoptEarlier gives a disposition to what was dealt with before dispositions were kept.
 func (l *Ledger) adoptEarlier() {
-	p := &l.Position
+	p := &l.Cursor
 	p.Passed = uint64(len(p.Failed))
 	open := make([]uint32, len(p.Open))
 	for i, one := range p.Open {
@@ -109,19 +109,19 @@ func (l *Ledger) adoptEarlier() {
 	next := uint32(1)
 	for _, uid := range append(open, p.LowWater+1) {
 		if uid > next {
-			l.note(Span{First: next, Last: uid - 1, Fate: FateEarlier})
+			l.note(Span{First: next, Last: uid - 1, Disposition: DispositionEarlier})
 		}
 		next = uid + 1
 	}
 	for _, one := range p.Failed {
-		l.note(Span{First: one.UID, Last: one.UID, Fate: FateFailed})
+		l.note(Span{First: one.UID, Last: one.UID, Disposition: DispositionFailed})
 	}
 }
 
-func (l *Ledger) addFates(packed []byte, log *[]Span) error {
+func (l *Ledger) addDispositions(packed []byte, log *[]Span) error {
 	spans, err := decodeSpans(packed)
 	for _, s := range spans {
-		l.Fates = l.Fates.set(s)
+		l.Dispositions = l.Dispositions.set(s)
 	}
 	if log != nil {
 		*log = spans
@@ -129,29 +129,29 @@ func (l *Ledger) addFates(packed []byte, log *[]Span) error {
 	return err
 }
 
-// note keeps the fate of messages.
+// note keeps the disposition of messages.
 func (l *Ledger) note(s Span) {
-	l.Fates, l.log = l.Fates.set(s), appendFate(l.log, s)
+	l.Dispositions, l.log = l.Dispositions.set(s), noteSpan(l.log, s)
 }
 
 // Unstored is how many spans the next commit adds.
 func (l *Ledger) Unstored() int { return len(l.log) - l.storedLog }
 
 // Settle notes that a message is dealt with.
-func (l *Ledger) Settle(uid uint32, kind Fate) {
-	if kind == FatePublished && uid <= l.Position.LowWater && !l.Position.IsOpen(uid) {
-		l.Position.Counts.Recovered++
+func (l *Ledger) Settle(uid uint32, kind Disposition) {
+	if kind == DispositionPublished && uid <= l.Cursor.LowWater && !l.Cursor.IsOpen(uid) {
+		l.Cursor.Counts.Recovered++
 	}
-	l.Position.close(uid)
-	l.Position.Counts.count(kind, 1)
-	l.note(Span{First: uid, Last: uid, Fate: kind})
+	l.Cursor.close(uid)
+	l.Cursor.Counts.count(kind, 1)
+	l.note(Span{First: uid, Last: uid, Disposition: kind})
 }
 
 // Fail notes that a message could not be had; broke says that the connection
 // ended, and then each wait is twice the one before it. It returns true when the
 // message is passed over from now on.
 func (l *Ledger) Fail(uid uint32, reason string, broke bool, now time.Time, retry time.Duration) bool {
-	p := &l.Position
+	p := &l.Cursor
 	one := p.close(uid)
 	one.Tries++
 	if broke {
@@ -163,7 +163,7 @@ func (l *Ledger) Fail(uid uint32, reason string, broke bool, now time.Time, retr
 		p.Open = append(p.Open, one)
 		return false
 	}
-	l.note(Span{First: uid, Last: uid, Fate: FateFailed})
+	l.note(Span{First: uid, Last: uid, Disposition: DispositionFailed})
 	p.Passed++
 	p.Failed = append(p.Failed, FailedUID{UID: uid, Tries: one.Tries, Reason: reason, Time: now})
 	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
@@ -172,35 +172,35 @@ func (l *Ledger) Fail(uid uint32, reason string, broke bool, now time.Time, retr
 
 // Restart forgets every UID, which a new UIDVALIDITY has voided. Hashes stay.
 func (l *Ledger) Restart(uidValidity, next uint32) {
-	p := &l.Position
+	p := &l.Cursor
 	p.UIDValidity, p.Backlog, p.LowWater, p.Passed, p.Before = uidValidity, next, 0, 0, p.Remembered()
 	l.known = nil
 	p.Open, p.Failed, p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil, nil, nil
-	p.FateChunks, l.Fates, l.log, l.storedLog = 0, nil, nil, 0
+	p.DispositionChunks, l.Dispositions, l.log, l.storedLog = 0, nil, nil, 0
 }
 
 // NotePublished notes messages, whose UIDs ascend, and has the next commit write all
-// fates and all that is remembered anew.
+// dispositions and all that is remembered anew.
 func (l *Ledger) NotePublished(uids []uint32) {
 	var spans []Span
 	for _, uid := range uids {
-		spans = appendFate(spans, Span{First: uid, Last: uid, Fate: FatePublished})
+		spans = noteSpan(spans, Span{First: uid, Last: uid, Disposition: DispositionPublished})
 	}
 	for _, s := range spans {
-		l.Fates = l.Fates.set(s)
+		l.Dispositions = l.Dispositions.set(s)
 	}
-	l.log, l.Position.FateChunks = slices.Clone(l.Fates), 0
-	l.storedLog, l.storedRecent = len(l.log), len(l.Position.Recent)
+	l.log, l.Cursor.DispositionChunks = slices.Clone(l.Dispositions), 0
+	l.storedLog, l.storedRecent = len(l.log), len(l.Cursor.Recent)
 }
 
 // Commit writes the ledger. It fails with bus.ErrConflict when someone else
 // reads the same mailbox: then the ledger must be read anew.
 func (l *Ledger) Commit(ctx context.Context) error {
 	err := l.seal(ctx)
-	l.Position.Fates = encodeSpans(l.log)
+	l.Cursor.Dispositions = encodeSpans(l.log)
 	var value []byte
 	if err == nil {
-		value, err = schemas.Marshal(l.Position)
+		value, err = schemas.Marshal(l.Cursor)
 	}
 	if err != nil {
 		return fmt.Errorf("write mailbox ledger: %w", err)
@@ -209,14 +209,14 @@ func (l *Ledger) Commit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write mailbox ledger: %w", err)
 	}
-	l.revision, l.storedRecent, l.storedLog = revision, len(l.Position.Recent), len(l.log)
+	l.revision, l.storedRecent, l.storedLog = revision, len(l.Cursor.Recent), len(l.log)
 	return nil
 }
 
-// seal moves what is many into entries of its own. They go before the position
+// seal moves what is many into entries of its own. They go before the cursor
 // that counts them; written again after a crash in between, they are the same.
 func (l *Ledger) seal(ctx context.Context) error {
-	p := &l.Position
+	p := &l.Cursor
 	for l.storedRecent >= chunkBytes {
 		if _, err := l.store.Put(ctx, l.chunkKey(p.Chunks), p.Recent[:chunkBytes]); err != nil {
 			return err
@@ -225,25 +225,25 @@ func (l *Ledger) seal(ctx context.Context) error {
 		p.Recent, l.storedRecent = bytes.Clone(p.Recent[chunkBytes:]), l.storedRecent-chunkBytes
 	}
 	for {
-		packed, spans := l.fullFates()
+		packed, spans := l.fullDispositions()
 		if spans == 0 {
 			return nil
 		}
-		if _, err := l.store.Put(ctx, l.fateKey(p.FateChunks), packed); err != nil {
+		if _, err := l.store.Put(ctx, l.dispositionKey(p.DispositionChunks), packed); err != nil {
 			return err
 		}
-		p.FateChunks++
+		p.DispositionChunks++
 		l.log, l.storedLog = slices.Clone(l.log[spans:]), l.storedLog-spans
 	}
 }
 
-// fullFates returns the first spans of the log that fill an entry; the newest
+// fullDispositions returns the first spans of the log that fill an entry; the newest
 // stored one may still grow.
-func (l *Ledger) fullFates() (packed []byte, spans int) {
+func (l *Ledger) fullDispositions() (packed []byte, spans int) {
 	previous := uint32(0)
 	for _, s := range l.log[:max(0, l.storedLog-1)] {
 		packed, previous = appendSpan(packed, previous, s), s.Last
-		if spans++; len(packed) >= fateChunkBytes {
+		if spans++; len(packed) >= dispositionChunkBytes {
 			return packed, spans
 		}
 	}
@@ -254,29 +254,29 @@ func (l *Ledger) chunkKey(number int) string {
 	return fmt.Sprintf("%s.known.%06d", l.key, number)
 }
 
-func (l *Ledger) fateKey(number int) string {
-	return fmt.Sprintf("%s.fate.%d.%06d", l.key, l.Position.UIDValidity, number)
+func (l *Ledger) dispositionKey(number int) string {
+	return fmt.Sprintf("%s.fate.%d.%06d", l.key, l.Cursor.UIDValidity, number)
 }
 
 // Remember adds a message to those that are known.
 func (l *Ledger) Remember(sha256Hex string) {
 	prefix := hashPrefix(sha256Hex)
-	l.Position.Recent = append(l.Position.Recent, prefix[:]...)
+	l.Cursor.Recent = append(l.Cursor.Recent, prefix[:]...)
 }
 
 // Forget drops whatever is remembered.
 func (l *Ledger) Forget() {
-	l.Position.Chunks, l.Position.Recent, l.known = 0, nil, nil
+	l.Cursor.Chunks, l.Cursor.Recent, l.known = 0, nil, nil
 }
 
 // IsKnown tells whether a message with these bytes was published before UIDVALIDITY
-// changed. Those that were published since have their fates: another one with the
+// changed. Those that were published since have their dispositions: another one with the
 // same bytes is another mail.
 func (l *Ledger) IsKnown(ctx context.Context, sha256Hex string) (bool, error) {
 	if l.known == nil {
 		known := map[[prefixSize]byte]bool{}
-		left := l.Position.Before * prefixSize
-		for number := 0; number < l.Position.Chunks && left > 0; number++ {
+		left := l.Cursor.Before * prefixSize
+		for number := 0; number < l.Cursor.Chunks && left > 0; number++ {
 			chunk, _, err := l.store.Get(ctx, l.chunkKey(number))
 			if err != nil {
 				return false, fmt.Errorf("read mailbox ledger: %w", err)
@@ -284,7 +284,7 @@ func (l *Ledger) IsKnown(ctx context.Context, sha256Hex string) (bool, error) {
 			addPrefixes(known, chunk[:min(len(chunk), left)])
 			left -= min(len(chunk), left)
 		}
-		addPrefixes(known, l.Position.Recent[:min(len(l.Position.Recent), left)])
+		addPrefixes(known, l.Cursor.Recent[:min(len(l.Cursor.Recent), left)])
 		l.known = known
 	}
 	return l.known[hashPrefix(sha256Hex)], nil

@@ -57,7 +57,7 @@ func openTestLedger(t *testing.T, store bus.Store) *Ledger {
 	return ledger
 }
 
-// TestTenMillionMessages_I13: the fate of each is known, whatever the pattern, and
+// TestTenMillionMessages_I13: the disposition of each is known, whatever the pattern, and
 // no entry of the store grows beyond 64 KiB.
 func TestTenMillionMessages_I13(t *testing.T) {
 	t.Parallel()
@@ -65,13 +65,13 @@ func TestTenMillionMessages_I13(t *testing.T) {
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
 	ledger := openTestLedger(t, store)
 	ledger.Restart(7, 1)
-	// Runs of ten, each with a hole and another fate in it.
+	// Runs of ten, each with a hole and another disposition in it.
 	for from := uint32(1); from < messages; from += batch {
 		for uid := from; uid < from+batch; uid += 10 {
-			ledger.note(Span{First: uid, Last: uid + 7, Fate: FatePublished})
-			ledger.note(Span{First: uid + 8, Last: uid + 8, Fate: FateVanished})
+			ledger.note(Span{First: uid, Last: uid + 7, Disposition: DispositionPublished})
+			ledger.note(Span{First: uid + 8, Last: uid + 8, Disposition: DispositionVanished})
 		}
-		ledger.Position.LowWater = from + batch - 1
+		ledger.Cursor.LowWater = from + batch - 1
 		for range batch / 500 { // as often as a door commits, within reason
 			if err := ledger.Commit(t.Context()); err != nil {
 				t.Fatal(err)
@@ -83,19 +83,19 @@ func TestTenMillionMessages_I13(t *testing.T) {
 	}
 	again := openTestLedger(t, store)
 	for _, uid := range []uint32{1, 8, 9, 10, 11, messages / 2, messages - 3, messages - 2, messages - 1, messages} {
-		want := FatePublished
+		want := DispositionPublished
 		switch uid % 10 {
 		case 9:
-			want = FateVanished
+			want = DispositionVanished
 		case 0:
-			want = FateNone
+			want = DispositionNone
 		}
-		if got := again.Fates.Of(uid); got != want {
+		if got := again.Dispositions.Of(uid); got != want {
 			t.Errorf("fate of %d is %d, want %d", uid, got, want)
 		}
 	}
-	if len(again.Fates) != 2*messages/10 || store.largest > 64<<10 {
-		t.Errorf("%d spans; the largest entry has %d bytes", len(again.Fates), store.largest)
+	if len(again.Dispositions) != 2*messages/10 || store.largest > 64<<10 {
+		t.Errorf("%d spans; the largest entry has %d bytes", len(again.Dispositions), store.largest)
 	}
 }
 
@@ -110,10 +110,10 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 	for uid := uint32(1); uid < 60_000; uid += 2 {
 		switch uid % 6 {
 		case 1:
-			ledger.Settle(uid, FatePublished)
+			ledger.Settle(uid, DispositionPublished)
 			ledger.Remember(hash)
 		case 3:
-			ledger.Settle(uid, FateVanished)
+			ledger.Settle(uid, DispositionVanished)
 		case 5:
 			for range maxTries {
 				ledger.Fail(uid, strings.Repeat("reason ", 10), false, now, time.Minute)
@@ -132,12 +132,12 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := openTestLedger(t, store)
-	if again.Position.Passed != 10_000 || len(again.Position.Failed) != maxFailed || again.Position.FateChunks < 5 || again.Position.Chunks != 10_000*prefixSize/chunkBytes {
-		t.Errorf("position: passed %d, failed %d, chunks %d and %d", again.Position.Passed, len(again.Position.Failed), again.Position.FateChunks, again.Position.Chunks)
+	if again.Cursor.Passed != 10_000 || len(again.Cursor.Failed) != maxFailed || again.Cursor.DispositionChunks < 5 || again.Cursor.Chunks != 10_000*prefixSize/chunkBytes {
+		t.Errorf("position: passed %d, failed %d, chunks %d and %d", again.Cursor.Passed, len(again.Cursor.Failed), again.Cursor.DispositionChunks, again.Cursor.Chunks)
 	}
 	for uid := uint32(1); uid < 60_000; uid++ {
-		if again.Fates.Of(uid) != ledger.Fates.Of(uid) {
-			t.Fatalf("fate of %d is %d, want %d", uid, again.Fates.Of(uid), ledger.Fates.Of(uid))
+		if again.Dispositions.Of(uid) != ledger.Dispositions.Of(uid) {
+			t.Fatalf("fate of %d is %d, want %d", uid, again.Dispositions.Of(uid), ledger.Dispositions.Of(uid))
 		}
 	}
 }
@@ -155,9 +155,9 @@ func TestRacingDoorsWriteTheSameEntries_I01(t *testing.T) {
 	for round := range 200 {
 		one, two := openTestLedger(t, store), openTestLedger(t, store)
 		for i := range uint32(60) {
-			one.Settle(uint32(round)*200+2*i+1, FatePublished)
+			one.Settle(uint32(round)*200+2*i+1, DispositionPublished)
 			one.Remember(fmt.Sprintf("%064x", round*1000+int(i)))
-			two.Settle(uint32(round)*200+2*i+1, Fate(1+i%2))
+			two.Settle(uint32(round)*200+2*i+1, Disposition(1+i%2))
 			two.Remember(fmt.Sprintf("%064x", i))
 		}
 		if round%2 == 0 {
@@ -171,8 +171,8 @@ func TestRacingDoorsWriteTheSameEntries_I01(t *testing.T) {
 		}
 	}
 	last := openTestLedger(t, store)
-	if last.Position.FateChunks == 0 || last.Position.Chunks == 0 || len(store.changed) > 0 {
-		t.Errorf("%d and %d entries; changed %v", last.Position.FateChunks, last.Position.Chunks, store.changed)
+	if last.Cursor.DispositionChunks == 0 || last.Cursor.Chunks == 0 || len(store.changed) > 0 {
+		t.Errorf("%d and %d entries; changed %v", last.Cursor.DispositionChunks, last.Cursor.Chunks, store.changed)
 	}
 }
 
@@ -197,12 +197,12 @@ func TestLedgerOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger = openTestLedger(t, store)
-	for uid, want := range map[uint32]Fate{1: FateEarlier, 9: FateFailed, 12: FateNone, 20: FateEarlier, 21: FateNone} {
-		if got := ledger.Fates.Of(uid); got != want {
+	for uid, want := range map[uint32]Disposition{1: DispositionEarlier, 9: DispositionFailed, 12: DispositionNone, 20: DispositionEarlier, 21: DispositionNone} {
+		if got := ledger.Dispositions.Of(uid); got != want {
 			t.Errorf("fate of %d is %d, want %d", uid, got, want)
 		}
 	}
-	if ledger.Position.Passed != 1 || !ledger.Position.IsOpen(12) {
-		t.Errorf("position %+v", ledger.Position)
+	if ledger.Cursor.Passed != 1 || !ledger.Cursor.IsOpen(12) {
+		t.Errorf("position %+v", ledger.Cursor)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"podium/ingest/imap/connection"
 )
 
-// mark flags or moves mail that is dealt with. The ledger has it by then, flushed, and
+// flagProcessed flags or moves mail that is dealt with. The ledger has it by then, flushed, and
 // names it until it is marked, so that a connection that breaks here leaves
 // nothing behind. It is a courtesy: a refusal changes nothing else.
-func (s *session) mark(ctx context.Context) error {
-	p := &s.ledger.Position
+func (s *session) flagProcessed(ctx context.Context) error {
+	p := &s.ledger.Cursor
 	if s.config.ReadOnly {
 		p.Unmarked, p.UnmarkedFailed, p.Canaries = nil, nil, nil
 		return nil
@@ -22,7 +22,7 @@ func (s *session) mark(ctx context.Context) error {
 		}
 	}
 	if len(p.Unmarked) > 0 {
-		if err := s.markProcessed(ctx, p.Unmarked); err != nil {
+		if err := s.flagOrMove(ctx, p.Unmarked); err != nil {
 			return err
 		}
 		p.Unmarked = nil
@@ -34,7 +34,7 @@ func (s *session) mark(ctx context.Context) error {
 		p.UnmarkedFailed = nil
 	}
 	if len(p.Canaries) > 0 {
-		if err := s.courtesy(s.source.Remove(ctx, p.Canaries)); err != nil {
+		if err := s.tolerateRefusal(s.source.Remove(ctx, p.Canaries)); err != nil {
 			return err
 		}
 		p.Canaries = nil
@@ -42,7 +42,7 @@ func (s *session) mark(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) markProcessed(ctx context.Context, uids []uint32) error {
+func (s *session) flagOrMove(ctx context.Context, uids []uint32) error {
 	if s.config.After.Processed == ProcessingMove {
 		if moved, err := s.move(ctx, uids, s.config.After.Folder); moved || err != nil {
 			return err
@@ -55,11 +55,11 @@ func (s *session) markProcessed(ctx context.Context, uids []uint32) error {
 	if connection.Refused(err) {
 		s.flag = ""
 	}
-	return s.courtesy(err)
+	return s.tolerateRefusal(err)
 }
 
-// courtesy lets a refusal pass.
-func (s *session) courtesy(err error) error {
+// tolerateRefusal lets a refusal pass.
+func (s *session) tolerateRefusal(err error) error {
 	if !connection.Refused(err) {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *session) courtesy(err error) error {
 // gone are left out. It returns false when the server refuses, and then asks no more
 // on this connection.
 func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved bool, err error) {
-	if folder == "" || s.stuck[folder] {
+	if folder == "" || s.refusedFolders[folder] {
 		return false, nil
 	}
 	uids = slices.Clone(uids)
@@ -87,8 +87,8 @@ func (s *session) move(ctx context.Context, uids []uint32, folder string) (moved
 		}
 	}
 	if connection.Refused(err) {
-		s.stuck[folder] = true
-		return false, s.courtesy(err)
+		s.refusedFolders[folder] = true
+		return false, s.tolerateRefusal(err)
 	}
 	return err == nil, err
 }

@@ -10,7 +10,7 @@ import (
 func TestClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	p := Position{Open: []OpenUID{
+	p := Cursor{Open: []OpenUID{
 		{UID: 1, Due: now.AddDate(4, 0, 0)},
 		{UID: 2, Due: now.Add(30 * time.Minute)},
 		{UID: 3, Due: now.Add(-time.Minute)},

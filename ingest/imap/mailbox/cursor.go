@@ -10,17 +10,17 @@ const (
 	maxBreaks = 8   // to fetch one at which the connection ends: that may be chance
 	maxFailed = 100 // messages passed over that are named with their reason
 
-	fatesVersion    = 1 // from which on fates are kept
-	positionVersion = 2 // from which on it is told what was remembered before UIDVALIDITY changed
+	dispositionsVersion = 1 // from which on dispositions are kept
+	cursorVersion       = 2 // from which on it is told what was remembered before UIDVALIDITY changed
 )
 
 // MaxOpen is how many messages may wait for another try; above it no new ones are taken.
 const MaxOpen = 256
 
-// A Position is how far a mailbox has been dealt with: one entry of the store,
+// A Cursor is how far a mailbox has been dealt with: one entry of the store,
 // written with compare-and-set after each batch. Whatever grows with the mailbox
 // is moved from it into entries that never change again.
-type Position struct {
+type Cursor struct {
 	Version     int    `json:"version,omitzero"`
 	Account     string `json:"account"`
 	Mailbox     string `json:"mailbox"`
@@ -37,10 +37,10 @@ type Position struct {
 	Before   int         `json:"before,omitzero"` // how many of the remembered ones are from before UIDVALIDITY changed
 	Counts   Counts      `json:"counts"`
 	Rebuilt  time.Time   `json:"rebuilt,omitzero"` // when it was last made again from the events
-	// Fates is the end of the log of fates; FateChunks counts the entries that
+	// Dispositions is the end of the log of dispositions; DispositionChunks counts the entries that
 	// hold what stands before it.
-	Fates      []byte `json:"fates,omitzero"`
-	FateChunks int    `json:"fate_chunks,omitzero"`
+	Dispositions      []byte `json:"fates,omitzero"`
+	DispositionChunks int    `json:"fate_chunks,omitzero"`
 	// What is dealt with, and not yet flagged or moved; passed over, and not yet
 	// moved; ours, and not yet removed.
 	Unmarked       []uint32 `json:"unmarked,omitzero"`
@@ -71,27 +71,27 @@ type Counts struct {
 	Old       uint64 `json:"old"`                // older than Since
 	Vanished  uint64 `json:"vanished"`           // removed by someone before they could be had
 	Canary    uint64 `json:"canary,omitzero"`    // that the door has sent to itself
-	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a fate, and published then
+	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a disposition, and published then
 }
 
-func (c *Counts) count(kind Fate, messages uint64) {
+func (c *Counts) count(kind Disposition, messages uint64) {
 	switch kind {
-	case FatePublished:
+	case DispositionPublished:
 		c.Published += messages
-	case FateKnown:
+	case DispositionKnown:
 		c.Known += messages
-	case FateOld:
+	case DispositionOld:
 		c.Old += messages
-	case FateVanished:
+	case DispositionVanished:
 		c.Vanished += messages
-	case FateCanary:
+	case DispositionCanary:
 		c.Canary += messages
-	case FateNone, FateFailed, FateEarlier, fateCount:
+	case DispositionNone, DispositionFailed, DispositionEarlier, dispositionCount:
 	}
 }
 
 // close takes a message from those that are open and returns what was tried.
-func (p *Position) close(uid uint32) OpenUID {
+func (p *Cursor) close(uid uint32) OpenUID {
 	p.LowWater = max(p.LowWater, uid)
 	closed := OpenUID{UID: uid}
 	p.Open = slices.DeleteFunc(p.Open, func(o OpenUID) bool {
@@ -104,12 +104,12 @@ func (p *Position) close(uid uint32) OpenUID {
 }
 
 // IsOpen reports whether a message is to be tried again.
-func (p *Position) IsOpen(uid uint32) bool {
+func (p *Cursor) IsOpen(uid uint32) bool {
 	return slices.ContainsFunc(p.Open, func(o OpenUID) bool { return o.UID == uid })
 }
 
 // Breaks returns how often the connection ended at a message.
-func (p *Position) Breaks(uid uint32) int {
+func (p *Cursor) Breaks(uid uint32) int {
 	for _, one := range p.Open {
 		if one.UID == uid {
 			return one.Breaks
@@ -119,7 +119,7 @@ func (p *Position) Breaks(uid uint32) int {
 }
 
 // Remembered is how many messages are.
-func (p *Position) Remembered() int {
+func (p *Cursor) Remembered() int {
 	return p.Chunks*(chunkBytes/prefixSize) + len(p.Recent)/prefixSize
 }
 
@@ -128,7 +128,7 @@ func LongestWait(retry time.Duration) time.Duration { return retry << maxBreaks 
 
 // Due returns the open messages whose time has come, and when the next one's comes.
 // One that is further off than the longest wait was noted while the clock was ahead.
-func (p *Position) Due(now time.Time, longest time.Duration) (uids []uint32, next time.Time) {
+func (p *Cursor) Due(now time.Time, longest time.Duration) (uids []uint32, next time.Time) {
 	for _, one := range p.Open {
 		if !one.Due.After(now) || one.Due.Sub(now) > longest {
 			uids = append(uids, one.UID)

@@ -7,42 +7,42 @@ import (
 	"podium/ingest/imap/mailbox"
 )
 
-// takeAll deals with messages in batches, whose UIDs ascend. While one is dealt
+// ingestAll deals with messages in batches, whose UIDs ascend. While one is dealt
 // with the next is fetched, unless a connection has ended among several messages.
 // It returns false when it has stopped because too many wait for another try.
-func (s *session) takeAll(ctx context.Context, uids []uint32) (all bool, err error) {
-	s.lag(len(uids))
+func (s *session) ingestAll(ctx context.Context, uids []uint32) (all bool, err error) {
+	s.reportLag(len(uids))
 	for len(uids) > 0 {
 		size := s.room(len(uids), 0)
 		if size == 0 {
 			return false, nil
 		}
-		if uids, err = s.takeSome(ctx, s.fetch(ctx, uids[:size]), uids); err != nil {
+		if uids, err = s.ingestBatches(ctx, s.fetch(ctx, uids[:size]), uids); err != nil {
 			return false, err
 		}
 	}
-	s.door.careful = false
+	s.door.singly = false
 	return true, nil
 }
 
-// takeSome deals with a batch that is on its way, and with those after it as long
+// ingestBatches deals with a batch that is on its way, and with those after it as long
 // as it can look ahead. It returns what is left.
-func (s *session) takeSome(ctx context.Context, under *fetching, uids []uint32) (left []uint32, err error) {
+func (s *session) ingestBatches(ctx context.Context, under *fetching, uids []uint32) (left []uint32, err error) {
 	for under != nil {
 		current := under.wait()
 		uids, under = uids[len(current.uids):], nil
-		if size := s.room(len(uids), len(current.uids)); size > 0 && current.err == nil && !s.door.careful {
+		if size := s.room(len(uids), len(current.uids)); size > 0 && current.err == nil && !s.door.singly {
 			under = s.fetch(ctx, uids[:size])
 		}
 		if err := s.finish(ctx, current); err != nil {
 			under.abandon()
 			return nil, err
 		}
-		s.lag(len(uids))
+		s.reportLag(len(uids))
 		// The connection is free again when the next batch is here. Should it have ended,
 		// what that batch has is dealt with all the same, and the marks wait.
 		if next := under.peek(); next == nil || next.err == nil {
-			if err := s.mark(ctx); err != nil {
+			if err := s.flagProcessed(ctx); err != nil {
 				under.abandon()
 				return nil, err
 			}
@@ -54,19 +54,19 @@ func (s *session) takeSome(ctx context.Context, under *fetching, uids []uint32) 
 // room is how many messages the next batch may have, of those that are left; each
 // of those under way may come to wait for another try.
 func (s *session) room(left, underWay int) int {
-	size := min(batchCount, mailbox.MaxOpen-len(s.ledger.Position.Open)-underWay, left)
-	if s.door.careful {
+	size := min(batchCount, mailbox.MaxOpen-len(s.ledger.Cursor.Open)-underWay, left)
+	if s.door.singly {
 		size = min(size, 1)
 	}
 	return max(size, 0)
 }
 
-// take deals with one message, asked for alone.
-func (s *session) take(ctx context.Context, uid uint32) error {
+// ingestOne deals with one message, asked for alone.
+func (s *session) ingestOne(ctx context.Context, uid uint32) error {
 	if err := s.finish(ctx, s.fetch(ctx, []uint32{uid}).wait()); err != nil {
 		return err
 	}
-	return s.mark(ctx)
+	return s.flagProcessed(ctx)
 }
 
 // A fetching is a batch on its way. Nobody else uses the connection until wait or
@@ -79,7 +79,7 @@ type fetching struct {
 
 // fetch begins to fetch the first of these messages.
 func (s *session) fetch(ctx context.Context, uids []uint32) *fetching {
-	p := &s.ledger.Position
+	p := &s.ledger.Cursor
 	from := fetcher{
 		source: s.source, config: s.config, backlog: p.Backlog, since: p.Since,
 		blind: len(uids) == 1 && p.Breaks(uids[0]) >= describedBreaks,
@@ -127,7 +127,7 @@ func (s *session) finish(ctx context.Context, b *batch) error {
 		return errors.Join(err, s.commit(ctx))
 	}
 	if b.err != nil && ctx.Err() == nil && !errors.Is(b.err, errSpool) {
-		s.door.careful = true
+		s.door.singly = true
 		if b.alone && b.outcomes[b.uids[0]] == nil {
 			s.fail(b.uids[0], "the connection ended while it was fetched", true)
 		}
@@ -139,7 +139,7 @@ func (s *session) finish(ctx context.Context, b *batch) error {
 func (s *session) fail(uid uint32, reason string, broke bool) {
 	passedOver := s.ledger.Fail(uid, reason, broke, s.config.Clock().UTC(), s.config.RetryAfter)
 	if passedOver && s.config.After.Failed != "" {
-		s.ledger.Position.UnmarkedFailed = append(s.ledger.Position.UnmarkedFailed, uid)
+		s.ledger.Cursor.UnmarkedFailed = append(s.ledger.Cursor.UnmarkedFailed, uid)
 	}
 	s.door.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
 		Bool("passed_over", passedOver).Msg("a message could not be taken")

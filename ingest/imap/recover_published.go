@@ -56,12 +56,12 @@ func (s *session) published(ctx context.Context, wanted func(uidValidity, uid ui
 	return slices.CompactFunc(mails, func(a, b publishedMail) bool { return a.validity == b.validity && a.uid == b.uid }), nil
 }
 
-// recall remembers the mail of the UIDVALIDITY that ends here whose event stands
+// recoverPublished remembers the mail of the UIDVALIDITY that ends here whose event stands
 // on the event ledger and whose note does not: whoever published it was killed, or
 // could not write, before it was noted. No other record ties its bytes to an event.
-func (s *session) recall(ctx context.Context) error {
+func (s *session) recoverPublished(ctx context.Context) error {
 	mails, err := s.published(ctx, func(uidValidity, uid uint32) bool {
-		return uidValidity == s.ledger.Position.UIDValidity && s.ledger.Fates.Of(uid) != mailbox.FatePublished
+		return uidValidity == s.ledger.Cursor.UIDValidity && s.ledger.Dispositions.Of(uid) != mailbox.DispositionPublished
 	})
 	for i := range mails {
 		s.ledger.Remember(mails[i].sha256)

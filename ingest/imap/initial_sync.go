@@ -8,11 +8,11 @@ import (
 	"podium/ingest/imap/mailbox"
 )
 
-const contactWindow = 20_000 // UIDs that are passed over at once, at least
+const initialWindow = 20_000 // UIDs that are passed over at once, at least
 
-// meet opens a mailbox that the store has no ledger of. It is new only when no event of
+// openWithoutLedger opens a mailbox that the store has no ledger of. It is new only when no event of
 // it stands on the event ledger: else its ledger was lost.
-func (s *session) meet(ctx context.Context) error {
+func (s *session) openWithoutLedger(ctx context.Context) error {
 	if !s.door.unread {
 		mails, err := s.published(ctx, every)
 		if err != nil {
@@ -23,12 +23,12 @@ func (s *session) meet(ctx context.Context) error {
 		}
 		s.door.unread = true
 	}
-	return s.firstContact(ctx)
+	return s.initialSync(ctx)
 }
 
-// firstContact decides what of the mail that is there already is to be taken. What
+// initialSync decides what of the mail that is there already is to be taken. What
 // came after the first look is none of it, even if that look could not be noted.
-func (s *session) firstContact(ctx context.Context) error {
+func (s *session) initialSync(ctx context.Context) error {
 	if first := &s.door.first; first.validity != s.mailbox.UIDValidity {
 		next, err := s.nextUID(ctx)
 		if err != nil {
@@ -38,10 +38,10 @@ func (s *session) firstContact(ctx context.Context) error {
 	}
 	next := s.door.first.next
 	s.ledger.Restart(s.mailbox.UIDValidity, next)
-	p := &s.ledger.Position
+	p := &s.ledger.Cursor
 	if p.Since = s.config.Since; p.Since.IsZero() {
 		p.Since = s.door.first.at
-		if err := s.passOver(ctx, next); err != nil {
+		if err := s.skipExisting(ctx, next); err != nil {
 			return err
 		}
 		p.LowWater = next - 1
@@ -55,16 +55,16 @@ type firstLook struct {
 	at             time.Time
 }
 
-// passOver notes every message below a UID as older than was asked for. It names
+// skipExisting notes every message below a UID as older than was asked for. It names
 // them one by one: another that a server puts among them later is new mail.
-func (s *session) passOver(ctx context.Context, next uint32) error {
-	for w := connection.NewWindow(1, uint64(next), contactWindow); w.Left() > 0; {
+func (s *session) skipExisting(ctx context.Context, next uint32) error {
+	for w := connection.NewWindow(1, uint64(next), initialWindow); w.Left() > 0; {
 		uids, _, err := w.Search(ctx, s.source)
 		if err != nil {
 			return err
 		}
 		for _, uid := range uids {
-			if s.ledger.Settle(uid, mailbox.FateOld); s.ledger.Unstored() < maxUnstored {
+			if s.ledger.Settle(uid, mailbox.DispositionOld); s.ledger.Unstored() < maxUnstored {
 				continue
 			}
 			if err := s.commit(ctx); err != nil {
@@ -79,15 +79,15 @@ func (s *session) passOver(ctx context.Context, next uint32) error {
 	return nil
 }
 
-// renumber begins anew after the server has changed every UID.
-func (s *session) renumber(ctx context.Context) error {
+// resync begins anew after the server has changed every UID.
+func (s *session) resync(ctx context.Context) error {
 	next, err := s.nextUID(ctx)
 	if err != nil {
 		return err
 	}
-	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.Position.UIDValidity).
+	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.Cursor.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
-	if err := s.recall(ctx); err != nil {
+	if err := s.recoverPublished(ctx); err != nil {
 		return err
 	}
 	if err := s.flush(ctx); err != nil { // the events that the ledger names from now on

@@ -9,29 +9,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFatesAreAMap compares with a plain map, under any order of notes.
-func TestFatesAreAMap(t *testing.T) {
+// TestDispositionsAreAMap compares with a plain map, under any order of notes.
+func TestDispositionsAreAMap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var found Fates
+		var found Dispositions
 		var log []Span
-		want := map[uint32]Fate{}
+		want := map[uint32]Disposition{}
 		for range rapid.IntRange(0, 40).Draw(t, "notes") {
 			first := rapid.Uint32Range(1, 60).Draw(t, "first")
 			s := Span{
 				First: first, Last: first + rapid.Uint32Range(0, 5).Draw(t, "more"),
-				Fate: Fate(rapid.IntRange(1, int(fateCount)-1).Draw(t, "fate")),
+				Disposition: Disposition(rapid.IntRange(1, int(dispositionCount)-1).Draw(t, "fate")),
 			}
-			found, log = found.set(s), appendFate(log, s)
+			found, log = found.set(s), noteSpan(log, s)
 			for uid := s.First; uid <= s.Last; uid++ {
-				want[uid] = s.Fate
+				want[uid] = s.Disposition
 			}
 		}
 		decoded, err := decodeSpans(encodeSpans(log))
 		if err != nil || !slices.Equal(decoded, log) {
 			t.Fatalf("decoded %v (%v), want %v", decoded, err, log)
 		}
-		var again Fates
+		var again Dispositions
 		for _, s := range decoded {
 			again = again.set(s)
 		}
@@ -44,7 +44,7 @@ func TestFatesAreAMap(t *testing.T) {
 			}
 		}
 		for i := 1; i < len(found); i++ {
-			if found[i].First <= found[i-1].Last || found[i].First == found[i-1].Last+1 && found[i].Fate == found[i-1].Fate {
+			if found[i].First <= found[i-1].Last || found[i].First == found[i-1].Last+1 && found[i].Disposition == found[i-1].Disposition {
 				t.Fatalf("not in order, or not joined: %v", found)
 			}
 		}
@@ -52,13 +52,13 @@ func TestFatesAreAMap(t *testing.T) {
 }
 
 func FuzzDecodeSpans(f *testing.F) {
-	f.Add(encodeSpans([]Span{{1, 9, FatePublished}, {11, 11, FateVanished}, {4, 5, FateFailed}, {1<<32 - 1, 1<<32 - 1, FateOld}}))
+	f.Add(encodeSpans([]Span{{1, 9, DispositionPublished}, {11, 11, DispositionVanished}, {4, 5, DispositionFailed}, {1<<32 - 1, 1<<32 - 1, DispositionOld}}))
 	f.Add([]byte{0x80})
 	f.Add(bytes.Repeat([]byte{0xff}, 20))
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		spans, err := decodeSpans(packed)
 		if err != nil {
-			if !errors.Is(err, errFates) {
+			if !errors.Is(err, errDispositions) {
 				t.Fatal(err)
 			}
 			return
