@@ -35,7 +35,7 @@ type Config struct {
 	ReplyWithin time.Duration
 	// Render writes an answer as a provider shows it, so that nothing in it pings
 	// or fetches anything; as it is.
-	Render func(provider Kind, text string) string
+	Render func(provider schemas.ChatProvider, text string) string
 	// Note shows a line about a run in the chat that its message came from, in the
 	// place of the line before; nil shows none.
 	Note func(ctx context.Context, channel, replyRef, text string) error
@@ -47,8 +47,8 @@ type Config struct {
 
 // A Channel is one sender of messages and the profile that handles them.
 type Channel struct {
-	// Provider says which protocol the sender speaks; KindWebhook when empty.
-	Provider Kind
+	// Provider says which protocol the sender speaks; schemas.ProviderWebhook when empty.
+	Provider schemas.ChatProvider
 	// Profile handles the messages.
 	Profile string
 	// Secrets prove the sender, each one by itself. Two are allowed, so that one
@@ -95,7 +95,7 @@ func (c Config) withDefaults() Config {
 		c.Now = time.Now
 	}
 	if c.Render == nil {
-		c.Render = func(_ Kind, text string) string { return text }
+		c.Render = func(_ schemas.ChatProvider, text string) string { return text }
 	}
 	return c
 }
@@ -131,7 +131,7 @@ func (c Channel) check() (*channel, error) {
 	}
 	made := &channel{kind: c.Provider, profile: c.Profile, language: c.Language, progress: c.Progress}
 	if made.kind == "" {
-		made.kind = KindWebhook
+		made.kind = schemas.ProviderWebhook
 	}
 	var err error
 	made.provider, err = c.provider()

@@ -34,7 +34,7 @@ type Door struct {
 
 // A channel is one configured channel at work.
 type channel struct {
-	kind     Kind
+	kind     schemas.ChatProvider
 	profile  string
 	language string
 	progress bool
@@ -65,7 +65,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	return &Door{
 		config:   config,
 		channels: channels,
-		stranger: &channel{kind: KindWebhook},
+		stranger: &channel{kind: schemas.ProviderWebhook},
 		words:    words,
 		runs:     api,
 		core:     core,

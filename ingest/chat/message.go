@@ -170,7 +170,7 @@ var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$
 // An envelope is what the door says about a message beyond its words.
 type envelope struct {
 	channel     string
-	kind        Kind
+	kind        schemas.ChatProvider
 	profile     string
 	replyRef    string
 	traceParent string

@@ -62,7 +62,7 @@ func TestPartitionKey(t *testing.T) {
 	for _, tenant := range []string{"", "a", "a/b", "a%2Fb"} {
 		for _, channel := range []string{"b", "b/c"} {
 			for _, thread := range []string{"c", "b/c", "", "/"} {
-				received := schemas.ChatReceived{Provider: string(KindWebhook), Tenant: tenant, Channel: channel, Thread: thread}
+				received := schemas.ChatReceived{Provider: string(schemas.ProviderWebhook), Tenant: tenant, Channel: channel, Thread: thread}
 				key := partitionKey(received)
 				if other, ok := seen[key]; ok {
 					t.Errorf("%+v and %+v share %q", received, other, key)
@@ -93,7 +93,7 @@ func TestEventIDs(t *testing.T) {
 			if err != nil || len(messages) != 1 {
 				t.Fatalf("%d messages, error %v", len(messages), err)
 			}
-			event, named, err := messages[0].event(envelope{channel: "web", kind: KindWebhook, profile: "p", now: time.Unix(1, 0)})
+			event, named, err := messages[0].event(envelope{channel: "web", kind: schemas.ProviderWebhook, profile: "p", now: time.Unix(1, 0)})
 			if err != nil || named != test.named {
 				t.Fatalf("named %v, error %v", named, err)
 			}

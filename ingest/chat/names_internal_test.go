@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/schemas"
 )
 
 // What the door answers with 202 has to be an event that its session can read.
@@ -17,7 +18,7 @@ func TestLongNamesCanBeRead(t *testing.T) {
 		t.Fatal(place)
 	}
 	message := posted.message(posted.MessageID)
-	event, _, err := message.event(envelope{channel: "web", kind: KindWebhook, profile: "desk", now: time.Now()})
+	event, _, err := message.event(envelope{channel: "web", kind: schemas.ProviderWebhook, profile: "desk", now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

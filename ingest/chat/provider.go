@@ -17,18 +17,6 @@ import (
 	"podium/schemas"
 )
 
-// A Kind names a chat provider; it is what the door writes into ChatReceived.Provider.
-type Kind string
-
-// The providers.
-const (
-	KindWebhook    Kind = "webhook"    // any sender that speaks Standard Webhooks 1.0, or bears a token
-	KindSlack      Kind = "slack"      // Events API and slash commands
-	KindMattermost Kind = "mattermost" // outgoing webhooks and slash commands
-	KindTelegram   Kind = "telegram"   // Bot API webhook
-	KindTeams      Kind = "teams"      // outgoing webhook
-)
-
 // A Provider speaks the protocol of one channel's sender. Its methods look at
 // one request and touch nothing, but for Acknowledge, which writes the answer.
 // They may be called by several goroutines at once.
@@ -105,25 +93,25 @@ func (c Channel) provider() (Provider, error) {
 	if len(c.Secrets) > webhook.MaxSecrets {
 		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), webhook.MaxSecrets)
 	}
-	if c.Provider != KindWebhook && c.Provider != "" {
+	if c.Provider != schemas.ProviderWebhook && c.Provider != "" {
 		if c.Token != "" {
-			return nil, fmt.Errorf("a bearer token is for the provider %s", KindWebhook)
+			return nil, fmt.Errorf("a bearer token is for the provider %s", schemas.ProviderWebhook)
 		}
 		if len(c.Secrets) == 0 {
 			return nil, fmt.Errorf("a channel of %s needs a secret", c.Provider)
 		}
 	}
 	switch c.Provider {
-	case KindWebhook, "":
+	case schemas.ProviderWebhook, "":
 		verifier, err := webhook.New(c.Secrets, c.Token)
 		return &standard{verifier}, err
-	case KindSlack:
+	case schemas.ProviderSlack:
 		return newSlack(c.Secrets)
-	case KindMattermost:
+	case schemas.ProviderMattermost:
 		return newMattermost(c)
-	case KindTelegram:
+	case schemas.ProviderTelegram:
 		return newTelegram(c.Secrets)
-	case KindTeams:
+	case schemas.ProviderTeams:
 		return newTeams(c.Secrets)
 	}
 	return nil, fmt.Errorf("there is no provider %q", c.Provider)

@@ -34,11 +34,11 @@ const (
 
 // everyProvider configures one channel of each.
 func everyProvider(c *chat.Config) {
-	c.Channels["slack"] = chat.Channel{Provider: chat.KindSlack, Profile: profile, Secrets: []string{slackSecret}, Bot: true, Links: true}
-	c.Channels["mattermost"] = chat.Channel{Provider: chat.KindMattermost, Profile: profile, Secrets: []string{token}, Bot: true, Links: true, OwnUser: "podium"}
-	c.Channels["closed"] = chat.Channel{Provider: chat.KindMattermost, Profile: profile, Secrets: []string{token}}
-	c.Channels["telegram"] = chat.Channel{Provider: chat.KindTelegram, Profile: profile, Secrets: []string{telegramSecret}, Bot: true}
-	c.Channels["teams"] = chat.Channel{Provider: chat.KindTeams, Profile: profile, Secrets: []string{teamsSecret}, Language: "de"}
+	c.Channels["slack"] = chat.Channel{Provider: schemas.ProviderSlack, Profile: profile, Secrets: []string{slackSecret}, Bot: true, Links: true}
+	c.Channels["mattermost"] = chat.Channel{Provider: schemas.ProviderMattermost, Profile: profile, Secrets: []string{token}, Bot: true, Links: true, OwnUser: "podium"}
+	c.Channels["closed"] = chat.Channel{Provider: schemas.ProviderMattermost, Profile: profile, Secrets: []string{token}}
+	c.Channels["telegram"] = chat.Channel{Provider: schemas.ProviderTelegram, Profile: profile, Secrets: []string{telegramSecret}, Bot: true}
+	c.Channels["teams"] = chat.Channel{Provider: schemas.ProviderTeams, Profile: profile, Secrets: []string{teamsSecret}, Language: "de"}
 	c.Sealer = openSeal{}
 	c.Runs.BaseURL = "https://podium.example.org"
 }

@@ -170,7 +170,7 @@ func incoming(a chat.Accepted) schemas.Incoming {
 	return schemas.Incoming{
 		Sequence: a.Sequence, ID: a.ID, Channel: schemas.ChannelChat, Language: "en",
 		Words: schemas.Body{Result: schemas.Result{Text: "2+2?"}},
-		Reply: &schemas.Reply{Agent: "chat", Provider: string(chat.KindWebhook), Channel: "web", Thread: "t"},
+		Reply: &schemas.Reply{Agent: "chat", Provider: string(schemas.ProviderWebhook), Channel: "web", Thread: "t"},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podium/ingest/webhook"
+	"podium/schemas"
 )
 
 // The secrets of the vectors.
@@ -61,34 +62,34 @@ func vectors() map[string]vector {
 			`{"test": 2432232314}`, time.Unix(1_614_265_330, 0), true,
 		},
 		"slack": {
-			Channel{Provider: KindSlack, Secrets: []string{slackSecret}},
+			Channel{Provider: schemas.ProviderSlack, Secrets: []string{slackSecret}},
 			header("Content-Type", mediaTypeForm, headerSlackTimestamp, "1531420618",
 				headerSlackSignature, "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"),
 			slackCommandBody, time.Unix(1_531_420_618, 0), true,
 		},
 		"mattermost, token in the form": {
-			Channel{Provider: KindMattermost, Secrets: []string{mattermostToken}},
+			Channel{Provider: schemas.ProviderMattermost, Secrets: []string{mattermostToken}},
 			header("Content-Type", mediaTypeForm),
 			"token=" + mattermostToken + "&team_id=t&channel_id=c&user_id=u&post_id=p&text=hi", time.Unix(1, 0), false,
 		},
 		"mattermost, token in the JSON": {
-			Channel{Provider: KindMattermost, Secrets: []string{mattermostToken}},
+			Channel{Provider: schemas.ProviderMattermost, Secrets: []string{mattermostToken}},
 			header("Content-Type", "application/json"),
 			`{"token":"` + mattermostToken + `","team_id":"t","channel_id":"c","post_id":"p","text":"hi"}`, time.Unix(1, 0), false,
 		},
 		"mattermost, token in the header": {
-			Channel{Provider: KindMattermost, Secrets: []string{mattermostToken}},
+			Channel{Provider: schemas.ProviderMattermost, Secrets: []string{mattermostToken}},
 			header("Content-Type", mediaTypeForm, "Authorization", "Token "+mattermostToken),
 			"channel_id=c&command=%2Fask&trigger_id=g&text=hi", time.Unix(1, 0), false,
 		},
 		"telegram": {
-			Channel{Provider: KindTelegram, Secrets: []string{telegramToken}},
+			Channel{Provider: schemas.ProviderTelegram, Secrets: []string{telegramToken}},
 			header("Content-Type", "application/json", headerTelegramSecret, telegramToken),
 			`{"update_id":10000,"message":{"message_id":1365,"date":1441645532,"from":{"id":1111111,"is_bot":false,"first_name":"Test"},"chat":{"id":1111111,"type":"private"},"text":"hi"}}`,
 			time.Unix(1, 0), false,
 		},
 		"teams": {
-			Channel{Provider: KindTeams, Secrets: []string{teamsSecret}},
+			Channel{Provider: schemas.ProviderTeams, Secrets: []string{teamsSecret}},
 			header("Content-Type", "application/json; charset=utf-8", "Authorization", "HMAC /gCYI/4/mpcnpKMXZ9x+dCS9476AXp1xlHEzxC2EAkc="),
 			teamsBody, time.Date(2017, 2, 1, 21, 10, 8, 0, time.UTC), true,
 		},
@@ -145,10 +146,10 @@ func TestGoldenVectors(t *testing.T) {
 	}
 }
 
-func otherSecrets() map[Kind]string {
-	return map[Kind]string{
-		"": "whsec_" + "C2FVsBQIhrscChlQIMV+b5sSYspob7oD", KindSlack: "0123456789abcdef0123456789abcdef", KindMattermost: "tatkfcbt43b6xenm5xd1wu1ekh",
-		KindTelegram: "another_secret_token", KindTeams: base64.StdEncoding.EncodeToString(make([]byte, 32)),
+func otherSecrets() map[schemas.ChatProvider]string {
+	return map[schemas.ChatProvider]string{
+		"": "whsec_" + "C2FVsBQIhrscChlQIMV+b5sSYspob7oD", schemas.ProviderSlack: "0123456789abcdef0123456789abcdef", schemas.ProviderMattermost: "tatkfcbt43b6xenm5xd1wu1ekh",
+		schemas.ProviderTelegram: "another_secret_token", schemas.ProviderTeams: base64.StdEncoding.EncodeToString(make([]byte, 32)),
 	}
 }
 

@@ -143,7 +143,7 @@ func (w *Watch) take(record *bus.StoredRecord) error {
 	w.last = max(w.last, record.Sequence)
 	record.Snapshot = nil
 	for fact := range w.excerpt.Facts(&record.Record) {
-		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == providerWebhook {
+		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == string(schemas.ProviderWebhook) {
 			w.channel = reply.Channel // of no other provider does a token open runs
 		}
 		if fact.RunStarted != nil {
@@ -152,9 +152,6 @@ func (w *Watch) take(record *bus.StoredRecord) error {
 	}
 	return nil
 }
-
-// providerWebhook is the chat provider whose channels have tokens.
-const providerWebhook = "webhook"
 
 // replyOf returns where the answer to a message goes, if the fact holds a message.
 func replyOf(fact *schemas.Fact) *schemas.Reply {
