@@ -13,7 +13,7 @@ TIMEOUT  ?= 10m
 # Where goroutines share memory. The race detector makes code several times
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
-RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat
+RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat ./ingest/runs
 
 N        ?= 20000
 SEED     ?= 1

@@ -23,14 +23,14 @@ var layers = []struct {
 	// The contract is what everybody sees. What stands on it is apart, each on those
 	// before it, so that nobody imports more of it than it uses.
 	{"bus/backoff", nil},
-	{"bus/cloudevents", []string{"schemas", "bus"}},
-	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/cloudevents"}},
-	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents"}},
-	{"bus/history", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/cloudevents"}},
+	{"bus/binding", []string{"schemas", "bus"}},
+	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/binding"}},
+	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
+	{"bus/history", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
-	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/cloudevents"}},
+	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
-	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents"}},
+	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/jetstream/wire", []string{"schemas", "bus"}},
 	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/jetstream", "bus/jetstream/wire"}},
 	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
@@ -43,32 +43,32 @@ var layers = []struct {
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
-	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/intake", "bus/memory", "bus/registry"}},
+	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", nil},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
-	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/intake", "supervisor/quarantine"}},
+	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "supervisor/quarantine"}},
 	{"supervisor/replay", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/session", "supervisor/plan"}},
-	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "supervisor/eventloop"}},
+	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "supervisor/eventloop"}},
 	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/replay", "supervisor/publisher"}},
-	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "supervisor/eventloop", "supervisor/publisher"}},
+	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
 	{"supervisor/admission", []string{"schemas", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/replay"}},
 	{"supervisor/verify", []string{"schemas", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/replay"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{
-		"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
+		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
 		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/replay", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
-		"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/memory",
+		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
 		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/replay", "supervisor/verify",
 	}},
-	{"agents/*", []string{"schemas", "bus"}},
-	{"agents/*/*", []string{"schemas", "bus"}},
-	{"supervisor", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/route"}},
-	{"supervisor/sim", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/cloudevents", "bus/history", "bus/memory", "bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route"}},
+	// Where mail and passwords may go without TLS is one rule for reading and for sending
+	// mail: below both, since neither sees the other.
+	{"cleartext", nil},
+	{"agents/mail", []string{"schemas", "bus", "bus/agent", "bus/backoff", "cleartext"}},
 	{"agents/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the doors that speak HTTP say to programs is one thing, below both of them:
@@ -76,8 +76,14 @@ var layers = []struct {
 	{"ingest/problem", []string{"schemas", "bus"}},
 	// Likewise what they take in from strangers, who do not care which door it is.
 	{"ingest/admission", []string{"ingest/problem"}},
-	{"ingest/chat", []string{"schemas", "bus", "ingest/admission", "ingest/problem"}},
-	{"ingest/http", []string{"schemas", "bus", "bus/cloudevents", "bus/intake", "ingest/admission", "ingest/problem"}},
+	// And how a sender proves itself by a signature.
+	{"ingest/webhook", nil},
+	// An adapter that waits for the outcome of what it took in reads it as everybody does.
+	{"ingest/runs", []string{"schemas", "bus", "bus/binding", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/chat", []string{
+		"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
+	}},
+	{"ingest/cloudevents", []string{"schemas", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},
@@ -88,11 +94,15 @@ var layers = []struct {
 	{"ingest/mime/structure", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text", "ingest/mime/transfer"}},
 	{"ingest/mime/trust", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text"}},
 	{"ingest/mime", []string{"schemas"}},
-	{"ingest/imap", []string{"schemas", "bus", "ingest/mime", "ingest/mime/structure", "ingest/mime/text", "ingest/mime/trust"}},
-	{"ingest/chat", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
-	{"ingest/http", []string{"schemas", "bus", "bus/cloudevents", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/imap/connection", []string{"cleartext", "ingest/imap/dovecot"}}, // the latter for its tests, as every fixture
+	{"ingest/imap/mailbox", []string{"schemas", "bus", "bus/binding"}},
+	{"ingest/imap/audit", []string{"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "ingest/imap/connection", "ingest/imap/mailbox"}},
+	{"ingest/imap", []string{
+		"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "cleartext",
+		"ingest/mime", "ingest/mime/structure", "ingest/mime/text", "ingest/mime/trust",
+	}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
-	{"ingest/*", []string{"schemas", "bus", "bus/artifact", "bus/cloudevents", "bus/history", "bus/intake"}},
+	{"ingest/*", []string{"schemas", "bus"}},
 	{"ingest/*/*", []string{"schemas", "bus"}},
 	{"deploy/examples/*", nil},
 	{"deploy/examples/*/*", nil},
@@ -101,8 +111,8 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
-	{"cmd/podium/ledgerwatch", []string{"bus", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "bus", "supervisor/gateway", "supervisor/replay"}},
+	{"cmd/podium/ledgerwatch", []string{"bus", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
+	{"cmd/podium/runlog", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/replay"}},
 	{"cmd/*/*", []string{"*"}},
 }
 
@@ -112,7 +122,7 @@ var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bu
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
 var forTests = []string{
-	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/cloudevents", "bus/history", "bus/intake", "bus/registry",
+	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/registry",
 	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
 }
 
@@ -124,8 +134,8 @@ var rooms = []struct {
 }{
 	{"github.com/nats-io/nats.go", []string{"bus/jetstream"}, []string{"bus/embedded", "cmd/podium"}},
 	{"github.com/nats-io/nats-server", []string{"bus/embedded"}, []string{"bus/jetstream"}},
-	{"github.com/cloudevents/sdk-go", []string{"bus/cloudevents", "ingest/http"}, nil},
-	{"github.com/emersion/go-imap", []string{"ingest/imap"}, nil},
+	{"github.com/cloudevents/sdk-go", []string{"bus/binding", "ingest/cloudevents"}, nil},
+	{"github.com/emersion/go-imap", []string{"ingest/imap/connection", "ingest/imap/memorymailbox"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
@@ -208,15 +218,21 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "bus", true},
 		{"agents/mail", "bus/agent", true},
 		{"agents/mail", "bus/history", false},
-		{"bus", "bus/cloudevents", false},
+		{"bus", "bus/binding", false},
 		{"bus/intake", "bus/agent", false},
 		{"agents/mail", "agents/mail/smtpsink", true},
 		{"agents/mail", "agents/chat", false},
 		{"agents/mail", "supervisor", false},
+		{"agents/mail", "cleartext", true},
+		{"agents/chat", "cleartext", false},
 		{"ingest/imap", "agents/mail", false},
-		{"ingest/http", "ingest/problem", true},
-		{"ingest/http", "ingest/chat", false},
+		{"ingest/cloudevents", "ingest/problem", true},
+		{"ingest/cloudevents", "ingest/chat", false},
 		{"ingest/problem", "ingest/chat", false},
+		{"ingest/chat", "ingest/webhook", true},
+		{"ingest/chat", "ingest/runs", true},
+		{"ingest/runs", "ingest/chat", false},
+		{"ingest/webhook", "ingest/problem", false},
 		{"ingest/admission", "ingest/problem", true},
 		{"ingest/admission", "bus", false},
 		{"ingest/imap", "ingest/mime", true},
@@ -225,6 +241,8 @@ func TestLayerTable(t *testing.T) {
 		{"ingest/mime", "ingest/mime/trust", true},
 		{"ingest/mime/text", "ingest/mime/structure", false},
 		{"ingest/mime/structure", "ingest/mime/trust", false},
+		{"ingest/imap/audit", "ingest/imap", false},
+		{"ingest/imap/audit", "ingest/imap/mailbox", true},
 		{"supervisor", "agents/echo", false},
 		{"supervisor/plan", "bus", false},
 		{"supervisor/route", "supervisor/plan", false},

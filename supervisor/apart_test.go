@@ -14,15 +14,15 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/embedded"
 	"podium/bus/history"
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 	"podium/supervisor/verify"
 )
 
@@ -107,7 +107,7 @@ func (i *installation) say(shard, number int, words string) string {
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		message, err := cloudevents.Encode(bus.InSubject("chat", shard), &schemas.Event{
+		message, err := binding.Encode(bus.InSubject("chat", shard), &schemas.Event{
 			ID: thread, Source: "/desk", Type: schemas.TypeChatReceived, Time: time.Now(), Profile: "desk", PartitionKey: thread,
 			DataContentType: schemas.MediaTypeJSON, Data: body,
 		})

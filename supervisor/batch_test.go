@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/schemas"
 	"podium/supervisor"
@@ -147,7 +147,7 @@ func (d *desk) answerWhole(agent string, request *schemas.Event, text string) {
 	body, err := schemas.Marshal(response)
 	d.must(err)
 	event := schemas.Event{
-		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: binding.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}

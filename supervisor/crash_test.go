@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -141,7 +141,7 @@ func (d *desk) progress(agent string, request *schemas.Event) {
 	body, err := schemas.Marshal(update)
 	d.must(err)
 	d.put(bus.ProgressSubject(agent, 0), &schemas.Event{
-		ID: update.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeProgressUpdate, Subject: request.Subject, Time: d.now,
+		ID: update.MessageID, Source: binding.SourceOf(agent), Type: schemas.TypeProgressUpdate, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -115,7 +115,7 @@ func (d *desk) put(subject string, event *schemas.Event) uint64 {
 	if event.Artifact != nil && event.Artifact.Grant == "" {
 		d.grants().GrantBody(subject, event)
 	}
-	message, err := cloudevents.Encode(subject, event)
+	message, err := binding.Encode(subject, event)
 	d.must(err)
 	ack, err := bus.Append(d.tb.Context(), d.ledger, message, bus.Expect{})
 	d.must(err)
@@ -139,7 +139,7 @@ func (d *desk) events(stream string, subjects ...string) (events []schemas.Event
 	d.tb.Helper()
 	for message, err := range d.ledger.Scan(context.Background(), stream, 1, subjects...) {
 		d.must(err)
-		event, err := cloudevents.Decode(message)
+		event, err := binding.Decode(message)
 		d.must(err)
 		events = append(events, event)
 	}
@@ -166,7 +166,7 @@ func (d *desk) answer(agent string, request *schemas.Event, text string) uint64 
 	d.must(err)
 	shard, _ := schemas.ShardOfRequest(request.ID)
 	return d.put(bus.ResponseSubject(agent, shard), &schemas.Event{
-		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: binding.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, EffectID: request.EffectID,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})

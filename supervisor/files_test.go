@@ -13,7 +13,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/schemas"
 )
@@ -61,7 +61,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			stolen, err := d.ledger.Artifacts().Put(t.Context(), strings.NewReader("somebody else's"), "")
 			d.must(err)
 			stolen.Grant = grant(d.grants(), stolen.SHA256)
-			message, err := cloudevents.Encode(bus.ResponseSubject("worker", 0), &schemas.Event{
+			message, err := binding.Encode(bus.ResponseSubject("worker", 0), &schemas.Event{
 				ID: schemas.ResponseID(request.ID), Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: request.Subject,
 				CausationID: request.ID, Attempt: 1, Artifact: &stolen,
 			})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -85,7 +85,7 @@ func (g *graphs) round() bool {
 	g.must(g.work(g.owner))
 	deliveries := g.worker.TryFetch(1000)
 	for _, delivery := range deliveries {
-		event, err := cloudevents.Decode(delivery.Message())
+		event, err := binding.Decode(delivery.Message())
 		g.must(err)
 		response := g.response("worker", &event, "done")
 		response.Payload.PlanID = event.ID

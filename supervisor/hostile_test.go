@@ -11,7 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -91,7 +91,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	d.say("thread", "m1", "calculate this then summarize that")
 	d.must(d.work(o))
 	request := d.requests("worker")[0]
-	forgery, err := cloudevents.Encode(bus.ResponseSubject("worker", 0), d.dataEvent(&request, nested(9996)))
+	forgery, err := binding.Encode(bus.ResponseSubject("worker", 0), d.dataEvent(&request, nested(9996)))
 	d.must(err)
 	deep = &forgery
 	large := "[" + strings.Repeat("0,", schemas.InlineLimit) + "0]" // held by reference

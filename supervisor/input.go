@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/gateway"
@@ -165,7 +165,7 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 	if err != nil || subject.Kind != bus.KindResponse {
 		return false
 	}
-	request := cloudevents.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	request := binding.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
 	if request == "" {
 		return false
 	}

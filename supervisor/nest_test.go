@@ -11,7 +11,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/bus/registry"
@@ -139,7 +139,7 @@ func (n *nest) demand(to, work string, attempt int, tasks ...schemas.Task) (sche
 	body, err := schemas.Marshal(request)
 	n.must(err)
 	return request, schemas.Event{
-		ID: request.MessageID, Source: cloudevents.SourceOf("planner"), Type: schemas.TypeExecutionRequest, Subject: work + "/all", Time: midnight(),
+		ID: request.MessageID, Source: binding.SourceOf("planner"), Type: schemas.TypeExecutionRequest, Subject: work + "/all", Time: midnight(),
 		DataContentType: schemas.MediaTypeJSON, Attempt: attempt, EffectID: schemas.EffectID(work, "all"), Data: body,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -64,7 +64,7 @@ func (d *desk) refuseAs(agent string, request *schemas.Event, category schemas.F
 	d.must(err)
 	shard, _ := schemas.ShardOfRequest(request.ID)
 	d.put(bus.ResponseSubject(agent, shard), &schemas.Event{
-		ID: response.MessageID, Source: cloudevents.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+		ID: response.MessageID, Source: binding.SourceOf(agent), Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
 		CausationID: request.ID, CorrelationID: request.CorrelationID, Attempt: request.Attempt, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor"
 )
@@ -45,7 +45,7 @@ func (s *serving) rounds(o *supervisor.Owner, times int) {
 		s.must(s.work(o))
 		for message, err := range s.ledger.Scan(context.Background(), bus.WorkStream, s.answered+1) {
 			s.must(err)
-			request, err := cloudevents.Decode(message)
+			request, err := binding.Decode(message)
 			s.must(err)
 			agent, _ := strings.CutPrefix(message.Subject, "podium.agent.")
 			agent, _, _ = strings.Cut(agent, ".")

@@ -8,7 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -33,7 +33,7 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 
 // admit reads a message and finds its session.
 func (o *Owner) admit(ctx context.Context, in *input) {
-	event, err := cloudevents.Decode(in.message)
+	event, err := binding.Decode(in.message)
 	if err != nil {
 		o.unreadable(ctx, in, err.Error())
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/embedded"
 	"podium/bus/history"
 	"podium/bus/memory"
@@ -62,7 +62,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *replay.Profi
 	ended := make(chan error, 1)
 	go func() { ended <- owner.Run(ctx) }()
 	publish := func(subject string, event *schemas.Event) {
-		message, err := cloudevents.Encode(subject, event)
+		message, err := binding.Encode(subject, event)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *replay.Profi
 				tb.Fatal(err)
 			}
 			publish(bus.ProgressSubject("worker", 0), &schemas.Event{
-				ID: update.MessageID, Source: cloudevents.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
+				ID: update.MessageID, Source: binding.SourceOf("worker"), Type: schemas.TypeProgressUpdate, CausationID: request,
 				DataContentType: schemas.MediaTypeJSON, Data: body,
 			})
 		}

@@ -11,7 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/replay"
@@ -116,7 +116,7 @@ func (d *desk) dataEvent(request *schemas.Event, data string) *schemas.Event {
 		d.tb.Fatalf("the answer breaks its schema already: %v", err)
 	}
 	return &schemas.Event{
-		ID: response.MessageID, Source: cloudevents.SourceOf("worker"), Type: schemas.TypeExecutionResponse, Time: d.now,
+		ID: response.MessageID, Source: binding.SourceOf("worker"), Type: schemas.TypeExecutionResponse, Time: d.now,
 		CausationID: request.ID, DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -72,7 +72,7 @@ func (d *desk) replicate(change func(message *bus.Message)) *replica {
 // rewrite changes the body of an event and leaves its attributes.
 func rewrite[T any](tb testing.TB, message *bus.Message, change func(*T)) {
 	tb.Helper()
-	event, err := cloudevents.Decode(*message)
+	event, err := binding.Decode(*message)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func erase(tb testing.TB, message *bus.Message) {
 		ID: "note", Source: "/test", Type: schemas.TypeControl, DataContentType: schemas.MediaTypeJSON,
 		Data: []byte(`{"action":"quarantine_discard","target":"x"}`),
 	}
-	note, err := cloudevents.Encode(bus.ControlSubject(0), &event)
+	note, err := binding.Encode(bus.ControlSubject(0), &event)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func erase(tb testing.TB, message *bus.Message) {
 func retrail(change func(*schemas.Trail)) func(testing.TB, *bus.Message) {
 	return func(tb testing.TB, message *bus.Message) {
 		tb.Helper()
-		event, err := cloudevents.Decode(*message)
+		event, err := binding.Decode(*message)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestVerifyWithoutTrails_X07(t *testing.T) {
 	id, _ := d.session("thread")
 	message, err := core.Last(t.Context(), bus.SessionSubject(id, 1))
 	d.must(err)
-	event, err := cloudevents.Decode(message)
+	event, err := binding.Decode(message)
 	d.must(err)
 	if event.CorrelationID != schemas.RunID(id, 5) || event.Trail != nil {
 		t.Errorf("of %s there is trail %v", event.CorrelationID, event.Trail)
@@ -262,7 +262,7 @@ func chat(tb testing.TB, id string) bus.Message {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	message, err := cloudevents.Encode(bus.InSubject("chat", 0), &schemas.Event{
+	message, err := binding.Encode(bus.InSubject("chat", 0), &schemas.Event{
 		ID: id, Source: "/desk", Type: schemas.TypeChatReceived, Profile: "desk", PartitionKey: "thread",
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})

@@ -59,11 +59,11 @@ type Config struct {
 
 // A Channel is one way back to the people of a chat.
 type Channel struct {
-	Provider string // ProviderWebhook when empty
-	Callback string // webhook: http or https URL that takes answers; empty when they are read from the run
-	Secret   string // webhook: base64, with or without "whsec_"; required with a callback
-	BotToken string // slack and telegram: required; mattermost: without one only commands are answered
-	URL      string // mattermost: base URL of the server; without one the door answers
+	Provider schemas.ChatProvider // schemas.ProviderWebhook when empty
+	Callback string               // webhook: http or https URL that takes answers; empty when they are read from the run
+	Secret   string               // webhook: base64, with or without "whsec_"; required with a callback
+	BotToken string               // slack and telegram: required; mattermost: without one only commands are answered
+	URL      string               // mattermost: base URL of the server; without one the door answers
 }
 
 // An Opener opens what a door has sealed.

@@ -45,23 +45,23 @@ type piece struct {
 // newPoster returns nil for a channel whose answers are not posted from here.
 func (c *Config) newPoster(channel Channel, client *http.Client) (poster, error) {
 	switch channel.Provider {
-	case ProviderSlack:
+	case schemas.ProviderSlack:
 		if channel.BotToken == "" {
 			return nil, errors.New("a channel of slack needs a bot token")
 		}
 		return &slackPoster{client: client, api: cmp.Or(c.SlackAPI, slackAPI), hooks: cmp.Or(c.SlackHooks, slackHooks), token: channel.BotToken}, nil
-	case ProviderTelegram:
+	case schemas.ProviderTelegram:
 		if channel.BotToken == "" {
 			return nil, errors.New("a channel of telegram needs a bot token")
 		}
 		return &telegramPoster{client: client, api: cmp.Or(c.TelegramAPI, telegramAPI), token: channel.BotToken}, nil
-	case ProviderMattermost:
+	case schemas.ProviderMattermost:
 		if channel.URL == "" {
 			return nil, nil //nolint:nilnil // the door gives the answer: there is nobody to call and nothing wrong
 		}
 		server, err := webAddress(channel.URL)
 		return &mattermostPoster{client: client, server: server, token: channel.BotToken}, err
-	case ProviderTeams, ProviderWebhook, "":
+	case schemas.ProviderTeams, schemas.ProviderWebhook, "":
 		return nil, nil //nolint:nilnil // as above
 	}
 	return nil, fmt.Errorf("there is no provider %q", channel.Provider)

@@ -35,7 +35,7 @@ type mattermostPost struct {
 }
 
 func (m *mattermostPoster) post(ctx context.Context, p *piece) (string, error) {
-	text := Render(ProviderMattermost, p.text)
+	text := Render(schemas.ProviderMattermost, p.text)
 	if p.route.Response != "" {
 		if p.number >= responseUses || p.age >= responseLifetime {
 			return "", &refusal{code: "response_url_expired", final: true}
@@ -80,7 +80,7 @@ func (m *mattermostPoster) root(ctx context.Context, route *schemas.ChatRoute) s
 }
 
 func (m *mattermostPoster) edit(ctx context.Context, _ *schemas.ChatRoute, id, text string) error {
-	_, err := m.send(ctx, http.MethodPut, "/api/v4/posts/"+url.PathEscape(id)+"/patch", mattermostPost{Message: Render(ProviderMattermost, text)})
+	_, err := m.send(ctx, http.MethodPut, "/api/v4/posts/"+url.PathEscape(id)+"/patch", mattermostPost{Message: Render(schemas.ProviderMattermost, text)})
 	return err
 }
 

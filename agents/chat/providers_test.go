@@ -108,10 +108,10 @@ func providerAgent(t *testing.T, d *double) *chat.Agent {
 	t.Helper()
 	return newAgent(t, chat.Config{
 		Channels: map[string]chat.Channel{
-			"slack":      {Provider: chat.ProviderSlack, BotToken: "xoxb-hidden"},
-			"mattermost": {Provider: chat.ProviderMattermost, BotToken: "hidden", URL: d.URL},
-			"telegram":   {Provider: chat.ProviderTelegram, BotToken: "123:hidden"},
-			"teams":      {Provider: chat.ProviderTeams},
+			"slack":      {Provider: schemas.ProviderSlack, BotToken: "xoxb-hidden"},
+			"mattermost": {Provider: schemas.ProviderMattermost, BotToken: "hidden", URL: d.URL},
+			"telegram":   {Provider: schemas.ProviderTelegram, BotToken: "123:hidden"},
+			"teams":      {Provider: schemas.ProviderTeams},
 		},
 		SlackAPI: d.URL + "/api", SlackHooks: d.URL, TelegramAPI: d.URL, Opener: routes(d), Now: func() time.Time { return now },
 	})
@@ -307,7 +307,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls := 0
 				agent := newAgent(t, chat.Config{
-					Channels: map[string]chat.Channel{"slack": {Provider: chat.ProviderSlack, BotToken: "x"}},
+					Channels: map[string]chat.Channel{"slack": {Provider: schemas.ProviderSlack, BotToken: "x"}},
 					Opener:   routes(nil), Timeout: time.Minute,
 					Transport: transport(func(*http.Request) (*http.Response, error) {
 						calls++
@@ -469,9 +469,9 @@ func TestProvidersAskForAPermit(t *testing.T) {
 func TestProviderConfigErrors(t *testing.T) {
 	t.Parallel()
 	for name, channel := range map[string]chat.Channel{
-		"slack":      {Provider: chat.ProviderSlack},
-		"telegram":   {Provider: chat.ProviderTelegram},
-		"mattermost": {Provider: chat.ProviderMattermost, URL: "mattermost.example.org"},
+		"slack":      {Provider: schemas.ProviderSlack},
+		"telegram":   {Provider: schemas.ProviderTelegram},
+		"mattermost": {Provider: schemas.ProviderMattermost, URL: "mattermost.example.org"},
 		"discord":    {Provider: "discord"},
 	} {
 		if _, err := chat.New(chat.Config{Channels: map[string]chat.Channel{name: channel}}); err == nil || !strings.Contains(err.Error(), name) {

@@ -4,27 +4,21 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-)
 
-// The providers that answers are posted to, as Reply.Provider names them.
-const (
-	ProviderWebhook    = "webhook"
-	ProviderSlack      = "slack"
-	ProviderMattermost = "mattermost"
-	ProviderTelegram   = "telegram"
-	ProviderTeams      = "teams" // takes answers from the door alone
+	"podium/schemas"
 )
 
 // Render writes words as a provider shows them, so that nothing in them notifies
 // a whole channel or is fetched when somebody reads it: they may come from an
 // agent that was told so by a stranger.
-func Render(provider, text string) string {
+func Render(provider schemas.ChatProvider, text string) string {
 	switch provider {
-	case ProviderSlack:
+	case schemas.ProviderSlack:
 		return escapeSlack(text)
-	case ProviderMattermost:
+	case schemas.ProviderMattermost:
 		text = mattermostPing.ReplaceAllString(text, "@\u200b$1")
 		return strings.ReplaceAll(text, "![", "!\u200b[") // a backslash could itself be escaped
+	case schemas.ProviderWebhook, schemas.ProviderTelegram, schemas.ProviderTeams:
 	}
 	return text
 }

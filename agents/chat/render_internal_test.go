@@ -7,18 +7,23 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"podium/schemas"
 )
 
 // Words from an agent ping nobody and fetch nothing.
 func TestRender(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ provider, given, want string }{
-		{ProviderSlack, "<!channel> <@U1> a & b <https://x|y>", "&lt;!channel&gt; &lt;@U1&gt; a &amp; b &lt;https://x|y&gt;"},
-		{ProviderMattermost, "@all @Channel @here @ann a@allb", "@\u200ball @\u200bChannel @\u200bhere @ann a@\u200ballb"},
-		{ProviderMattermost, "![x](https://evil/?q=1) [x](https://y)", "!\u200b[x](https://evil/?q=1) [x](https://y)"},
-		{ProviderMattermost, `\![x](https://evil/?q=1)`, `\!` + "\u200b[x](https://evil/?q=1)"}, // escaped by whoever wants it to be one
-		{ProviderTelegram, "<b>*_[x](y)", "<b>*_[x](y)"},
-		{ProviderTeams, "<at>x</at>", "<at>x</at>"},
+	for _, test := range []struct {
+		provider    schemas.ChatProvider
+		given, want string
+	}{
+		{schemas.ProviderSlack, "<!channel> <@U1> a & b <https://x|y>", "&lt;!channel&gt; &lt;@U1&gt; a &amp; b &lt;https://x|y&gt;"},
+		{schemas.ProviderMattermost, "@all @Channel @here @ann a@allb", "@\u200ball @\u200bChannel @\u200bhere @ann a@\u200ballb"},
+		{schemas.ProviderMattermost, "![x](https://evil/?q=1) [x](https://y)", "!\u200b[x](https://evil/?q=1) [x](https://y)"},
+		{schemas.ProviderMattermost, `\![x](https://evil/?q=1)`, `\!` + "\u200b[x](https://evil/?q=1)"}, // escaped by whoever wants it to be one
+		{schemas.ProviderTelegram, "<b>*_[x](y)", "<b>*_[x](y)"},
+		{schemas.ProviderTeams, "<at>x</at>", "<at>x</at>"},
 	} {
 		if got := Render(test.provider, test.given); got != test.want {
 			t.Errorf("%s: %q, want %q", test.provider, got, test.want)
@@ -54,14 +59,14 @@ func TestSplitPrefersGoodPlaces(t *testing.T) {
 // Every piece is one that the provider takes, and together they are the answer.
 func TestPiecesFit(t *testing.T) {
 	t.Parallel()
-	posters := map[string]struct {
+	posters := map[schemas.ChatProvider]struct {
 		poster poster
 		limit  int
 		size   func(string) int
 	}{
-		ProviderSlack:      {&slackPoster{}, slackLimit, utf8.RuneCountInString},
-		ProviderMattermost: {&mattermostPoster{}, mattermostLimit, utf8.RuneCountInString},
-		ProviderTelegram:   {&telegramPoster{}, telegramLimit, func(s string) int { return len(utf16.Encode([]rune(s))) }},
+		schemas.ProviderSlack:      {&slackPoster{}, slackLimit, utf8.RuneCountInString},
+		schemas.ProviderMattermost: {&mattermostPoster{}, mattermostLimit, utf8.RuneCountInString},
+		schemas.ProviderTelegram:   {&telegramPoster{}, telegramLimit, func(s string) int { return len(utf16.Encode([]rune(s))) }},
 	}
 	without := func(text string) string { return strings.Join(strings.Fields(text), "") }
 	rapid.Check(t, func(t *rapid.T) {

@@ -49,7 +49,7 @@ type slackResponse struct {
 // post sends one piece. The answer to a command goes to whoever gave it and to
 // nobody else: by the command's URL, or later as a message of the app's own.
 func (s *slackPoster) post(ctx context.Context, p *piece) (string, error) {
-	text := Render(ProviderSlack, p.text)
+	text := Render(schemas.ProviderSlack, p.text)
 	if p.route.User == "" {
 		return s.call(ctx, "chat.postMessage", slackMessage{Channel: p.route.Place, Text: text, Thread: p.route.Thread})
 	}
@@ -65,7 +65,7 @@ func (s *slackPoster) post(ctx context.Context, p *piece) (string, error) {
 
 // edit puts other words in the place of a message.
 func (s *slackPoster) edit(ctx context.Context, route *schemas.ChatRoute, id, text string) error {
-	_, err := s.call(ctx, "chat.update", slackMessage{Channel: route.Place, Time: id, Text: Render(ProviderSlack, text)})
+	_, err := s.call(ctx, "chat.update", slackMessage{Channel: route.Place, Time: id, Text: Render(schemas.ProviderSlack, text)})
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -23,7 +22,7 @@ type TLSMode string
 const (
 	TLSStart    TLSMode = "starttls" // STARTTLS before anything is said, or nothing is sent (RFC 3207); the default
 	TLSImplicit TLSMode = "implicit" // TLS from the first byte (RFC 8314)
-	TLSNone     TLSMode = "none"     // no encryption; only to where Account.Plaintext allows it
+	TLSNone     TLSMode = "none"     // no encryption; only to where Account.Cleartext allows it
 )
 
 // An Account is one way to send.
@@ -31,10 +30,10 @@ type Account struct {
 	Host string
 	Port int // 0 means 587 for starttls, 465 for implicit and 25 for none
 	TLS  TLSMode
-	// Plaintext reports to which addresses TLSNone may go, password included. It is asked
+	// Cleartext reports to which addresses TLSNone may go, password included. It is asked
 	// for the one that is connected to, whatever its name was resolved to before. Nil
 	// means those of this machine.
-	Plaintext func(netip.Addr) bool
+	Cleartext func(netip.Addr) bool
 	Username  string // empty: no authentication
 	Password  string // for SCRAM-SHA-256, PLAIN or LOGIN
 	// Token, unless nil, returns the token for XOAUTH2 instead of a password. It is
@@ -137,11 +136,8 @@ func (a *Account) complete() error {
 	if a.Timeout == 0 {
 		a.Timeout = DefaultTimeout
 	}
-	if a.TLS == TLSNone && a.Plaintext == nil && a.Username != "" && !isLocal(a.Host) {
+	if a.TLS == TLSNone && a.Cleartext == nil && a.Username != "" && !isLocal(a.Host) {
 		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
-	}
-	if a.Plaintext == nil {
-		a.Plaintext = netip.Addr.IsLoopback
 	}
 	if a.Token != nil && a.Username == "" {
 		return errors.New("a token needs a username")
@@ -152,20 +148,6 @@ func (a *Account) complete() error {
 func isLocal(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
-}
-
-// errPlaintext reports a server to which nothing was said, since nothing may go there
-// without TLS.
-var errPlaintext = errors.New("the mail server's address is none to which anything may go without TLS: " +
-	"tls none is for this machine, and with cleartext: private for private networks")
-
-// control is asked before a connection without TLS is made: it is the address itself that
-// is judged, and not what its name was resolved to at another time.
-func (a *Account) control(_, address string, _ syscall.RawConn) error {
-	if at, err := netip.ParseAddrPort(address); err != nil || !a.Plaintext(at.Addr().Unmap()) {
-		return errPlaintext
-	}
-	return nil
 }
 
 // completeDelivery fills in and checks what is no matter of the connection.

@@ -15,6 +15,8 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
+
+	"podium/cleartext"
 )
 
 // connecting is the stage before any address is said.
@@ -181,7 +183,7 @@ func (s *sender) dial(ctx context.Context, network string) (net.Conn, error) {
 	}
 	var dialer net.Dialer
 	if s.account.TLS == TLSNone {
-		dialer.Control = s.account.control
+		dialer.Control = cleartext.Control(s.account.Cleartext)
 	}
 	return dialer.DialContext(ctx, network, address)
 }

@@ -14,7 +14,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -105,7 +105,7 @@ func (s *server) end(request string, given *outgoingResponse) {
 // read turns a message into a request. A *MalformedError means that no other try
 // can help; request is then set as far as it is needed to answer.
 func (s *server) read(ctx context.Context, m bus.Message) (schemas.Event, *Request, error) {
-	e, err := cloudevents.Decode(m)
+	e, err := binding.Decode(m)
 	if err != nil {
 		return e, nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -37,7 +37,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 		return bus.Message{}, false, nil
 	}
 	question := schemas.PermitRequest{Envelope: schemas.Envelope{
-		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, cloudevents.SourceOf("")), Type: schemas.PermitRequestType,
+		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, binding.SourceOf("")), Type: schemas.PermitRequestType,
 		Timestamp: now.UTC(), InReplyTo: request.ID,
 	}}
 	body, err := schemas.Marshal(question)
@@ -45,7 +45,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 		return bus.Message{}, true, err
 	}
 	event := about(agent, request, &question.Envelope, body)
-	message, err := cloudevents.Encode(bus.PermitSubject(agent, shard), &event)
+	message, err := binding.Encode(bus.PermitSubject(agent, shard), &event)
 	return message, true, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -27,7 +27,7 @@ func (s *stage) questions(t *testing.T) (all []schemas.PermitRequest, at []time.
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func (s *stage) questions(t *testing.T) (all []schemas.PermitRequest, at []time.
 		if err = schemas.Unmarshal(e.Data, &question); err != nil {
 			t.Fatal(err)
 		}
-		if e.ID != question.MessageID || e.CausationID != question.InReplyTo || e.Source != cloudevents.SourceOf(agentName) {
+		if e.ID != question.MessageID || e.CausationID != question.InReplyTo || e.Source != binding.SourceOf(agentName) {
 			t.Errorf("envelope %+v and attributes %+v disagree", question.Envelope, e)
 		}
 		all, at = append(all, question), append(at, m.Recorded)

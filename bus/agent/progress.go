@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -180,7 +180,7 @@ func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload)
 	}
 	event := about(s.worker.Name(), r.event, &update.Envelope, body)
 	_, subject := ReplySubjects(s.worker.Name(), r.event)
-	message, err := cloudevents.Encode(subject, &event)
+	message, err := binding.Encode(subject, &event)
 	if err != nil {
 		log.Warn().Err(err).Msg("a progress update cannot be written")
 		return

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -42,7 +42,7 @@ func Receive(ctx context.Context, worker bus.Worker, receiver Receiver, config S
 func (s *server) handOver(ctx context.Context, d bus.Delivery, receiver Receiver) {
 	ctx, held := s.keepLease(ctx, d)
 	defer held.end()
-	e, err := cloudevents.Decode(d.Message())
+	e, err := binding.Decode(d.Message())
 	if err != nil {
 		s.refuse(ctx, d, e, nil, err)
 		return

@@ -12,7 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/bus/backoff"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -50,7 +50,7 @@ func shardOf(agent string, e *schemas.Event) (shard int, named bool) {
 func about(agent string, e *schemas.Event, envelope *schemas.Envelope, body []byte) schemas.Event {
 	return schemas.Event{
 		ID:              envelope.MessageID,
-		Source:          cloudevents.SourceOf(agent),
+		Source:          binding.SourceOf(agent),
 		Type:            "podium." + envelope.Type + ".v1",
 		Subject:         e.Subject,
 		Time:            envelope.Timestamp,
@@ -203,7 +203,7 @@ func (s *server) publishOnce(ctx context.Context, given *outgoingResponse) error
 	if err := artifact.Offload(ctx, s.worker.Artifacts(given.event.CausationID), &given.event); err != nil {
 		return err
 	}
-	message, err := cloudevents.Encode(given.subject, &given.event)
+	message, err := binding.Encode(given.subject, &given.event)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
@@ -104,13 +104,13 @@ func (s *stage) ask(t *testing.T, n int, change func(*schemas.Event)) string {
 		t.Fatal(err)
 	}
 	e := schemas.Event{
-		ID: id, Source: cloudevents.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, DataContentType: schemas.MediaTypeJSON,
+		ID: id, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, DataContentType: schemas.MediaTypeJSON,
 		CorrelationID: run, Attempt: 1, ReplyTo: bus.ResponseSubject(agentName, 0), First: s.ledger.Server(), Data: body,
 	}
 	if change != nil {
 		change(&e)
 	}
-	m, err := cloudevents.Encode(bus.RequestSubject(agentName), &e)
+	m, err := binding.Encode(bus.RequestSubject(agentName), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (s *stage) responses(t *testing.T) (all []said) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func (s *stage) progress(t *testing.T) (all []schemas.ProgressUpdate, at []time.
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

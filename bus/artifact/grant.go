@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -228,7 +228,7 @@ const grantParts = 4
 
 func parseGrant(grant string) (parsedGrant, bool) {
 	parts := strings.Split(grant, ".")
-	if len(parts) != grantParts || len(grant) > cloudevents.MaxAttribute || !purpose(parts[0]).known() {
+	if len(parts) != grantParts || len(grant) > binding.MaxAttribute || !purpose(parts[0]).known() {
 		return parsedGrant{}, false
 	}
 	read := parsedGrant{purpose: purpose(parts[0]), key: parts[1]}

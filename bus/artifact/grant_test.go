@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
@@ -170,11 +170,11 @@ func TestBodiesAreVouchedFor(t *testing.T) {
 		shared := &schemas.Artifact{SHA256: hash, Size: 1}
 		event := schemas.Event{ID: "r1", Source: "/s", Type: "t", Expires: now.Add(time.Hour), Artifact: shared}
 		grants.GrantBody(subject, &event)
-		message, err := cloudevents.Encode(subject, &event)
+		message, err := binding.Encode(subject, &event)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := cloudevents.Decode(message)
+		back, err := binding.Decode(message)
 		if err != nil || !proves(back.Artifact.Grant) || shared.Grant != "" {
 			t.Errorf("%s: %+v, %v", subject, back.Artifact, err)
 		}

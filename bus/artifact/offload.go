@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -42,7 +42,7 @@ func Offload(ctx context.Context, store bus.Artifacts, e *schemas.Event) error {
 // DecodeWhole is Decode, with the data fetched when the message refers to it.
 // Errors: those of Decode and of Resolve.
 func DecodeWhole(ctx context.Context, store bus.Artifacts, m bus.Message) (schemas.Event, error) {
-	e, err := cloudevents.Decode(m)
+	e, err := binding.Decode(m)
 	if err == nil {
 		err = Resolve(ctx, store, &e)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 )
@@ -32,11 +32,11 @@ func TestClaimCheck(t *testing.T) {
 			if (e.Artifact != nil) != c.offloaded || c.offloaded && (len(e.Data) > 0 || e.Artifact.MediaType != "text/plain" || e.Artifact.Size != int64(c.size)) {
 				t.Errorf("artifact %+v with %d bytes of data", e.Artifact, len(e.Data))
 			}
-			m, err := cloudevents.Encode("x", &e)
+			m, err := binding.Encode("x", &e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := cloudevents.Decode(m)
+			back, err := binding.Decode(m)
 			if err != nil {
 				t.Fatal(err)
 			}

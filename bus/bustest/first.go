@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -91,7 +91,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 	run := schemas.RunID(schemas.SessionID("first", name), 1)
 	id := schemas.RequestID(0, run, "t1", 1)
 	e := schemas.Event{
-		ID: id, Source: cloudevents.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, Time: time.Now().UTC(),
+		ID: id, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, Time: time.Now().UTC(),
 		DataContentType: schemas.MediaTypeJSON, CorrelationID: run, Attempt: 1, EffectID: schemas.EffectID(run, "t1"),
 		ReplyTo: bus.ResponseSubject(agent, 0), Permit: schemas.PermitID(id), First: first,
 		Data: marshal(t, schemas.ExecutionRequest{
@@ -107,7 +107,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 			},
 		}),
 	}
-	m, err := cloudevents.Encode(bus.RequestSubject(agent), &e)
+	m, err := binding.Encode(bus.RequestSubject(agent), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 
 func decoded(t *testing.T, d bus.Delivery) schemas.Event {
 	t.Helper()
-	e, err := cloudevents.Decode(d.Message())
+	e, err := binding.Decode(d.Message())
 	if err != nil {
 		t.Fatal(err)
 	}

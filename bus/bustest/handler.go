@@ -12,7 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
@@ -123,7 +123,7 @@ func (c *conversation) request(t *testing.T) (schemas.ExecutionRequest, schemas.
 		},
 	}
 	return request, schemas.Event{
-		ID: request.MessageID, Source: cloudevents.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
+		ID: request.MessageID, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
 		Subject: run + "/" + task.TaskID, Time: request.Timestamp, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: "key", CorrelationID: run, CausationID: uuid.NewString(), Attempt: 1,
 		EffectID: schemas.EffectID(run, task.TaskID), ReplyTo: bus.ResponseSubject(c.Agent, 1), Data: marshal(t, request),
@@ -139,7 +139,7 @@ func (c *conversation) permit(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for m, err := bus.Next(ctx, r); err == nil; m, err = bus.Next(ctx, r) {
-			e, err := cloudevents.Decode(m)
+			e, err := binding.Decode(m)
 			if err != nil || schemas.Validate(schemas.PermitRequestType, e.Data) != nil {
 				t.Errorf("the question for a permit is not valid: %s", m.Body)
 				continue
@@ -179,7 +179,7 @@ func marshal(t *testing.T, v any) []byte {
 
 func (c *conversation) send(t *testing.T, e schemas.Event) {
 	t.Helper()
-	m, err := cloudevents.Encode(bus.RequestSubject(c.Agent), &e)
+	m, err := binding.Encode(bus.RequestSubject(c.Agent), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func (c *conversation) hear(t *testing.T, r bus.Reader) spoken {
 // understand checks what holds for every response.
 func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	t.Helper()
-	e, err := cloudevents.Decode(m)
+	e, err := binding.Decode(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	if err := schemas.Unmarshal(e.Data, &s.ExecutionResponse); err != nil {
 		t.Fatal(err)
 	}
-	if s.From != c.Agent || s.MessageID != e.ID || s.InReplyTo != e.CausationID || e.Source != cloudevents.SourceOf(c.Agent) || e.Time.IsZero() {
+	if s.From != c.Agent || s.MessageID != e.ID || s.InReplyTo != e.CausationID || e.Source != binding.SourceOf(c.Agent) || e.Time.IsZero() {
 		t.Errorf("envelope %+v and attributes %+v disagree", s.Envelope, e)
 	}
 	return s
@@ -285,7 +285,7 @@ func (c *conversation) checkProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

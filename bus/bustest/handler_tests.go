@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -78,7 +78,7 @@ func testBareRequest(t *testing.T, c *conversation) {
 
 func testStructuredRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	body, err := cloudevents.MarshalStructured(&e)
+	body, err := binding.MarshalStructured(&e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func testUndeclaredKind(t *testing.T, c *conversation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/schemas"
 )
@@ -56,7 +56,7 @@ func testSubmitAll(t *testing.T, core bus.Core) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := cloudevents.Decode(message); err != nil || e.ID != given[n].ID {
+		if e, err := binding.Decode(message); err != nil || e.ID != given[n].ID {
 			t.Errorf("event %d is stored as %q, %v", n, e.ID, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -96,7 +96,7 @@ func (s *Script) Append(event *schemas.Event) uint64 {
 
 func (s *Script) append(event *schemas.Event) uint64 {
 	s.tb.Helper()
-	message, err := cloudevents.Encode(bus.SessionSubject(s.session, s.ledger.Shards()), event)
+	message, err := binding.Encode(bus.SessionSubject(s.session, s.ledger.Shards()), event)
 	if err != nil {
 		s.tb.Error(err)
 	}

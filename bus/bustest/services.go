@@ -11,7 +11,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/registry"
 	"podium/schemas"
 )
@@ -79,7 +79,7 @@ func testPermitted(t *testing.T, s System, w bus.Worker) {
 	declare(t, s, "victim", 1)
 	second, other := s.Worker(t, "asker"), s.Worker(t, "victim")
 	const id = "0b7c1e9e-6d0e-4c1b-9f5e-1a2b3c4d5e6f"
-	request := schemas.Event{ID: "r", Source: cloudevents.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
+	request := schemas.Event{ID: "r", Source: binding.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
 	question, asked, err := agent.PermitRequest("asker", &request, id, time.Now())
 	if err != nil || !asked {
 		t.Fatalf("the question: %t, %v", asked, err)

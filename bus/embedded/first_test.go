@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/jetstream"
 	"podium/schemas"
@@ -27,7 +27,7 @@ func TestARestartedServerIsAnother(t *testing.T) {
 	}
 	before := c.Server()
 	e := schemas.Event{ID: "id", Source: "/test", Type: schemas.TypeExecutionRequest, First: before}
-	m, err := cloudevents.Encode(bus.RequestSubject("alpha"), &e)
+	m, err := binding.Encode(bus.RequestSubject("alpha"), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestARestartedServerIsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := deliveries[0]
-	if read, err := cloudevents.Decode(d.Message()); err != nil || read.First != before || before == "" || d.Deliveries() != 1 || bus.First(&read, d) {
+	if read, err := binding.Decode(d.Message()); err != nil || read.First != before || before == "" || d.Deliveries() != 1 || bus.First(&read, d) {
 		t.Errorf("delivery %d by %q of a request for %q, %v", d.Deliveries(), d.Server(), before, err)
 	}
 	awaitConnection(t, c)

@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/gate"
@@ -40,7 +40,7 @@ func strangers(t *testing.T) (*embedded.Server, *jetstream.Core) {
 
 func event(tb testing.TB, subject, eventType, request string, body []byte) bus.Message {
 	tb.Helper()
-	message, err := cloudevents.Encode(subject, &schemas.Event{ID: uuid.NewString(), Source: "/podium/x", Type: eventType, CausationID: request, Data: body})
+	message, err := binding.Encode(subject, &schemas.Event{ID: uuid.NewString(), Source: "/podium/x", Type: eventType, CausationID: request, Data: body})
 	if err != nil {
 		tb.Fatal(err)
 	}

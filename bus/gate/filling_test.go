@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -59,7 +59,7 @@ func TestAllowanceEndsWithTheWork(t *testing.T) {
 func (b *bench) requested(expires time.Time) (id string) {
 	b.Helper()
 	id = uuid.NewString()
-	message, err := cloudevents.Encode(bus.RequestSubject("alpha"), &schemas.Event{
+	message, err := binding.Encode(bus.RequestSubject("alpha"), &schemas.Event{
 		ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Expires: expires, Data: []byte(`{}`),
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -96,7 +96,7 @@ func (g *Gate) Requested(message bus.Message) {
 	if err != nil || subject.Kind != bus.KindRequest {
 		return
 	}
-	event, err := cloudevents.Decode(message)
+	event, err := binding.Decode(message)
 	if err != nil {
 		return
 	}
@@ -116,7 +116,7 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnsolicited, err)
 	}
-	event, unreadable := cloudevents.Decode(message)
+	event, unreadable := binding.Decode(message)
 	full := subject.Kind != bus.KindPermit && g.full(subject.Shard)
 	now := g.clock()
 	a := g.account(subject.Agent)

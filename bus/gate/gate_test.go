@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/gate"
 	"podium/schemas"
 )
@@ -36,7 +36,7 @@ func open(t *testing.T) *bench {
 func (b *bench) request() string {
 	b.Helper()
 	id := uuid.NewString()
-	message, err := cloudevents.Encode(bus.RequestSubject("alpha"), &schemas.Event{ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Data: []byte(`{}`)})
+	message, err := binding.Encode(bus.RequestSubject("alpha"), &schemas.Event{ID: id, Source: "/podium/desk", Type: schemas.TypeExecutionRequest, Data: []byte(`{}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (b *bench) request() string {
 
 // says is a message of alpha's that names a request.
 func says(subject, eventType, id, request string, size int) bus.Message {
-	message, err := cloudevents.Encode(subject, &schemas.Event{ID: id, Source: "/podium/alpha", Type: eventType, CausationID: request, Data: make([]byte, size)})
+	message, err := binding.Encode(subject, &schemas.Event{ID: id, Source: "/podium/alpha", Type: eventType, CausationID: request, Data: make([]byte, size)})
 	if err != nil {
 		panic(err)
 	}
@@ -310,7 +310,7 @@ func TestProgressThatNamesThePlan(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	run := schemas.RunID(uuid.NewString(), 1)
-	message, err := cloudevents.Encode(bus.RequestSubject("alpha"), &schemas.Event{
+	message, err := binding.Encode(bus.RequestSubject("alpha"), &schemas.Event{
 		ID: uuid.NewString(), Source: "/podium/desk", Type: schemas.TypeExecutionRequest, CorrelationID: run, Data: []byte(`{}`),
 	})
 	if err != nil {

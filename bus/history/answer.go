@@ -7,7 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -54,7 +54,7 @@ func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schem
 }
 
 func readResponse(ctx context.Context, ledger bus.Ledger, message bus.Message) (schemas.ExecutionResponse, error) {
-	e, err := cloudevents.Decode(message)
+	e, err := binding.Decode(message)
 	if err != nil {
 		return schemas.ExecutionResponse{}, err
 	}

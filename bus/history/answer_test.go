@@ -7,7 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
@@ -60,7 +60,7 @@ func TestAnswerTextErrors(t *testing.T) {
 	ledger := memory.New(1)
 	session := schemas.SessionID("praxis", "answer")
 	huge := putResponse(t, ledger, session, &schemas.Result{Text: strings.Repeat("huge ", 80_000)})
-	message, err := cloudevents.Encode(bus.InSubject("chat", 0), &schemas.Event{ID: "1", Source: "/x", Type: schemas.TypeChatReceived})
+	message, err := binding.Encode(bus.InSubject("chat", 0), &schemas.Event{ID: "1", Source: "/x", Type: schemas.TypeChatReceived})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +100,13 @@ func putResponse(t *testing.T, core bus.Core, session string, result *schemas.Re
 		t.Fatal(err)
 	}
 	event := schemas.Event{
-		ID: "1", Source: cloudevents.SourceOf("calculator"), Type: schemas.TypeExecutionResponse,
+		ID: "1", Source: binding.SourceOf("calculator"), Type: schemas.TypeExecutionResponse,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
 	if err := artifact.Offload(t.Context(), core.Artifacts(), &event); err != nil {
 		t.Fatal(err)
 	}
-	message, err := cloudevents.Encode(bus.ResponseSubject("calculator", schemas.ShardOf(session, core.Shards())), &event)
+	message, err := binding.Encode(bus.ResponseSubject("calculator", schemas.ShardOf(session, core.Shards())), &event)
 	if err != nil {
 		t.Fatal(err)
 	}

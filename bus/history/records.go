@@ -14,7 +14,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/bus/backoff"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -105,7 +105,7 @@ func sessionPlace(ledger bus.Ledger, session string) (stream, subject string) {
 // stands in the object store is fetched when the ledger is a Core.
 func ReadRecord(ctx context.Context, ledger bus.Ledger, message bus.Message) (StoredRecord, error) {
 	stored := StoredRecord{Sequence: message.Sequence, Recorded: message.Recorded}
-	e, err := cloudevents.Decode(message)
+	e, err := binding.Decode(message)
 	if err == nil && e.Artifact != nil {
 		if core, ok := ledger.(bus.Core); ok {
 			err = artifact.Resolve(ctx, core.Artifacts(), &e)

@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
@@ -27,7 +27,7 @@ func appendRecord(t *testing.T, ledger bus.Core, session string, number uint64, 
 	if err := artifact.Offload(t.Context(), ledger.Artifacts(), &e); err != nil {
 		t.Fatal(err)
 	}
-	m, err := cloudevents.Encode(bus.SessionSubject(session, ledger.Shards()), &e)
+	m, err := binding.Encode(bus.SessionSubject(session, ledger.Shards()), &e)
 	if err != nil {
 		t.Fatal(err)
 	}

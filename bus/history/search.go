@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -213,7 +213,7 @@ func receptionIn(record *StoredRecord, id string) (Reception, bool) {
 
 // step reads what a record says of its place.
 func (s *Session) step(message bus.Message) (*step, error) {
-	event, err := cloudevents.Decode(message)
+	event, err := binding.Decode(message)
 	if err != nil {
 		return nil, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
 	}

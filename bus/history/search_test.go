@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/bus"
+	"podium/bus/binding"
 	"podium/bus/bustest"
-	"podium/bus/cloudevents"
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
@@ -386,7 +386,7 @@ func TestATrailThatLeadsNowhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event, err := cloudevents.Decode(message)
+			event, err := binding.Decode(message)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -147,7 +147,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if err := artifact.Offload(ctx, i.core.Artifacts(), &e); err != nil {
 		return submission{}, err
 	}
-	message, err := cloudevents.Encode(bus.InSubject(door, shard), &e)
+	message, err := binding.Encode(bus.InSubject(door, shard), &e)
 	if err != nil {
 		return submission{}, err
 	}

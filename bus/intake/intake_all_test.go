@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/bus/memory"
 	"podium/schemas"
@@ -30,7 +30,7 @@ func newSlowCore() *slowCore {
 
 // Publish implements bus.Ledger.
 func (c *slowCore) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
-	e, err := cloudevents.Decode(message)
+	e, err := binding.Decode(message)
 	if err != nil {
 		done(bus.Ack{}, err)
 		return

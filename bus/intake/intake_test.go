@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/bus/memory"
 	"podium/schemas"
@@ -41,7 +41,7 @@ func TestIntakeKeepsAConversationInOneShard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := cloudevents.Decode(m)
+		e, err := binding.Decode(m)
 		if err != nil || e.ID != id || e.PartitionKey != key || m.Subject != bus.InSubject("chat", receipt.Shard) {
 			t.Errorf("stored %+v under %s, %v", e, m.Subject, err)
 		}
@@ -91,7 +91,7 @@ func TestIntakeOffloadsLargeBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := cloudevents.Decode(m)
+	got, err := binding.Decode(m)
 	if err != nil || got.Artifact == nil || len(m.Body) != 0 {
 		t.Fatalf("stored %d bytes, %+v, %v", len(m.Body), got.Artifact, err)
 	}

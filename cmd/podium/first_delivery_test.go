@@ -16,7 +16,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/backoff"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/history"
@@ -213,7 +213,7 @@ func (d *crashDesk) say() {
 	d.t.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "do it"})
 	d.must(err)
-	message, err := cloudevents.Encode(bus.InSubject("chat", 0), &schemas.Event{
+	message, err := binding.Encode(bus.InSubject("chat", 0), &schemas.Event{
 		ID: "m1", Source: "/desk", Type: schemas.TypeChatReceived, Time: time.Now().UTC(), Profile: "desk", PartitionKey: "thread",
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})

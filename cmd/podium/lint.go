@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/installation"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -106,7 +106,7 @@ func requestOf(ctx context.Context, core bus.Core, run *schemas.Run) (string, er
 	if err != nil {
 		return "", err
 	}
-	event, err := cloudevents.Decode(message)
+	event, err := binding.Decode(message)
 	if err != nil {
 		return "", err
 	}

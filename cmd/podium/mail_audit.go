@@ -12,6 +12,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 )
 
 // mailAuditCommand accounts for every message of the mailboxes.
@@ -42,7 +43,7 @@ Exit codes:
 
 // audited is one line of -o json.
 type audited struct {
-	*imap.Audit
+	*audit.Report
 	Clean bool   `json:"clean"`
 	Error string `json:"error,omitempty"` // why it could not be audited
 }
@@ -92,27 +93,27 @@ func (c *mailAuditCommand) audit(env *environment, ledger *installation.Ledger, 
 	report, err := c.reconcile(env, ledger, settings, account, mailbox)
 	if err != nil {
 		return audited{
-			Audit: &imap.Audit{Account: account.Name, Mailbox: mailbox, Present: -1, Tallies: []imap.Tally{}, Gaps: []imap.Gap{}},
-			Error: err.Error(),
+			Report: &audit.Report{Account: account.Name, Mailbox: mailbox, Present: -1, Tallies: []audit.Tally{}, Gaps: []audit.Gap{}},
+			Error:  err.Error(),
 		}
 	}
-	return audited{Audit: report, Clean: report.Clean()}
+	return audited{Report: report, Clean: report.Clean()}
 }
 
-func (c *mailAuditCommand) reconcile(env *environment, ledger *installation.Ledger, settings *config.Config, account *config.Account, mailbox string) (*imap.Audit, error) {
+func (c *mailAuditCommand) reconcile(env *environment, ledger *installation.Ledger, settings *config.Config, account *config.Account, mailbox string) (*audit.Report, error) {
 	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
 	if err != nil {
 		return nil, err
 	}
 	about.ReadOnly = true
 	if c.Offline {
-		return imap.Reconcile(env.ctx, about, ledger.Core, nil)
+		return audit.Reconcile(env.ctx, about.Config, ledger.Core, nil)
 	}
 	source, err := imap.Connect(env.ctx, about)
 	if err != nil {
 		return nil, fmt.Errorf("%w; --offline leaves the mail server out", err)
 	}
-	report, err := imap.Reconcile(env.ctx, about, ledger.Core, source)
+	report, err := audit.Reconcile(env.ctx, about.Config, ledger.Core, source)
 	return report, errors.Join(err, source.Close())
 }
 
@@ -165,8 +166,8 @@ func printAudits(env *environment, lines []audited) error {
 			continue
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", line.Account, line.Mailbox, line.Messages, present,
-			line.Count(imap.OutcomeRun), line.Count(imap.OutcomeIgnored), line.Count(imap.OutcomeQuarantined),
-			line.Count(imap.OutcomeFailed), line.Count(imap.OutcomePending), gaps)
+			line.Count(audit.OutcomeRun), line.Count(audit.OutcomeIgnored), line.Count(audit.OutcomeQuarantined),
+			line.Count(audit.OutcomeFailed), line.Count(audit.OutcomePending), gaps)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -176,7 +177,7 @@ func printAudits(env *environment, lines []audited) error {
 			_, _ = fmt.Fprintf(env.stdout, "\n%s %s: %s\n", line.Account, line.Mailbox, line.Error)
 		}
 		for _, tally := range line.Tallies {
-			if tally.Outcome != imap.OutcomeRun && tally.Outcome != imap.OutcomeFailed {
+			if tally.Outcome != audit.OutcomeRun && tally.Outcome != audit.OutcomeFailed {
 				_, _ = fmt.Fprintf(env.stdout, "%s %s: %d %s: %s\n", line.Account, line.Mailbox, tally.Messages, tally.Outcome, tally.Reason)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"podium/bus"
 	"podium/cmd/podium/installation"
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -101,7 +102,7 @@ func TestMailAudit_I13(t *testing.T) {
 	server.Deliver(t, rawMail(2, "Auto-Submitted: auto-replied\r\n"))
 	settled := func() bool {
 		inbox := i.audits(exitOK)["INBOX"]
-		return inbox.Count(imap.OutcomeRun) == 1 && inbox.Count(imap.OutcomeIgnored) == 3 && inbox.Messages == 4
+		return inbox.Count(audit.OutcomeRun) == 1 && inbox.Count(audit.OutcomeIgnored) == 3 && inbox.Messages == 4
 	}
 	eventually(t, "all is accounted for: a run, an automatic answer, an old mail and a canary", settled)
 	reasons := map[string]bool{}
@@ -146,11 +147,11 @@ func TestMailAudit_I13(t *testing.T) {
 	}
 
 	server.Deliver(t, rawMail(3, ""))
-	if inbox := i.audits(exitOK)["INBOX"]; inbox.Count(imap.OutcomePending) != 1 || !inbox.Clean {
+	if inbox := i.audits(exitOK)["INBOX"]; inbox.Count(audit.OutcomePending) != 1 || !inbox.Clean {
 		t.Errorf("at rest: %+v", inbox)
 	}
 	i.forgeLowWater(5)
-	if inbox := i.audits(exitDiffers)["INBOX"]; len(inbox.Gaps) != 1 || inbox.Gaps[0].Kind != imap.GapUnknown || inbox.Gaps[0].Advice == "" {
+	if inbox := i.audits(exitDiffers)["INBOX"]; len(inbox.Gaps) != 1 || inbox.Gaps[0].Kind != audit.GapUnknown || inbox.Gaps[0].Advice == "" {
 		t.Errorf("with a gap: %+v", inbox)
 	}
 	plain := i.podium("mail", "audit", "-c", i.config)
@@ -162,7 +163,7 @@ func TestMailAudit_I13(t *testing.T) {
 		_, metrics := i.fetch("/metrics")
 		return !strings.Contains(metrics, `podium_mail_recovered_total{account="support",mailbox="INBOX"} 0`)
 	})
-	eventually(t, "the mail became a run", func() bool { return i.audits(exitOK)["INBOX"].Count(imap.OutcomeRun) == 2 })
+	eventually(t, "the mail became a run", func() bool { return i.audits(exitOK)["INBOX"].Count(audit.OutcomeRun) == 2 })
 	server.Stop(t)
 	eventually(t, "a server that is gone is said to be", func() bool {
 		o := i.podium("mail", "audit", "-c", i.config)

@@ -20,6 +20,7 @@ import (
 	"podium/bus/intake"
 	"podium/bus/jetstream"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -171,9 +172,11 @@ func doorPull(b *testing.B, server *dovecot.Server) time.Duration {
 func benchDoor(b *testing.B, core *jetstream.Core, watched *watchedIntake, server *dovecot.Server) (door *imap.Door, stop func()) {
 	b.Helper()
 	door, err := imap.New(imap.Config{
-		Account: "pull", Profile: "desk", Host: server.Host, Port: server.Port, Security: imap.SecurityNone,
-		Username: dovecot.Username, Password: func(context.Context) (string, error) { return dovecot.Password, nil },
-		Since: time.Unix(0, 0), Spool: b.TempDir(),
+		Config: connection.Config{
+			Account: "pull", Host: server.Host, Port: server.Port, Security: connection.SecurityNone,
+			Username: dovecot.Username, Password: func(context.Context) (string, error) { return dovecot.Password, nil },
+		},
+		Profile: "desk", Since: time.Unix(0, 0), Spool: b.TempDir(),
 	}, imap.Dependencies{
 		Intake: watched, Core: core, Store: core.Store(bus.MailboxBucket), Log: zerolog.Nop(),
 	})

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/config"
 	"podium/ingest/mime"
 	mailtext "podium/ingest/mime/text"
@@ -162,7 +162,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	if err != nil {
 		return nil, err
 	}
-	return cloudevents.MarshalStructured(&schemas.Event{
+	return binding.MarshalStructured(&schemas.Event{
 		ID: "file:" + mail.Raw.SHA256, Source: source, Type: schemas.TypeEmailReceived, Time: received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
 		PartitionKey: mime.PartitionKey(mail), Data: body,

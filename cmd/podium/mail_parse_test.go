@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -84,7 +84,7 @@ func TestMailParse(t *testing.T) {
 			t.Errorf("line %d: %s ok=%t degraded=%t %q, want %+v", i, line.File, line.OK, line.Degraded, line.Error, want[i])
 		}
 	}
-	event, err := cloudevents.Decode(bus.Message{Header: bus.Header{"Content-Type": {"application/cloudevents+json"}}, Body: got[0].Event})
+	event, err := binding.Decode(bus.Message{Header: bus.Header{"Content-Type": {"application/cloudevents+json"}}, Body: got[0].Event})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -102,7 +103,7 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 	}
 	about.ReadOnly = true
 	source, err := imap.Connect(env.ctx, about)
-	if refusal, ok := errors.AsType[*imap.RefusedError](err); ok {
+	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok {
 		return fmt.Errorf("account %q: %s", account.Name, refusal.Sentence())
 	}
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 		seen++
 		return env.printTried(tryMail(profile, &preview))
 	})
-	if refusal, ok := errors.AsType[*imap.RefusedError](err); ok && seen == 0 {
+	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok && seen == 0 {
 		err = fmt.Errorf("account %q: %s; is %q the name of a mailbox there?", account.Name, refusal.Sentence(), mailbox)
 	}
 	if err == nil && seen == 0 && !env.json {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/planfile"
 	"podium/schemas"
 )
@@ -44,7 +44,7 @@ func planEvent(stdin io.Reader, path, profile string) (schemas.Event, error) {
 	request := read.Request(commandLine, time.Now().UTC(), uuid.NewString)
 	body, err := schemas.Marshal(request)
 	return schemas.Event{
-		ID: request.MessageID, Source: cloudevents.SourceOf(request.From), Type: schemas.TypeExecutionRequest, Time: request.Timestamp,
+		ID: request.MessageID, Source: binding.SourceOf(request.From), Type: schemas.TypeExecutionRequest, Time: request.Timestamp,
 		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: request.MessageID, Data: body,
 	}, err
 }

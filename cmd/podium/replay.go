@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
@@ -125,7 +125,7 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 		if message.Recorded.Before(since) {
 			continue
 		}
-		event, malformed := cloudevents.Decode(message)
+		event, malformed := binding.Decode(message)
 		if session != "" && !runlog.Concerns(&event, &message, session, c.ID) {
 			continue
 		}
@@ -180,7 +180,7 @@ func (e *environment) printMessage(message *bus.Message, event *schemas.Event, m
 	}
 	line := replayed{Stream: message.Stream, Sequence: message.Sequence, Recorded: message.Recorded, Subject: message.Subject}
 	if malformed == nil {
-		line.Event, malformed = cloudevents.MarshalStructured(event)
+		line.Event, malformed = binding.MarshalStructured(event)
 	}
 	if malformed != nil {
 		line.Error, line.Body = malformed.Error(), message.Body

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/bus/registry"
 	"podium/cmd/podium/installation"
@@ -254,7 +254,7 @@ func (e *environment) control(core bus.Core, shard int, control schemas.Control)
 	if err != nil {
 		return err
 	}
-	message, err := cloudevents.Encode(bus.ControlSubject(shard), &schemas.Event{
+	message, err := binding.Encode(bus.ControlSubject(shard), &schemas.Event{
 		ID: uuid.NewString(), Source: "/podium/command-line", Type: schemas.TypeControl, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
@@ -120,7 +120,7 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	}
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
 	return schemas.Event{
-		ID: "chat:cli:" + id, Source: cloudevents.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
+		ID: "chat:cli:" + id, Source: binding.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
 		DataContentType: schemas.MediaTypeJSON, Profile: profile, PartitionKey: "cli/" + thread, Data: body,
 	}, err
 }

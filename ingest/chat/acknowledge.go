@@ -25,7 +25,7 @@ type Batch struct {
 
 // Acknowledge implements Provider: a message with the URL of its run, or with what
 // came of it when the sender prefers to wait; a list with the URLs.
-func (*webhook) Acknowledge(e *exchange, results []result) {
+func (*standard) Acknowledge(e *exchange, results []result) {
 	if len(results) == 1 && results[0].message.Fault == nil && !results[0].message.inBatch {
 		e.accept(results[0])
 		return
@@ -48,25 +48,22 @@ func (*webhook) Acknowledge(e *exchange, results []result) {
 }
 
 func (e *exchange) accepted(r result) Accepted {
-	run, events := e.door.urls(r.reference())
+	run, events := e.door.runs.URLs(r.receipt)
 	return Accepted{Run: run, Events: events, Session: r.receipt.Session, Sequence: r.receipt.Sequence, ID: r.id}
 }
 
 // accept tells the sender where the run is, or, if it is ready to wait, what
 // came of it. Whatever happens from here on, the message is on the ledger.
 func (e *exchange) accept(taken result) {
-	told, ref := e.accepted(taken), taken.reference()
+	told := e.accepted(taken)
 	e.writer.Header().Set("Location", told.Run)
-	if wait, leave := e.door.mayWait(e.writer, e.request, ref.session); wait > 0 {
-		defer leave()
-		document, err := e.door.await(e.request.Context(), ref, access{session: ref.session}, wait)
-		switch {
-		case err != nil:
-			e.door.log.Warn().Err(err).Str("session", ref.session).Msg("an answer could not be waited for")
-		case document.done():
-			problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
-			return
-		}
+	document, err := e.door.runs.AwaitPreferred(e.writer, e.request, taken.receipt)
+	switch {
+	case err != nil:
+		e.door.log.Warn().Err(err).Str("session", taken.receipt.Session).Msg("an answer could not be waited for")
+	case document != nil && document.Done():
+		problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
+		return
 	}
 	problem.WriteJSON(e.writer, http.StatusAccepted, schemas.MediaTypeJSON, told)
 }

@@ -92,7 +92,7 @@ func TestMattermostAnswersInTheResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
 		door := newDoor(t, ledger, everyProvider, func(c *chat.Config) {
-			c.Render = func(kind chat.Kind, text string) string { return string(kind) + ": " + text }
+			c.Render = func(kind schemas.ChatProvider, text string) string { return string(kind) + ": " + text }
 		})
 		stop := answerAfter(t, ledger, "closed", 10*time.Second)
 		recorder := mattermostPost("closed", "channel_id=c1&user_id=u1&post_id=p1&text=2%2B2").do(t, door)

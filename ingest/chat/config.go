@@ -9,38 +9,23 @@ import (
 	"strings"
 	"time"
 
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
 // MaxBody is the size limit of a POST in bytes.
 const MaxBody = 1 << 20
 
-// minCapabilityKey is the least that a keyed hash needs to be unguessable, in bytes.
-const minCapabilityKey = 32
-
 // A Config is what a Door needs to know. Fields at zero take the default named.
 type Config struct {
 	// Channels are the webhooks by name, which is part of their URL.
 	Channels map[string]Channel
-	// CapabilityKey signs the keys in run URLs: at least 32 random bytes, the
-	// same after a restart, or the URLs given out before open nothing.
-	CapabilityKey []byte
-	// BaseURL stands before the path of every URL given out, such as
-	// "https://podium.example.org". Without it they are relative to the host.
-	BaseURL string
-	// MaxWait bounds "Prefer: wait=N"; 60 s.
-	MaxWait time.Duration
+	// Runs is how what becomes of a message is read.
+	Runs runs.Config
 	// PublishTimeout bounds the wait for the ledger's acknowledgment; 2 s.
 	PublishTimeout time.Duration
-	// Heartbeat is the pause after which an idle event stream gets a comment; 15 s.
-	Heartbeat time.Duration
-	// WriteTimeout bounds one write to an event stream's reader; 30 s.
-	WriteTimeout time.Duration
 	// Receipts bounds how many recent deliveries are remembered; 4096.
 	Receipts int
-	// Readers bounds how many requests may wait or follow events at once, in each
-	// shard; 400, which leaves the ledger readers for whoever else needs them.
-	Readers int
 	// BodyTimeout bounds how long a body may take to arrive; 10 s.
 	BodyTimeout time.Duration
 	// Sealer seals what it takes to answer; without one only the providers that
@@ -50,7 +35,7 @@ type Config struct {
 	ReplyWithin time.Duration
 	// Render writes an answer as a provider shows it, so that nothing in it pings
 	// or fetches anything; as it is.
-	Render func(provider Kind, text string) string
+	Render func(provider schemas.ChatProvider, text string) string
 	// Note shows a line about a run in the chat that its message came from, in the
 	// place of the line before; nil shows none.
 	Note func(ctx context.Context, channel, replyRef, text string) error
@@ -62,8 +47,8 @@ type Config struct {
 
 // A Channel is one sender of messages and the profile that handles them.
 type Channel struct {
-	// Provider says which protocol the sender speaks; KindWebhook when empty.
-	Provider Kind
+	// Provider says which protocol the sender speaks; schemas.ProviderWebhook when empty.
+	Provider schemas.ChatProvider
 	// Profile handles the messages.
 	Profile string
 	// Secrets prove the sender, each one by itself. Two are allowed, so that one
@@ -100,22 +85,18 @@ type Sealer interface {
 var channelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.MaxWait, time.Minute)
 	setDefault(&c.PublishTimeout, 2*time.Second)
-	setDefault(&c.Heartbeat, 15*time.Second)
-	setDefault(&c.WriteTimeout, 30*time.Second)
 	setDefault(&c.BodyTimeout, 10*time.Second)
 	setDefault(&c.ReplyWithin, 30*24*time.Hour)
 	setDefault(&c.NoteEvery, 2*time.Second)
 	setDefault(&c.Receipts, 4096)
-	setDefault(&c.Readers, 400)
+	c.Runs = c.Runs.WithDefaults()
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Render == nil {
-		c.Render = func(_ Kind, text string) string { return text }
+		c.Render = func(_ schemas.ChatProvider, text string) string { return text }
 	}
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return c
 }
 
@@ -127,9 +108,6 @@ func setDefault[T int | time.Duration](field *T, value T) {
 
 // channels checks every channel and names all that is wrong with them.
 func (c Config) channels() (map[string]*channel, error) {
-	if len(c.CapabilityKey) < minCapabilityKey {
-		return nil, fmt.Errorf("the capability key has %d bytes: at least %d are needed", len(c.CapabilityKey), minCapabilityKey)
-	}
 	made := make(map[string]*channel, len(c.Channels))
 	var wrong []error
 	for name, configured := range c.Channels {
@@ -153,7 +131,7 @@ func (c Channel) check() (*channel, error) {
 	}
 	made := &channel{kind: c.Provider, profile: c.Profile, language: c.Language, progress: c.Progress}
 	if made.kind == "" {
-		made.kind = KindWebhook
+		made.kind = schemas.ProviderWebhook
 	}
 	var err error
 	made.provider, err = c.provider()

@@ -1,10 +1,10 @@
 // Package chat is the door that chat messages come in by: webhooks of several
-// providers, and the pages on which a sender reads what became of a message.
+// providers.
 //
 //	GET  /v1/chat/{channel}      204 for whoever shows the channel's token
 //	POST /v1/chat/{channel}      a message in; 202 with the run's URL, or the answer with "Prefer: wait=N"
-//	GET  /v1/runs/{ref}          the run, however far it is; 202 while nothing has looked at the message
-//	GET  /v1/runs/{ref}/events   the run's records as server-sent events, resumable
+//
+// What became of a message is read where package runs shows it.
 //
 // # Guarantees
 //
@@ -32,21 +32,6 @@
 // the agent that delivers answers can open. Teams, and Mattermost without a bot,
 // take an answer only in the response to their request: it is held as long as they
 // wait, and then says where the answer will be.
-//
-// # References and who may read them
-//
-// A run is named "<session>-<n>". A message is named "<session>~<sequence>"
-// from the moment that the ledger holds it, and this name leads to the run that
-// the message began, also when the message was a repeat. Reading needs one of:
-//
-//   - the token of a webhook's channel as "Authorization: Bearer …", which opens
-//     every run that came in by the channel;
-//   - the key in the URL that the POST was answered with ("?key=…"), a keyed
-//     hash of the session, which opens this one conversation. It does not
-//     expire; whoever holds the URL may read, so it belongs in no public log.
-//
-// Without either the answer is 401; with one that opens something else, 404. What
-// the log knows about a failure beyond its message to the person is not shown.
 //
 // # Errors
 //

@@ -19,6 +19,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -308,7 +309,7 @@ func TestLargeMessageIsKept(t *testing.T) {
 
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(1), func(c *chat.Config) { c.BaseURL = "https://podium.example.org/" })
+	door := newDoor(t, memory.New(1), func(c *chat.Config) { c.Runs.BaseURL = "https://podium.example.org/" })
 	if accepted := accept(t, door, post("web", `{"text":"hello"}`)); !strings.HasPrefix(accepted.Run, "https://podium.example.org/v1/runs/") {
 		t.Errorf("run %q", accepted.Run)
 	}
@@ -317,7 +318,7 @@ func TestBaseURL(t *testing.T) {
 func TestConfigNamesEveryWrongChannel(t *testing.T) {
 	t.Parallel()
 	config := chat.Config{
-		CapabilityKey: make([]byte, 32),
+		Runs: runs.Config{CapabilityKey: make([]byte, 32)},
 		Channels: map[string]chat.Channel{
 			"open": {Profile: profile}, "homeless": {Token: token}, "a/b": {Profile: profile, Token: token},
 			"weak": {Profile: profile, Token: "weak-token"}, "fine": {Profile: profile, Token: token},
@@ -335,7 +336,7 @@ func TestConfigNamesEveryWrongChannel(t *testing.T) {
 	if strings.Contains(err.Error(), "fine") || strings.Contains(err.Error(), "weak-token") {
 		t.Errorf("it says too much: %v", err)
 	}
-	if _, err := chat.New(chat.Config{CapabilityKey: make([]byte, 31)}, memory.New(1), zerolog.Nop()); err == nil {
+	if _, err := chat.New(chat.Config{Runs: runs.Config{CapabilityKey: make([]byte, 31)}}, memory.New(1), zerolog.Nop()); err == nil {
 		t.Error("a short capability key is accepted")
 	}
 }

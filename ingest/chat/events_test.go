@@ -19,6 +19,7 @@ import (
 	"podium/bus"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -139,7 +140,7 @@ func TestEventsOfARun(t *testing.T) {
 		if names(events) != "record task_started" || events[0].id != strconv.FormatUint(began, 10) || events[1].id != strconv.FormatUint(worked, 10) {
 			t.Fatalf("under way: %+v", events)
 		}
-		step := read[chat.Step](t, []byte(events[1].data))
+		step := read[runs.Step](t, []byte(events[1].data))
 		if step.Sequence != worked || len(step.Facts) != 1 || step.Facts[0].TaskStarted == nil || step.Time.IsZero() {
 			t.Errorf("step %+v", step)
 		}
@@ -150,7 +151,7 @@ func TestEventsOfARun(t *testing.T) {
 		if names(events) != "record task_started record record end" {
 			t.Fatalf("ended: %+v", events)
 		}
-		end := read[chat.Document](t, []byte(events[4].data))
+		end := read[runs.Document](t, []byte(events[4].data))
 		if end.Answer != "4\nexactly" || end.State != "ended" || end.RunID != schemas.RunID(accepted.Session, 1) {
 			t.Errorf("end %+v", end)
 		}
@@ -220,7 +221,7 @@ func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 		t.Errorf("run 2: %+v", events)
 	}
 	for _, event := range events[:3] {
-		for _, fact := range read[chat.Step](t, []byte(event.data)).Facts {
+		for _, fact := range read[runs.Step](t, []byte(event.data)).Facts {
 			if fact.Run() != 2 {
 				t.Errorf("a fact of run %d: %s", fact.Run(), event.data)
 			}
@@ -263,7 +264,7 @@ func TestHeartbeatsAndClose(t *testing.T) {
 func TestReaderMayLeave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		door := newDoor(t, memory.New(1), func(c *chat.Config) { c.Readers = 1 })
+		door := newDoor(t, memory.New(1), func(c *chat.Config) { c.Runs.Readers = 1 })
 		accepted := accept(t, door, post("web", hello))
 		var live tap
 		ctx, cancel := context.WithCancel(t.Context())
@@ -430,7 +431,7 @@ func TestWaitOverTheNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if document := read[chat.Document](t, body); document.Answer != "4" {
+	if document := read[runs.Document](t, body); document.Answer != "4" {
 		t.Errorf("document %+v", document)
 	}
 }
@@ -467,7 +468,7 @@ func TestLedgerFullOfReaders(t *testing.T) {
 			t.Errorf("problem %+v", busy)
 		}
 	}
-	expect[chat.Document](t, door, get(accepted.Run), http.StatusAccepted)
+	expect[runs.Document](t, door, get(accepted.Run), http.StatusAccepted)
 }
 
 // The readers of one shard take no place from those of another.
@@ -475,7 +476,7 @@ func TestReadersOfOneShardLeaveOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const shards = 2
-		door := newDoor(t, memory.New(shards), func(c *chat.Config) { c.Readers = 1 })
+		door := newDoor(t, memory.New(shards), func(c *chat.Config) { c.Runs.Readers = 1 })
 		var events [shards][]string
 		for len(events[0]) < 2 || len(events[1]) < 1 {
 			accepted := accept(t, door, post("web", `{"text":"each begins a conversation"}`))

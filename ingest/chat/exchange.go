@@ -28,14 +28,12 @@ type result struct {
 	receipt intake.Receipt
 }
 
-func (r *result) reference() reference { return referenceOf(r.receipt) }
-
 // runURL is where the run can be read, when the door knows its own address.
 func (r *result) runURL(e *exchange) string {
-	if e.door.baseURL == "" {
+	if e.door.config.Runs.BaseURL == "" {
 		return ""
 	}
-	run, _ := e.door.urls(r.reference())
+	run, _ := e.door.runs.URLs(r.receipt)
 	return run
 }
 
@@ -76,24 +74,18 @@ func (e *exchange) language(message *Message) string {
 // from the request's arrival. Then it returns where they will be.
 func (e *exchange) answerWithin(r result, window time.Duration) string {
 	language := e.language(r.message)
-	ref := r.reference()
-	wait := window - time.Since(e.began)
-	if wait > 0 && e.door.enter(ref.session) {
-		defer e.door.leave(ref.session)
-		extendDeadline(e.writer, e.request, wait)
-		document, err := e.door.await(e.request.Context(), ref, access{session: ref.session}, wait)
-		switch {
-		case err != nil:
-			e.door.log.Warn().Err(err).Str("session", ref.session).Msg("an answer could not be waited for")
-		case document.Status != "":
-			return e.door.config.Render(e.channel.kind, document.Answer)
-		case document.done():
-			return "" // nothing is to be said
-		}
-		if err == nil {
-			if _, spoken := e.door.words[document.Language]; spoken {
-				language = document.Language // as the message was written, not as the program is set
-			}
+	document, err := e.door.runs.AwaitWithin(e.writer, e.request, r.receipt, window-time.Since(e.began))
+	switch {
+	case err != nil:
+		e.door.log.Warn().Err(err).Str("session", r.receipt.Session).Msg("an answer could not be waited for")
+	case document == nil:
+	case document.Status != "":
+		return e.door.config.Render(e.channel.kind, document.Answer)
+	case document.Done():
+		return "" // nothing is to be said
+	default:
+		if _, spoken := e.door.words[document.Language]; spoken {
+			language = document.Language // as the message was written, not as the program is set
 		}
 	}
 	told := e.door.words.Say(language, "working")

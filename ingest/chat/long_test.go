@@ -15,6 +15,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -30,18 +31,18 @@ func (s *script) whole(a chat.Accepted, run int) {
 // few records, however many runs the conversation has had.
 func TestARunAmongMany(t *testing.T) {
 	t.Parallel()
-	const runs, most = 2000, 150
+	const count, most = 2000, 150
 	core := &bustest.Meter{Core: memory.New(1)}
 	door := newDoor(t, core)
 	first := accept(t, door, post("web", hello, "Webhook-Id", "m1"))
 	session := newScript(t, core, first.Session)
 	session.whole(first, 1)
-	for i := range runs - 2 {
+	for i := range count - 2 {
 		run := i + 2
 		session.whole(chat.Accepted{ID: "m" + strconv.Itoa(run), Sequence: first.Sequence + uint64(run)}, run) //nolint:gosec // a small number
 	}
 	last := accept(t, door, post("web", hello, "Webhook-Id", "last"))
-	session.whole(last, runs)
+	session.whole(last, count)
 	again := accept(t, newDoor(t, core), post("web", hello, "Webhook-Id", "m1"))
 	_, key, _ := strings.Cut(first.Run, "?")
 	pageOf := func(run int) string { return "/v1/runs/" + schemas.RunID(first.Session, run) + "?" + key }
@@ -51,16 +52,16 @@ func TestARunAmongMany(t *testing.T) {
 	}{
 		"the first":                        {get(first.Run), 1},
 		"the first, by its number":         {get(pageOf(1)), 1},
-		"one in the midst":                 {get(pageOf(runs / 2)), runs / 2},
-		"the last":                         {get(last.Run), runs},
-		"the last, by its number":          {get(pageOf(runs)), runs},
-		"a wait for the last":              {get(last.Run, "Prefer", "wait=5"), runs},
+		"one in the midst":                 {get(pageOf(count / 2)), count / 2},
+		"the last":                         {get(last.Run), count},
+		"the last, by its number":          {get(pageOf(count)), count},
+		"a wait for the last":              {get(last.Run, "Prefer", "wait=5"), count},
 		"a message that came before":       {get(again.Run), 1},
 		"a wait for one that came before":  {get(again.Run, "Prefer", "wait=5"), 1},
-		"a message sent again, and a wait": {post("web", hello, "Webhook-Id", "last", "Prefer", "wait=5"), runs},
+		"a message sent again, and a wait": {post("web", hello, "Webhook-Id", "last", "Prefer", "wait=5"), count},
 	} {
 		core.Reset()
-		document, _ := expect[chat.Document](t, door, test.call, http.StatusOK)
+		document, _ := expect[runs.Document](t, door, test.call, http.StatusOK)
 		if document.RunID != schemas.RunID(first.Session, test.run) || document.Answer != "answer "+strconv.Itoa(test.run) || document.State != "ended" {
 			t.Errorf("%s is %+v", name, document)
 		}
@@ -78,7 +79,7 @@ func TestARunAmongMany(t *testing.T) {
 			t.Errorf("the stream of %s: %d messages are read", name, messages)
 		}
 	}
-	expect[chat.Problem](t, door, get(pageOf(runs+1)), http.StatusNotFound)
+	expect[chat.Problem](t, door, get(pageOf(count+1)), http.StatusNotFound)
 }
 
 // TestWhoWaitsBeginsAtTheEnd: a message that nobody has decided yet is waited for where
@@ -91,17 +92,17 @@ func TestWhoWaitsBeginsAtTheEnd(t *testing.T) {
 		first := accept(t, door, post("web", hello))
 		session := newScript(t, core, first.Session)
 		session.whole(first, 1)
-		const runs = 1000
-		for i := range runs - 1 {
+		const count = 1000
+		for i := range count - 1 {
 			session.whole(chat.Accepted{ID: "m" + strconv.Itoa(i), Sequence: first.Sequence + 1}, i+2)
 		}
 		core.Reset()
 		time.AfterFunc(500*time.Millisecond, func() {
 			next := inputs(t, core)[1]
-			session.whole(chat.Accepted{ID: next.ID, Sequence: 3*runs + 2}, runs+1)
+			session.whole(chat.Accepted{ID: next.ID, Sequence: 3*count + 2}, count+1)
 		})
-		document, _ := expect[chat.Document](t, door, post("web", hello, "Prefer", "wait=5"), http.StatusOK)
-		if document.Answer != "answer "+strconv.Itoa(runs+1) {
+		document, _ := expect[runs.Document](t, door, post("web", hello, "Prefer", "wait=5"), http.StatusOK)
+		if document.Answer != "answer "+strconv.Itoa(count+1) {
 			t.Errorf("%+v", document)
 		}
 		if messages, _ := core.Count(); messages > 50 {
@@ -125,13 +126,13 @@ func TestAMessageThatCameBeforeIsWaitedFor(t *testing.T) {
 		time.AfterFunc(3*time.Second, func() { session.settle(1, text("4")) })
 		door = newDoor(t, ledger) // a restart: nothing is remembered
 		before := time.Now()
-		document, _ := expect[chat.Document](t, door, sent.with("Prefer", "wait=10"), http.StatusOK)
+		document, _ := expect[runs.Document](t, door, sent.with("Prefer", "wait=10"), http.StatusOK)
 		if took := time.Since(before); took != 3*time.Second || document.Answer != "4" {
 			t.Errorf("after %v: %+v", took, document)
 		}
 		before = time.Now()
-		document, _ = expect[chat.Document](t, door, ignored.with("Prefer", "wait=10"), http.StatusOK)
-		if took := time.Since(before); took != time.Second || document.State != chat.StateIgnored {
+		document, _ = expect[runs.Document](t, door, ignored.with("Prefer", "wait=10"), http.StatusOK)
+		if took := time.Since(before); took != time.Second || document.State != runs.StateIgnored {
 			t.Errorf("after %v: %+v", took, document)
 		}
 	})
@@ -231,7 +232,7 @@ func TestNobodyWaitsForLongRuns(t *testing.T) {
 		if len(shown) > 0 {
 			t.Fatal("a long run is shown before it is read")
 		}
-		expect[chat.Document](t, door, get(short.Run), http.StatusOK)
+		expect[runs.Document](t, door, get(short.Run), http.StatusOK)
 		close(ledger.let)
 		for range readers {
 			if code := <-shown; code != http.StatusOK {

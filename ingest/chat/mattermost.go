@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -17,14 +18,14 @@ const mattermostWindow = 25 * time.Second
 // A mattermost takes the outgoing webhooks and slash commands of one server.
 type mattermost struct {
 	noReader
-	tokens  sharedSecrets
+	tokens  webhook.SharedSecrets
 	ownUser string
 	bot     bool
 	links   bool
 }
 
 func newMattermost(c Channel) (*mattermost, error) {
-	tokens, err := newSharedSecrets(c.Secrets)
+	tokens, err := webhook.NewSharedSecrets(c.Secrets)
 	return &mattermost{tokens: tokens, ownUser: c.OwnUser, bot: c.Bot, links: c.Links}, err
 }
 
@@ -68,11 +69,11 @@ func (*mattermost) Claims(http.Header, time.Time) bool { return true }
 // integration, in the header of a slash command or in the body.
 func (m *mattermost) Verify(body []byte, header http.Header, _ time.Time) error {
 	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
-	byHeader := m.tokens.known(token) && strings.EqualFold(scheme, "Token")
+	byHeader := m.tokens.Known(token) && strings.EqualFold(scheme, "Token")
 	post, err := readMattermostPost(body, header)
-	byBody := m.tokens.known(post.Token) && err == nil
+	byBody := m.tokens.Known(post.Token) && err == nil
 	if !byHeader && !byBody {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/ingest/runs"
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -26,6 +28,10 @@ const maxName = 256
 
 // maxBatch bounds the messages of one request.
 const maxBatch = 100
+
+// A standard takes the messages of any sender that speaks Standard Webhooks 1.0, or bears
+// a token: the provider webhook.
+type standard struct{ *webhook.Verifier }
 
 // A Posted is one message in the body of a POST to a channel of the provider
 // webhook. Only Text is required.
@@ -39,14 +45,14 @@ type Posted struct {
 }
 
 // Handshake implements Provider: Standard Webhooks has none.
-func (*webhook) Handshake([]byte, http.Header) *Response { return nil }
+func (*standard) Handshake([]byte, http.Header) *Response { return nil }
 
 // Normalize implements Provider: the body is one message, or a list of them.
-func (*webhook) Normalize(body []byte, header http.Header) ([]Message, error) {
+func (*standard) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if !isJSON(header) {
 		return nil, problemMediaType()
 	}
-	delivery := header.Get(headerWebhookID)
+	delivery := header.Get(webhook.HeaderID)
 	if wrong := wrongName(delivery); wrong != "" {
 		return nil, problemWebhookID(wrong)
 	}
@@ -164,7 +170,7 @@ var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$
 // An envelope is what the door says about a message beyond its words.
 type envelope struct {
 	channel     string
-	kind        Kind
+	kind        schemas.ChatProvider
 	profile     string
 	replyRef    string
 	traceParent string
@@ -192,7 +198,7 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 	}
 	event = schemas.Event{
 		ID:              "chat:" + from.channel + ":" + id,
-		Source:          sourceOf(from.channel),
+		Source:          runs.SourceOf(from.channel),
 		Type:            schemas.TypeChatReceived,
 		Time:            from.now,
 		DataContentType: schemas.MediaTypeJSON,

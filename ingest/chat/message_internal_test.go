@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -62,7 +63,7 @@ func TestPartitionKey(t *testing.T) {
 	for _, tenant := range []string{"", "a", "a/b", "a%2Fb"} {
 		for _, channel := range []string{"b", "b/c"} {
 			for _, thread := range []string{"c", "b/c", "", "/"} {
-				received := schemas.ChatReceived{Provider: string(KindWebhook), Tenant: tenant, Channel: channel, Thread: thread}
+				received := schemas.ChatReceived{Provider: string(schemas.ProviderWebhook), Tenant: tenant, Channel: channel, Thread: thread}
 				key := partitionKey(received)
 				if other, ok := seen[key]; ok {
 					t.Errorf("%+v and %+v share %q", received, other, key)
@@ -88,12 +89,12 @@ func TestEventIDs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			header := http.Header{"Content-Type": {"application/json"}, headerWebhookID: {test.webhookID}}
-			messages, err := decoy().Normalize([]byte(`{"text":"hi","message_id":"`+test.messageID+`"}`), header)
+			header := http.Header{"Content-Type": {"application/json"}, webhook.HeaderID: {test.webhookID}}
+			messages, err := (&standard{}).Normalize([]byte(`{"text":"hi","message_id":"`+test.messageID+`"}`), header)
 			if err != nil || len(messages) != 1 {
 				t.Fatalf("%d messages, error %v", len(messages), err)
 			}
-			event, named, err := messages[0].event(envelope{channel: "web", kind: KindWebhook, profile: "p", now: time.Unix(1, 0)})
+			event, named, err := messages[0].event(envelope{channel: "web", kind: schemas.ProviderWebhook, profile: "p", now: time.Unix(1, 0)})
 			if err != nil || named != test.named {
 				t.Fatalf("named %v, error %v", named, err)
 			}
@@ -122,56 +123,6 @@ func TestTraceParent(t *testing.T) {
 	}
 }
 
-func TestPreferredWait(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		lines []string
-		want  time.Duration
-		ok    bool
-	}{
-		"none":            {},
-		"plain":           {lines: []string{"wait=10"}, want: 10 * time.Second, ok: true},
-		"quoted":          {lines: []string{`wait="10"`}, want: 10 * time.Second, ok: true},
-		"upper case":      {lines: []string{"Wait = 10"}, want: 10 * time.Second, ok: true},
-		"among others":    {lines: []string{"respond-async, wait=10; x=y, handling=lenient"}, want: 10 * time.Second, ok: true},
-		"second line":     {lines: []string{"respond-async", "wait=3"}, want: 3 * time.Second, ok: true},
-		"the first":       {lines: []string{"wait=3, wait=9"}, want: 3 * time.Second, ok: true},
-		"zero":            {lines: []string{"wait=0"}, ok: true},
-		"negative":        {lines: []string{"wait=-1"}},
-		"not a number":    {lines: []string{"wait=soon"}},
-		"no value":        {lines: []string{"wait"}},
-		"beyond range":    {lines: []string{"wait=99999999999"}},
-		"another by half": {lines: []string{"waiting=3"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			wait, ok := preferredWait(http.Header{"Prefer": test.lines})
-			if wait != test.want || ok != test.ok {
-				t.Errorf("%v %v, want %v %v", wait, ok, test.want, test.ok)
-			}
-		})
-	}
-}
-
-func TestReferences(t *testing.T) {
-	t.Parallel()
-	session := schemas.SessionID("p", "k")
-	for _, good := range []string{session + "-1", session + "-42", session + "~1", session + "~18446744073709551615"} {
-		ref, err := parseReference(good)
-		if err != nil || ref.String() != good || ref.session != session {
-			t.Errorf("%q is read as %+v (%v)", good, ref, err)
-		}
-	}
-	for _, bad := range []string{
-		"", "~", "-", session, session + "-0", session + "-01", session + "-+1", session + "~0", session + "~01",
-		session + "~-1", session + "~", "x~1", "{" + session + "}~1", session + "~18446744073709551616", session + "~1~2",
-	} {
-		if ref, err := parseReference(bad); err == nil {
-			t.Errorf("%q is read as %+v", bad, ref)
-		}
-	}
-}
-
 func FuzzDecodeMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":"hi"}`, `{"text":"hi","user":{"id":"u"},"thread":"t/ü"}`, `{"text":1}`, `[`, "\xff", `{"text":"\ud800"}`,
@@ -191,32 +142,13 @@ func FuzzDecodeMessage(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		encoded, err := cloudevents.Encode(bus.InSubject(doorName, 0), &event)
+		encoded, err := binding.Encode(bus.InSubject(doorName, 0), &event)
 		if err != nil {
 			t.Fatalf("what was read is not an event: %v", err)
 		}
-		decoded, err := cloudevents.Decode(encoded)
+		decoded, err := binding.Decode(encoded)
 		if err != nil || decoded.ID != event.ID || decoded.PartitionKey != event.PartitionKey || !utf8.Valid(decoded.Data) {
 			t.Errorf("the event does not survive the wire: %v", err)
-		}
-	})
-}
-
-func FuzzParseReference(f *testing.F) {
-	f.Add(schemas.SessionID("p", "k") + "~7")
-	f.Add(schemas.SessionID("p", "k") + "-7")
-	f.Fuzz(func(t *testing.T, text string) {
-		if ref, err := parseReference(text); err == nil && ref.String() != text {
-			t.Errorf("%q and %q name the same", text, ref)
-		}
-	})
-}
-
-func FuzzPreferredWait(f *testing.F) {
-	f.Add("respond-async, wait=10")
-	f.Fuzz(func(t *testing.T, line string) {
-		if wait, _ := preferredWait(http.Header{"Prefer": {line}}); wait < 0 {
-			t.Errorf("%q waits %v", line, wait)
 		}
 	})
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
+	"podium/schemas"
 )
 
 // What the door answers with 202 has to be an event that its session can read.
@@ -17,13 +18,13 @@ func TestLongNamesCanBeRead(t *testing.T) {
 		t.Fatal(place)
 	}
 	message := posted.message(posted.MessageID)
-	event, _, err := message.event(envelope{channel: "web", kind: KindWebhook, profile: "desk", now: time.Now()})
+	event, _, err := message.event(envelope{channel: "web", kind: schemas.ProviderWebhook, profile: "desk", now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := cloudevents.Encode("podium.in.chat.0", &event)
+	encoded, err := binding.Encode("podium.in.chat.0", &event)
 	if err == nil {
-		_, err = cloudevents.Decode(encoded)
+		_, err = binding.Decode(encoded)
 	}
 	if err != nil {
 		t.Fatal(err)

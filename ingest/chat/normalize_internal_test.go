@@ -27,7 +27,7 @@ func TestNormalize_X02(t *testing.T) {
 		want    Message
 	}{
 		"slack mention in a thread": {
-			Channel{Provider: KindSlack},
+			Channel{Provider: schemas.ProviderSlack},
 			jsonType,
 			slackEventBody(`{"type":"app_mention","user":"U1","text":"<@UBOT> is 2 &lt; 3 &amp;&amp; <#C9|x>?","ts":"1355517523.000005","thread_ts":"1355517500.000001","channel":"C1"}`),
 			Message{
@@ -39,7 +39,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"slack message beside a file": {
-			Channel{Provider: KindSlack},
+			Channel{Provider: schemas.ProviderSlack},
 			jsonType,
 			slackEventBody(`{"type":"message","subtype":"file_share","user":"U1","text":"what is this?","ts":"1.2","channel":"D1","channel_type":"im"}`),
 			Message{
@@ -49,7 +49,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"slack half a character": {
-			Channel{Provider: KindSlack},
+			Channel{Provider: schemas.ProviderSlack},
 			jsonType, slackEventBody(`{"type":"message","user":"U1","text":"hi \ud83d","ts":"1.2","channel":"C1"}`),
 			Message{
 				Delivery:     "T1/C1/1.2",
@@ -58,7 +58,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"slack command": {
-			Channel{Provider: KindSlack},
+			Channel{Provider: schemas.ProviderSlack},
 			mediaTypeForm,
 			"team_id=T1&channel_id=C1&user_id=U1&user_name=ann&command=%2Fask&text=2+%26amp%3B+3&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2Fx&trigger_id=13.4",
 			Message{
@@ -68,7 +68,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"mattermost outgoing webhook": {
-			Channel{Provider: KindMattermost, Bot: true, Links: true},
+			Channel{Provider: schemas.ProviderMattermost, Bot: true, Links: true},
 			jsonType,
 			`{"token":"x","team_id":"t1","team_domain":"d","channel_id":"c1","channel_name":"town","timestamp":1,"user_id":"u1","user_name":"ann","post_id":"p1","text":"ask 2+2","trigger_word":"ask","file_ids":""}`,
 			Message{
@@ -78,7 +78,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"mattermost in a thread, without a bot": {
-			Channel{Provider: KindMattermost},
+			Channel{Provider: schemas.ProviderMattermost},
 			mediaTypeForm, "token=x&channel_id=c1&user_id=u1&post_id=p2&root_id=p1&text=and+3",
 			Message{
 				Delivery:     "p2",
@@ -86,7 +86,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"mattermost command": {
-			Channel{Provider: KindMattermost, Links: true},
+			Channel{Provider: schemas.ProviderMattermost, Links: true},
 			mediaTypeForm,
 			"team_id=t1&channel_id=c1&user_id=u1&user_name=ann&command=%2Fask&text=2%2B2&trigger_id=g1&response_url=https%3A%2F%2Fmm%2Fhooks%2Fcommands%2Fh",
 			Message{
@@ -96,7 +96,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"telegram in a topic": {
-			Channel{Provider: KindTelegram},
+			Channel{Provider: schemas.ProviderTelegram},
 			jsonType,
 			`{"update_id":10001,"message":{"message_id":7,"message_thread_id":5,"is_topic_message":true,"from":{"id":9,"is_bot":false,"first_name":"Ann","last_name":"Lee","language_code":"de"},"chat":{"id":-100123,"type":"supergroup"},"text":"2+2"}}`,
 			Message{
@@ -106,7 +106,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"telegram caption, edited": {
-			Channel{Provider: KindTelegram},
+			Channel{Provider: schemas.ProviderTelegram},
 			jsonType,
 			`{"update_id":10002,"edited_message":{"message_id":7,"from":{"id":9,"is_bot":false,"first_name":"Ann"},"chat":{"id":9},"caption":"what is this?"}}`,
 			Message{
@@ -116,7 +116,7 @@ func TestNormalize_X02(t *testing.T) {
 			},
 		},
 		"teams": {
-			Channel{Provider: KindTeams},
+			Channel{Provider: schemas.ProviderTeams},
 			jsonType, teamsBody,
 			Message{
 				Delivery: "1485983408511", Locale: "de-DE",
@@ -155,8 +155,8 @@ func normalizer(t *testing.T, channel Channel) Provider {
 // sends is no message.
 func TestIgnored(t *testing.T) {
 	t.Parallel()
-	slack, mattermost := Channel{Provider: KindSlack}, Channel{Provider: KindMattermost, OwnUser: "podium"}
-	telegram, teams := Channel{Provider: KindTelegram}, Channel{Provider: KindTeams}
+	slack, mattermost := Channel{Provider: schemas.ProviderSlack}, Channel{Provider: schemas.ProviderMattermost, OwnUser: "podium"}
+	telegram, teams := Channel{Provider: schemas.ProviderTelegram}, Channel{Provider: schemas.ProviderTeams}
 	for name, test := range map[string]struct {
 		channel     Channel
 		media, body string
@@ -199,22 +199,22 @@ func TestIgnored(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		kind        Kind
+		kind        schemas.ChatProvider
 		media, body string
 		told        bool
 	}{
-		"slack cut off":            {KindSlack, jsonType, `{"type":"event_callback"`, false},
-		"slack without ts":         {KindSlack, jsonType, slackEventBody(`{"type":"message","user":"U1","text":"x","channel":"C1"}`), false},
-		"slack form of no command": {KindSlack, mediaTypeForm, "payload=%7B%7D", false},
-		"slack control character":  {KindSlack, jsonType, slackEventBody(`{"type":"message","user":"U\u0000","text":"x","ts":"1.2","channel":"C1"}`), false},
-		"slack plain text":         {KindSlack, "text/plain", `x`, true},
-		"mattermost no channel":    {KindMattermost, mediaTypeForm, "post_id=p&text=x", false},
-		"mattermost XML":           {KindMattermost, "text/xml", "<x/>", true},
-		"telegram no id":           {KindTelegram, jsonType, `{}`, false},
-		"telegram wrong kinds":     {KindTelegram, jsonType, `{"update_id":"one"}`, false},
-		"telegram form":            {KindTelegram, mediaTypeForm, "update_id=1", true},
-		"teams no id":              {KindTeams, jsonType, `{"type":"message","from":{"id":"x"},"text":"x"}`, false},
-		"teams form":               {KindTeams, mediaTypeForm, "type=message", true},
+		"slack cut off":            {schemas.ProviderSlack, jsonType, `{"type":"event_callback"`, false},
+		"slack without ts":         {schemas.ProviderSlack, jsonType, slackEventBody(`{"type":"message","user":"U1","text":"x","channel":"C1"}`), false},
+		"slack form of no command": {schemas.ProviderSlack, mediaTypeForm, "payload=%7B%7D", false},
+		"slack control character":  {schemas.ProviderSlack, jsonType, slackEventBody(`{"type":"message","user":"U\u0000","text":"x","ts":"1.2","channel":"C1"}`), false},
+		"slack plain text":         {schemas.ProviderSlack, "text/plain", `x`, true},
+		"mattermost no channel":    {schemas.ProviderMattermost, mediaTypeForm, "post_id=p&text=x", false},
+		"mattermost XML":           {schemas.ProviderMattermost, "text/xml", "<x/>", true},
+		"telegram no id":           {schemas.ProviderTelegram, jsonType, `{}`, false},
+		"telegram wrong kinds":     {schemas.ProviderTelegram, jsonType, `{"update_id":"one"}`, false},
+		"telegram form":            {schemas.ProviderTelegram, mediaTypeForm, "update_id=1", true},
+		"teams no id":              {schemas.ProviderTeams, jsonType, `{"type":"message","from":{"id":"x"},"text":"x"}`, false},
+		"teams form":               {schemas.ProviderTeams, mediaTypeForm, "type=message", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +231,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
-	slack := normalizer(t, Channel{Provider: KindSlack})
+	slack := normalizer(t, Channel{Provider: schemas.ProviderSlack})
 	challenge := `{"token":"z","challenge":"3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P","type":"url_verification"}`
 	if got := slack.Handshake([]byte(challenge), http.Header{"Content-Type": {jsonType}}); got == nil || got.Status != 200 ||
 		string(got.Body) != "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" {

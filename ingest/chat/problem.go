@@ -34,16 +34,6 @@ func problemUnauthentic() *Problem {
 			"A channel that does not exist is answered alike.")
 }
 
-func problemUnauthorized() *Problem {
-	return newProblem(http.StatusUnauthorized, "unauthorized", "Reading needs a key or a token",
-		"Use the URL that the message was answered with, its key included, or send the channel's token as \"Authorization: Bearer …\".")
-}
-
-func problemUnknownRun() *Problem {
-	return newProblem(http.StatusNotFound, "unknown-run", "There is no such run",
-		"Check the reference and the key: both stand in the URL that the message was answered with.")
-}
-
 func problemTooLarge() *Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
 		"Send at most "+strconv.Itoa(MaxBody)+" bytes; put larger material where a link can lead to it.")
@@ -78,30 +68,6 @@ func problemUnavailable() *Problem {
 		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.")
 	made.RetryAfter = problem.RetryUnavailable
 	return made
-}
-
-func problemUnreadableRun() *Problem {
-	made := newProblem(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Ask again; the run itself is not affected.")
-	made.RetryAfter = problem.RetryUnavailable
-	return made
-}
-
-func problemBrokenRun() *Problem {
-	return newProblem(http.StatusInternalServerError, "unreadable-run", "The run's records cannot be read",
-		"Tell the operator, who finds out more with \"podium replay --verify\". The message itself is kept.")
-}
-
-func problemBusy() *Problem {
-	made := newProblem(http.StatusServiceUnavailable, "too-many-readers", "Too many readers are being served",
-		"Ask again, or read the run itself instead of its events.")
-	made.RetryAfter = problem.RetryUnavailable
-	return made
-}
-
-func problemEventID() *Problem {
-	return newProblem(http.StatusBadRequest, "last-event-id", "Last-Event-ID is not one of this stream's",
-		"Send the id of an event as it was received, or leave the header out to begin at the start.")
 }
 
 func problemNoPage() *Problem {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus/intake"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -17,37 +18,40 @@ const notesFor = 15 * time.Minute
 // is. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
 func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
-	if d.config.Note == nil || !d.enter(receipt.Session) {
+	if d.config.Note == nil {
+		return
+	}
+	leave, ok := d.runs.Place(receipt.Session)
+	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesFor)
 	name, language := e.name, e.language(message)
 	d.notes.Go(func() {
 		defer cancel()
-		defer d.leave(receipt.Session)
-		ref := referenceOf(receipt)
-		err := d.followProgress(ctx, ref, language, func(text string) error {
+		defer leave()
+		err := d.followProgress(ctx, receipt, language, func(text string) error {
 			return d.config.Note(ctx, name, replyRef, text)
 		})
-		if err != nil && !errors.Is(err, errClosing) && ctx.Err() == nil {
-			d.log.Warn().Err(err).Str("session", ref.session).Msg("progress is not shown any more")
+		if err != nil && !errors.Is(err, runs.ErrClosing) && ctx.Err() == nil {
+			d.log.Warn().Err(err).Str("session", receipt.Session).Msg("progress is not shown any more")
 		}
 	})
 }
 
 // followProgress shows a line when NoteEvery has passed, at most one in that time,
 // and only when it says something new, until the outcome is fixed.
-func (d *Door) followProgress(ctx context.Context, ref reference, language string, show func(text string) error) error {
-	w, err := d.open(ctx, ref, access{session: ref.session}, false)
+func (d *Door) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(text string) error) error {
+	w, err := d.runs.Follow(ctx, receipt)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	defer w.Close()
 	tick := time.NewTicker(d.config.NoteEvery)
 	defer tick.Stop()
 	shown := ""
-	for !w.settled() {
-		_, recorded, err := w.next(ctx, tick.C)
+	for !w.Settled() {
+		_, recorded, err := w.Next(ctx, tick.C)
 		if err != nil {
 			return err
 		}
@@ -74,12 +78,12 @@ func (d *Door) unservedLine(task *schemas.RunTask, language string) string {
 
 // progressLine says how far a run is; nothing before it has begun. The words of
 // agents are left out: they are for the answer, which is checked.
-func (d *Door) progressLine(w *watch, fallback string) string {
-	run := w.excerpt.Run()
+func (d *Door) progressLine(w *runs.Watch, fallback string) string {
+	run := w.Run()
 	if run == nil {
 		return ""
 	}
-	language := w.language
+	language := w.Language()
 	if _, spoken := d.words[language]; !spoken {
 		language = fallback
 	}

@@ -1,9 +1,6 @@
 package chat
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,19 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
-)
-
-// A Kind names a chat provider; it is what the door writes into ChatReceived.Provider.
-type Kind string
-
-// The providers.
-const (
-	KindWebhook    Kind = "webhook"    // any sender that speaks Standard Webhooks 1.0, or bears a token
-	KindSlack      Kind = "slack"      // Events API and slash commands
-	KindMattermost Kind = "mattermost" // outgoing webhooks and slash commands
-	KindTelegram   Kind = "telegram"   // Bot API webhook
-	KindTeams      Kind = "teams"      // outgoing webhook
 )
 
 // A Provider speaks the protocol of one channel's sender. Its methods look at
@@ -104,27 +90,28 @@ func (r *Response) write(w http.ResponseWriter) {
 
 // provider makes what a channel is configured as. Errors never repeat a secret.
 func (c Channel) provider() (Provider, error) {
-	if len(c.Secrets) > maxSecrets {
-		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), maxSecrets)
+	if len(c.Secrets) > webhook.MaxSecrets {
+		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), webhook.MaxSecrets)
 	}
-	if c.Provider != KindWebhook && c.Provider != "" {
+	if c.Provider != schemas.ProviderWebhook && c.Provider != "" {
 		if c.Token != "" {
-			return nil, fmt.Errorf("a bearer token is for the provider %s", KindWebhook)
+			return nil, fmt.Errorf("a bearer token is for the provider %s", schemas.ProviderWebhook)
 		}
 		if len(c.Secrets) == 0 {
 			return nil, fmt.Errorf("a channel of %s needs a secret", c.Provider)
 		}
 	}
 	switch c.Provider {
-	case KindWebhook, "":
-		return newWebhook(c.Secrets, c.Token)
-	case KindSlack:
+	case schemas.ProviderWebhook, "":
+		verifier, err := webhook.New(c.Secrets, c.Token)
+		return &standard{verifier}, err
+	case schemas.ProviderSlack:
 		return newSlack(c.Secrets)
-	case KindMattermost:
+	case schemas.ProviderMattermost:
 		return newMattermost(c)
-	case KindTelegram:
+	case schemas.ProviderTelegram:
 		return newTelegram(c.Secrets)
-	case KindTeams:
+	case schemas.ProviderTeams:
 		return newTeams(c.Secrets)
 	}
 	return nil, fmt.Errorf("there is no provider %q", c.Provider)
@@ -181,45 +168,6 @@ func readForm(body []byte) (url.Values, error) {
 }
 
 var errForm = errors.New("the form cannot be read")
-
-// signingKeys are always as many as a channel may have, random ones for those it
-// has not, so that the time to check says nothing about the channel.
-type signingKeys [maxSecrets][]byte
-
-func decoyKeys() signingKeys {
-	var keys signingKeys
-	for i := range keys {
-		keys[i] = make([]byte, sha256.Size)
-		_, _ = rand.Read(keys[i]) // never fails
-	}
-	return keys
-}
-
-// sharedSecrets are secrets that a request shows as they are. Their hashes are
-// compared, so that neither their content nor their length is told by time.
-type sharedSecrets [maxSecrets][sha256.Size]byte
-
-func newSharedSecrets(secrets []string) (sharedSecrets, error) {
-	var made sharedSecrets
-	for i := range made {
-		_, _ = rand.Read(made[i][:]) // never fails
-	}
-	for i, secret := range secrets {
-		if len(secret) < minToken {
-			return made, fmt.Errorf("secret %d has %d characters: at least %d are needed", i+1, len(secret), minToken)
-		}
-		made[i] = sha256.Sum256([]byte(secret))
-	}
-	return made, nil
-}
-
-func (s *sharedSecrets) known(shown string) bool {
-	sum, found := sha256.Sum256([]byte(shown)), 0
-	for i := range s {
-		found |= subtle.ConstantTimeCompare(sum[:], s[i][:])
-	}
-	return found == 1
-}
 
 // noReader is a provider whose secrets open no runs.
 type noReader struct{}

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/ingest/chat"
 	"podium/schemas"
@@ -35,13 +35,13 @@ const (
 
 // everyProvider configures one channel of each.
 func everyProvider(c *chat.Config) {
-	c.Channels["slack"] = chat.Channel{Provider: chat.KindSlack, Profile: profile, Secrets: []string{slackSecret}, Bot: true, Links: true}
-	c.Channels["mattermost"] = chat.Channel{Provider: chat.KindMattermost, Profile: profile, Secrets: []string{token}, Bot: true, Links: true, OwnUser: "podium"}
-	c.Channels["closed"] = chat.Channel{Provider: chat.KindMattermost, Profile: profile, Secrets: []string{token}}
-	c.Channels["telegram"] = chat.Channel{Provider: chat.KindTelegram, Profile: profile, Secrets: []string{telegramSecret}, Bot: true}
-	c.Channels["teams"] = chat.Channel{Provider: chat.KindTeams, Profile: profile, Secrets: []string{teamsSecret}, Language: "de"}
+	c.Channels["slack"] = chat.Channel{Provider: schemas.ProviderSlack, Profile: profile, Secrets: []string{slackSecret}, Bot: true, Links: true}
+	c.Channels["mattermost"] = chat.Channel{Provider: schemas.ProviderMattermost, Profile: profile, Secrets: []string{token}, Bot: true, Links: true, OwnUser: "podium"}
+	c.Channels["closed"] = chat.Channel{Provider: schemas.ProviderMattermost, Profile: profile, Secrets: []string{token}}
+	c.Channels["telegram"] = chat.Channel{Provider: schemas.ProviderTelegram, Profile: profile, Secrets: []string{telegramSecret}, Bot: true}
+	c.Channels["teams"] = chat.Channel{Provider: schemas.ProviderTeams, Profile: profile, Secrets: []string{teamsSecret}, Language: "de"}
 	c.Sealer = openSeal{}
-	c.BaseURL = "https://podium.example.org"
+	c.Runs.BaseURL = "https://podium.example.org"
 }
 
 // openSeal seals nothing, so that a test can look inside.
@@ -283,7 +283,7 @@ func TestUnreadableIsQuarantined_X06(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event, err := cloudevents.Decode(message)
+		event, err := binding.Decode(message)
 		if err != nil {
 			t.Fatal(err)
 		}

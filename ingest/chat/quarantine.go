@@ -12,7 +12,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/schemas"
 )
@@ -75,7 +75,7 @@ func (d *Door) keep(ctx context.Context, id string, shard int, kept schemas.Quar
 	if err = artifact.Offload(ctx, d.core.Artifacts(), &event); err != nil {
 		return intake.Receipt{}, err
 	}
-	message, err := cloudevents.Encode(bus.DeadSubject(schemas.QuarantineMalformed, shard), &event)
+	message, err := binding.Encode(bus.DeadSubject(schemas.QuarantineMalformed, shard), &event)
 	if err != nil {
 		return intake.Receipt{}, err
 	}

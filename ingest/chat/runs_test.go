@@ -14,6 +14,7 @@ import (
 	"podium/bus"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -25,15 +26,15 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 	door := newDoor(t, ledger)
 	accepted := accept(t, door, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
-	at := func(status int) chat.Document {
+	at := func(status int) runs.Document {
 		t.Helper()
-		document, _ := expect[chat.Document](t, door, get(accepted.Run), status)
+		document, _ := expect[runs.Document](t, door, get(accepted.Run), status)
 		if document.Run != accepted.Run || document.Events != accepted.Events {
 			t.Errorf("URLs %q %q", document.Run, document.Events)
 		}
 		return document
 	}
-	if document := at(http.StatusAccepted); document.State != chat.StateAccepted || document.RunID != "" {
+	if document := at(http.StatusAccepted); document.State != runs.StateAccepted || document.RunID != "" {
 		t.Errorf("before the decision: %+v", document)
 	}
 	session.begin(accepted, 1)
@@ -49,7 +50,7 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 	if document := at(http.StatusOK); document.State != "ended" || document.Reason != "completed" || document.Answer != "4\n\neven" {
 		t.Errorf("ended: %+v", document)
 	}
-	byRun, _ := expect[chat.Document](t, door, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)
+	byRun, _ := expect[runs.Document](t, door, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)
 	if byRun.Answer != "4\n\neven" || byRun.Details == nil || byRun.Details.ID != document.RunID {
 		t.Errorf("by the run's own id: %+v", byRun)
 	}
@@ -69,7 +70,7 @@ func TestRepeatLeadsToTheRunOfTheFirst(t *testing.T) {
 	if repeat.Sequence == first.Sequence || repeat.ID != first.ID {
 		t.Fatalf("repeat %+v of %+v", repeat, first)
 	}
-	document, _ := expect[chat.Document](t, door, get(repeat.Run), http.StatusOK)
+	document, _ := expect[runs.Document](t, door, get(repeat.Run), http.StatusOK)
 	if document.RunID != schemas.RunID(first.Session, 1) || document.Answer != "4" {
 		t.Errorf("the repeat leads to %+v", document)
 	}
@@ -93,13 +94,13 @@ func TestDispositions(t *testing.T) {
 	ignored.MessageReceived.Reason, refused.MessageReceived.Reason = "autoreply", "already_settled"
 	session.record(ignored)
 	session.record(refused)
-	for i, want := range []chat.Document{
+	for i, want := range []runs.Document{
 		{State: "executing", RunID: schemas.RunID(session.session, 1), Language: "en"},
-		{State: chat.StateQueued, RunID: schemas.RunID(session.session, 2)},
-		{State: chat.StateIgnored, Reason: "autoreply"},
-		{State: chat.StateRefused, Reason: "already_settled"},
+		{State: runs.StateQueued, RunID: schemas.RunID(session.session, 2)},
+		{State: runs.StateIgnored, Reason: "autoreply"},
+		{State: runs.StateRefused, Reason: "already_settled"},
 	} {
-		got, _ := expect[chat.Document](t, door, get(accepted[i].Run), http.StatusOK)
+		got, _ := expect[runs.Document](t, door, get(accepted[i].Run), http.StatusOK)
 		got.Run, got.Events, got.Details = "", "", nil
 		if got != want {
 			t.Errorf("message %d: %+v, want %+v", i, got, want)
@@ -125,7 +126,7 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 		}})
 	session.record(schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed}})
 	recorder := get(accepted.Run).do(t, door)
-	document := read[chat.Document](t, recorder.Body.Bytes())
+	document := read[runs.Document](t, recorder.Body.Bytes())
 	if document.Answer != "That did not work." || document.Status != schemas.RunFailed || document.Details.Error.ErrorType != schemas.ErrorToolFailure {
 		t.Errorf("document %+v", document)
 	}
@@ -290,7 +291,7 @@ func TestReadersAreClosed(t *testing.T) {
 		if open := ledger.open.Load(); open != 1 {
 			t.Errorf("%d readers are open during a stream", open)
 		}
-		expect[chat.Document](t, door, get(accepted.Run, "Prefer", "wait=1"), http.StatusAccepted)
+		expect[runs.Document](t, door, get(accepted.Run, "Prefer", "wait=1"), http.StatusAccepted)
 		door.Close()
 		<-done
 		if open := ledger.open.Load(); open != 0 {
@@ -320,7 +321,7 @@ func TestPreferWait(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ledger := memory.New(1)
-				door := newDoor(t, ledger, func(c *chat.Config) { c.MaxWait = 20 * time.Second })
+				door := newDoor(t, ledger, func(c *chat.Config) { c.Runs.MaxWait = 20 * time.Second })
 				first := accept(t, door, post("web", hello, "Webhook-Id", "m0"))
 				if test.decide > 0 {
 					time.AfterFunc(test.decide, func() {
@@ -341,7 +342,7 @@ func TestPreferWait(t *testing.T) {
 					t.Errorf("headers %v", recorder.Header())
 				}
 				if test.status == http.StatusOK {
-					document := read[chat.Document](t, recorder.Body.Bytes())
+					document := read[runs.Document](t, recorder.Body.Bytes())
 					if document.Answer != "4" || document.Status != schemas.RunCompleted {
 						t.Errorf("document %+v", document)
 					}
@@ -358,7 +359,7 @@ func TestWaitingOnARun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		door := newDoor(t, ledger, func(c *chat.Config) { c.Readers = 1 })
+		door := newDoor(t, ledger, func(c *chat.Config) { c.Runs.Readers = 1 })
 		accepted := accept(t, door, post("web", hello))
 		session := newScript(t, ledger, accepted.Session)
 		time.AfterFunc(2*time.Second, func() { session.begin(accepted, 1) })
@@ -371,7 +372,7 @@ func TestWaitingOnARun(t *testing.T) {
 			}
 		})
 		before := time.Now()
-		document, _ := expect[chat.Document](t, door, get(accepted.Run, "Prefer", "wait=10"), http.StatusOK)
+		document, _ := expect[runs.Document](t, door, get(accepted.Run, "Prefer", "wait=10"), http.StatusOK)
 		if took := time.Since(before); took != 4*time.Second || document.Answer != "4" {
 			t.Errorf("%+v after %v", document, took)
 		}

@@ -12,10 +12,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/binding"
 	"podium/bus/bustest"
-	"podium/bus/cloudevents"
 	"podium/bus/memory"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -32,7 +33,7 @@ func newDoor(t *testing.T, core bus.Core, change ...func(*chat.Config)) *chat.Do
 			"web":   {Profile: profile, Token: token},
 			"other": {Profile: profile, Token: otherToken},
 		},
-		CapabilityKey: bytes.Repeat([]byte{7}, 32),
+		Runs: runs.Config{CapabilityKey: bytes.Repeat([]byte{7}, 32)},
 	}
 	for _, c := range change {
 		c(&config)
@@ -118,7 +119,7 @@ func inputs(t *testing.T, ledger bus.Ledger) []schemas.Event {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event, err := cloudevents.Decode(message)
+			event, err := binding.Decode(message)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +152,7 @@ func (s *script) record(facts ...schemas.Fact) uint64 {
 
 func publish(t *testing.T, ledger bus.Ledger, subject string, event schemas.Event) uint64 {
 	t.Helper()
-	message, err := cloudevents.Encode(subject, &event)
+	message, err := binding.Encode(subject, &event)
 	if err != nil {
 		t.Error(err)
 	}
@@ -170,7 +171,7 @@ func incoming(a chat.Accepted) schemas.Incoming {
 	return schemas.Incoming{
 		Sequence: a.Sequence, ID: a.ID, Channel: schemas.ChannelChat, Language: "en",
 		Words: schemas.Body{Result: schemas.Result{Text: "2+2?"}},
-		Reply: &schemas.Reply{Agent: "chat", Provider: string(chat.KindWebhook), Channel: "web", Thread: "t"},
+		Reply: &schemas.Reply{Agent: "chat", Provider: string(schemas.ProviderWebhook), Channel: "web", Thread: "t"},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -28,11 +29,11 @@ const minSlackSecret = 16
 // A slack takes the Events API and slash commands of one app.
 type slack struct {
 	noReader
-	keys signingKeys
+	keys webhook.SigningKeys
 }
 
 func newSlack(secrets []string) (*slack, error) {
-	made := &slack{keys: decoyKeys()}
+	made := &slack{keys: webhook.DecoyKeys()}
 	for i, secret := range secrets {
 		if len(secret) < minSlackSecret {
 			return nil, fmt.Errorf("secret %d is not the signing secret of a Slack app", i+1)
@@ -52,14 +53,14 @@ func (*slack) Claims(header http.Header, now time.Time) bool {
 func slackProof(header http.Header, now time.Time) (signature []byte, shown bool) {
 	encoded, isV0 := strings.CutPrefix(header.Get(headerSlackSignature), slackVersion+"=")
 	signature, err := hex.DecodeString(encoded)
-	return signature, err == nil && isV0 && fresh(header.Get(headerSlackTimestamp), now)
+	return signature, err == nil && isV0 && webhook.Fresh(header.Get(headerSlackTimestamp), now)
 }
 
 // Verify implements Provider: HMAC-SHA256 over "v0:timestamp:body".
 func (s *slack) Verify(body []byte, header http.Header, now time.Time) error {
 	signature, shown := slackProof(header, now)
 	if !shown {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	valid := false
 	for _, key := range s.keys {
@@ -68,7 +69,7 @@ func (s *slack) Verify(body []byte, header http.Header, now time.Time) error {
 		}
 	}
 	if !valid {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"podium/schemas"
 )
 
 // A tally counts what came of a channel's requests.
@@ -14,7 +16,7 @@ type tally struct {
 // A Tally is what came of one channel's messages since the door was opened.
 type Tally struct {
 	Channel     string // empty: requests to channels that do not exist
-	Provider    Kind
+	Provider    schemas.ChatProvider
 	Accepted    uint64 // on the ledger
 	Repeated    uint64 // recognized as offered before
 	Ignored     uint64 // in need of no answer, such as those of bots

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -28,11 +29,11 @@ const (
 // A teams takes the outgoing webhook of one team.
 type teams struct {
 	noReader
-	keys signingKeys
+	keys webhook.SigningKeys
 }
 
 func newTeams(secrets []string) (*teams, error) {
-	made := &teams{keys: decoyKeys()}
+	made := &teams{keys: webhook.DecoyKeys()}
 	for i, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(secret)
 		if err != nil || len(key) < minTeamsKey {
@@ -61,7 +62,7 @@ func teamsProof(header http.Header) (signature []byte, shown bool) {
 func (t *teams) Verify(body []byte, header http.Header, now time.Time) error {
 	signature, shown := teamsProof(header)
 	if !shown {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	valid := false
 	for _, key := range t.keys {
@@ -70,7 +71,7 @@ func (t *teams) Verify(body []byte, header http.Header, now time.Time) error {
 		}
 	}
 	if !valid || !timely(body, now) {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func timely(body []byte, now time.Time) bool {
 	if err := readJSON(body, &activity); err != nil || activity.Time.IsZero() {
 		return true // it cannot be replayed with effect: its id is remembered
 	}
-	return !activity.Time.Before(now.Add(-skew)) && !activity.Time.After(now.Add(skew))
+	return !activity.Time.Before(now.Add(-webhook.Skew)) && !activity.Time.After(now.Add(webhook.Skew))
 }
 
 // Handshake implements Provider: there is none.

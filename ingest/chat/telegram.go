@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -20,7 +21,7 @@ var telegramSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 // A telegram takes the updates of one bot.
 type telegram struct {
 	noReader
-	secrets sharedSecrets
+	secrets webhook.SharedSecrets
 }
 
 func newTelegram(secrets []string) (*telegram, error) {
@@ -29,19 +30,19 @@ func newTelegram(secrets []string) (*telegram, error) {
 			return nil, errors.New("secret " + strconv.Itoa(i+1) + " may have letters, digits, _ and -, at most 256")
 		}
 	}
-	shared, err := newSharedSecrets(secrets)
+	shared, err := webhook.NewSharedSecrets(secrets)
 	return &telegram{secrets: shared}, err
 }
 
 // Claims implements Provider.
 func (t *telegram) Claims(header http.Header, _ time.Time) bool {
-	return t.secrets.known(header.Get(headerTelegramSecret))
+	return t.secrets.Known(header.Get(headerTelegramSecret))
 }
 
 // Verify implements Provider: the secret token stands in a header.
 func (t *telegram) Verify(_ []byte, header http.Header, now time.Time) error {
 	if !t.Claims(header, now) {
-		return errUnauthentic
+		return webhook.ErrUnauthentic
 	}
 	return nil
 }

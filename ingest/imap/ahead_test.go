@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -48,9 +49,9 @@ func TestConnectionEndsWhileLookingAhead_I02(t *testing.T) {
 	ended := make(chan struct{})
 	f.intake.meet(func([]schemas.Event) { <-ended }, nil)
 	once := sync.OnceFunc(func() { close(ended) })
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
-		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			select {
 			case <-ended:
 			default:
@@ -92,9 +93,9 @@ func TestLedgerDownWhileLookingAhead_I02(t *testing.T) {
 		case <-well:
 		}
 	}, nil)
-	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
-		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			if len(uids) == 1 {
 				t.Errorf("message %d was asked for alone", uids[0])
 			}
@@ -131,9 +132,9 @@ func TestDoorEndsWhileLookingAhead_I02(t *testing.T) {
 	t.Parallel()
 	s, f := scriptOf(aheadMails), newFixture()
 	var waiting atomic.Int32
-	_, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	_, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
-		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			if uids[0] > batchSize {
 				waiting.Add(1)
 				defer waiting.Add(-1)
@@ -176,7 +177,7 @@ func TestMailRemovedWhileLookingAhead_I06(t *testing.T) {
 			close(removed)
 		}
 	}, nil)
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, fetch: func(ctx context.Context, uids []uint32, receive func(uint32, io.Reader) error) error {
 			if slices.Contains(uids, vanished) {
@@ -234,11 +235,11 @@ func TestMarksWaitForTheConnection_I16(t *testing.T) {
 		}
 		return func() { users.Add(-1) }
 	}
-	door, _ := f.run(t, settings, func(ctx context.Context) (imap.MailSource, error) {
+	door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{
 			MailSource: source,
-			describe: func(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+			describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 				defer use()()
 				awaitNote(ctx, func() bool { return noted() >= uids[0]-1 })
 				return source.Describe(ctx, uids)
@@ -294,7 +295,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 	s.mail[7] = append(message(7), make([]byte, limit)...)
 	var commands, large atomic.Int32
-	f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{
 			MailSource: source,

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -29,7 +31,7 @@ func (f *fixture) session(tb testing.TB, e schemas.Event, fact schemas.MessageRe
 
 func (f *fixture) append(tb testing.TB, subject, kind string, body []byte) {
 	tb.Helper()
-	message, err := cloudevents.Encode(subject, &schemas.Event{
+	message, err := binding.Encode(subject, &schemas.Event{
 		ID: "test", Source: "/podium/test", Type: kind, Time: time.Now().UTC(), DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	if err == nil {
@@ -48,7 +50,7 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			if found, err := cloudevents.Decode(message); err != nil || found.ID != e.ID {
+			if found, err := binding.Decode(message); err != nil || found.ID != e.ID {
 				continue
 			}
 			body, err := schemas.Marshal(schemas.Quarantined{
@@ -65,19 +67,19 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 	tb.Fatalf("event %s is not on the ledger", e.ID)
 }
 
-func (f *fixture) audit(tb testing.TB, config imap.Config, source imap.MailSource) *imap.Audit {
+func (f *fixture) audit(tb testing.TB, config imap.Config, source connection.MailSource) *audit.Report {
 	tb.Helper()
-	report, err := imap.Reconcile(tb.Context(), config, f.core, source)
+	report, err := audit.Reconcile(tb.Context(), config.Config, f.core, source)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return report
 }
 
-func outcomes(report *imap.Audit) string {
-	return fmt.Sprintf("run %d ignored %d quarantined %d failed %d pending %d, of %d", report.Count(imap.OutcomeRun),
-		report.Count(imap.OutcomeIgnored), report.Count(imap.OutcomeQuarantined), report.Count(imap.OutcomeFailed),
-		report.Count(imap.OutcomePending), report.Messages)
+func outcomes(report *audit.Report) string {
+	return fmt.Sprintf("run %d ignored %d quarantined %d failed %d pending %d, of %d", report.Count(audit.OutcomeRun),
+		report.Count(audit.OutcomeIgnored), report.Count(audit.OutcomeQuarantined), report.Count(audit.OutcomeFailed),
+		report.Count(audit.OutcomePending), report.Messages)
 }
 
 // TestAuditAccountsForEveryMessageOnce_I13: whatever becomes of a mail, it stands
@@ -151,7 +153,7 @@ func TestAuditFindsWhatIsMissing_I13(t *testing.T) {
 	s.locked(func() { s.unlisted[2], s.vanish[5], s.mail[5] = false, false, message(5) })
 	source, _ := s.dial(t.Context())
 	report := f.audit(t, config("localhost", 1), source)
-	want := []imap.Gap{{Kind: imap.GapUnknown, First: 2, Last: 2}, {Kind: imap.GapReturned, First: 5, Last: 5}}
+	want := []audit.Gap{{Kind: audit.GapUnknown, First: 2, Last: 2}, {Kind: audit.GapReturned, First: 5, Last: 5}}
 	if len(report.Gaps) != 2 {
 		t.Fatalf("gaps %+v", report.Gaps)
 	}
@@ -171,7 +173,7 @@ func TestAuditFindsWhatIsMissing_I13(t *testing.T) {
 		t.Fatal(err)
 	}
 	report = lost.audit(t, config("localhost", 1), nil)
-	if len(report.Gaps) != 3 || report.Gaps[0].Kind != imap.GapEventMissing || report.Gaps[1].First != 3 || report.Gaps[1].Last != 4 {
+	if len(report.Gaps) != 3 || report.Gaps[0].Kind != audit.GapEventMissing || report.Gaps[1].First != 3 || report.Gaps[1].Last != 4 {
 		t.Errorf("gaps %+v", report.Gaps)
 	}
 }
@@ -206,7 +208,7 @@ func TestAuditOfAMailboxThatWasNeverRead_I13(t *testing.T) {
 	s, f := newScript(), newFixture()
 	s.deliver(message(1))
 	source, _ := s.dial(t.Context())
-	if report := f.audit(t, config("localhost", 1), source); !report.Clean() || report.Count(imap.OutcomePending) != 1 {
+	if report := f.audit(t, config("localhost", 1), source); !report.Clean() || report.Count(audit.OutcomePending) != 1 {
 		t.Errorf("%+v", report)
 	}
 	if report := f.audit(t, config("localhost", 1), nil); !report.Clean() || report.Messages != 0 {
@@ -230,7 +232,7 @@ func TestAuditAfterUIDValidityChanged_I04(t *testing.T) {
 	stop()
 	s.locked(func() { s.validity = 8 })
 	source, _ := s.dial(t.Context())
-	if report := f.audit(t, config("localhost", 1), source); !report.Clean() || report.Count(imap.OutcomePending) != 10 || report.UIDValidity != 7 {
+	if report := f.audit(t, config("localhost", 1), source); !report.Clean() || report.Count(audit.OutcomePending) != 10 || report.UIDValidity != 7 {
 		t.Errorf("%s; %+v", outcomes(report), report)
 	}
 	door, stop = f.run(t, config("localhost", 1), s.dial)
@@ -238,7 +240,7 @@ func TestAuditAfterUIDValidityChanged_I04(t *testing.T) {
 	stop()
 	f.none(t)
 	report := f.audit(t, config("localhost", 1), source)
-	if !report.Clean() || report.Count(imap.OutcomeIgnored) != 5 || report.Messages != 5 || report.Earlier != 5 || report.UIDValidity != 8 {
+	if !report.Clean() || report.Count(audit.OutcomeIgnored) != 5 || report.Messages != 5 || report.Earlier != 5 || report.UIDValidity != 8 {
 		t.Errorf("%s; %+v", outcomes(report), report)
 	}
 }

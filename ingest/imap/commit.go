@@ -18,7 +18,7 @@ func (s *session) commit(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitDeadline)
 	defer cancel()
 	s.flushed = false
-	if err := s.ledger.commit(bounded); err != nil {
+	if err := s.ledger.Commit(bounded); err != nil {
 		return fmt.Errorf("%w: %w", errLedger, err)
 	}
 	return s.flush(ctx)

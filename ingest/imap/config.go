@@ -2,58 +2,24 @@ package imap
 
 import (
 	"cmp"
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
+	"podium/ingest/imap/connection"
 	"podium/ingest/mime/text"
 	"podium/ingest/mime/trust"
-)
-
-// Security says how a connection is protected.
-type Security string
-
-// The kinds of protection.
-const (
-	SecurityTLS      Security = "tls"      // from the first byte (RFC 8314)
-	SecurityStartTLS Security = "starttls" // STARTTLS before the credentials
-	SecurityNone     Security = "none"     // on loopback, or where Plaintext allows it
 )
 
 // A Config describes one mailbox of one account. The zero value of a field
 // means its default.
 type Config struct {
-	Account string // the name of the account in the configuration; it stands in event ids
+	connection.Config // how the mailbox is reached
+
 	Profile string // the profile of the events
-
-	Host     string
-	Port     int      // default 993, or 143 without SecurityTLS
-	Security Security // default SecurityTLS
-	// Plaintext reports to which addresses SecurityNone may go, credentials included. It is
-	// asked for the one that is connected to, whatever its name was resolved to before.
-	// Default: those of this machine.
-	Plaintext func(netip.Addr) bool
-	TLS       *tls.Config // default: the system's certificates
-
-	Username string
-	Password func(ctx context.Context) (string, error) // asked at every connection
-	// Token, when it is set, stands in for Password: an access token of OAuth 2 and
-	// when it ends, before which the connection is replaced; zero is never. An error
-	// that is ErrAuthentication is the refusal to give one.
-	Token func(ctx context.Context) (token string, expires time.Time, err error)
-	// Discard is told a token that the server has refused; nil is nobody.
-	Discard func(token string)
-	Mailbox string // default INBOX
-	// ReadOnly opens the mailbox so that nothing can be changed in it (EXAMINE).
-	// A door needs it open for writing only to flag and to move.
-	ReadOnly bool
-	After    After // what is done with mail that was dealt with
+	After   After  // what is done with mail that was dealt with
 
 	// Since, at first contact, is how old mail may be to be taken, by its
 	// INTERNALDATE; the zero time takes nothing that is there already.
@@ -85,18 +51,14 @@ type Config struct {
 	// Languages are those that quotations are known in. Default: text.DefaultLanguages.
 	Languages *text.Languages
 
-	PollInterval    time.Duration // between looks without trustworthy announcements; default 60 s
-	IdleReissue     time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)
-	Heartbeat       time.Duration // between signs of life that are asked for while waiting; default 25 s
-	AnswerDeadline  time.Duration // without a byte while an answer is due; default 30 s
-	CommandDeadline time.Duration // for one command as a whole; default 10 min
-	RetryAfter      time.Duration // before a message that could not be fetched is tried again; default 1 min
-	BackOffMin      time.Duration // default 1 s
-	BackOffMax      time.Duration // default 5 min
+	PollInterval time.Duration // between looks without trustworthy announcements; default 60 s
+	IdleReissue  time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)
+	RetryAfter   time.Duration // before a message that could not be fetched is tried again; default 1 min
+	BackOffMin   time.Duration // default 1 s
+	BackOffMax   time.Duration // default 5 min
 
 	MaxMessage int64  // bytes; of a larger message only the first MiB is taken; default 50 MiB
 	Spool      string // folder for messages under way; default the system's
-	Clock      func() time.Time
 }
 
 // Processing is what is done with a mail that was dealt with.
@@ -119,18 +81,7 @@ type After struct {
 
 // withDefaults returns a copy without zero values.
 func (c Config) withDefaults() Config {
-	if c.Security == "" {
-		c.Security = SecurityTLS
-	}
-	if c.Port == 0 {
-		c.Port = 143
-		if c.Security == SecurityTLS {
-			c.Port = 993
-		}
-	}
-	if c.Mailbox == "" {
-		c.Mailbox = "INBOX"
-	}
+	c.Config = c.Config.WithDefaults()
 	if c.After.Processed == "" {
 		c.After.Processed = ProcessingFlag
 	}
@@ -140,9 +91,6 @@ func (c Config) withDefaults() Config {
 	if c.MaxMessage == 0 {
 		c.MaxMessage = 50 << 20
 	}
-	if c.Clock == nil {
-		c.Clock = time.Now
-	}
 	for _, setting := range [...]struct {
 		value    *time.Duration
 		standard time.Duration
@@ -151,10 +99,7 @@ func (c Config) withDefaults() Config {
 		{&c.AlarmAfter, 15 * time.Minute},
 		{&c.StatusEvery, time.Minute},
 		{&c.PollInterval, time.Minute},
-		{&c.Heartbeat, 25 * time.Second},
 		{&c.IdleReissue, min(9*time.Minute, cmp.Or(c.AlarmAfter, 15*time.Minute)/5*3)}, // quiet is not silent
-		{&c.AnswerDeadline, 30 * time.Second},
-		{&c.CommandDeadline, 10 * time.Minute},
 		{&c.RetryAfter, time.Minute},
 		{&c.BackOffMin, time.Second},
 		{&c.BackOffMax, 5 * time.Minute},
@@ -194,9 +139,9 @@ func (c Config) validate() error {
 		found = append(found, fmt.Errorf("port %d is not between 1 and 65535", c.Port))
 	}
 	switch c.Security {
-	case SecurityTLS, SecurityStartTLS:
-	case SecurityNone:
-		if c.Plaintext == nil && !loopback(c.Host) {
+	case connection.SecurityTLS, connection.SecurityStartTLS:
+	case connection.SecurityNone:
+		if c.Cleartext == nil && !loopback(c.Host) {
 			found = append(found, errors.New("without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly"))
 		}
 	default:
@@ -213,8 +158,6 @@ func (c Config) validate() error {
 	}
 	return nil
 }
-
-func (c Config) address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
 
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {

@@ -1,6 +1,9 @@
 // Package imap is the mail door: each new mail of a mailbox becomes one
 // podium.email.received.v1 event on the ledger.
 //
+// How the mailbox is reached is the matter of connection, and how far it is and what
+// became of each message that of mailbox.
+//
 // Guarantees:
 //
 //   - No mail is lost: a mail is dealt with only when its event was stored, and
@@ -17,10 +20,10 @@
 //   - What the mail server is told survives a loss of power: the events are flushed
 //     before the mailbox ledger names them, and that before the flag or move. A
 //     mailbox ledger that is lost, or a part of it, is made again from the events:
-//     see meet and rebuild.
-//   - Every message is accounted for: the ledger keeps the fate of each UID, every
+//     see openWithoutLedger and rebuild.
+//   - Every message is accounted for: the ledger keeps the disposition of each UID, every
 //     cycle compares them with what the server has and takes what was missed, and
-//     Reconcile proves it against the events and the sessions' records.
+//     audit.Reconcile proves it against the events and the sessions' records.
 //   - No mail stops another: a mail that cannot be understood is archived and
 //     published as degraded or failed.
 //   - The mailbox is only read, but for a flag on mail that was dealt with, or its

@@ -15,11 +15,11 @@ import (
 
 	"podium/bus"
 	"podium/bus/intake"
+	"podium/cleartext"
+	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
-
-// doorName is this door's token in subjects.
-const doorName = "email"
 
 // renewPause is the least time between two connections that are replaced because
 // their tokens end.
@@ -39,7 +39,7 @@ type Dependencies struct {
 	Store  bus.Store // of bus.MailboxBucket
 	Log    zerolog.Logger
 	// Dial opens a connection; nil is the one over TCP that Config describes.
-	Dial func(ctx context.Context) (MailSource, error)
+	Dial func(ctx context.Context) (connection.MailSource, error)
 	Host *Host // shared by all doors to the same server; nil is one of its own
 	// Report is told the status now and then, and whenever health changes; nil is nobody.
 	Report func(Status)
@@ -55,7 +55,7 @@ type Door struct {
 
 	// careful asks for messages one by one, since the connection failed among
 	// several. Only the goroutine of Run uses it.
-	careful bool
+	singly bool
 	// checked is the UID up to which the mailbox was compared with the ledger.
 	checked uint32
 	// first is the first look at a mailbox without a ledger.
@@ -83,7 +83,9 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 		return nil, fmt.Errorf("mailbox of account %q: intake, core and store are required", config.Account)
 	}
 	if dependencies.Dial == nil {
-		dependencies.Dial = func(ctx context.Context) (MailSource, error) { return dial(ctx, config) }
+		dependencies.Dial = func(ctx context.Context) (connection.MailSource, error) {
+			return connection.Dial(ctx, config.Config)
+		}
 	}
 	if dependencies.Host == nil {
 		dependencies.Host = NewHost()
@@ -93,7 +95,7 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 	}
 	return &Door{
 		config: config, dependencies: dependencies, read: make(chan struct{}),
-		log:    dependencies.Log.With().Str("door", doorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
+		log:    dependencies.Log.With().Str("door", mailbox.DoorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
 		status: Status{Account: config.Account, Mailbox: config.Mailbox, Trust: TrustUnproven},
 	}, nil
 }
@@ -137,7 +139,7 @@ func (d *Door) Run(ctx context.Context) error {
 		now := d.config.Clock()
 		var wait time.Duration
 		switch {
-		case errors.Is(err, ErrAuthentication):
+		case errors.Is(err, connection.ErrAuthentication):
 			wait = d.dependencies.Host.deny(d.config.Username, now, d.config.BackOffMax)
 		case ours(err):
 			wait = own.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
@@ -181,24 +183,37 @@ func (d *Door) connection(ctx context.Context) (err error) {
 	return s.run(ctx)
 }
 
+// Connect opens a connection as a door with this configuration does. Close it.
+func Connect(ctx context.Context, config Config) (connection.MailSource, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	source, err := connection.Dial(ctx, config.Config)
+	if err != nil {
+		return nil, fmt.Errorf("account %q: %w", config.Account, err)
+	}
+	return source, nil
+}
+
 // problem describes an error without anything that a server or a mail said.
 func problem(err error) string {
 	const problemEnded = "the server ended the connection"
-	var answer *RefusedError
+	var answer *connection.RefusedError
 	var network *net.OpError
 	switch {
 	case err == nil:
 		return problemEnded
-	case errors.Is(err, ErrAuthentication):
-		return ErrAuthentication.Error()
-	case errors.Is(err, errToken):
-		return errToken.Error()
-	case errors.Is(err, ErrSilent):
-		return ErrSilent.Error()
-	case errors.Is(err, ErrPlaintext):
-		return ErrPlaintext.Error()
-	case errors.Is(err, ErrTruncated):
-		return ErrTruncated.Error()
+	case errors.Is(err, connection.ErrAuthentication):
+		return connection.ErrAuthentication.Error()
+	case errors.Is(err, connection.ErrToken):
+		return connection.ErrToken.Error()
+	case errors.Is(err, connection.ErrSilent):
+		return connection.ErrSilent.Error()
+	case errors.Is(err, cleartext.ErrForbidden):
+		return cleartext.ErrForbidden.Error()
+	case errors.Is(err, connection.ErrTruncated):
+		return connection.ErrTruncated.Error()
 	case errors.As(err, &answer):
 		return answer.Error()
 	case errors.Is(err, bus.ErrConflict):

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -121,7 +123,7 @@ func TestCanaryGoesTheWholeWay_I13(t *testing.T) {
 	stop()
 	f.none(t)
 	report := f.audit(t, settings, nil)
-	if !report.Clean() || report.Messages != 1 || report.Tallies[0] != (imap.Tally{Outcome: imap.OutcomeIgnored, Reason: "canary", Messages: 1}) {
+	if !report.Clean() || report.Messages != 1 || report.Tallies[0] != (audit.Tally{Outcome: audit.OutcomeIgnored, Reason: "canary", Messages: 1}) {
 		t.Errorf("audit %+v", report)
 	}
 }
@@ -212,7 +214,7 @@ func TestTokensOnARealServer_I14(t *testing.T) {
 			stop()
 			token.Store("revoked")
 			door, _ := f.run(t, settings, nil)
-			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == imap.ErrAuthentication.Error() })
+			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == connection.ErrAuthentication.Error() })
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -152,7 +153,7 @@ func TestHalfOpenConnectionIsNoticed_I09(t *testing.T) {
 	connected(t, door)
 	between.setSilent(true)
 	server.Deliver(t, message(1))
-	eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, imap.ErrSilent.Error()) })
+	eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
 	between.setSilent(false)
 	if _, mail := f.next(t); mail.UID != 1 {
 		t.Errorf("UID %d", mail.UID)
@@ -320,7 +321,7 @@ func TestWrongPasswordIsNoNetworkFailure_I12(t *testing.T) {
 	settings.Username = "intruder"
 	settings.BackOffMax = time.Hour
 	door, _ := f.run(t, settings, nil)
-	eventually(t, "the refusal shows", func() bool { return door.Status().Problem == imap.ErrAuthentication.Error() })
+	eventually(t, "the refusal shows", func() bool { return door.Status().Problem == connection.ErrAuthentication.Error() })
 	if door.Status().Connected {
 		t.Error("it is called connected")
 	}

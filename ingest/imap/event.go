@@ -2,8 +2,6 @@ package imap
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/ingest/imap/mailbox"
 	"podium/ingest/mime"
 	"podium/ingest/mime/structure"
 	"podium/ingest/mime/trust"
@@ -66,10 +65,10 @@ func (s *session) isCanary(one *outcome) error {
 
 // knows tells whether a message was published under another UID.
 func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, error) {
-	if uid >= s.ledger.position.Backlog {
+	if uid >= s.ledger.Cursor.Backlog {
 		return false, nil
 	}
-	known, err := s.ledger.isKnown(ctx, one.content.sha256())
+	known, err := s.ledger.IsKnown(ctx, one.content.sha256())
 	s.door.incomplete = s.door.incomplete || errors.Is(err, bus.ErrNotFound) // the next session makes it again
 	return known, err
 }
@@ -102,7 +101,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		return nil, err
 	}
 	return &schemas.Event{
-		ID:     eventID(s.config.Account, s.config.Mailbox, mail.UIDValidity, mail.UID),
+		ID:     mailbox.EventID(s.config.Account, s.config.Mailbox, mail.UIDValidity, mail.UID),
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
@@ -131,13 +130,6 @@ func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sin
 	})
 	trust.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
 	return mail, err
-}
-
-// eventID is the identity of a message (RFC 9051, section 2.3.1.1): the same
-// message always has the same one.
-func eventID(account, mailbox string, uidValidity, uid uint32) string {
-	sum := sha256.Sum256([]byte(mailbox))
-	return fmt.Sprintf("imap:%s:%s:%d:%d", account, hex.EncodeToString(sum[:8]), uidValidity, uid)
 }
 
 // mailboxURL is the URL of the mailbox (RFC 5092), without credentials.

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"podium/ingest/imap/connection"
 )
 
 const (
@@ -31,7 +33,7 @@ type batch struct {
 type outcome struct {
 	kind      outcomeKind
 	reason    string // of outcomeFailed: stable English, for log and ledger
-	summary   Summary
+	summary   connection.Summary
 	content   *spool
 	truncated bool
 	canary    time.Time // when the door sent it to itself; zero for any other mail
@@ -78,7 +80,7 @@ func (b *batch) size() (bytes int64) {
 // A fetcher takes messages off the connection. Of the ledger it knows only what
 // does not change while it works, so that it may work while the ledger is written.
 type fetcher struct {
-	source  MailSource
+	source  connection.MailSource
 	config  Config
 	backlog uint32    // messages below this UID were there before us,
 	since   time.Time // and are wanted from then on
@@ -97,9 +99,9 @@ func (f fetcher) fetch(ctx context.Context, uids []uint32) *batch {
 	}
 	summaries, err := f.source.Describe(ctx, uids)
 	switch {
-	case refused(err) && b.alone:
+	case connection.Refused(err) && b.alone:
 		b.outcomes[uids[0]] = &outcome{kind: outcomeFailed, reason: problem(err)}
-	case refused(err):
+	case connection.Refused(err):
 		f.oneByOne(ctx, b)
 	case err != nil:
 		b.err = err
@@ -126,8 +128,8 @@ func (f fetcher) oneByOne(ctx context.Context, b *batch) {
 
 // described gets messages of which the server has told the sizes. A large one is
 // a batch of its own, so that what is held at once has a limit.
-func (f fetcher) described(ctx context.Context, b *batch, summaries []Summary) error {
-	byUID := make(map[uint32]Summary, len(summaries))
+func (f fetcher) described(ctx context.Context, b *batch, summaries []connection.Summary) error {
+	byUID := make(map[uint32]connection.Summary, len(summaries))
 	for _, summary := range summaries {
 		byUID[summary.UID] = summary
 	}
@@ -161,7 +163,7 @@ func (f fetcher) described(ctx context.Context, b *batch, summaries []Summary) e
 
 // tooOld tells whether mail that was there before us is older than what was
 // asked for. Mail of unknown age is not.
-func (f fetcher) tooOld(summary Summary) bool {
+func (f fetcher) tooOld(summary connection.Summary) bool {
 	return summary.UID < f.backlog && !summary.Received.IsZero() && summary.Received.Before(f.since)
 }
 
@@ -181,7 +183,7 @@ func (f fetcher) missing(ctx context.Context, uid uint32, outcomes map[uint32]*o
 
 // small fetches several messages with one command. When the server refuses
 // it, each is asked for alone.
-func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summary, outcomes map[uint32]*outcome) error {
+func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]connection.Summary, outcomes map[uint32]*outcome) error {
 	if len(uids) == 0 {
 		return nil
 	}
@@ -202,7 +204,7 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summ
 		outcomes[uid] = one
 		return nil
 	})
-	if err != nil && !refused(err) {
+	if err != nil && !connection.Refused(err) {
 		return err
 	}
 	for _, uid := range uids {
@@ -210,9 +212,9 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summ
 			continue
 		}
 		switch {
-		case refused(err) && len(uids) == 1:
+		case connection.Refused(err) && len(uids) == 1:
 			outcomes[uid] = &outcome{kind: outcomeFailed, reason: problem(err)}
-		case refused(err):
+		case connection.Refused(err):
 			if err := f.small(ctx, []uint32{uid}, byUID, outcomes); err != nil {
 				return err
 			}
@@ -227,7 +229,7 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]Summ
 
 // large fetches one message in pieces, and only the beginning of one that is too
 // large.
-func (f fetcher) large(ctx context.Context, summary Summary, outcomes map[uint32]*outcome) error {
+func (f fetcher) large(ctx context.Context, summary connection.Summary, outcomes map[uint32]*outcome) error {
 	one := &outcome{summary: summary, content: newSpool(f.config.Spool, summary.Size), truncated: summary.Size > f.config.MaxMessage}
 	limit := f.config.MaxMessage
 	if one.truncated {
@@ -235,7 +237,7 @@ func (f fetcher) large(ctx context.Context, summary Summary, outcomes map[uint32
 	}
 	err := f.source.FetchLarge(ctx, summary.UID, limit, one.content)
 	switch {
-	case refused(err):
+	case connection.Refused(err):
 		outcomes[summary.UID] = &outcome{kind: outcomeFailed, reason: problem(err)}
 		return one.content.close()
 	case err != nil:
@@ -250,11 +252,11 @@ func (f fetcher) large(ctx context.Context, summary Summary, outcomes map[uint32
 // cutShort tells whether a message ended between two pieces, before its size: then
 // the server had no more of it to give, since somebody removed it meanwhile. Sizes
 // that a server guesses end inside a piece.
-func cutShort(size, announced int64) bool { return size < announced && size%chunkSize == 0 }
+func cutShort(size, announced int64) bool { return size < announced && size%connection.ChunkSize == 0 }
 
 // undescribed fetches a message without asking what the server says of it.
 func (f fetcher) undescribed(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
-	unknown := Summary{UID: uid} // of unknown size, date and flags
+	unknown := connection.Summary{UID: uid} // of unknown size, date and flags
 	if err := f.large(ctx, unknown, outcomes); err != nil || outcomes[uid] == nil || outcomes[uid].content == nil {
 		return err
 	}

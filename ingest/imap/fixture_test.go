@@ -17,6 +17,7 @@ import (
 	busintake "podium/bus/intake"
 	"podium/bus/memory"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
@@ -174,18 +175,20 @@ func (l *lines) String() string {
 // config is a mailbox that a test waits for with little patience.
 func config(host string, port int) imap.Config {
 	return imap.Config{
-		Account: account, Profile: profile, Host: host, Port: port, Security: imap.SecurityNone,
-		Username:     dovecot.Username,
-		Password:     func(context.Context) (string, error) { return dovecot.Password, nil },
-		PollInterval: 200 * time.Millisecond, IdleReissue: time.Minute,
-		AnswerDeadline: 10 * time.Second, RetryAfter: 10 * time.Millisecond,
+		Config: connection.Config{
+			Account: account, Host: host, Port: port, Security: connection.SecurityNone,
+			Username:       dovecot.Username,
+			Password:       func(context.Context) (string, error) { return dovecot.Password, nil },
+			AnswerDeadline: 10 * time.Second,
+		},
+		Profile: profile, PollInterval: 200 * time.Millisecond, IdleReissue: time.Minute, RetryAfter: 10 * time.Millisecond,
 		BackOffMin: 10 * time.Millisecond, BackOffMax: 50 * time.Millisecond,
 		Since: time.Unix(0, 0),
 	}
 }
 
 // run starts a door and stops it when the test, or stop, ends it.
-func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (imap.MailSource, error)) (door *imap.Door, stop func()) {
+func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (connection.MailSource, error)) (door *imap.Door, stop func()) {
 	tb.Helper()
 	door, err := imap.New(config, imap.Dependencies{
 		Intake: f.intake, Core: f.ledger(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,

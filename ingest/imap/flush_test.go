@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -47,7 +48,7 @@ func (s *steps) since(at int) []string {
 
 // marked notes what the mail server is told.
 type marked struct {
-	imap.MailSource
+	connection.MailSource
 	steps *steps
 }
 
@@ -64,7 +65,7 @@ func (m marked) Move(ctx context.Context, uids []uint32, folder string) error {
 }
 
 // stepping is a fixture whose steps are noted, and how its doors connect.
-func stepping(s *script) (*fixture, *steps, func(context.Context) (imap.MailSource, error)) {
+func stepping(s *script) (*fixture, *steps, func(context.Context) (connection.MailSource, error)) {
 	f, noted := newFixture(), &steps{fail: map[int]bool{}}
 	f.flush = noted.flush
 	f.store.written = func() { noted.did("entry") }
@@ -73,7 +74,7 @@ func stepping(s *script) (*fixture, *steps, func(context.Context) (imap.MailSour
 			noted.did("event")
 		}
 	}, nil)
-	return f, noted, func(ctx context.Context) (imap.MailSource, error) {
+	return f, noted, func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return marked{source, noted}, err
 	}

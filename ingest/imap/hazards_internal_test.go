@@ -9,23 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	goimap "github.com/emersion/go-imap/v2"
 )
-
-// TestSearchThatAnswersInOtherNumbers_I05: an answer without UIDs is an error; to
-// take it for nothing would leave mail where it is, and call that complete.
-func TestSearchThatAnswersInOtherNumbers_I05(t *testing.T) {
-	t.Parallel()
-	if uids, err := expand(goimap.SeqSetNum(1, 2), 1, 9); err == nil {
-		t.Errorf("sequence numbers are taken for %v", uids)
-	}
-	for _, nothing := range []goimap.NumSet{nil, goimap.UIDSet(nil), goimap.UIDSet{}, goimap.SeqSet(nil)} {
-		if uids, err := expand(nothing, 1, 9); len(uids) != 0 || err != nil {
-			t.Errorf("%T: %v, %v", nothing, uids, err)
-		}
-	}
-}
 
 // TestLateCanaryProvesNothing_I13: the arrival of an earlier one does not end the
 // alarm for the newest.
@@ -58,22 +42,6 @@ func TestLateCanaryProvesNothing_I13(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// TestClockThatWasAhead: a message that is to be tried again at a time far in the
-// future, since the clock was wrong when that was noted, is tried now.
-func TestClockThatWasAhead(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
-	p := position{Open: []openUID{
-		{UID: 1, Due: now.AddDate(4, 0, 0)},
-		{UID: 2, Due: now.Add(30 * time.Minute)},
-		{UID: 3, Due: now.Add(-time.Minute)},
-	}}
-	uids, next := p.due(now, longestWait(time.Minute))
-	if len(uids) != 2 || uids[0] != 1 || uids[1] != 3 || !next.Equal(now.Add(30*time.Minute)) {
-		t.Errorf("due %v, next %v", uids, next)
-	}
 }
 
 // TestSpoolLeavesNothingBehind: a process that is killed leaves no mail in the

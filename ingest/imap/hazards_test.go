@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
+	"podium/ingest/imap/connection"
 )
 
 // changed is a connection on which one method behaves otherwise.
 type changed struct {
-	imap.MailSource
+	connection.MailSource
 	search     func(ctx context.Context, from, last uint32) ([]uint32, error)
-	describe   func(ctx context.Context, uids []uint32) ([]imap.Summary, error)
+	describe   func(ctx context.Context, uids []uint32) ([]connection.Summary, error)
 	fetch      func(ctx context.Context, uids []uint32, receive func(uint32, io.Reader) error) error
 	fetchLarge func(ctx context.Context, uid uint32, limit int64, w io.Writer) error
 	move       func(ctx context.Context, uids []uint32, folder string) error
@@ -44,7 +46,7 @@ func (c *changed) Search(ctx context.Context, from, last uint32) ([]uint32, erro
 	return c.MailSource.Search(ctx, from, last)
 }
 
-func (c *changed) Describe(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+func (c *changed) Describe(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 	if c.describe != nil {
 		return c.describe(ctx, uids)
 	}
@@ -112,7 +114,7 @@ func TestUIDsLikeTimeStamps_I07(t *testing.T) {
 			searches := 0
 			settings := config("localhost", 1)
 			settings.Since = since
-			door, _ := f.run(t, settings, func(ctx context.Context) (imap.MailSource, error) {
+			door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 				source, err := s.dial(ctx)
 				return &changed{MailSource: source, search: func(ctx context.Context, from, last uint32) ([]uint32, error) {
 					mu.Lock()
@@ -167,7 +169,7 @@ func TestLargeMailThatIsRemovedOnTheWay_I06(t *testing.T) {
 			uid := s.deliver(large)
 			s.deliver(message(2))
 			hiccups := 1
-			door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+			door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 				source, err := s.dial(ctx)
 				return &changed{MailSource: source, fetchLarge: func(ctx context.Context, uid uint32, limit int64, w io.Writer) error {
 					if hiccups == 0 {
@@ -203,9 +205,9 @@ func TestMailThatCannotBeDescribed_I15(t *testing.T) {
 	for number := range 3 {
 		s.deliver(message(number + 1))
 	}
-	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
-		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]imap.Summary, error) {
+		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			if slices.Contains(uids, 2) {
 				return nil, errBroken
 			}
@@ -322,7 +324,7 @@ func TestMoveOfMailThatIsGone_I16(t *testing.T) {
 	removed := false
 	s.deliver(message(1))
 	s.deliver(message(2))
-	f.run(t, settings, func(ctx context.Context) (imap.MailSource, error) {
+	f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, move: func(ctx context.Context, uids []uint32, folder string) error {
 			missing := false
@@ -334,7 +336,7 @@ func TestMoveOfMailThatIsGone_I16(t *testing.T) {
 				missing = slices.ContainsFunc(uids, func(uid uint32) bool { return s.mail[uid] == nil })
 			})
 			if missing {
-				return &imap.RefusedError{Command: "MOVE", Type: "NO"}
+				return &connection.RefusedError{Command: "MOVE", Type: "NO"}
 			}
 			return source.Move(ctx, uids, folder)
 		}}, err
@@ -355,7 +357,7 @@ func TestMoveOfMailThatIsGone_I16(t *testing.T) {
 func TestTokenThatEndsAtOnce_I14(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
-	_, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	_, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, renew: time.Now}, err
 	})
@@ -413,7 +415,7 @@ func TestAuditWithoutItsLedger_I13(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := f.audit(t, config("localhost", 1), source)
-	if len(report.Gaps) != 1 || report.Gaps[0].Kind != imap.GapLedgerMissing || report.Gaps[0].First != 2 || report.Gaps[0].Last != 2 || report.Gaps[0].Advice == "" {
+	if len(report.Gaps) != 1 || report.Gaps[0].Kind != audit.GapLedgerMissing || report.Gaps[0].First != 2 || report.Gaps[0].Last != 2 || report.Gaps[0].Advice == "" {
 		t.Errorf("%s, gaps %v", outcomes(report), report.Gaps)
 	}
 }

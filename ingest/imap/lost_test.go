@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
 )
 
 // lose removes entries from the store whose keys hold a text, as a loss of power may.
@@ -93,7 +94,7 @@ func TestLostLedgerIsNoFirstContact_I07(t *testing.T) {
 			f.takes(t, door, 9)
 			stop()
 			source, _ := s.dial(t.Context())
-			if report := f.audit(t, settings, source); !report.Clean() || report.Messages != 9 || report.Count(imap.OutcomeIgnored) != 3 {
+			if report := f.audit(t, settings, source); !report.Clean() || report.Messages != 9 || report.Count(audit.OutcomeIgnored) != 3 {
 				t.Errorf("audit %s, gaps %v", outcomes(report), report.Gaps)
 			}
 			if counts := f.position(t).Counts; counts.Published != 6 || counts.Old != 3 {
@@ -144,9 +145,9 @@ func TestLostLedgerAndNewUIDs_I04(t *testing.T) {
 	}
 }
 
-// TestLostFatesAreMadeAgain: a ledger that lacks a part of its fates is made whole, and
+// TestLostDispositionsAreMadeAgain: a ledger that lacks a part of its dispositions is made whole, and
 // loses nothing of the rest.
-func TestLostFatesAreMadeAgain_I13(t *testing.T) {
+func TestLostDispositionsAreMadeAgain_I13(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
 	settings := config("localhost", 1)
@@ -176,7 +177,7 @@ func TestLostFatesAreMadeAgain_I13(t *testing.T) {
 	stop()
 	f.none(t)
 	source, _ := s.dial(t.Context())
-	if report := f.audit(t, settings, source); !report.Clean() || report.Messages != old+5 || report.Count(imap.OutcomeIgnored) != old {
+	if report := f.audit(t, settings, source); !report.Clean() || report.Messages != old+5 || report.Count(audit.OutcomeIgnored) != old {
 		t.Errorf("audit %s, gaps %v", outcomes(report), report.Gaps)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/audit"
+	"podium/ingest/imap/connection"
 )
 
 // TestEveryMailboxHasItsOwnNumbers_I01: the same UID in two mailboxes is two messages.
@@ -71,7 +73,7 @@ func TestLooseUIDsAreRefused_I04(t *testing.T) {
 }
 
 // twice lists every message two times.
-type twice struct{ imap.MailSource }
+type twice struct{ connection.MailSource }
 
 // Search implements imap.MailSource.
 func (l twice) Search(ctx context.Context, from, last uint32) ([]uint32, error) {
@@ -85,7 +87,7 @@ func TestMessageThatIsFoundTwiceComesOnce_I05(t *testing.T) {
 	for number := range 3 {
 		s.deliver(message(number + 1))
 	}
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (imap.MailSource, error) {
+	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return twice{source}, err
 	})
@@ -129,7 +131,7 @@ func TestMailIsMoved_I16(t *testing.T) {
 	connected(t, door)
 	stop()
 	f.none(t)
-	if report := f.audit(t, settings, nil); !report.Clean() || report.Messages != 4 || report.Count(imap.OutcomeFailed) != 1 {
+	if report := f.audit(t, settings, nil); !report.Clean() || report.Messages != 4 || report.Count(audit.OutcomeFailed) != 1 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -160,7 +162,7 @@ func TestConnectionIsReplacedBeforeItsTokenEnds_I14(t *testing.T) {
 	settings := config("localhost", 1)
 	settings.BackOffMin, settings.BackOffMax = time.Hour, time.Hour
 	s.renewAt = time.Now().Add(100 * time.Millisecond)
-	door, _ := f.run(t, settings, func(ctx context.Context) (imap.MailSource, error) {
+	door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 		s.locked(func() {
 			if s.dialed > 0 {
 				s.renewAt = time.Time{}
@@ -190,19 +192,19 @@ func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
 	for _, mailbox := range []string{"A", "B", "C", "D", "E"} {
 		settings := config("localhost", 1)
 		settings.Mailbox, settings.BackOffMin, settings.BackOffMax = mailbox, time.Hour, time.Hour
-		failure := imap.ErrSilent
+		failure := connection.ErrSilent
 		if mailbox == "E" {
 			settings.Username, failure = "other", nil
 		}
 		good := newScript()
 		door, err := imap.New(settings, imap.Dependencies{
 			Intake: f.intake, Core: f.core, Store: f.store, Log: zerolog.New(io.Discard), Host: host,
-			Dial: func(ctx context.Context) (imap.MailSource, error) {
+			Dial: func(ctx context.Context) (connection.MailSource, error) {
 				mu.Lock()
 				dials[settings.Username]++
 				mu.Unlock()
 				if failure != nil {
-					return nil, fmt.Errorf("%w: %w", imap.ErrAuthentication, errors.New("refused"))
+					return nil, fmt.Errorf("%w: %w", connection.ErrAuthentication, errors.New("refused"))
 				}
 				return good.dial(ctx)
 			},
@@ -255,7 +257,7 @@ func TestFirstContactWithALargeMailbox_I07(t *testing.T) {
 		t.Errorf("the largest entry has %d bytes", f.store.largest)
 	}
 	source, _ := s.dial(t.Context())
-	if report := f.audit(t, settings, source); !report.Clean() || report.Count(imap.OutcomeIgnored) != messages || report.Messages != messages+1 {
+	if report := f.audit(t, settings, source); !report.Clean() || report.Count(audit.OutcomeIgnored) != messages || report.Messages != messages+1 {
 		t.Errorf("audit %s, %d gaps", outcomes(report), len(report.Gaps))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"podium/ingest/imap/connection"
 	"podium/ingest/mime"
 	"podium/ingest/mime/trust"
 	"podium/schemas"
@@ -25,7 +26,7 @@ type Preview struct {
 // LookAt reads the newest messages of a mailbox, the oldest of them first, as a
 // door would, and changes nothing: neither in the mailbox, which is to be open for
 // reading only, nor on the ledger. Attachments are measured and thrown away.
-func LookAt(ctx context.Context, config Config, source MailSource, newest int, see func(Preview) error) error {
+func LookAt(ctx context.Context, config Config, source connection.MailSource, newest int, see func(Preview) error) error {
 	config = config.withDefaults()
 	mailbox, err := source.Select(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func LookAt(ctx context.Context, config Config, source MailSource, newest int, s
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(summaries, func(a, b Summary) int { return int(int64(a.UID) - int64(b.UID)) })
+	slices.SortFunc(summaries, func(a, b connection.Summary) int { return int(int64(a.UID) - int64(b.UID)) })
 	for _, summary := range summaries {
 		preview, err := config.preview(ctx, source, mailbox, summary)
 		if err == nil {
@@ -53,8 +54,8 @@ func LookAt(ctx context.Context, config Config, source MailSource, newest int, s
 }
 
 // newestUIDs searches from the end, in windows that grow.
-func newestUIDs(ctx context.Context, source MailSource, next uint32, count int) ([]uint32, error) {
-	for width := uint64(searchWindow); ; width *= 2 {
+func newestUIDs(ctx context.Context, source connection.MailSource, next uint32, count int) ([]uint32, error) {
+	for width := uint64(connection.SearchWindow); ; width *= 2 {
 		from := uint32(1)
 		if uint64(next) > width {
 			from = next - uint32(width) //nolint:gosec // below next
@@ -66,7 +67,7 @@ func newestUIDs(ctx context.Context, source MailSource, next uint32, count int) 
 	}
 }
 
-func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox, summary Summary) (Preview, error) {
+func (c Config) preview(ctx context.Context, source connection.MailSource, mailbox connection.Mailbox, summary connection.Summary) (Preview, error) {
 	preview := Preview{UID: summary.UID}
 	content := newSpool(c.Spool, 0)
 	truncated := summary.Size > c.MaxMessage
@@ -75,7 +76,7 @@ func (c Config) preview(ctx context.Context, source MailSource, mailbox Mailbox,
 		limit = min(limit, largePrefix)
 	}
 	err := source.FetchLarge(ctx, summary.UID, limit, content)
-	var refusal *RefusedError
+	var refusal *connection.RefusedError
 	switch {
 	case errors.As(err, &refusal):
 		preview.Problem = refusal.Sentence()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
 
@@ -27,9 +29,9 @@ func (s *session) publish(ctx context.Context, b *batch) error {
 	for i, uid := range reached {
 		switch one := b.outcomes[uid]; one.kind {
 		case outcomeVanished:
-			s.ledger.settle(uid, fateVanished)
+			s.ledger.Settle(uid, mailbox.DispositionVanished)
 		case outcomeOld:
-			s.ledger.settle(uid, fateOld)
+			s.ledger.Settle(uid, mailbox.DispositionOld)
 		case outcomeFailed:
 			s.fail(uid, one.reason, false)
 		case outcomeFetched:
@@ -55,7 +57,7 @@ func (s *session) submit(ctx context.Context, prepared []*schemas.Event) ([]erro
 	if len(events) == 0 {
 		return failed, nil
 	}
-	for n, submitted := range s.door.dependencies.Intake.SubmitAll(ctx, doorName, events) {
+	for n, submitted := range s.door.dependencies.Intake.SubmitAll(ctx, mailbox.DoorName, events) {
 		failed[places[n]] = submitted.Err
 	}
 	return failed, s.flush(ctx)
@@ -63,30 +65,30 @@ func (s *session) submit(ctx context.Context, prepared []*schemas.Event) ([]erro
 
 // note keeps what became of a message that was fetched.
 func (s *session) note(uid uint32, one *outcome, published bool, err error) error {
-	p := &s.ledger.position
+	p := &s.ledger.Cursor
 	switch {
 	case !one.canary.IsZero():
-		s.ledger.settle(uid, fateCanary)
+		s.ledger.Settle(uid, mailbox.DispositionCanary)
 		p.Canaries = append(p.Canaries, uid)
 		s.door.canaryArrived(one.canary)
 		return nil
 	case !published:
-		s.ledger.settle(uid, fateKnown)
+		s.ledger.Settle(uid, mailbox.DispositionKnown)
 	case errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent):
 		s.fail(uid, "the ledger refuses its event", false)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w: %w", errLedger, err)
 	default:
-		s.ledger.remember(one.content.sha256())
-		s.ledger.settle(uid, fatePublished)
+		s.ledger.Remember(one.content.sha256())
+		s.ledger.Settle(uid, mailbox.DispositionPublished)
 	}
 	p.Unmarked = append(p.Unmarked, uid)
 	return nil
 }
 
 // received returns when a message came in, as the server says, or now.
-func (s *session) received(summary Summary) time.Time {
+func (s *session) received(summary connection.Summary) time.Time {
 	if summary.Received.IsZero() {
 		return s.config.Clock().UTC()
 	}

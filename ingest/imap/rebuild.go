@@ -27,19 +27,19 @@ func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
 	if err != nil {
 		return err
 	}
-	l, p := s.ledger, &s.ledger.position
+	l, p := s.ledger, &s.ledger.Cursor
 	lost := p.UIDValidity == 0
 	s.door.log.Error().Bool("lost_wholly", lost).Int("events", len(mails)).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the ledger of the mailbox was lost, or a part of it, and is made again from the events; mail without an event is taken")
 	if p.UIDValidity != s.mailbox.UIDValidity {
-		l.restart(s.mailbox.UIDValidity, next)
+		l.Restart(s.mailbox.UIDValidity, next)
 	}
 	if lost {
 		p.Since, p.Backlog = s.limits(mails, next)
 		p.Counts.Published = uint64(len(mails))
 	}
 	numbered := s.rememberAll(mails)
-	l.notePublished(numbered)
+	l.NotePublished(numbered)
 	if lost {
 		// What was not yet flagged or moved is among the newest two batches.
 		p.Unmarked = slices.Clone(numbered[max(0, len(numbered)-2*batchCount):])
@@ -52,7 +52,7 @@ func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
-	l.incomplete, s.door.incomplete = false, false
+	l.Incomplete, s.door.incomplete = false, false
 	return nil
 }
 
@@ -78,33 +78,19 @@ func (s *session) limits(mails []publishedMail, next uint32) (since time.Time, b
 // rememberAll remembers the bytes of all mails that have an event, those of earlier
 // UIDVALIDITYs first, and returns the UIDs of the others.
 func (s *session) rememberAll(mails []publishedMail) (uids []uint32) {
-	p := &s.ledger.position
-	p.Chunks, p.Recent, s.ledger.known = 0, nil, nil
+	p := &s.ledger.Cursor
+	s.ledger.Forget()
 	for i := range mails {
 		if mails[i].validity != p.UIDValidity {
-			s.ledger.remember(mails[i].sha256)
+			s.ledger.Remember(mails[i].sha256)
 		}
 	}
-	p.Before = p.remembered()
+	p.Before = p.Remembered()
 	for i := range mails {
 		if mails[i].validity == p.UIDValidity {
-			s.ledger.remember(mails[i].sha256)
+			s.ledger.Remember(mails[i].sha256)
 			uids = append(uids, mails[i].uid)
 		}
 	}
 	return uids
-}
-
-// notePublished notes messages, whose UIDs ascend, and has the next commit write all
-// fates and all that is remembered anew.
-func (l *mailboxLedger) notePublished(uids []uint32) {
-	var spans []span
-	for _, uid := range uids {
-		spans = appendFate(spans, span{first: uid, last: uid, fate: fatePublished})
-	}
-	for _, s := range spans {
-		l.fates = l.fates.set(s)
-	}
-	l.log, l.position.FateChunks = slices.Clone(l.fates), 0
-	l.storedLog, l.storedRecent = len(l.log), len(l.position.Recent)
 }

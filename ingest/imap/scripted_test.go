@@ -15,6 +15,7 @@ import (
 
 	"podium/bus"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -79,7 +80,7 @@ func (s *script) deliver(raw []byte) uint32 {
 	return uid
 }
 
-func (s *script) dial(context.Context) (imap.MailSource, error) {
+func (s *script) dial(context.Context) (connection.MailSource, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dialed++
@@ -94,10 +95,10 @@ type scripted struct {
 	broken bool
 }
 
-func (c *scripted) Select(context.Context) (imap.Mailbox, error) {
+func (c *scripted) Select(context.Context) (connection.Mailbox, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return imap.Mailbox{UIDValidity: c.validity, UIDNext: c.next, Announces: c.announces, NotSticky: c.loose, Flags: []string{`\Seen`}}, nil
+	return connection.Mailbox{UIDValidity: c.validity, UIDNext: c.next, Announces: c.announces, NotSticky: c.loose, Flags: []string{`\Seen`}}, nil
 }
 
 func (c *scripted) Search(_ context.Context, from, last uint32) ([]uint32, error) {
@@ -116,16 +117,16 @@ func (c *scripted) Search(_ context.Context, from, last uint32) ([]uint32, error
 	return uids, nil
 }
 
-func (c *scripted) Describe(_ context.Context, uids []uint32) ([]imap.Summary, error) {
+func (c *scripted) Describe(_ context.Context, uids []uint32) ([]connection.Summary, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var summaries []imap.Summary
+	var summaries []connection.Summary
 	for _, uid := range uids {
 		if c.vanish[uid] {
 			delete(c.mail, uid)
 		}
 		if raw, found := c.mail[uid]; found && !c.ghosts[uid] {
-			summaries = append(summaries, imap.Summary{UID: uid, Size: int64(len(raw)), Received: c.received[uid]})
+			summaries = append(summaries, connection.Summary{UID: uid, Size: int64(len(raw)), Received: c.received[uid]})
 		}
 	}
 	return summaries, nil
@@ -142,7 +143,7 @@ func (c *scripted) Fetch(_ context.Context, uids []uint32, receive func(uint32, 
 		case breaks:
 			return errBroken
 		case refuse:
-			return &imap.RefusedError{Command: "FETCH", Type: "NO", Code: "SERVERBUG"}
+			return &connection.RefusedError{Command: "FETCH", Type: "NO", Code: "SERVERBUG"}
 		}
 		if err := receive(uid, strings.NewReader(string(raw))); err != nil {
 			return err
@@ -162,7 +163,7 @@ func (c *scripted) Flag(_ context.Context, uids []uint32, flag string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.noFlags {
-		return &imap.RefusedError{Command: "STORE", Type: "NO"}
+		return &connection.RefusedError{Command: "STORE", Type: "NO"}
 	}
 	for _, uid := range uids {
 		c.flagged[uid] = flag
@@ -178,7 +179,7 @@ func (c *scripted) Move(_ context.Context, uids []uint32, folder string) error {
 		return errBroken
 	}
 	if _, exists := c.folders[folder]; !exists || c.noMove {
-		return &imap.RefusedError{Command: "MOVE", Type: "NO", Code: "TRYCREATE"}
+		return &connection.RefusedError{Command: "MOVE", Type: "NO", Code: "TRYCREATE"}
 	}
 	for _, uid := range uids {
 		if c.mail[uid] != nil {
@@ -193,7 +194,7 @@ func (c *scripted) Create(_ context.Context, folder string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.noMove {
-		return &imap.RefusedError{Command: "CREATE", Type: "NO"}
+		return &connection.RefusedError{Command: "CREATE", Type: "NO"}
 	}
 	c.folders[folder] = 0
 	return nil
@@ -534,14 +535,16 @@ func TestConfigIsCheckedAsAWhole(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
 	dependencies := imap.Dependencies{Intake: f.intake, Core: f.core, Store: f.store}
-	_, err := imap.New(imap.Config{Host: "mail.example.org", Security: imap.SecurityNone, IdleReissue: time.Hour}, dependencies)
+	_, err := imap.New(imap.Config{
+		Config: connection.Config{Host: "mail.example.org", Security: connection.SecurityNone}, IdleReissue: time.Hour,
+	}, dependencies)
 	for _, want := range []string{"account", "profile", "username", "password", "in the clear", "RFC 2177"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not speak of %s: %v", want, err)
 		}
 	}
 	settings := config("mail.example.org", 143)
-	settings.Plaintext = netip.Addr.IsPrivate
+	settings.Cleartext = netip.Addr.IsPrivate
 	if _, err := imap.New(settings, dependencies); err != nil {
 		t.Errorf("allowed explicitly: %v", err)
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"podium/ingest/imap/connection"
+	"podium/ingest/imap/mailbox"
 )
 
 // keyword marks mail that was dealt with, for people who look at the mailbox.
@@ -13,7 +16,7 @@ import (
 const keyword = "$PodiumIngested"
 
 const (
-	maxUnstored = 5_000 // spans of fates that one commit adds
+	maxUnstored = 5_000 // spans of dispositions that one commit adds
 	maxChecks   = 8     // searches of one comparison with the ledger, where mail is sparse
 )
 
@@ -28,9 +31,9 @@ var (
 type session struct {
 	door    *Door
 	config  Config
-	source  MailSource
-	mailbox Mailbox
-	ledger  *mailboxLedger
+	source  connection.MailSource
+	mailbox connection.Mailbox
+	ledger  *mailbox.Ledger
 	flag    string // set on mail that was dealt with; "" is none
 	trust   Trust
 	// How many changes were announced before the newest search, and after it.
@@ -40,48 +43,48 @@ type session struct {
 	// flushed says that what the ledger says survives a loss of power.
 	flushed bool
 	// stuck names mailboxes that took no mail on this connection.
-	stuck map[string]bool
+	refusedFolders map[string]bool
 }
 
 // openSession opens the mailbox and brings its ledger in line with it.
-func openSession(ctx context.Context, door *Door, source MailSource) (*session, error) {
-	mailbox, err := source.Select(ctx)
+func openSession(ctx context.Context, door *Door, source connection.MailSource) (*session, error) {
+	selected, err := source.Select(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if mailbox.UIDValidity == 0 {
+	if selected.UIDValidity == 0 {
 		return nil, errUIDValidity
 	}
-	if mailbox.NotSticky {
+	if selected.NotSticky {
 		return nil, errNotSticky
 	}
-	ledger, found, err := openLedger(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
+	ledger, found, err := mailbox.Open(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
 	}
 	s := &session{
-		door: door, config: door.config, source: source, mailbox: mailbox, ledger: ledger,
-		flag: chooseFlag(mailbox.Flags, door.config.After.Processed), trust: door.Status().Trust, stuck: map[string]bool{},
+		door: door, config: door.config, source: source, mailbox: selected, ledger: ledger,
+		flag: chooseFlag(selected.Flags, door.config.After.Processed), trust: door.Status().Trust, refusedFolders: map[string]bool{},
 	}
-	if !mailbox.Announces {
+	if !selected.Announces {
 		s.trust = TrustNone
 	} else if s.trust == "" {
 		s.trust = TrustUnproven
 	}
 	switch {
 	case !found:
-		err = s.meet(ctx)
-	case ledger.incomplete || door.incomplete:
+		err = s.openWithoutLedger(ctx)
+	case ledger.Incomplete || door.incomplete:
 		err = s.complete(ctx)
-	case ledger.position.UIDValidity != mailbox.UIDValidity:
-		err = s.renumber(ctx)
+	case ledger.Cursor.UIDValidity != selected.UIDValidity:
+		err = s.resync(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	door.update(func(status *Status) {
 		status.Connected, status.Trust, status.Problem = true, s.trust, ""
-		status.Rebuilt = ledger.position.Rebuilt
+		status.Rebuilt = ledger.Cursor.Rebuilt
 	})
 	return s, nil
 }
@@ -104,19 +107,19 @@ func (s *session) run(ctx context.Context) error {
 		announced := s.announced
 		found, all, err := s.catchUp(ctx)
 		if err == nil {
-			err = s.check(ctx)
+			err = s.findGaps(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		if !first { // what came before the connection was not to be announced on it
-			s.learn(found, s.heard != announced)
+			s.updateTrust(found, s.heard != announced)
 		}
 		s.door.update(func(status *Status) { status.Trust = s.trust })
 		if all {
 			s.door.succeeded(s.config.Clock())
 		}
-		if err := s.source.Wait(ctx, s.patience()); err != nil {
+		if err := s.source.Wait(ctx, s.idleLimit()); err != nil {
 			return err
 		}
 		if s.timeLeft() <= 0 {
@@ -134,8 +137,8 @@ func (s *session) timeLeft() time.Duration {
 	return renew.Sub(s.config.Clock())
 }
 
-// learn compares what was found with what was announced.
-func (s *session) learn(found int, announced bool) {
+// updateTrust compares what was found with what was announced.
+func (s *session) updateTrust(found int, announced bool) {
 	switch {
 	case !s.mailbox.Announces || found == 0:
 	case announced:
@@ -146,14 +149,14 @@ func (s *session) learn(found int, announced bool) {
 	}
 }
 
-// patience returns how long to wait for an announcement.
-func (s *session) patience() time.Duration {
+// idleLimit returns how long to wait for an announcement.
+func (s *session) idleLimit() time.Duration {
 	wait := s.config.PollInterval*4/5 + jitter(s.config.PollInterval*2/5)
 	if s.trust == TrustPush {
 		wait = s.config.IdleReissue
 	}
 	now := s.config.Clock()
-	if _, next := s.ledger.position.due(now, longestWait(s.config.RetryAfter)); !next.IsZero() {
+	if _, next := s.ledger.Cursor.Due(now, mailbox.LongestWait(s.config.RetryAfter)); !next.IsZero() {
 		wait = min(wait, next.Sub(now))
 	}
 	return max(min(wait, s.timeLeft()), 0)
@@ -162,20 +165,20 @@ func (s *session) patience() time.Duration {
 // catchUp deals with everything that the server has, and returns how many new
 // messages there were, and whether all of them were dealt with.
 func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) {
-	if err := s.mark(ctx); err != nil {
+	if err := s.flagProcessed(ctx); err != nil {
 		return 0, false, err
 	}
-	p := &s.ledger.position
-	again, _ := p.due(s.config.Clock(), longestWait(s.config.RetryAfter))
+	p := &s.ledger.Cursor
+	again, _ := p.Due(s.config.Clock(), mailbox.LongestWait(s.config.RetryAfter))
 	for _, uid := range again {
-		if err := s.take(ctx, uid); err != nil {
+		if err := s.ingestOne(ctx, uid); err != nil {
 			return 0, false, err
 		}
 	}
 	if p.LowWater == 1<<32-1 {
 		return 0, true, nil
 	}
-	if found, all, err = s.takeBacklog(ctx); err != nil || !all {
+	if found, all, err = s.ingestBacklog(ctx); err != nil || !all {
 		return found, all, err
 	}
 	s.announced = s.source.Announcements()
@@ -189,25 +192,25 @@ func (s *session) catchUp(ctx context.Context) (found int, all bool, err error) 
 		newest = max(newest, uid)
 	}
 	fresh = slices.DeleteFunc(fresh, s.accounted)
-	if all, err = s.takeAll(ctx, fresh); err == nil && all {
+	if all, err = s.ingestAll(ctx, fresh); err == nil && all {
 		p.LowWater = max(p.LowWater, newest)
 	}
 	return found + len(fresh), all, err
 }
 
-// takeBacklog deals with a large part of a mailbox in windows, so that no answer
+// ingestBacklog deals with a large part of a mailbox in windows, so that no answer
 // to a search lists millions.
-func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err error) {
-	p := &s.ledger.position
-	for w := newWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), searchWindow); w.left() >= searchWindow; {
-		uids, last, err := w.search(ctx, s.source)
+func (s *session) ingestBacklog(ctx context.Context) (found int, all bool, err error) {
+	p := &s.ledger.Cursor
+	for w := connection.NewWindow(uint64(p.LowWater)+1, uint64(s.mailbox.UIDNext), connection.SearchWindow); w.Left() >= connection.SearchWindow; {
+		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
 			return found, false, err
 		}
 		s.behind = int(s.mailbox.UIDNext - 1 - last)
 		uids = slices.DeleteFunc(uids, s.accounted)
 		found += len(uids)
-		if all, err := s.takeAll(ctx, uids); err != nil || !all {
+		if all, err := s.ingestAll(ctx, uids); err != nil || !all {
 			return found, false, err
 		}
 		p.LowWater = max(p.LowWater, last) // below UIDNEXT nothing can come any more
@@ -216,50 +219,50 @@ func (s *session) takeBacklog(ctx context.Context) (found int, all bool, err err
 	return found, true, nil
 }
 
-func (s *session) lag(fresh int) {
-	p := &s.ledger.position
+func (s *session) reportLag(fresh int) {
+	p := &s.ledger.Cursor
 	s.door.update(func(status *Status) {
 		status.Lag, status.Failed = fresh+s.behind+len(p.Open), int(p.Passed) //nolint:gosec // far below
 		status.Published, status.Recovered = p.Counts.Published, p.Counts.Recovered
 	})
 }
 
-// check compares what the server has with what the ledger accounts for: of a
+// findGaps compares what the server has with what the ledger accounts for: of a
 // large mailbox a window at a time. A message below the low water mark without a
-// fate, or one that had vanished and is there again, is a gap; it is taken now.
-func (s *session) check(ctx context.Context) error {
-	low := s.ledger.position.LowWater
+// disposition, or one that had vanished and is there again, is a gap; it is taken now.
+func (s *session) findGaps(ctx context.Context) error {
+	low := s.ledger.Cursor.LowWater
 	if s.door.checked >= low {
 		s.door.checked = 0
 	}
 	if low == 0 {
 		return nil
 	}
-	w := newWindow(uint64(s.door.checked)+1, uint64(low)+1, searchWindow)
-	w.size = max(w.size, s.door.checkSize)
-	for checks, compared := 0, 0; checks < maxChecks && compared < searchWindow/4 && w.left() > 0; checks++ {
-		uids, last, err := w.search(ctx, s.source)
+	w := connection.NewWindow(uint64(s.door.checked)+1, uint64(low)+1, connection.SearchWindow)
+	w.Size = max(w.Size, s.door.checkSize)
+	for checks, compared := 0, 0; checks < maxChecks && compared < connection.SearchWindow/4 && w.Left() > 0; checks++ {
+		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
 			return err
 		}
 		compared += len(uids)
-		if all, err := s.takeGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
+		if all, err := s.ingestGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
 			return err
 		}
-		s.door.checked, s.door.checkSize = last, w.size
+		s.door.checked, s.door.checkSize = last, w.Size
 	}
 	return nil
 }
 
-// takeGaps takes messages that nothing accounts for. It returns false as takeAll does.
-func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
+// ingestGaps takes messages that nothing accounts for. It returns false as ingestAll does.
+func (s *session) ingestGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
 	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
 	if len(gaps) == 0 {
 		return true, nil
 	}
 	s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
-	if all, err = s.takeAll(ctx, gaps); err == nil && all {
+	if all, err = s.ingestAll(ctx, gaps); err == nil && all {
 		s.door.update(func(status *Status) { status.Gaps = 0 })
 	}
 	return all, err
@@ -267,6 +270,6 @@ func (s *session) takeGaps(ctx context.Context, gaps []uint32) (all bool, err er
 
 // accounted tells whether the ledger says what became of a message that is there.
 func (s *session) accounted(uid uint32) bool {
-	kind := s.ledger.fates.of(uid)
-	return kind != fateNone && kind != fateVanished || s.ledger.position.isOpen(uid)
+	kind := s.ledger.Dispositions.Of(uid)
+	return kind != mailbox.DispositionNone && kind != mailbox.DispositionVanished || s.ledger.Cursor.IsOpen(uid)
 }

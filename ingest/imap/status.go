@@ -92,7 +92,7 @@ func (d *Door) watch(ctx context.Context) {
 	var reported time.Time
 	healthy := true
 	for {
-		status, now := d.judge(), d.config.Clock()
+		status, now := d.evaluate(), d.config.Clock()
 		if status.Healthy() != healthy || now.Sub(reported) >= d.config.StatusEvery {
 			healthy, reported = status.Healthy(), now
 			d.dependencies.Report(status)
@@ -105,8 +105,8 @@ func (d *Door) watch(ctx context.Context) {
 	}
 }
 
-// judge looks at how long nothing has succeeded.
-func (d *Door) judge() Status {
+// evaluate looks at how long nothing has succeeded.
+func (d *Door) evaluate() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := &d.status, d.config.Clock()

@@ -12,6 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/intake"
 	"podium/bus/memory"
+	"podium/ingest/imap/connection"
 )
 
 func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
@@ -20,7 +21,7 @@ func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
 	config.Account, config.Profile, config.Host, config.Username = "a", "p", "localhost", "u"
 	config.Password = func(context.Context) (string, error) { return "", nil }
 	dependencies.Intake, dependencies.Core, dependencies.Store = intake.NewIntake(core), core, core.Store(bus.MailboxBucket)
-	dependencies.Dial = func(ctx context.Context) (MailSource, error) {
+	dependencies.Dial = func(ctx context.Context) (connection.MailSource, error) {
 		<-ctx.Done() // a server that never greets
 		return nil, ctx.Err()
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 )
 
 // with returns sane answers but for some.
@@ -119,7 +120,7 @@ func TestTrickle_I09(t *testing.T) {
 	settings.AnswerDeadline, settings.CommandDeadline = 200*time.Millisecond, 500*time.Millisecond
 	began := time.Now()
 	door, stop := f.run(t, settings, nil)
-	eventually(t, "it is left", func() bool { return strings.Contains(door.Status().Problem, imap.ErrSilent.Error()) })
+	eventually(t, "it is left", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
 	if waited := time.Since(began); waited < 400*time.Millisecond {
 		t.Errorf("it was left after %v, as if it were silent", waited)
 	}
@@ -151,7 +152,7 @@ func TestHalfOpenWhileIdle_I09(t *testing.T) {
 			connected(t, door)
 			between.setSilent(true)
 			began := time.Now()
-			eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, imap.ErrSilent.Error()) })
+			eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
 			if waited := time.Since(began); waited > 5*time.Second {
 				t.Errorf("it took %v; 0.55 s are due, and the rest is a busy machine", waited)
 			}
@@ -239,8 +240,8 @@ func TestTokensOnTheWire_I14(t *testing.T) {
 	}{
 		"XOAUTH2":     {"SASL-IR AUTH=XOAUTH2", "TAG OK [CAPABILITY IMAP4rev1] in\r\n", nil, "AUTHENTICATE XOAUTH2 " + xoauth2, ""},
 		"OAUTHBEARER": {"SASL-IR AUTH=XOAUTH2 AUTH=OAUTHBEARER", "TAG OK [CAPABILITY IMAP4rev1] in\r\n", nil, "AUTHENTICATE OAUTHBEARER ", ""},
-		"refused":     {"SASL-IR AUTH=XOAUTH2", refusal, nil, "AUTHENTICATE XOAUTH2", imap.ErrAuthentication.Error()},
-		"no token":    {"SASL-IR AUTH=XOAUTH2", "", fmt.Errorf("%w: invalid_grant", imap.ErrAuthentication), "", imap.ErrAuthentication.Error()},
+		"refused":     {"SASL-IR AUTH=XOAUTH2", refusal, nil, "AUTHENTICATE XOAUTH2", connection.ErrAuthentication.Error()},
+		"no token":    {"SASL-IR AUTH=XOAUTH2", "", fmt.Errorf("%w: invalid_grant", connection.ErrAuthentication), "", connection.ErrAuthentication.Error()},
 		"an outage":   {"SASL-IR AUTH=XOAUTH2", "", errors.New("no route"), "", "access token"},
 	}
 	for name, test := range tests {

@@ -21,7 +21,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapserver"
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/ingest/imap/memorymailbox"
 )
@@ -77,7 +77,7 @@ func certificate(tb testing.TB) (tls.Certificate, *x509.CertPool) {
 }
 
 // securedServer serves one user by TLS or STARTTLS, and refuses passwords in the clear.
-func securedServer(tb testing.TB, security imap.Security, own tls.Certificate) (user *imapmemserver.User, port int) {
+func securedServer(tb testing.TB, security connection.Security, own tls.Certificate) (user *imapmemserver.User, port int) {
 	tb.Helper()
 	user = imapmemserver.NewUser(dovecot.Username, dovecot.Password)
 	if err := user.Create("INBOX", nil); err != nil {
@@ -87,7 +87,7 @@ func securedServer(tb testing.TB, security imap.Security, own tls.Certificate) (
 	accounts.AddUser(user)
 	config := &tls.Config{Certificates: []tls.Certificate{own}}
 	listener := listen(tb)
-	if security == imap.SecurityTLS {
+	if security == connection.SecurityTLS {
 		listener = tls.NewListener(listener, config)
 	}
 	server := imapserver.New(&imapserver.Options{
@@ -112,7 +112,7 @@ func securedServer(tb testing.TB, security imap.Security, own tls.Certificate) (
 func TestProtectedConnections(t *testing.T) {
 	t.Parallel()
 	own, pool := certificate(t)
-	for _, security := range []imap.Security{imap.SecurityTLS, imap.SecurityStartTLS} {
+	for _, security := range []connection.Security{connection.SecurityTLS, connection.SecurityStartTLS} {
 		t.Run(string(security), func(t *testing.T) {
 			t.Parallel()
 			user, port := securedServer(t, security, own)

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/publisher"
 )
@@ -80,7 +80,7 @@ func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err er
 	if err != nil {
 		return nil, err
 	}
-	message, err := cloudevents.Encode(bus.ShardSubject(w.config.Shard), &event)
+	message, err := binding.Encode(bus.ShardSubject(w.config.Shard), &event)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
@@ -239,7 +239,7 @@ func TestFormerCheckpoints(t *testing.T) {
 			if err := artifact.Offload(t.Context(), ledger.Artifacts(), &event); err != nil {
 				t.Fatal(err)
 			}
-			message, err := cloudevents.Encode(bus.ShardSubject(0), &event)
+			message, err := binding.Encode(bus.ShardSubject(0), &event)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -125,10 +125,10 @@ func (f *Forwarder) forward(ctx context.Context, message bus.Message) error {
 	if err != nil {
 		return err
 	}
-	event, malformed := cloudevents.Decode(message)
+	event, malformed := binding.Decode(message)
 	request := event.CausationID
 	if request == "" && subject.Kind != bus.KindProgress {
-		request = cloudevents.NamedRequest(message, f.Core.Shards())
+		request = binding.NamedRequest(message, f.Core.Shards())
 	}
 	shard, named := schemas.ShardOfRequest(request)
 	if shard >= f.Core.Shards() {

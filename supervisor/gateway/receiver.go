@@ -16,7 +16,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/schemas"
 	"podium/supervisor/quarantine"
@@ -165,8 +165,8 @@ func (r *reception) cancellation(request, partition string) (bus.Message, error)
 		return bus.Message{}, err
 	}
 	session := schemas.SessionID(r.Profile, partition)
-	return cloudevents.Encode(bus.ControlSubject(schemas.ShardOf(session, r.Core.Shards())), &schemas.Event{
-		ID: schemas.EffectID(request, "cancel"), Source: cloudevents.SourceOf(name), Type: schemas.TypeControl, Time: time.Now().UTC(),
+	return binding.Encode(bus.ControlSubject(schemas.ShardOf(session, r.Core.Shards())), &schemas.Event{
+		ID: schemas.EffectID(request, "cancel"), Source: binding.SourceOf(name), Type: schemas.TypeControl, Time: time.Now().UTC(),
 		Profile: r.Profile, PartitionKey: partition, CausationID: request, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 }
@@ -183,7 +183,7 @@ func (r *reception) Quarantine(ctx context.Context, message bus.Message, detail 
 	if err = artifact.Offload(ctx, r.Core.Artifacts(), &event); err != nil {
 		return err
 	}
-	isolated, err := cloudevents.Encode(bus.DeadSubject(schemas.QuarantineMalformed, 0), &event)
+	isolated, err := binding.Encode(bus.DeadSubject(schemas.QuarantineMalformed, 0), &event)
 	if err != nil {
 		return err
 	}

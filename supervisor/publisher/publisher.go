@@ -12,7 +12,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 )
@@ -60,7 +60,7 @@ func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.
 		})
 		return
 	}
-	message, err := cloudevents.Encode(subject, event)
+	message, err := binding.Encode(subject, event)
 	if err != nil {
 		p.Loop.Post(func(now time.Time) { done(now, bus.Ack{}, err) })
 		return

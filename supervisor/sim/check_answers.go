@@ -3,7 +3,7 @@ package sim
 import (
 	"strings"
 
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -77,7 +77,7 @@ func (h *oracle) questionsAreHeard() {
 			if !strings.Contains(message.Subject, ".permit.") {
 				continue
 			}
-			event, err := cloudevents.Decode(message)
+			event, err := binding.Decode(message)
 			said, unread := h.saidAt(s, sequence)
 			asked := h.requests[said.request]
 			if err != nil || unread != nil || asked == nil || asked.agent != said.agent {

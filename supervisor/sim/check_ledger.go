@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/verify"
 )
@@ -86,7 +86,7 @@ func (h *oracle) inputsInOrder(s *shardHistory, session *sessionHistory, cause *
 	}
 	session.applied = cause.Sequence
 	s.taken[cause.Sequence] = cause.Time
-	if event, err := cloudevents.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
+	if event, err := binding.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
 		h.world.violate(InputsOnce, "session %s: input %d is not %s", session.id, cause.Sequence, cause.ID)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/admission"
@@ -402,7 +402,7 @@ func (w *World) lastInput(shard int) uint64 {
 func (w *World) publish(subject string, event *schemas.Event) uint64 {
 	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
 	w.grants.GrantBody(subject, event)
-	message, err := cloudevents.Encode(subject, event)
+	message, err := binding.Encode(subject, event)
 	w.must(err)
 	var sequence uint64
 	w.ledger.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {

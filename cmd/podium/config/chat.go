@@ -1,22 +1,14 @@
 package config
 
+import (
+	"podium/schemas"
+)
+
 // Chat holds the chat channels.
 type Chat struct {
 	URL      string             `yaml:"url" doc:"Address of this service as the outside knows it, such as https://podium.example.org; it begins the URLs that are given out."`
 	Channels map[string]Channel `yaml:"channels" doc:"Channels by name; each posts to /v1/chat/<name>."`
 }
-
-// ChatProvider says which protocol the sender of a channel speaks.
-type ChatProvider string
-
-// The chat providers.
-const (
-	ProviderWebhook    ChatProvider = "webhook"    // Standard Webhooks 1.0, or a bearer token
-	ProviderSlack      ChatProvider = "slack"      // Events API and slash commands
-	ProviderMattermost ChatProvider = "mattermost" // outgoing webhooks and slash commands
-	ProviderTelegram   ChatProvider = "telegram"   // Bot API webhook
-	ProviderTeams      ChatProvider = "teams"      // outgoing webhook
-)
 
 // ChatProgress says what a chat shows of the work under way.
 type ChatProgress string
@@ -29,20 +21,20 @@ const (
 
 // A Channel is one sender of chat messages.
 type Channel struct {
-	Provider ChatProvider `yaml:"provider" enum:"webhook slack mattermost telegram teams" default:"webhook" doc:"Which protocol the sender speaks."`
-	Profile  string       `yaml:"profile" required:"true" doc:"The profile that handles its messages."`
-	Secrets  Secrets      `yaml:"secret" single:"true" min:"1" doc:"What proves the sender, or a list while one replaces the other. webhook: whsec_… or whpk_…; slack: the signing secret; mattermost: the integration's token; telegram: the secret_token; teams: the security token."`
-	Token    Secret       `yaml:"token" doc:"webhook: bearer token for a sender that cannot sign."`
-	Callback string       `yaml:"callback" doc:"webhook: URL that answers are posted to. Without it the sender waits or asks."`
-	BotToken Secret       `yaml:"bot_token" doc:"slack, mattermost, telegram: the token that answers are posted with."`
-	BotUser  string       `yaml:"bot_user" doc:"mattermost: id or name of the account that the bot_token belongs to; what it writes is ignored."`
-	URL      string       `yaml:"url" doc:"mattermost: base URL of the server."`
-	Page     bool         `yaml:"page" doc:"webhook: true serves a chat page at /chat/<name>, where people sign in with the token."`
-	Progress ChatProgress `yaml:"progress" enum:"none edit" default:"none" doc:"slack, mattermost, telegram: edit shows one message that tells how far the work is and becomes the answer."`
+	Provider schemas.ChatProvider `yaml:"provider" enum:"webhook slack mattermost telegram teams" default:"webhook" doc:"Which protocol the sender speaks."`
+	Profile  string               `yaml:"profile" required:"true" doc:"The profile that handles its messages."`
+	Secrets  Secrets              `yaml:"secret" min:"1" doc:"What proves the sender, or a list while one replaces the other. webhook: whsec_… or whpk_…; slack: the signing secret; mattermost: the integration's token; telegram: the secret_token; teams: the security token."`
+	Token    Secret               `yaml:"token" doc:"webhook: bearer token for a sender that cannot sign."`
+	Callback string               `yaml:"callback" doc:"webhook: URL that answers are posted to. Without it the sender waits or asks."`
+	BotToken Secret               `yaml:"bot_token" doc:"slack, mattermost, telegram: the token that answers are posted with."`
+	BotUser  string               `yaml:"bot_user" doc:"mattermost: id or name of the account that the bot_token belongs to; what it writes is ignored."`
+	URL      string               `yaml:"url" doc:"mattermost: base URL of the server."`
+	Page     bool                 `yaml:"page" doc:"webhook: true serves a chat page at /chat/<name>, where people sign in with the token."`
+	Progress ChatProgress         `yaml:"progress" enum:"none edit" default:"none" doc:"slack, mattermost, telegram: edit shows one message that tells how far the work is and becomes the answer."`
 }
 
 func (c Channel) withDefaults() Channel {
-	c.Provider = or(c.Provider, ProviderWebhook)
+	c.Provider = or(c.Provider, schemas.ProviderWebhook)
 	c.Progress = or(c.Progress, ProgressNone)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"podium/cmd/podium/diagnostic"
+	"podium/schemas"
 )
 
 // TestChatProblems shows what each mistake about a chat channel is answered with.
@@ -31,9 +32,9 @@ func TestChatDefaults(t *testing.T) {
 	t.Parallel()
 	channels := read(t, "full.yaml").Chat.Channels
 	for name, want := range map[string]Channel{
-		"web":    {Provider: ProviderWebhook, Progress: ProgressNone},
-		"team":   {Provider: ProviderSlack, Progress: ProgressEdit},
-		"office": {Provider: ProviderMattermost, Progress: ProgressNone},
+		"web":    {Provider: schemas.ProviderWebhook, Progress: ProgressNone},
+		"team":   {Provider: schemas.ProviderSlack, Progress: ProgressEdit},
+		"office": {Provider: schemas.ProviderMattermost, Progress: ProgressNone},
 	} {
 		if got := channels[name]; got.Provider != want.Provider || got.Progress != want.Progress {
 			t.Errorf("%s: %s %s, want %s %s", name, got.Provider, got.Progress, want.Provider, want.Progress)
@@ -66,10 +67,10 @@ func TestChatGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, provider := range map[string]ChatProvider{
-		"web": ProviderWebhook, "team": ProviderSlack, "office": ProviderMattermost, "phone": ProviderTelegram, "class": ProviderTeams,
+	for name, provider := range map[string]schemas.ChatProvider{
+		"web": schemas.ProviderWebhook, "team": schemas.ProviderSlack, "office": schemas.ProviderMattermost, "phone": schemas.ProviderTelegram, "class": schemas.ProviderTeams,
 	} {
-		if config.Chat.Channels[name].Provider != provider || !strings.Contains(string(body), "/v1/chat/"+name) && provider != ProviderWebhook {
+		if config.Chat.Channels[name].Provider != provider || !strings.Contains(string(body), "/v1/chat/"+name) && provider != schemas.ProviderWebhook {
 			t.Errorf("%s: %+v", name, config.Chat.Channels[name])
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
 )
 
 // HTTP is the listener of chat doors, event sources and console.
@@ -110,7 +112,7 @@ func (v *validator) credentials(path string, source *EventSource) {
 		v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(source.Secrets), maxSecrets)
 	}
 	for i, secret := range source.Secrets {
-		if wrong := ProviderWebhook.wrongSecret(string(secret)); wrong != "" {
+		if wrong := wrongSecret(schemas.ProviderWebhook, string(secret)); wrong != "" {
 			v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"podium/schemas"
 )
 
 // The bounds of Standard Webhooks 1.0, and what makes a token hard to guess.
@@ -37,7 +39,7 @@ func (v *validator) chat() {
 			v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(channel.Secrets), maxSecrets)
 		}
 		for i, secret := range channel.Secrets {
-			if wrong := channel.Provider.wrongSecret(string(secret)); wrong != "" {
+			if wrong := wrongSecret(channel.Provider, string(secret)); wrong != "" {
 				v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
 			}
 		}
@@ -52,15 +54,15 @@ func (v *validator) providerKeys(path string, channel *Channel) {
 	for _, key := range []struct {
 		name  string
 		set   bool
-		forms []ChatProvider
+		forms []schemas.ChatProvider
 	}{
-		{"token", channel.Token != "", []ChatProvider{ProviderWebhook}},
-		{"callback", channel.Callback != "", []ChatProvider{ProviderWebhook}},
-		{"page", channel.Page, []ChatProvider{ProviderWebhook}},
-		{"bot_token", channel.BotToken != "", []ChatProvider{ProviderSlack, ProviderMattermost, ProviderTelegram}},
-		{"bot_user", channel.BotUser != "", []ChatProvider{ProviderMattermost}},
-		{"url", channel.URL != "", []ChatProvider{ProviderMattermost}},
-		{"progress", channel.Progress != ProgressNone, []ChatProvider{ProviderSlack, ProviderMattermost, ProviderTelegram}},
+		{"token", channel.Token != "", []schemas.ChatProvider{schemas.ProviderWebhook}},
+		{"callback", channel.Callback != "", []schemas.ChatProvider{schemas.ProviderWebhook}},
+		{"page", channel.Page, []schemas.ChatProvider{schemas.ProviderWebhook}},
+		{"bot_token", channel.BotToken != "", []schemas.ChatProvider{schemas.ProviderSlack, schemas.ProviderMattermost, schemas.ProviderTelegram}},
+		{"bot_user", channel.BotUser != "", []schemas.ChatProvider{schemas.ProviderMattermost}},
+		{"url", channel.URL != "", []schemas.ChatProvider{schemas.ProviderMattermost}},
+		{"progress", channel.Progress != ProgressNone, []schemas.ChatProvider{schemas.ProviderSlack, schemas.ProviderMattermost, schemas.ProviderTelegram}},
 	} {
 		if key.set && !slices.Contains(key.forms, channel.Provider) {
 			v.problem(path+"."+key.name, "a channel of %s has no use for it", channel.Provider)
@@ -69,9 +71,9 @@ func (v *validator) providerKeys(path string, channel *Channel) {
 }
 
 // wrongSecret says what a secret would have to be; nothing when it is that.
-func (p ChatProvider) wrongSecret(secret string) string {
+func wrongSecret(p schemas.ChatProvider, secret string) string {
 	switch p {
-	case ProviderWebhook:
+	case schemas.ProviderWebhook:
 		encoded, public := strings.CutPrefix(secret, publicKeyPrefix)
 		encoded, prefixed := strings.CutPrefix(encoded, secretPrefix)
 		key, err := base64.StdEncoding.DecodeString(encoded)
@@ -82,15 +84,15 @@ func (p ChatProvider) wrongSecret(secret string) string {
 		if err != nil || public && prefixed || !fits {
 			return fmt.Sprintf("a secret is %q and the base64 of %d to %d random bytes, or %q and that of an Ed25519 public key", secretPrefix, minKey, maxKey, publicKeyPrefix)
 		}
-	case ProviderSlack, ProviderMattermost:
+	case schemas.ProviderSlack, schemas.ProviderMattermost:
 		if len(secret) < minToken {
 			return fmt.Sprintf("it has %d characters; at least %d are needed", len(secret), minToken)
 		}
-	case ProviderTelegram:
+	case schemas.ProviderTelegram:
 		if !telegramSecret.MatchString(secret) {
 			return fmt.Sprintf("a secret_token has %d to 256 letters, digits, _ and -", minToken)
 		}
-	case ProviderTeams:
+	case schemas.ProviderTeams:
 		if key, err := base64.StdEncoding.DecodeString(secret); err != nil || len(key) < minTeamsKey {
 			return fmt.Sprintf("a security token is the base64 of at least %d bytes, as Teams shows it once", minTeamsKey)
 		}
@@ -101,12 +103,12 @@ func (p ChatProvider) wrongSecret(secret string) string {
 // sender checks that the channel's sender can prove itself.
 func (v *validator) sender(path string, channel *Channel) {
 	switch {
-	case channel.Provider == ProviderWebhook && len(channel.Secrets) == 0 && channel.Token == "":
+	case channel.Provider == schemas.ProviderWebhook && len(channel.Secrets) == 0 && channel.Token == "":
 		v.problem(path, "nobody could prove to be this channel: it needs a secret or a token")
-	case channel.Provider != ProviderWebhook && len(channel.Secrets) == 0:
+	case channel.Provider != schemas.ProviderWebhook && len(channel.Secrets) == 0:
 		v.problem(path, "nobody could prove to be this channel: it needs a secret")
 	}
-	if channel.Page && channel.Provider == ProviderWebhook && channel.Token == "" {
+	if channel.Page && channel.Provider == schemas.ProviderWebhook && channel.Token == "" {
 		v.problem(path+".page", "nobody could sign in: it needs a token")
 	}
 	if n := len(channel.Token); n > 0 && n < minToken {
@@ -117,15 +119,15 @@ func (v *validator) sender(path string, channel *Channel) {
 // answers checks that what is needed to answer goes together.
 func (v *validator) answers(path string, channel *Channel) {
 	switch channel.Provider {
-	case ProviderWebhook:
+	case schemas.ProviderWebhook:
 		v.callback(path, channel)
-	case ProviderSlack, ProviderTelegram:
+	case schemas.ProviderSlack, schemas.ProviderTelegram:
 		if channel.BotToken == "" {
 			v.problem(path, "answers could not be sent: it needs a bot_token")
 		}
-	case ProviderMattermost:
+	case schemas.ProviderMattermost:
 		v.mattermost(path, channel)
-	case ProviderTeams: // answers in the response to its request
+	case schemas.ProviderTeams: // answers in the response to its request
 	}
 }
 

@@ -74,7 +74,7 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 	channels := make(map[string]chat.Channel, len(settings.Chat.Channels))
 	for name, channel := range settings.Chat.Channels {
 		channels[name] = chat.Channel{
-			Provider: string(channel.Provider), Callback: channel.Callback, Secret: channel.SigningSecret(),
+			Provider: channel.Provider, Callback: channel.Callback, Secret: channel.SigningSecret(),
 			BotToken: string(channel.BotToken), URL: channel.URL,
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/google/uuid"
 
+	"podium/cleartext"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/oauth"
@@ -53,7 +54,7 @@ func canarySender(account *config.Account, source *oauth.Source) func(ctx contex
 func sendCanary(ctx context.Context, account *config.Account, source *oauth.Source, address, letter string) (err error) {
 	var dialer net.Dialer
 	if account.SMTP.TLS == config.EncryptionNone {
-		dialer.Control = imap.ControlPlaintext(account.SMTP.Cleartext.Allows)
+		dialer.Control = cleartext.Control(account.SMTP.Cleartext.Allows)
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(account.SMTP.Host, strconv.Itoa(account.SMTP.Port)))
 	if err != nil {

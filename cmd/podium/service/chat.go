@@ -10,6 +10,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/replyref"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 	"podium/schemas"
 )
 
@@ -25,8 +26,8 @@ func (s *Service) openChat() (*chat.Door, error) {
 		return nil, err
 	}
 	return chat.New(chat.Config{
-		Channels: s.chatDoors(), CapabilityKey: key, BaseURL: s.settings.Chat.URL, Sealer: sealer,
-		Render: func(provider chat.Kind, text string) string { return agent.Render(string(provider), text) },
+		Channels: s.chatDoors(), Runs: runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL}, Sealer: sealer,
+		Render: agent.Render,
 		Note:   s.note(),
 	}, s.Ledger.Core, s.log)
 }
@@ -48,7 +49,7 @@ func (s *Service) chatDoors() map[string]chat.Channel {
 	channels := make(map[string]chat.Channel, len(s.settings.Chat.Channels))
 	for name, channel := range s.settings.Chat.Channels {
 		made := chat.Channel{
-			Provider: chat.Kind(channel.Provider), Profile: channel.Profile, Token: string(channel.Token),
+			Provider: channel.Provider, Profile: channel.Profile, Token: string(channel.Token),
 			OwnUser: channel.BotUser, Bot: channel.BotToken != "", Links: channel.URL != "",
 			Progress: channel.Progress == config.ProgressEdit,
 		}

@@ -28,6 +28,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/ingest/chat"
+	"podium/ingest/runs"
 )
 
 // office is an installation with a Mattermost server, a team and a webhook.
@@ -231,8 +232,8 @@ func benchDoor(b *testing.B) string {
 		b.Fatal(err)
 	}
 	door, err := chat.New(chat.Config{
-		Channels:      map[string]chat.Channel{"web": {Profile: "desk", Secrets: []string{"whsec_" + signingKey}}},
-		CapabilityKey: bytes.Repeat([]byte{7}, 32),
+		Channels: map[string]chat.Channel{"web": {Profile: "desk", Secrets: []string{"whsec_" + signingKey}}},
+		Runs:     runs.Config{CapabilityKey: bytes.Repeat([]byte{7}, 32)},
 	}, ledger.Core, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)

@@ -9,17 +9,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"podium/cmd/podium/config"
-	"podium/ingest/chat"
-	events "podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/ingest/page"
 	"podium/ingest/problem"
+	"podium/ingest/runs"
+	"podium/ingest/webhook"
 	"podium/supervisor/session"
 )
 
 // openEvents opens the door of the event sources. Their runs are read where those of
 // the chat channels are.
-func (s *Service) openEvents(runs *chat.Door) (*events.Door, error) {
-	sources := make(map[string]events.Source, len(s.settings.HTTP.Sources))
+func (s *Service) openEvents(runs *runs.API) (*cloudevents.Door, error) {
+	sources := make(map[string]cloudevents.Source, len(s.settings.HTTP.Sources))
 	for _, name := range slices.Sorted(maps.Keys(s.settings.HTTP.Sources)) {
 		source := s.settings.HTTP.Sources[name]
 		made, err := eventSource(&source)
@@ -28,31 +29,31 @@ func (s *Service) openEvents(runs *chat.Door) (*events.Door, error) {
 		}
 		sources[name] = made
 	}
-	return events.New(events.Config{
-		Sources: sources, RunURLs: runs.RunURLs, Supervisor: session.Supervisor,
+	return cloudevents.New(cloudevents.Config{
+		Sources: sources, RunURLs: runs.URLs, Supervisor: session.Supervisor,
 	}, s.Ledger.Core, s.log)
 }
 
-func eventSource(source *config.EventSource) (events.Source, error) {
+func eventSource(source *config.EventSource) (cloudevents.Source, error) {
 	secrets := make([]string, len(source.Secrets))
 	for i, secret := range source.Secrets {
 		secrets[i] = string(secret)
 	}
-	verifier, err := chat.NewVerifier(secrets, string(source.Token))
+	verifier, err := webhook.New(secrets, string(source.Token))
 	if err != nil {
-		return events.Source{}, err
+		return cloudevents.Source{}, err
 	}
-	types := make(map[string]events.Type, len(source.Types))
+	types := make(map[string]cloudevents.Type, len(source.Types))
 	for name, taken := range source.Types {
-		types[name] = events.Type{Text: taken.Text, PartitionKey: taken.PartitionKey}
+		types[name] = cloudevents.Type{Text: taken.Text, PartitionKey: taken.PartitionKey}
 	}
-	return events.Source{
+	return cloudevents.Source{
 		Profile: source.Profile, Verifier: verifier, Types: types, Origins: source.Origins, PerMinute: source.Rate,
 	}, nil
 }
 
 // mountDoors adds the pages that stand beside those of the chat channels.
-func (s *Service) mountDoors(mux *http.ServeMux, runs *chat.Door) ([]prometheus.Collector, error) {
+func (s *Service) mountDoors(mux *http.ServeMux, runs *runs.API) ([]prometheus.Collector, error) {
 	sources, err := s.openEvents(runs)
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (s *Service) mountPages(mux *http.ServeMux) error {
 }
 
 // eventMetrics reads the door of the event sources when it is asked.
-type eventMetrics struct{ door *events.Door }
+type eventMetrics struct{ door *cloudevents.Door }
 
 func (*eventMetrics) description() *prometheus.Desc {
 	return prometheus.NewDesc("podium_http_events_total",

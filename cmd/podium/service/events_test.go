@@ -18,7 +18,7 @@ import (
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/history"
 	"podium/cmd/podium/service"
-	events "podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/schemas"
 )
 
@@ -83,7 +83,7 @@ func TestEventFromSenderToAnswer(t *testing.T) {
 	if status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", status, answer)
 	}
-	var first events.Accepted
+	var first cloudevents.Accepted
 	if err := schemas.Unmarshal(answer, &first); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestEventFromSenderToAnswer(t *testing.T) {
 		"Ce-Source": {"https://tickets.example.com"}, "Ce-Type": {"com.example.ticket.created"},
 	}
 	for i := range 4 {
-		var repeat events.Accepted
+		var repeat cloudevents.Accepted
 		status, answer = offer(t, running, body, signedStructured(body))
 		if i%2 == 1 {
 			status, answer = offer(t, running, `{"ticket":"T-1","words":"Calculate 12 + 13"}`, binary)
@@ -146,7 +146,7 @@ func TestEventsWhileTheLedgerIsDown(t *testing.T) {
 		"Ce-Source": {"/tickets"}, "Ce-Type": {"com.example.ticket.created"},
 	}
 	const words = `{"words":"12 + 13"}`
-	var before events.Accepted
+	var before cloudevents.Accepted
 	if status, answer := offer(t, running, words, header); status != http.StatusAccepted || schemas.Unmarshal(answer, &before) != nil {
 		t.Fatalf("status %d: %s", status, answer)
 	}
@@ -164,7 +164,7 @@ func TestEventsWhileTheLedgerIsDown(t *testing.T) {
 		}
 	}
 	server.Restart()
-	var taken events.Accepted
+	var taken cloudevents.Accepted
 	for limit := time.Now().Add(30 * time.Second); ; {
 		status, answer := offer(t, running, words, header)
 		if status == http.StatusAccepted {
@@ -214,7 +214,7 @@ func TestPlanByHTTP_M02(t *testing.T) {
 		"Authorization": {"Bearer token-of-the-tickets"}, "Content-Type": {"application/json"}, "Ce-Specversion": {"1.0"}, "Ce-Id": {id},
 		"Ce-Source": {"/erp"}, "Ce-Type": {schemas.TypeExecutionRequest},
 	})
-	var taken events.Accepted
+	var taken cloudevents.Accepted
 	if err := schemas.Unmarshal(answer, &taken); err != nil || status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", status, answer)
 	}
@@ -227,7 +227,7 @@ func TestPlanByHTTP_M02(t *testing.T) {
 // BenchmarkEvent counts events from the socket to the acknowledgment of an embedded
 // ledger (interval), one a request and a hundred; the runs that they begin are in it.
 func BenchmarkEvent(b *testing.B) {
-	for name, size := range map[string]int{"single": 1, "batch": events.MaxBatch} {
+	for name, size := range map[string]int{"single": 1, "batch": cloudevents.MaxBatch} {
 		b.Run(name, func(b *testing.B) { benchmarkEvents(b, size) })
 	}
 }

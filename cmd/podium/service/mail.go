@@ -12,13 +12,14 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/schemas"
 )
 
@@ -82,11 +83,14 @@ func MailboxConfig(settings *config.Config, data string, account *config.Account
 
 func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source, letters *messageid.Signer) imap.Config {
 	made := imap.Config{
-		Account: account.Name, Profile: account.Profile,
-		Host: account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Plaintext: account.IMAP.Cleartext.Allows,
-		Username: account.IMAP.Username, Mailbox: mailbox,
-		Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
-		Since:    since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
+		Config: connection.Config{
+			Account: account.Name,
+			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
+			Username: account.IMAP.Username, Mailbox: mailbox,
+			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
+		},
+		Profile: account.Profile,
+		Since:   since(account.Since), PollInterval: time.Duration(account.IMAP.Poll),
 		AlarmAfter: time.Duration(account.IMAP.Alarm),
 		After: imap.After{
 			Processed: imap.Processing(account.IMAP.After.Processed),
@@ -104,7 +108,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 		made.Token = func(ctx context.Context) (string, time.Time, error) {
 			token, expires, err := source.Expiring(ctx)
 			if errors.Is(err, oauth.ErrRefused) {
-				err = fmt.Errorf("%w: %w", imap.ErrAuthentication, err)
+				err = fmt.Errorf("%w: %w", connection.ErrAuthentication, err)
 			}
 			return token, expires, err
 		}
@@ -158,15 +162,15 @@ func tokenSource(all *config.Config, data string, account *config.Account) (*oau
 	return source, nil
 }
 
-func security(encryption config.Encryption) imap.Security {
+func security(encryption config.Encryption) connection.Security {
 	switch encryption {
 	case config.EncryptionImplicit:
-		return imap.SecurityTLS
+		return connection.SecurityTLS
 	case config.EncryptionStartTLS:
-		return imap.SecurityStartTLS
+		return connection.SecurityStartTLS
 	case config.EncryptionNone:
 	}
-	return imap.SecurityNone
+	return connection.SecurityNone
 }
 
 // since is the INTERNALDATE from which on mail is taken at first contact.
@@ -192,7 +196,7 @@ func (s *Service) reportMail(status imap.Status) {
 	}
 	body, err := schemas.Marshal(report)
 	if err == nil {
-		body, err = cloudevents.MarshalStructured(&schemas.Event{
+		body, err = binding.MarshalStructured(&schemas.Event{
 			ID: uuid.NewString(), Source: "/podium/" + mailDoor, Type: schemas.TypeSourceStatus, Subject: status.Account,
 			Time: time.Now().UTC(), DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("source_status"), Data: body,
 		})

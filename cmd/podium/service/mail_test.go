@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
 	"podium/schemas"
@@ -92,7 +92,7 @@ func TestStatusOfAMailboxIsHeard_I13(t *testing.T) {
 // silentStatus checks an event and tells whether it raises the alarm.
 func silentStatus(t *testing.T, body []byte) bool {
 	t.Helper()
-	event, err := cloudevents.Decode(bus.Message{Header: bus.Header{"Content-Type": {"application/cloudevents+json"}}, Body: body})
+	event, err := binding.Decode(bus.Message{Header: bus.Header{"Content-Type": {"application/cloudevents+json"}}, Body: body})
 	if err == nil {
 		err = event.Validate()
 	}

@@ -10,7 +10,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 )
 
 // source returns where the access tokens of an account come from: one for its doors
@@ -52,7 +52,7 @@ func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Sou
 func mailAccount(settings *config.Config, account *config.Account, tokens *oauth.Source, letters *messageid.Signer) mail.Account {
 	smtp := &account.SMTP
 	made := mail.Account{
-		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS), Plaintext: smtp.Cleartext.Allows,
+		Host: smtp.Host, Port: smtp.Port, TLS: mail.TLSMode(smtp.TLS), Cleartext: smtp.Cleartext.Allows,
 		Username: smtp.Username, Password: string(smtp.Password), From: smtp.From,
 		Copies: smtp.Copies, Plain: smtp.PlainOnly(), AttachmentLimit: int64(smtp.AttachmentLimit),
 		Limits: mail.Limits(smtp.Limits), Sent: mail.Sent(smtp.Sent),
@@ -72,7 +72,7 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		made.Token, made.Discard = tokens.Token, tokens.Discard
 	}
 	if smtp.Sent != config.SentNone {
-		made.Outbox = imap.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens, letters), smtp.SentFolder)
+		made.Outbox = connection.NewSentFolder(mailboxConfig(settings, account, account.IMAP.Mailbox, tokens, letters).Config, smtp.SentFolder)
 	}
 	return made
 }

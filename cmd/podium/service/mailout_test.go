@@ -18,7 +18,7 @@ import (
 	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/service"
-	"podium/ingest/imap"
+	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 	"podium/supervisor/verify"
@@ -272,8 +272,8 @@ func TestLostConfirmationIsResolvedByTheFolder_I25(t *testing.T) {
 
 // file puts a letter into the folder of sent mail, as some servers do by themselves.
 func file(mailbox *dovecot.Server, raw []byte) error {
-	return imap.NewSentFolder(imap.Config{
-		Host: mailbox.Host, Port: mailbox.Port, Security: imap.SecurityNone, Username: dovecot.Username,
+	return connection.NewSentFolder(connection.Config{
+		Host: mailbox.Host, Port: mailbox.Port, Security: connection.SecurityNone, Username: dovecot.Username,
 		Password: func(context.Context) (string, error) { return dovecot.Password, nil },
 	}, "Sent").Append(context.Background(), raw)
 }

@@ -12,9 +12,9 @@ import (
 
 	"podium/agents/mail/smtpsink"
 	"podium/bus"
-	"podium/bus/cloudevents"
+	"podium/bus/binding"
 	"podium/cmd/podium/messageid"
-	events "podium/ingest/http"
+	"podium/ingest/cloudevents"
 	"podium/ingest/mime"
 	"podium/schemas"
 	"podium/supervisor/verify"
@@ -62,7 +62,7 @@ func (p *post) events(count int) []schemas.Event {
 				if err != nil {
 					p.Fatal(err)
 				}
-				event, err := cloudevents.Decode(message)
+				event, err := binding.Decode(message)
 				if err != nil {
 					p.Fatal(err)
 				}
@@ -204,9 +204,9 @@ func TestOtherDoorsNameNoSession_I22(t *testing.T) {
 	}
 }
 
-func acceptedIn(t *testing.T, answer []byte) events.Accepted {
+func acceptedIn(t *testing.T, answer []byte) cloudevents.Accepted {
 	t.Helper()
-	var accepted events.Accepted
+	var accepted cloudevents.Accepted
 	if err := schemas.Unmarshal(answer, &accepted); err != nil || accepted.Session == "" {
 		t.Fatalf("%s: %v", answer, err)
 	}

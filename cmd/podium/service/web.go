@@ -27,7 +27,7 @@ func (s *Service) openWeb() (*webServer, error) {
 	}
 	mux := http.NewServeMux()
 	problem.Mount(mux, "/v1/", door.Handler())
-	counters, err := s.mountDoors(mux, door)
+	counters, err := s.mountDoors(mux, door.Runs())
 	if err != nil {
 		return nil, err
 	}

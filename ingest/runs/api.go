@@ -1,0 +1,170 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"podium/bus"
+	"podium/bus/intake"
+	"podium/ingest/problem"
+	"podium/schemas"
+)
+
+// What bounds the memory that it takes to show runs. One of foldFreely records is read
+// at once; of those that have more, and of searches through all that a conversation
+// has seen, so many are under way at a time.
+const (
+	foldFreely  = 256
+	foldsAtOnce = 4
+)
+
+// A Bearer knows whoever may read every run of a chat channel, by a token.
+type Bearer interface {
+	Reads(header http.Header) bool
+}
+
+// An API shows what becomes of messages. It is safe for use by several goroutines at once.
+type API struct {
+	config  Config
+	bearers map[string]Bearer // by chat channel
+	core    bus.Core
+	log     zerolog.Logger
+
+	readers []chan struct{} // by shard: one value for each request that waits or follows
+	folding chan struct{}   // holds one value for each long run that is read
+	closing chan struct{}
+	close   sync.Once
+}
+
+// New returns what reads a ledger. Bearers are those of the chat channels, by their name.
+func New(config Config, bearers map[string]Bearer, core bus.Core, log zerolog.Logger) (*API, error) {
+	if len(config.CapabilityKey) < minCapabilityKey {
+		return nil, fmt.Errorf("the capability key has %d bytes: at least %d are needed", len(config.CapabilityKey), minCapabilityKey)
+	}
+	config = config.WithDefaults()
+	readers := make([]chan struct{}, core.Shards())
+	for shard := range readers {
+		readers[shard] = make(chan struct{}, config.Readers)
+	}
+	return &API{
+		config: config, bearers: bearers, core: core, log: log,
+		readers: readers, folding: make(chan struct{}, foldsAtOnce), closing: make(chan struct{}),
+	}, nil
+}
+
+// Register adds the pages of the runs, all below /v1/runs/.
+func (a *API) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /v1/runs/{ref}", a.showRun)
+	mux.HandleFunc("/v1/runs/{ref}", refuseMethod)
+	mux.HandleFunc("GET /v1/runs/{ref}/events", a.streamEvents)
+	mux.HandleFunc("/v1/runs/{ref}/events", refuseMethod)
+}
+
+func refuseMethod(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, "GET, HEAD") }
+
+// Close ends every event stream and every wait; a reader resumes at the next process.
+func (a *API) Close() { a.close.Do(func() { close(a.closing) }) }
+
+// URLs returns where the run of an event is read and where its progress is followed, the
+// key included, whichever door the event came in by.
+func (a *API) URLs(receipt intake.Receipt) (run, events string) { return a.urls(referenceOf(receipt)) }
+
+// AwaitPreferred waits for the outcome of an event for as long as its sender prefers, as
+// showRun does. It returns nil when the sender does not wait, or no place is left.
+func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt intake.Receipt) (*Document, error) {
+	ref := referenceOf(receipt)
+	wait, leave := a.mayWait(w, r, ref.session)
+	if wait <= 0 {
+		return nil, nil //nolint:nilnil // no wait is no error
+	}
+	defer leave()
+	return a.await(r.Context(), ref, access{session: ref.session}, wait)
+}
+
+// AwaitWithin waits for the outcome of an event, at most so long. It returns nil when no
+// place is left.
+func (a *API) AwaitWithin(w http.ResponseWriter, r *http.Request, receipt intake.Receipt, wait time.Duration) (*Document, error) {
+	ref := referenceOf(receipt)
+	if wait <= 0 || !a.enter(ref.session) {
+		return nil, nil //nolint:nilnil // no wait is no error
+	}
+	defer a.leave(ref.session)
+	extendDeadline(w, r, wait)
+	return a.await(r.Context(), ref, access{session: ref.session}, wait)
+}
+
+// Place takes one of the places for readers that stay with a session; leave gives it back.
+// It is false when all are taken.
+func (a *API) Place(session string) (leave func(), ok bool) {
+	return func() { a.leave(session) }, a.enter(session)
+}
+
+// Follow watches what becomes of an event. Close it.
+func (a *API) Follow(ctx context.Context, receipt intake.Receipt) (*Watch, error) {
+	return a.open(ctx, referenceOf(receipt), access{session: receipt.Session}, false)
+}
+
+// mayWait returns how long a request waits for an outcome: as it prefers, at
+// most as configured, and not at all when every place for readers is taken.
+// Leave gives the place back; it is nil without a wait.
+func (a *API) mayWait(w http.ResponseWriter, r *http.Request, session string) (wait time.Duration, leave func()) {
+	preferred, _ := preferredWait(r.Header)
+	wait = min(preferred, a.config.MaxWait)
+	if wait <= 0 || !a.enter(session) {
+		return 0, nil
+	}
+	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	extendDeadline(w, r, wait)
+	return wait, func() { a.leave(session) }
+}
+
+// foldLong waits until a long run may be read; release lets the next one.
+func (a *API) foldLong(ctx context.Context) (release func(), err error) {
+	select {
+	case a.folding <- struct{}{}:
+		return func() { <-a.folding }, nil
+	case <-ctx.Done():
+		return func() {}, context.Cause(ctx)
+	}
+}
+
+// enter takes one of the places for readers that stay with a session of a shard;
+// false when all are taken.
+func (a *API) enter(session string) bool {
+	select {
+	case a.places(session) <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (a *API) leave(session string) { <-a.places(session) }
+
+func (a *API) places(session string) chan struct{} {
+	return a.readers[schemas.ShardOf(session, len(a.readers))]
+}
+
+// extendDeadline gives a response more time than its server gives every one. A
+// server without a limit needs none: a deadline would stay on the connection and
+// fall upon a later request.
+func extendDeadline(w http.ResponseWriter, r *http.Request, by time.Duration) {
+	if limit := writeTimeout(r); limit > 0 {
+		// A writer without deadlines has none to extena.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(by + limit))
+	}
+}
+
+// writeTimeout returns the limit that the server sets anew for every request.
+func writeTimeout(r *http.Request) time.Duration {
+	if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
+		return server.WriteTimeout
+	}
+	return 0
+}

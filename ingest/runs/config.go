@@ -1,0 +1,45 @@
+package runs
+
+import (
+	"strings"
+	"time"
+)
+
+// minCapabilityKey is the least that a keyed hash needs to be unguessable, in bytes.
+const minCapabilityKey = 32
+
+// A Config is what an API needs to know. Fields at zero take the default named.
+type Config struct {
+	// CapabilityKey signs the keys in run URLs: at least 32 random bytes, the
+	// same after a restart, or the URLs given out before open nothing.
+	CapabilityKey []byte
+	// BaseURL stands before the path of every URL given out, such as
+	// "https://podium.example.org". Without it they are relative to the host.
+	BaseURL string
+	// MaxWait bounds "Prefer: wait=N"; 60 s.
+	MaxWait time.Duration
+	// Heartbeat is the pause after which an idle event stream gets a comment; 15 s.
+	Heartbeat time.Duration
+	// WriteTimeout bounds one write to an event stream's reader; 30 s.
+	WriteTimeout time.Duration
+	// Readers bounds how many requests may wait or follow events at once, in each
+	// shard; 400, which leaves the ledger readers for whoever else needs them.
+	Readers int
+}
+
+// WithDefaults returns a copy without zero values.
+func (c Config) WithDefaults() Config {
+	c.MaxWait = orDefault(c.MaxWait, time.Minute)
+	c.Heartbeat = orDefault(c.Heartbeat, 15*time.Second)
+	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
+	c.Readers = orDefault(c.Readers, 400)
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	return c
+}
+
+func orDefault[T int | time.Duration](value, standard T) T {
+	if value <= 0 {
+		return standard
+	}
+	return value
+}
