@@ -10,8 +10,8 @@ import (
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 )
 
 // openAs opens an owner of a shard with a configuration of its own.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"podium/schemas"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 

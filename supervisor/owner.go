@@ -13,10 +13,10 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 

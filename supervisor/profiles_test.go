@@ -7,8 +7,8 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 )
 
 // TestProfilesFetch: a profile that a run has pinned is found by its hash in the

@@ -6,8 +6,8 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
 	"podium/supervisor/publisher"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 

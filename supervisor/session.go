@@ -12,8 +12,8 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/replay"
 	"podium/supervisor/progress"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 
@@ -51,7 +51,7 @@ type liveSession struct {
 	admission admission.Session
 	timer     *eventloop.Timer              // for its earliest deadline
 	report    *progress.Report              // what somebody upstream has been told
-	recalled  map[uint64]replay.Input      // inputs that were fetched for the decision at hand
+	recalled  map[uint64]replay.Input       // inputs that were fetched for the decision at hand
 	formers   map[formerRun]*session.Former // runs that are over, which were
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 

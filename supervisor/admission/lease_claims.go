@@ -9,8 +9,8 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 )
 
 // leaseClaims is what a controller has to do with the resources that tasks share. What

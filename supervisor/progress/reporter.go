@@ -9,8 +9,8 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/replay"
 	"podium/supervisor/publisher"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 

@@ -16,8 +16,8 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
-	"podium/supervisor/replay"
 	"podium/supervisor/plan"
+	"podium/supervisor/replay"
 	"podium/supervisor/session"
 )
 
