@@ -16,7 +16,7 @@ func (o *Owner) confirm(ctx context.Context, live *liveSession) {
 	read := o.watermark.Read
 	var newest bus.Message
 	o.loop.Await(func() (err error) {
-		newest, err = o.Core.Last(ctx, bus.SessionSubject(live.id(), o.shards))
+		newest, err = o.Core.Last(ctx, bus.SessionSubject(live.id(), o.Core.Shards()))
 		if errors.Is(err, bus.ErrNotFound) {
 			err = nil
 		}

@@ -28,14 +28,14 @@ func (o *Owner) evict(live *liveSession) {
 	case live.sequence <= o.watermark.Value:
 		o.forget(live)
 	default:
-		o.closing = append(o.closing, live)
+		o.queue.closing = append(o.queue.closing, live)
 	}
 }
 
 // sweep evicts closed sessions that the low watermark has passed by now.
 func (o *Owner) sweep() {
-	kept := o.closing[:0]
-	for _, live := range o.closing {
+	kept := o.queue.closing[:0]
+	for _, live := range o.queue.closing {
 		switch {
 		case !live.state.Idle() || live.stage.busy() || len(live.inputs) > 0 || o.sessions[live.id()] != live:
 		case live.sequence <= o.watermark.Value:
@@ -44,6 +44,6 @@ func (o *Owner) sweep() {
 			kept = append(kept, live)
 		}
 	}
-	clear(o.closing[len(kept):])
-	o.closing = kept
+	clear(o.queue.closing[len(kept):])
+	o.queue.closing = kept
 }

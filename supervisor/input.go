@@ -156,7 +156,7 @@ func (o *Owner) sessionOfRun(run string) (string, bool) {
 	return id, err == nil && o.ownsSession(id)
 }
 
-func (o *Owner) ownsSession(id string) bool { return schemas.ShardOf(id, o.shards) == o.Shard }
+func (o *Owner) ownsSession(id string) bool { return schemas.ShardOf(id, o.Core.Shards()) == o.Shard }
 
 // malformed makes an answer that cannot be read an input of whoever waits for it,
 // when it names a request; its body may be one that was fetched.
@@ -165,7 +165,7 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 	if err != nil || subject.Kind != bus.KindResponse {
 		return false
 	}
-	request := binding.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.shards)
+	request := binding.NamedRequest(bus.Message{Header: in.message.Header, Body: body}, o.Core.Shards())
 	if request == "" {
 		return false
 	}

@@ -142,7 +142,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 		rest := now.Sub(begun)
 		if err != nil {
 			o.Log.Warn().Err(err).Int("shard", o.Shard).Msg("answers to nobody wait for the ledger")
-			rest += o.backoff.After(s.tries)
+			rest += o.publisher.Backoff.After(s.tries)
 			s.tries++
 		} else {
 			s.tries, s.confirmed = 0, read

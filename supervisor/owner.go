@@ -95,45 +95,51 @@ func (c Config) WithDefaults() Config {
 // one that calls Tick.
 type Owner struct {
 	Config
-	shards int
-	reader bus.Reader
-	tail   uint64    // the stream's last sequence when the shard was taken over; 0 once that is read
-	heard  time.Time // when the reader last had something new
-	loop   *eventloop.Loop
-	failed error
-
+	loop       *eventloop.Loop
 	publisher  *publisher.Publisher
 	progress   progress.Reporter
-	backoff    eventloop.Backoff
-	watermark  checkpoint.Watermark
+	admission  *admission.Controller
 	checkpoint *checkpoint.Writer
+	watermark  checkpoint.Watermark
 
+	stream    shardStream
 	sessions  sessions
-	waiting   map[string]*liveSession // by the request whose answer it waits for
-	ready     []*liveSession
-	closing   []*liveSession // closed, and not below the low watermark yet
+	byRequest map[string]*liveSession // that wait for the answer to a request
+	queue     workQueue
 	orphans   orphans
-	admission *admission.Controller
 
-	now        time.Time // of the Tick
-	beforeTail int       // sessions that were met before the tail was read, and of which it is not known yet what the ledger says
-	busy       int       // sessions with an operation under way
+	now    time.Time // of the Tick
+	failed error
+}
+
+// A shardStream is what an owner knows of its shard's stream.
+type shardStream struct {
+	reader  bus.Reader
+	tail    uint64    // the last sequence when the shard was taken over; 0 once that is read
+	heard   time.Time // when the reader last had something new
+	unknown int       // sessions that were met before the tail was read, and of which it is not known yet what the ledger says
+}
+
+// A workQueue holds the sessions that go on in this Tick, and those that are over.
+type workQueue struct {
+	ready   []*liveSession
+	closing []*liveSession // closed, and not below the low watermark yet
+	busy    int            // sessions with an operation under way
 }
 
 // NewOwner returns an owner that has not taken its shard yet: see Open.
 func NewOwner(config Config) *Owner {
 	o := &Owner{
-		Config:   config.WithDefaults(),
-		shards:   config.Core.Shards(),
-		loop:     eventloop.New(config.Go),
-		sessions: sessions{},
-		waiting:  map[string]*liveSession{},
+		Config:    config.WithDefaults(),
+		loop:      eventloop.New(config.Go),
+		sessions:  sessions{},
+		byRequest: map[string]*liveSession{},
 	}
-	o.backoff = eventloop.Backoff(o.Backoff)
-	o.publisher = &publisher.Publisher{Core: o.Core, Grants: o.Grants, Loop: o.loop, Backoff: o.backoff, Log: o.Log, Shard: o.Shard}
+	backoff := eventloop.Backoff(o.Backoff)
+	o.publisher = &publisher.Publisher{Core: o.Core, Grants: o.Grants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
-		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: o.backoff, Log: o.Log, Sessions: o.sessions,
+		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
 		PoolSize: o.PoolSize, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
@@ -151,23 +157,23 @@ func (o *Owner) Wake() <-chan struct{} { return o.loop.Wake() }
 func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	now = now.UTC() // a record must not depend on where it was decided
 	o.now = now
-	o.admission.Advance(now, o.heard.Add(o.CatchUp))
+	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	worked := o.loop.Turn(now)
 	o.pushWoken()
 	read, drained := o.read(ctx)
 	if worked = read || worked; read || !drained {
-		o.heard = now
+		o.stream.heard = now
 	}
-	o.admission.Advance(now, o.heard.Add(o.CatchUp))
+	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
-	o.admission.Survey(caughtUp && o.beforeTail == 0)
+	o.admission.Survey(caughtUp && o.stream.unknown == 0)
 	o.admission.LookAround(ctx, caughtUp)
 	worked = o.admission.Admit(ctx) || worked
 	o.pushWoken()
-	for len(o.ready) > 0 && o.failed == nil {
-		live := o.ready[0]
-		o.ready[0] = nil // it may be the last that holds it
-		o.ready = o.ready[1:]
+	for len(o.queue.ready) > 0 && o.failed == nil {
+		live := o.queue.ready[0]
+		o.queue.ready[0] = nil // it may be the last that holds it
+		o.queue.ready = o.queue.ready[1:]
 		live.stage = stageDeciding
 		if o.work(ctx, live, now); live.stage == stageDeciding {
 			live.stage = stageWaiting
@@ -193,7 +199,7 @@ func (o *Owner) Watermark() uint64 { return o.watermark.Value }
 
 // Busy reports whether anything is under way that a stop in order waits for.
 func (o *Owner) Busy() bool {
-	return o.busy > 0 || o.watermark.Pending() > 0 || o.checkpoint.Writing()
+	return o.queue.busy > 0 || o.watermark.Pending() > 0 || o.checkpoint.Writing()
 }
 
 // OpenSessions counts the sessions that wait for more than a new message.

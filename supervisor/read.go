@@ -16,7 +16,7 @@ import (
 // reports whether there was any, and whether the reader has no more for now.
 func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 	for o.watermark.HasRoom(o.MaxPending, o.MaxBytes) {
-		message, ok, err := o.reader.Next()
+		message, ok, err := o.stream.reader.Next()
 		if err != nil {
 			o.fail(fmt.Errorf("read shard %d: %w", o.Shard, err))
 		}
@@ -80,7 +80,7 @@ func (o *Owner) place(ctx context.Context, in *input) {
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
 		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
-	case in.namesPlanOnly() && o.beforeTail == 0:
+	case in.namesPlanOnly() && o.stream.unknown == 0:
 		// All shards are told of it, and of a run of this one the plan is known once its session
 		// is: the message that began it was read before.
 		o.watermark.Leave(in.entry)
@@ -107,7 +107,7 @@ func (o *Owner) sessionOf(in *input) (string, bool) {
 		return o.sessionOfRun(in.read.Control.Run)
 	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
-	if live := o.waiting[in.answers()]; live != nil {
+	if live := o.byRequest[in.answers()]; live != nil {
 		return live.id(), true
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
@@ -116,8 +116,8 @@ func (o *Owner) sessionOf(in *input) (string, bool) {
 
 // caughtUp reports whether what had happened before the takeover has been read.
 func (o *Owner) caughtUp(now time.Time) bool {
-	if o.tail != 0 && (o.watermark.Read >= o.tail || now.Sub(o.heard) >= o.CatchUp) {
-		o.tail = 0
+	if o.stream.tail != 0 && (o.watermark.Read >= o.stream.tail || now.Sub(o.stream.heard) >= o.CatchUp) {
+		o.stream.tail = 0
 	}
-	return o.tail == 0
+	return o.stream.tail == 0
 }

@@ -21,7 +21,7 @@ func (o *Owner) Run(ctx context.Context) error {
 	if err := o.Open(ctx, time.Now()); err != nil {
 		return err
 	}
-	defer o.reader.Close()
+	defer o.stream.reader.Close()
 	defer o.admission.Leave()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -69,7 +69,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer) error {
 	for tries := 0; !o.checkpoint.Clean && o.publisher.Refused() == nil && tries < finishTries && bounded.Err() == nil; tries++ {
 		if tries > 0 {
-			timer.Reset(o.backoff.After(tries))
+			timer.Reset(o.publisher.Backoff.After(tries))
 			select {
 			case <-timer.C:
 			case <-bounded.Done():
@@ -100,7 +100,7 @@ func (o *Owner) wait(ctx context.Context, timer *time.Timer) {
 	timer.Reset(pause)
 	select {
 	case <-o.loop.Wake():
-	case <-o.reader.Wake():
+	case <-o.stream.reader.Wake():
 	case <-timer.C:
 	case <-ctx.Done():
 	}

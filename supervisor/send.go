@@ -43,7 +43,7 @@ func (o *Owner) emit(ctx context.Context, live *liveSession, last *schemas.Trans
 		if err != nil {
 			o.Log.Warn().Err(err).Str("session", live.id()).Msg("outputs wait for the ledger")
 			live.tries++
-			o.loop.At(now.Add(o.backoff.After(int(live.tries))), func(now time.Time) { o.emit(ctx, live, last, done, now) })
+			o.loop.At(now.Add(o.publisher.Backoff.After(int(live.tries))), func(now time.Time) { o.emit(ctx, live, last, done, now) })
 			return
 		}
 		o.emit(ctx, live, last, done, now)

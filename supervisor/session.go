@@ -47,7 +47,7 @@ type liveSession struct {
 	// outputs are acknowledged.
 	pin *checkpoint.Entry
 
-	requests  []string // its keys in Owner.waiting
+	requests  []string // its keys in Owner.byRequest
 	admission admission.Session
 	timer     *eventloop.Timer              // for its earliest deadline
 	report    *progress.Report              // what somebody upstream has been told
@@ -93,9 +93,9 @@ func (o *Owner) liveSession(id string) *liveSession {
 		live.admission.State = &live.state
 		o.sessions[id] = live
 		o.checkpoint.Move(id)
-		if o.tail != 0 && o.watermark.Read <= o.tail {
+		if o.stream.tail != 0 && o.watermark.Read <= o.stream.tail {
 			live.beforeTail = true
-			o.beforeTail++
+			o.stream.unknown++
 		}
 	}
 	return live
@@ -106,7 +106,7 @@ func (o *Owner) becomeKnown(live *liveSession) {
 	live.known = true
 	if live.beforeTail {
 		live.beforeTail = false
-		o.beforeTail--
+		o.stream.unknown--
 	}
 }
 
@@ -130,14 +130,14 @@ func (o *Owner) enqueue(id string, in *input) {
 func (o *Owner) push(live *liveSession) {
 	if live.stage == stageWaiting || live.stage == stageDeciding {
 		live.stage = stageQueued
-		o.ready = append(o.ready, live)
+		o.queue.ready = append(o.queue.ready, live)
 	}
 }
 
 // begin begins an operation of a session, or goes on with another.
 func (o *Owner) begin(live *liveSession, at stage) {
 	if !live.stage.busy() {
-		o.busy++
+		o.queue.busy++
 	}
 	live.stage = at
 }
@@ -151,7 +151,7 @@ func (o *Owner) end(live *liveSession) {
 // rest ends the operation of a session, which does nothing until it is pushed.
 func (o *Owner) rest(live *liveSession) {
 	live.stage = stageWaiting
-	o.busy--
+	o.queue.busy--
 	if live.pin != nil {
 		o.watermark.Leave(live.pin)
 		live.pin = nil
@@ -162,7 +162,7 @@ func (o *Owner) rest(live *liveSession) {
 func (o *Owner) retry(live *liveSession, now time.Time, err error) {
 	o.publisher.Complain(zerolog.WarnLevel, err).Str("session", live.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
 	o.begin(live, stageRetrying)
-	wait := o.backoff.After(int(live.tries))
+	wait := o.publisher.Backoff.After(int(live.tries))
 	live.tries++
 	o.loop.At(now.Add(wait), func(time.Time) { o.end(live) })
 }
@@ -193,11 +193,11 @@ func (o *Owner) track(live *liveSession) {
 	}
 	o.admission.Track(&live.admission)
 	for _, request := range live.requests {
-		delete(o.waiting, request)
+		delete(o.byRequest, request)
 	}
 	live.requests = live.state.Requests(o.Shard)
 	for _, request := range live.requests {
-		o.waiting[request] = live
+		o.byRequest[request] = live
 	}
 }
 

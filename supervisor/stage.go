@@ -14,7 +14,7 @@ type stage uint8
 
 const (
 	stageWaiting      stage = iota // for an input, a grant, a deadline or the word that nobody serves an agent
-	stageQueued                    // in Owner.ready
+	stageQueued                    // in workQueue.ready
 	stageDeciding                  // what it does next
 	stageLoading                   // its records are read
 	stageFetching                  // what a decision stands on is read

@@ -38,7 +38,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		return
 	}
 	b.body, b.trail = event.Data, event.Trail
-	subject := bus.SessionSubject(live.id(), o.shards)
+	subject := bus.SessionSubject(live.id(), o.Core.Shards())
 	o.publisher.Publish(ctx, subject, &event, bus.After(live.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
@@ -177,7 +177,7 @@ func (o *Owner) pause(live *liveSession, conflict bool) time.Duration {
 	if conflict {
 		return 0
 	}
-	return o.backoff.After(int(live.tries))
+	return o.publisher.Backoff.After(int(live.tries))
 }
 
 // stored tells those who follow what happens of a record that is on the ledger, given the

@@ -37,8 +37,8 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
 	}
-	o.tail, o.heard = state.Last, now
-	o.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), o.watermark.Value+1, bus.InputSubjects(o.Shard)...)
+	o.stream.tail, o.stream.heard = state.Last, now
+	o.stream.reader, err = o.Core.Read(ctx, bus.ShardStream(o.Shard), o.watermark.Value+1, bus.InputSubjects(o.Shard)...)
 	if err != nil {
 		return fmt.Errorf("read shard %d: %w", o.Shard, err)
 	}

@@ -267,7 +267,7 @@ func defects() []defect {
 	}, {
 		name: "a delivery is the first by its number alone", seed: 18, invariant: sim.ActsArePermitted,
 		edits: []edit{{
-			"bus/first.go",
+			"bus/worker.go",
 			`request.First != "" && request.First == d.Server()`,
 			`(request.First != "" && request.First == d.Server() || planted("a delivery is the first by its number alone"))`,
 		}},
