@@ -15,8 +15,8 @@ import (
 // goes through them. Each calls those behind it alone: whoever reads them in this order
 // meets nothing that leads back.
 var downhill = []string{
-	"run.go", "owner.go", "takeover.go", "advance.go", "read.go", "prepare.go", "decide.go", "batch.go", "store.go", "load.go", "orphans.go",
-	"send.go", "evaluate.go", "fetch.go", "quarantine.go", "signal.go", "confirm.go", "input.go", "evict.go", "session.go", "stage.go",
+	"lifecycle.go", "owner.go", "takeover.go", "advance.go", "read.go", "prepare.go", "decide.go", "batch.go", "store.go", "load.go", "orphans.go",
+	"send.go", "evaluate.go", "fetch.go", "quarantine.go", "notify.go", "confirm.go", "input.go", "evict.go", "session.go", "stage.go",
 }
 
 // TestSupervisorRunsDownhill draws the calls between the files of the supervisor from their

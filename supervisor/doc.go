@@ -21,8 +21,8 @@
 //
 // The low watermark of the checkpoints is the sequence up to which all of that is done.
 //
-// Its files are the stages of a message's way, and none calls one before it: run, owner,
-// takeover, advance, read, prepare, decide, store, load, orphans, send, fetch, quarantine,
-// session. What they use lies below: admission, checkpoint, history, progress, publisher,
-// eventloop.
+// Its files stand in the order of a message's way, and none calls one before it: lifecycle, owner,
+// takeover, advance, read, prepare, decide, batch, store, load, orphans, send, evaluate, fetch,
+// quarantine, notify, confirm, input, evict, session, stage. What they use lies below, each in a
+// package of its own: admission, checkpoint, replay, progress, publisher, eventloop.
 package supervisor

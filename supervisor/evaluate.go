@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A judgement is what became of one input, or what has to be fetched first.
+// An evaluation is what became of one input, or what has to be fetched first.
 type evaluation struct {
 	session.Outcome
 	profile string   // hash of the profile that is missing

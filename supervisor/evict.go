@@ -2,7 +2,7 @@ package supervisor
 
 import "time"
 
-// watch sets an timer for the session's earliest deadline.
+// watch sets a timer for the session's earliest deadline.
 func (o *Owner) watch(live *liveSession) {
 	earliest := time.Time{}
 	for _, deadline := range live.state.Deadlines() {

@@ -14,7 +14,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// append stores the record of a batch: step 2 of a transition.
+// append stores the record of a batch. Until the ledger has it, nothing of it has happened.
 func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 	b.record = schemas.Record{
 		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: live.chain.String(),
@@ -181,7 +181,7 @@ func (o *Owner) pause(live *liveSession, conflict bool) time.Duration {
 }
 
 // stored tells those who follow what happens of a record that is on the ledger, given the
-// liveSession before it.
+// session before it.
 func (o *Owner) stored(live *liveSession, record *schemas.Record) {
 	if o.Observe != nil {
 		o.Observe(&live.state, record)

@@ -42,7 +42,7 @@ type session struct {
 	behind int
 	// flushed says that what the ledger says survives a loss of power.
 	flushed bool
-	// stuck names mailboxes that took no mail on this connection.
+	// refusedFolders are mailboxes that took no mail on this connection.
 	refusedFolders map[string]bool
 }
 

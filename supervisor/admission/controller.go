@@ -53,7 +53,7 @@ type Controller struct {
 	quiet time.Time // from when on the shard has been read, if nothing new comes
 
 	pools        map[string]*pool // by agent
-	arrivals     uint64           // dispatchQueue so far
+	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
 	answers      answers
 	woken        []*Session // that may go on

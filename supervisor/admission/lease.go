@@ -16,9 +16,9 @@ import (
 // holder's request. A task takes the leases of all its resources or none, so that
 // nobody waits while others wait for it, and there is no deadlock. Of those who
 // wait for a resource the most urgent stands in the lease itself, else the one who
-// waiting longest: nobody behind it takes what it waits for, in any process, so that
+// waits longest: nobody behind it takes what it waits for, in any process, so that
 // a task which needs several resources gets them as soon as those before it have
-// ended. It has lost its place when it has not asked for leasePlace.
+// ended. It has lost its place when it has not asked for leaseWaits.
 type lease struct {
 	Resource string `json:"resource"`
 	Holder   string `json:"holder,omitzero"` // <run>/<task>; nobody when empty

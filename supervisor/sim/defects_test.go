@@ -141,14 +141,14 @@ func defects() []defect {
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/dispatch.go",
+			"supervisor/admission/grant.go",
 			`return p.limit > 0 && len(d.resources) == 0 &&`,
 			`return p.limit > 0 && len(d.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
 	}, {
 		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,
 		edits: []edit{{
-			"supervisor/admission/answers.go",
+			"supervisor/admission/result_cache.go",
 			`ok && !known.at.Before(since)`, `ok && (planted("an old answer stands in for ever") || !known.at.Before(since))`,
 		}},
 	}, {

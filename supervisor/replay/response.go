@@ -10,28 +10,6 @@ import (
 	"podium/supervisor/session"
 )
 
-// FormerRun reads a run that is over, as it stood before a record of its session.
-func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
-	opened, err := history.OpenSession(ctx, core, id)
-	if err != nil {
-		return nil, err
-	}
-	former := &session.Former{Number: run}
-	for stored, err := range opened.Run(ctx, run) {
-		if err != nil {
-			return nil, err
-		}
-		if stored.Number >= record {
-			break
-		}
-		former.Apply(&stored.Record)
-	}
-	if hash := former.ProfileHash(); hash != "" {
-		former.Profile, err = profiles.Fetch(ctx, hash)
-	}
-	return former, err
-}
-
 // Response returns what the end of a run owed to whoever asked: the same byte for byte as
 // it was then, because it follows from the same record. Nothing when it has not ended.
 func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {

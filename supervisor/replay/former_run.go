@@ -1,0 +1,31 @@
+package replay
+
+import (
+	"context"
+
+	"podium/bus"
+	"podium/bus/history"
+	"podium/supervisor/session"
+)
+
+// FormerRun reads a run that is over, as it stood before a record of its session.
+func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
+	opened, err := history.OpenSession(ctx, core, id)
+	if err != nil {
+		return nil, err
+	}
+	former := &session.Former{Number: run}
+	for stored, err := range opened.Run(ctx, run) {
+		if err != nil {
+			return nil, err
+		}
+		if stored.Number >= record {
+			break
+		}
+		former.Apply(&stored.Record)
+	}
+	if hash := former.ProfileHash(); hash != "" {
+		former.Profile, err = profiles.Fetch(ctx, hash)
+	}
+	return former, err
+}
