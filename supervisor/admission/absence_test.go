@@ -109,6 +109,28 @@ func TestAnAgentThatIsBack(t *testing.T) {
 	}
 }
 
+// TestOldKnowledgeIsLookedUp: what was known when nobody waited is no word for who comes
+// later.
+func TestOldKnowledgeIsLookedUp(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 1)
+	place := &office{}
+	s := l.open(0, place.watch)
+	s.ask("low", "first")
+	l.after(3 * time.Second)
+	if s.told("first") == nil {
+		t.Fatal("the first is not told")
+	}
+	s.cancel("first")
+	l.after(time.Minute)
+	place.found.Served = true
+	s.ask("low", "second")
+	l.after(10 * time.Second)
+	if told := s.told("second"); told != nil {
+		t.Errorf("told %+v, and it is there", told)
+	}
+}
+
 // TestNobodyLooksForNothing: the ledger is asked about agents that something waits for.
 func TestNobodyLooksForNothing(t *testing.T) {
 	t.Parallel()

@@ -14,12 +14,9 @@ import (
 	"podium/supervisor/session"
 )
 
-// breaking has three failures in a row open the breaker of the worker for a minute.
+// breaking has three failures in a row open the breaker of an agent for a minute.
 func breaking(config *admission.Config) {
-	config.Breaker = func(agent string) plan.BreakerPolicy {
-		if agent != "worker" {
-			return plan.BreakerPolicy{}
-		}
+	config.Breaker = func(string) plan.BreakerPolicy {
 		return plan.BreakerPolicy{Failures: 3, Within: 30 * time.Second, Open: time.Minute}
 	}
 }
@@ -165,6 +162,42 @@ func TestOneProbe_M28(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAProbeThatNeverGoes: who was to be the probe and is no more leaves that to the next.
+func TestAProbeThatNeverGoes_M28(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 1)
+	s := l.open(0, breaking)
+	s.openBreaker()
+	l.now = l.now.Add(time.Minute)
+	s.conversation("probe").busy = true
+	s.ask("low", "probe")
+	if b := l.breaker(); b.State != schemas.BreakerHalfOpen {
+		t.Fatalf("the breaker is %+v", b)
+	}
+	s.expect()
+	s.cancel("probe")
+	l.settle()
+	s.ask("low", "next")
+	s.expect("next")
+}
+
+// TestAnAnswerIsWorthATry: a breaker refuses work, and no answer that was not tried yet.
+func TestAnAnswerIsWorthATry_M28(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 1)
+	s := l.open(0, breaking)
+	s.ask("low", "a", "b", "c", "d")
+	s.finish("a", "b", "c")
+	for _, thread := range []string{"a", "b", "c"} {
+		s.answerAs("chat", thread, plan.DeliveryTask, broken("chat", plan.DeliveryTask))
+		l.settle()
+	}
+	s.finish("d")
+	if under := s.underWayAt("chat"); !slices.Equal(under, []string{"d"}) {
+		t.Errorf("chat is asked by %q", under)
 	}
 }
 

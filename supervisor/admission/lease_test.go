@@ -71,6 +71,21 @@ func TestAllResourcesOrNone_M19(t *testing.T) {
 	zero.expect("behind", "later")
 }
 
+// TestWhatIsNotAllThereIsNotKept: of several resources, who waits for one leaves the others
+// to whoever is before it.
+func TestWhatIsNotAllThereIsNotKept_M19(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, nil)
+	s.ask("scan", "scanning")
+	s.ask("copy", "copying")
+	s.ask("urgent", "urgent")
+	s.ledger.after(time.Second)
+	s.expect("scanning", "urgent")
+	s.finish("scanning", "urgent")
+	s.ledger.after(time.Second)
+	s.expect("copying")
+}
+
 // TestWhoGivesUpGivesBack: what was cancelled while it waited holds nobody back, and what
 // was cancelled while it was under way gives its resource back.
 func TestWhoGivesUpGivesBack_M19(t *testing.T) {
@@ -104,8 +119,9 @@ func TestAResourceIsTakenWhenThereIsRoom_M19(t *testing.T) {
 	zero.finish("a") // there is room now, and the printer is another's
 	zero.ask("low", "d")
 	zero.expect("b", "c", "d") // who waits for a printer keeps no room
-	zero.finish("b")
 	one.finish("goes")
+	zero.expect("b", "c", "d")
+	zero.finish("b")
 	zero.expect("c", "d", "waits")
 }
 

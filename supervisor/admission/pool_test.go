@@ -154,11 +154,12 @@ func TestWhoWaitsNoLongerHasNoRoom(t *testing.T) {
 	s.ask("low", "first", "second", "third", "granted", "waiting", "last")
 	s.conversation("granted").busy = true
 	s.finish("first")
-	s.cancel("granted")
 	s.cancel("waiting")
+	s.cancel("granted")
+	s.ledger.settle()
+	s.expect("second", "third", "last") // at once
 	s.conversation("granted").busy = false
 	s.ledger.settle()
-	s.expect("second", "third", "last")
 	s.cancel("second")
 	s.ask("low", "new")
 	s.expect("third", "last", "new")

@@ -37,7 +37,7 @@ func profile(tb testing.TB) *plan.Profile {
 		Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
 		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{
 			template("critical", schemas.PriorityCritical), template("high", schemas.PriorityHigh), template("low", schemas.PriorityLow),
-			template("print", "", "printer"), template("scan", "", "scanner"), template("copy", "", "scanner", "printer", "scanner"),
+			template("print", "", "printer"), template("urgent", schemas.PriorityCritical, "printer"), template("scan", "", "scanner"), template("copy", "", "scanner", "printer", "scanner"),
 		}},
 		Retry: schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
 		Deadlines: schemas.Deadlines{Queue: schemas.Duration(10 * time.Minute), Work: schemas.Duration(10 * time.Minute)},
@@ -307,22 +307,33 @@ func (s *shard) ask(words string, threads ...string) {
 // answer answers the one task of a conversation, and lets nobody go on yet.
 func (s *shard) answer(thread string, payload schemas.ResponsePayload) {
 	s.ledger.tb.Helper()
+	s.answerAs("worker", thread, "t1", payload)
+}
+
+func (s *shard) answerAs(agent, thread, id string, payload schemas.ResponsePayload) {
+	s.ledger.tb.Helper()
 	c := s.conversation(thread)
-	task := c.state.Active.Task("t1")
+	task := c.state.Active.Task(id)
 	payload.PlanID = schemas.PlanID(schemas.RunID(c.state.Session, 1))
 	event := s.event(thread, schemas.ResponseID(task.Request), schemas.TypeExecutionResponse, schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
-			MessageID: schemas.ResponseID(task.Request), From: "worker", To: session.Supervisor,
+			MessageID: schemas.ResponseID(task.Request), From: agent, To: session.Supervisor,
 			Type: schemas.ExecutionResponseType, Timestamp: s.ledger.now, InReplyTo: task.Request,
 		},
 		Payload: payload,
 	})
-	event.Subject, event.CausationID, event.Attempt = schemas.RunID(c.state.Session, 1)+"/t1", task.Request, task.Attempt
-	s.store(s.decide(c, s.input(event, "worker")))
+	event.Subject, event.CausationID, event.Attempt = schemas.RunID(c.state.Session, 1)+"/"+id, task.Request, task.Attempt
+	s.store(s.decide(c, s.input(event, agent)))
 }
 
 func done() schemas.ResponsePayload {
 	return schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Text: "done"}}
+}
+
+func broken(agent, task string) schemas.ResponsePayload {
+	return schemas.ResponsePayload{Status: schemas.StatusFailed, IssuesEncountered: []schemas.Issue{{
+		IssueID: "1", TaskID: task, Agent: agent, Severity: "high", Description: "it broke", Resolution: schemas.ResolutionDeferred,
+	}}}
 }
 
 // finish has the worker do what conversations have asked for.
@@ -338,9 +349,7 @@ func (s *shard) finish(threads ...string) {
 func (s *shard) fail(threads ...string) {
 	s.ledger.tb.Helper()
 	for _, thread := range threads {
-		s.answer(thread, schemas.ResponsePayload{Status: schemas.StatusFailed, IssuesEncountered: []schemas.Issue{{
-			IssueID: "1", TaskID: "t1", Agent: "worker", Severity: "high", Description: "it broke", Resolution: schemas.ResolutionDeferred,
-		}}})
+		s.answer(thread, broken("worker", "t1"))
 		s.ledger.settle()
 	}
 }
@@ -354,11 +363,13 @@ func (s *shard) cancel(thread string) {
 }
 
 // underWay lists the conversations on whose task the worker is at work.
-func (s *shard) underWay() []string {
+func (s *shard) underWay() []string { return s.underWayAt("worker") }
+
+func (s *shard) underWayAt(agent string) []string {
 	under := []string{}
 	for _, c := range s.conversations {
 		for task := range c.state.UnderWay {
-			if task.Agent == "worker" {
+			if task.Agent == agent {
 				under = append(under, c.thread)
 			}
 		}
