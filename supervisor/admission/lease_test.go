@@ -154,7 +154,9 @@ func TestALapsedLeaseOfNobodysRequest_M19(t *testing.T) {
 	zero.conversation("first").busy = true
 	zero.ask("print", "first") // it has the lease, and its record is never stored
 	one.ask("print", "second")
+	l.after(5 * time.Minute)
 	zero.expect()
+	one.expect() // it is renewed for as long as its owner is there
 	l.crash(zero)
 	l.after(55 * time.Second)
 	one.expect()
