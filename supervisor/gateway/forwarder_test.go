@@ -150,6 +150,7 @@ func TestForwarderRemembers_X03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
 		count := func() int { return len(moved(t, ledger)[bus.ResponseSubject("worker", 0)]) }
+		put(t, ledger, bus.Message{Subject: bus.RequestSubject("worker"), Body: []byte("a request, which counts")})
 		put(t, ledger, bus.Message{Subject: bareResponse, Body: []byte("one")})
 		for range 3 {
 			forward(t, &gateway.Forwarder{Core: ledger})
@@ -158,7 +159,7 @@ func TestForwarderRemembers_X03(t *testing.T) {
 		if count() != 2 {
 			t.Errorf("%d were moved, want 2", count())
 		}
-		if _, err := ledger.Store(bus.AgentBucket).Put(t.Context(), cursor, []byte("1")); err != nil {
+		if _, err := ledger.Store(bus.AgentBucket).Put(t.Context(), cursor, []byte("2")); err != nil {
 			t.Fatal(err)
 		}
 		if forward(t, &gateway.Forwarder{Core: ledger}); count() != 3 {
