@@ -116,6 +116,8 @@ type Owner struct {
 	now        time.Time // of the Tick
 	beforeTail int       // sessions that were met before the tail was read, and of which it is not known yet what the ledger says
 	busy       int       // sessions with an operation under way
+
+	entering func(from, to stage) // nil but in tests: see enter
 }
 
 // NewOwner returns an owner that has not taken its shard yet: see Open.
@@ -166,9 +168,9 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 		live := o.ready[0]
 		o.ready[0] = nil // it may be the last that holds it
 		o.ready = o.ready[1:]
-		live.stage = stageDeciding
+		o.enter(live, stageDeciding)
 		if o.work(ctx, live, now); live.stage == stageDeciding {
-			live.stage = stageWaiting
+			o.enter(live, stageWaiting)
 		}
 		worked = true
 	}
