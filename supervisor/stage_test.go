@@ -18,7 +18,7 @@ import (
 )
 
 // drawing is what the comment at stage says: where a session goes from where.
-var drawing = sync.OnceValue(func() map[supervisor.Move]bool { //nolint:gochecknoglobals // it is read once for all tests
+var drawing = sync.OnceValue(func() map[supervisor.Move]bool {
 	source, err := os.ReadFile("stage.go")
 	if err != nil {
 		panic(err)

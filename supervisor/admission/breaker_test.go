@@ -241,8 +241,12 @@ func TestLearnedAnswers_M29(t *testing.T) {
 		age          time.Duration
 		sequence     uint64
 	}{
-		{"worker", "sum", time.Minute, 3}, {"worker", "sum", time.Minute - 1, 0}, {"other", "sum", time.Hour, 2}, {"other", "sum", time.Minute, 0},
-		{"worker", "product", time.Hour, 0}, {"nobody", "sum", time.Hour, 0},
+		{"worker", "sum", time.Minute, 3},
+		{"worker", "sum", time.Minute - 1, 0},
+		{"other", "sum", time.Hour, 2},
+		{"other", "sum", time.Minute, 0},
+		{"worker", "product", time.Hour, 0},
+		{"nobody", "sum", time.Hour, 0},
 	} {
 		if found, ok := asked.Reuse(test.agent, test.input, test.age); ok != (test.sequence > 0) || ok && found.Sequence != test.sequence {
 			t.Errorf("%+v: found %t, %+v", test, ok, found)

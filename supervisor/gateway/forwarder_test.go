@@ -199,11 +199,11 @@ func TestForwarderIsInterrupted(t *testing.T) {
 		}
 		core := &moody{Core: ledger, until: time.Now().Add(time.Minute)}
 		forward(t, &gateway.Forwarder{Core: core}, func() { time.Sleep(2 * time.Minute) })
-		said := ""
+		var said []byte
 		for _, message := range moved(t, ledger)[bus.ResponseSubject("worker", 0)] {
-			said += string(message.Body)
+			said = append(said, message.Body...)
 		}
-		if said != "012" {
+		if string(said) != "012" {
 			t.Errorf("the shard has heard %q", said)
 		}
 	})

@@ -219,8 +219,10 @@ func TestFaults_X07(t *testing.T) {
 		"a record that nobody can read": {spoil(secondRecord), secondRecord, "it cannot be read"},
 		"a record that is gone":         {erase(secondRecord), thirdRecord, "the record does not follow from the one before it"},
 		"another chain":                 {rewrite(secondRecord, func(r *schemas.Record) { r.Epoch = 2 }), thirdRecord, "the record does not follow"},
-		"another fact": {rewrite(secondRecord, func(r *schemas.Record) { r.Facts[0].MessageReceived.Run = 7 }), secondRecord,
-			"fact 1: the ledger says"},
+		"another fact": {
+			rewrite(secondRecord, func(r *schemas.Record) { r.Facts[0].MessageReceived.Run = 7 }), secondRecord,
+			"fact 1: the ledger says",
+		},
 		"a fact too many": {rewrite(secondRecord, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), secondRecord, "deciding again says nothing more"},
 		"a missing fact":  {rewrite(firstRecord, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), firstRecord, "deciding again adds"},
 		"a transition behind what is owed": {rewrite(firstRecord, func(r *schemas.Record) {
