@@ -261,8 +261,7 @@ func TestFaults_X07(t *testing.T) {
 	}
 }
 
-// TestWhatIsInQuarantineIsDecided: below the floor it is dealt with, though no record says
-// so; above the floor nothing has to be.
+// TestWhatNoRecordSays: below the floor what is in quarantine is dealt with, too; above the floor nothing has to be.
 func TestWhatNoRecordSays_X07(t *testing.T) {
 	t.Parallel()
 	s := newShard(t)
