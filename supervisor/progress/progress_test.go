@@ -15,7 +15,6 @@ import (
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/history"
-	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
 	"podium/supervisor/session"
@@ -27,11 +26,10 @@ func midnight() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 // are.
 type desk struct {
 	*progress.Reporter
-	tb      testing.TB
-	ledger  *memory.Ledger
-	loop    *eventloop.Loop
-	profile *plan.Profile
-	now     time.Time
+	tb     testing.TB
+	ledger *memory.Ledger
+	loop   *eventloop.Loop
+	now    time.Time
 }
 
 // A live session is followed.
@@ -58,7 +56,6 @@ func newDesk(tb testing.TB) *desk {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d.profile = profiles.Current("desk")
 	d.Reporter = &progress.Reporter{Profiles: profiles, Publisher: &publisher.Publisher{Core: d.ledger, Loop: d.loop, Log: zerolog.Nop()}}
 	return d
 }
@@ -87,8 +84,9 @@ func (l *live) take(id, eventType, agent string, body any, about schemas.Event) 
 		l.desk.tb.Fatal(err)
 	}
 	input.Now = l.desk.now
+	profile := l.desk.Profiles.Current("desk")
 	outcome := session.Step(session.Env{
-		Current: l.desk.profile, Pinned: l.desk.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, l.state, input)
 	if len(outcome.Facts) == 0 {
 		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Refusal)
