@@ -19,7 +19,7 @@ func (d *desk) openAs(name string, core bus.Core, shard int, change func(*superv
 	d.tb.Helper()
 	config := d.owner(name, core, shard).Config
 	change(&config)
-	o := supervisor.NewOwner(config)
+	o := d.watched(supervisor.NewOwner(config))
 	d.must(o.Open(d.tb.Context(), d.now))
 	return o
 }

@@ -43,6 +43,7 @@ type desk struct {
 	ledger   *memory.Ledger
 	profiles *replay.Profiles
 	now      time.Time
+	moves    map[supervisor.Move]bool // of sessions, from stage to stage, unless nil
 }
 
 func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
@@ -57,10 +58,10 @@ func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
 
 // owner returns an owner whose operations run at once, in the calling goroutine.
 func (d *desk) owner(name string, core bus.Core, shard int) *supervisor.Owner {
-	return supervisor.NewOwner(supervisor.Config{
+	return d.watched(supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: name, Core: core, Profiles: d.profiles, Log: zerolog.Nop(),
 		Go: func(operation func()) { operation() },
-	})
+	}))
 }
 
 func (d *desk) open(name string, core bus.Core, shard int) *supervisor.Owner {

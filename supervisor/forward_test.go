@@ -86,29 +86,6 @@ func TestForwarder_X06(t *testing.T) {
 	})
 }
 
-// TestForwarderBehindAnother: of two that take turns, the one that is behind does
-// not make the next one start behind, too.
-func TestForwarderBehindAnother(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, 1)
-		d.bare("podium.agent.worker.response", []byte("garbage"))
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- (&gateway.Forwarder{Core: d.ledger, Log: zerolog.Nop()}).Run(ctx) }()
-		synctest.Wait()
-		const key, ahead = "cursor.forwarder", "100"
-		store := d.ledger.Store(bus.AgentBucket)
-		_, err := store.Put(ctx, key, []byte(ahead))
-		d.must(err)
-		stop()
-		d.must(<-ended)
-		if value, _, err := store.Get(t.Context(), key); err != nil || string(value) != ahead {
-			t.Errorf("the cursor is %q, %v, and was %s", value, err, ahead)
-		}
-	})
-}
-
 // TestForwarderGoesOn: it remembers how far it came, and an answer that it moved
 // twice changes nothing.
 func TestForwarderGoesOn_X03(t *testing.T) {

@@ -110,6 +110,8 @@ type Owner struct {
 
 	now    time.Time // of the Tick
 	failed error
+
+	entering func(from, to stage) // nil but in tests: see enter
 }
 
 // A shardStream is what an owner knows of its shard's stream.
@@ -174,9 +176,9 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 		live := o.queue.ready[0]
 		o.queue.ready[0] = nil // it may be the last that holds it
 		o.queue.ready = o.queue.ready[1:]
-		live.stage = stageDeciding
+		o.enter(live, stageDeciding)
 		if o.work(ctx, live, now); live.stage == stageDeciding {
-			live.stage = stageWaiting
+			o.enter(live, stageWaiting)
 		}
 		worked = true
 	}

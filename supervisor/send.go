@@ -142,6 +142,7 @@ func (o *Owner) answerAgain(ctx context.Context, live *liveSession, in *input, r
 			o.missing(ctx, live, now, err)
 			return
 		}
+		o.begin(live, stageSending)
 		o.deliver(ctx, outputs, func(time.Time) { o.settle(live, []*input{in}) }, now)
 	})
 }

@@ -129,7 +129,7 @@ func (o *Owner) enqueue(id string, in *input) {
 
 func (o *Owner) push(live *liveSession) {
 	if live.stage == stageWaiting || live.stage == stageDeciding {
-		live.stage = stageQueued
+		o.enter(live, stageQueued)
 		o.queue.ready = append(o.queue.ready, live)
 	}
 }
@@ -139,7 +139,7 @@ func (o *Owner) begin(live *liveSession, at stage) {
 	if !live.stage.busy() {
 		o.queue.busy++
 	}
-	live.stage = at
+	o.enter(live, at)
 }
 
 // end lets a session go on with its next input.
@@ -150,7 +150,7 @@ func (o *Owner) end(live *liveSession) {
 
 // rest ends the operation of a session, which does nothing until it is pushed.
 func (o *Owner) rest(live *liveSession) {
-	live.stage = stageWaiting
+	o.enter(live, stageWaiting)
 	o.queue.busy--
 	if live.pin != nil {
 		o.watermark.Leave(live.pin)

@@ -1,15 +1,23 @@
 package supervisor
 
-// A stage is where a live session is on the way of its next input.
+// A stage is where a live session is on the way of its next input. From each it goes to one
+// of these:
 //
-//	waiting ─► queued ─► deciding ─► storing ─► sending ─► queued or waiting
-//	                        │  ▲        │
-//	                        ▼  │        ▼
-//	      loading, fetching, confirming, quarantining ─► queued
+//	waiting      ─► queued, loading
+//	queued       ─► deciding
+//	deciding     ─► storing, loading, fetching, confirming, quarantining, queued, waiting
+//	loading      ─► sending, quarantining, retrying, waiting
+//	fetching     ─► sending, quarantining, retrying, waiting
+//	confirming   ─► retrying, waiting
+//	storing      ─► sending, confirming, quarantining, retrying, waiting
+//	sending      ─► sending, waiting
+//	quarantining ─► retrying, waiting
+//	retrying     ─► waiting
 //
 // Deciding takes no time: whoever lacks something for it has it loaded, fetched or
-// confirmed first, and is queued again. After a temporary error of the ledger a session is
-// retrying, and queued after a while.
+// confirmed first. An operation that ends leaves its session waiting, and it is queued at
+// once, unless it stands on something that the ledger has lost. Who takes a shard over
+// loads its open sessions all together.
 type stage uint8
 
 const (
@@ -28,3 +36,11 @@ const (
 // busy reports whether an operation is under way, whose completion alone may touch the
 // session.
 func (s stage) busy() bool { return s > stageDeciding }
+
+// enter has a session be at a stage.
+func (o *Owner) enter(live *liveSession, at stage) {
+	if o.entering != nil {
+		o.entering(live.stage, at)
+	}
+	live.stage = at
+}

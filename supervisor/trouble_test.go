@@ -45,7 +45,7 @@ func (d *desk) openWith(core bus.Core, change func(*supervisor.Config)) *supervi
 	d.tb.Helper()
 	config := d.owner("one", core, 0).Config
 	change(&config)
-	o := supervisor.NewOwner(config)
+	o := d.watched(supervisor.NewOwner(config))
 	d.must(o.Open(d.tb.Context(), d.now))
 	return o
 }

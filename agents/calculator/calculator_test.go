@@ -336,10 +336,13 @@ func TestLongTextsAreReadInTime(t *testing.T) {
 	}
 	for _, piece := range []string{"(", "1+(", "-", "max(", "a=1 ", "1,", "word ", "1^", "2%", "what is ", "1 + 1 ", "max(1;", "[1]", "1²", "\n", "'", "1.", "x", " ", "\n", "1 ", "(1)", "a(1)", "- "} {
 		t.Run(piece, func(t *testing.T) {
-			short, long := fastest(piece, 8<<10), fastest(piece, 32<<10)
-			if long > 10*short && long > 50*time.Millisecond {
-				t.Errorf("8 KiB take %s, 32 KiB %s", short, long)
+			var short, long time.Duration
+			for range 10 { // others may need the machine as well; what is out of proportion is so every time
+				if short, long = fastest(piece, 8<<10), fastest(piece, 32<<10); long <= 10*short || long <= 50*time.Millisecond {
+					return
+				}
 			}
+			t.Errorf("8 KiB take %s, 32 KiB %s", short, long)
 		})
 	}
 }

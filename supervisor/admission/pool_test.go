@@ -1,0 +1,194 @@
+package admission_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestAnAgentHasRoomForALittleMoreThanItWorksOn: as many requests are under way as the
+// agent works on at a time, and a few that it finds in its queue when it is done.
+func TestAnAgentHasRoomForALittleMoreThanItWorksOn(t *testing.T) {
+	t.Parallel()
+	for works, asked := range map[int]int{1: 3, 2: 4, 8: 10, 12: 15, 40: 50, 0: 60} {
+		s := newLedger(t, 1).open(0, size(works))
+		for n := range 60 {
+			s.ask("low", strconv.Itoa(n))
+		}
+		if under := len(s.underWay()); under != asked {
+			t.Errorf("an agent that works on %d at a time is asked for %d, want %d", works, under, asked)
+		}
+	}
+}
+
+// TestRoomIsForOneAgent: the answers that go out meanwhile are the work of
+// an agent of their own.
+func TestRoomIsForOneAgent(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "a", "b", "c", "d")
+	s.finish("a") // its answer is delivered now, and not yet
+	s.expect("b", "c", "d")
+	if task := s.conversation("a").state.Active; task == nil {
+		t.Error("nothing of it is under way")
+	}
+}
+
+// TestTheMostUrgentGoesFirst: over all conversations of the shard; of those that are as
+// urgent, the one that came first.
+func TestTheMostUrgentGoesFirst_M17(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second", "third")
+	s.ask("low", "low")
+	s.ask("high", "high", "higher")
+	s.ask("critical", "critical")
+	s.expect("first", "second", "third")
+	s.finish("first")
+	s.expect("second", "third", "critical")
+	s.finish("second")
+	s.expect("third", "critical", "high")
+	s.finish("third")
+	s.expect("critical", "high", "higher")
+	s.finish("critical")
+	s.expect("high", "higher", "low")
+}
+
+// TestNobodyTakesRoomThatSomebodyWaitsFor: room that has become free and is not given to
+// anybody yet is for those who wait, however urgent whoever comes now is.
+func TestNobodyTakesRoomThatSomebodyWaitsFor_M17(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second", "third", "waiting")
+	s.answer("first", done())
+	s.store(s.decide(s.conversation("new"), s.message("new", "high")))
+	s.expect("second", "third") // neither of them, until it is the turn of those who wait
+	s.ledger.settle()
+	s.expect("second", "third", "new") // which is in the order of urgency
+	s.finish("second")
+	s.expect("third", "new", "waiting")
+}
+
+// TestADecisionReservesRoom: while its record is not stored, the room is nobody else's;
+// Release gives it back when the record is not to be, and Track counts what has become of
+// it once.
+func TestADecisionReservesRoom(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second")
+	third := s.decide(s.conversation("third"), s.message("third", "low"))
+	s.ask("critical", "fourth")
+	s.expect("first", "second")
+	s.Release(&third.c.admission)
+	s.ledger.settle()
+	s.expect("first", "second", "fourth")
+
+	s = newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second")
+	third = s.decide(s.conversation("third"), s.message("third", "low"))
+	s.store(third)
+	s.ask("low", "fourth")
+	s.expect("first", "second", "third")
+	s.finish("third")
+	s.expect("first", "second", "fourth")
+	s.finish("first", "second", "fourth")
+	s.ask("low", "5", "6", "7", "8")
+	s.expect("5", "6", "7")
+}
+
+// TestTrackAgain: a state that is tracked twice counts once.
+func TestTrackAgain(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second")
+	for range 3 {
+		s.Track(&s.conversation("first").admission)
+	}
+	s.ask("low", "third", "fourth")
+	s.expect("first", "second", "third")
+	s.Track(&s.conversation("fourth").admission) // which waits once
+	s.finish("first", "second")
+	s.expect("third", "fourth")
+}
+
+// TestAGrantKeepsItsRoom: a conversation that is busy has its room until it is not.
+func TestAGrantKeepsItsRoom(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second", "third", "busy", "next")
+	s.conversation("busy").busy = true
+	s.finish("first")
+	s.expect("second", "third")
+	s.finish("second")
+	s.expect("third", "next")
+	s.conversation("busy").busy = false
+	s.ledger.settle()
+	s.expect("third", "next", "busy")
+}
+
+// TestAGrantGivesWay: room that a busy conversation has not used goes to who is more
+// urgent and has come meanwhile, and to nobody else; it stays the first of its kind.
+func TestAGrantGivesWay_M17(t *testing.T) {
+	t.Parallel()
+	for meanwhile, goes := range map[string]string{"critical": "other", "high": "busy", "low": "busy"} {
+		s := newLedger(t, 1).open(0, size(1))
+		s.ask("low", "first", "second", "third")
+		s.ask("high", "busy")
+		s.conversation("busy").busy = true
+		s.finish("first")
+		s.ask(meanwhile, "other")
+		s.expect("second", "third")
+		s.conversation("busy").busy = false
+		s.ledger.settle()
+		s.expect("second", "third", goes)
+		s.finish("second")
+		s.expect("third", "busy", "other")
+	}
+}
+
+// TestWhoWaitsNoLongerHasNoRoom: what was cancelled takes none and is given none, with a
+// grant and without.
+func TestWhoWaitsNoLongerHasNoRoom(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second", "third", "granted", "waiting", "last")
+	s.conversation("granted").busy = true
+	s.finish("first")
+	s.cancel("waiting")
+	s.cancel("granted")
+	s.ledger.settle()
+	s.expect("second", "third", "last") // at once
+	s.conversation("granted").busy = false
+	s.ledger.settle()
+	s.cancel("second")
+	s.ask("low", "new")
+	s.expect("third", "last", "new")
+}
+
+// TestSurvey: who takes a shard over gives nobody room at a bounded agent before it knows
+// all that is under way there.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 1)
+	former := l.open(0, size(1))
+	former.ask("low", "first", "second", "third", "waiting")
+	l.crash(former)
+	s := l.open(0, size(1))
+	s.unread = true
+	s.ask("critical", "new")
+	s.expect()
+	if next, set := s.Loop.Next(); !set || next.After(l.now.Add(time.Second)) {
+		t.Errorf("it looks again at %s", next)
+	}
+	s.load(former)
+	s.unread = false
+	l.settle()
+	s.expect("first", "second", "third")
+	s.finish("first")
+	s.expect("second", "third", "new")
+
+	free := newLedger(t, 1).open(0, nil)
+	free.unread = true
+	free.ask("low", "new")
+	free.expect("new") // at an agent without bounds there is always room
+}

@@ -1,0 +1,283 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"podium/bus"
+	"podium/bus/binding"
+	"podium/bus/memory"
+	"podium/schemas"
+	"podium/supervisor/plan"
+	"podium/supervisor/replay"
+	"podium/supervisor/session"
+	"podium/supervisor/verify"
+)
+
+func deskProfile() schemas.Profile {
+	return schemas.Profile{
+		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
+		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
+		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
+		Retry:     schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
+		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
+		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
+			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
+		}}},
+	}
+}
+
+// A shard is what stands in one, before it is put onto a ledger: the n-th message has the
+// sequence n.
+type shard struct {
+	tb       testing.TB
+	profile  *plan.Profile
+	messages []bus.Message
+
+	state    session.State
+	newest   uint64 // record
+	snapshot uint64 // record with one
+	chain    replay.Digest
+	tip      schemas.Tip
+	point    uint64 // newest checkpoint
+}
+
+func id() string { return schemas.SessionID("desk", "thread") }
+
+func (s *shard) must(err error) {
+	s.tb.Helper()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+func (s *shard) add(subject, eventType string, event schemas.Event, body any) uint64 {
+	s.tb.Helper()
+	var err error
+	event.Source, event.Type, event.Time, event.DataContentType = "/test", eventType, time.Unix(0, 0).UTC(), schemas.MediaTypeJSON
+	event.Data, err = schemas.Marshal(body)
+	s.must(err)
+	message, err := binding.Encode(subject, &event)
+	s.must(err)
+	s.messages = append(s.messages, message)
+	return uint64(len(s.messages))
+}
+
+// say is a person's message, and the record of what follows from it.
+func (s *shard) say(name string, snapshot bool) {
+	s.tb.Helper()
+	sequence := s.add(bus.InSubject("chat", 0), schemas.TypeChatReceived, schemas.Event{ID: name, Profile: "desk", PartitionKey: "thread"},
+		schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: name, Text: "do it"})
+	event, err := binding.Decode(s.messages[sequence-1])
+	s.must(err)
+	input, err := session.Read(event, "", sequence)
+	s.must(err)
+	input.Now = event.Time
+	s.decide(input, snapshot)
+}
+
+func (s *shard) decide(input session.Input, snapshot bool) {
+	s.tb.Helper()
+	outcome := session.Step(session.Env{
+		Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+	}, s.state, input)
+	record := schemas.Record{
+		Session: id(), Number: outcome.State.Records, Epoch: 1, Chain: s.chain.String(), Cause: outcome.Cause, Facts: outcome.Facts,
+	}
+	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), Previous: s.newest, Snap: s.snapshot, Trail: s.tip.Next(&record)}
+	if snapshot {
+		var err error
+		record.Snapshot, err = schemas.Marshal(outcome.State)
+		s.must(err)
+		record.Roots, event.Snap = s.tip.Roots(), 0
+	}
+	s.newest = s.add(bus.SessionSubject(id(), 1), schemas.TypeRecord, event, record)
+	if snapshot {
+		s.snapshot = s.newest
+	}
+	s.state, s.chain = outcome.State, replay.Hash(s.messages[s.newest-1].Body)
+	s.tip = s.tip.After(&record, event.Trail, s.newest)
+}
+
+// checkpoint says that everything up to a sequence is dealt with.
+func (s *shard) checkpoint(floor uint64) {
+	s.tb.Helper()
+	s.point = s.add(bus.ShardSubject(0), schemas.TypeCheckpoint, schemas.Event{ID: fmt.Sprint("checkpoint ", len(s.messages))},
+		schemas.Checkpoint{Epoch: 1, Since: 1, Owner: "one", Floor: floor, Previous: s.point})
+}
+
+// The sequences of a shard without faults.
+const (
+	firstInput = 1 + iota
+	firstRecord
+	secondInput
+	secondRecord
+	thirdInput
+	thirdRecord // with a snapshot
+	firstCheckpoint
+	fourthInput
+	fourthRecord
+	secondCheckpoint
+)
+
+func newShard(tb testing.TB) *shard {
+	tb.Helper()
+	compiled, err := plan.Compile(deskProfile())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &shard{tb: tb, profile: compiled, state: session.New(id())}
+	s.say("m1", false)
+	s.say("m2", false)
+	s.say("m3", true)
+	s.checkpoint(thirdInput)
+	s.say("m4", false)
+	s.checkpoint(fourthInput)
+	return s
+}
+
+// verify puts the messages onto a ledger and decides them again.
+func (s *shard) verify() verify.Result {
+	s.tb.Helper()
+	ledger := memory.New(1)
+	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
+	s.must(err)
+	for i := range s.messages {
+		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
+		s.must(err)
+	}
+	known, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), nil)
+	s.must(err)
+	result, err := verify.Shard(context.Background(), ledger, known, 0)
+	s.must(err)
+	return result
+}
+
+// rewrite changes the body of a message.
+func rewrite[T any](sequence int, change func(*T)) func(*shard) {
+	return func(s *shard) {
+		s.tb.Helper()
+		var value T
+		message := &s.messages[sequence-1]
+		s.must(schemas.Unmarshal(message.Body, &value))
+		change(&value)
+		var err error
+		message.Body, err = schemas.Marshal(value)
+		s.must(err)
+	}
+}
+
+// reattribute changes the attributes of a message.
+func reattribute(sequence int, change func(*schemas.Event)) func(*shard) {
+	return func(s *shard) {
+		s.tb.Helper()
+		event, err := binding.Decode(s.messages[sequence-1])
+		s.must(err)
+		change(&event)
+		s.messages[sequence-1], err = binding.Encode(s.messages[sequence-1].Subject, &event)
+		s.must(err)
+	}
+}
+
+func spoil(sequence int) func(*shard) {
+	return func(s *shard) { s.messages[sequence-1].Body = []byte("{") }
+}
+
+// erase puts a note that says nothing in the place of a message.
+func erase(sequence int) func(*shard) {
+	return func(s *shard) {
+		s.add(bus.ControlSubject(0), schemas.TypeControl, schemas.Event{ID: "note"}, schemas.Control{Action: "quarantine_discard", Target: "x"})
+		last := len(s.messages) - 1
+		s.messages[sequence-1], s.messages = s.messages[last], s.messages[:last]
+	}
+}
+
+// TestAShardWithoutFaults: everything is decided again and counted, and nothing else is said.
+func TestAShardWithoutFaults_X07(t *testing.T) {
+	t.Parallel()
+	result := newShard(t).verify()
+	if len(result.Faults) > 0 || result.Sessions != 1 || result.Records != 4 || result.Inputs != 4 || result.Facts < 4 {
+		t.Errorf("%+v", result)
+	}
+	if empty := (&shard{tb: t}).verify(); len(empty.Faults) > 0 || empty.Sessions != 0 {
+		t.Errorf("an empty one: %+v", empty)
+	}
+}
+
+// TestFaults: one of each kind is found where it is.
+func TestFaults_X07(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change   func(*shard)
+		sequence uint64
+		says     string
+	}{
+		"a record that nobody can read": {spoil(secondRecord), secondRecord, "it cannot be read"},
+		"a record that is gone":         {erase(secondRecord), thirdRecord, "the record does not follow from the one before it"},
+		"another chain":                 {rewrite(secondRecord, func(r *schemas.Record) { r.Epoch = 2 }), thirdRecord, "the record does not follow"},
+		"another fact": {
+			rewrite(secondRecord, func(r *schemas.Record) { r.Facts[0].MessageReceived.Run = 7 }), secondRecord,
+			"fact 1: the ledger says",
+		},
+		"a fact too many": {rewrite(secondRecord, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), secondRecord, "deciding again says nothing more"},
+		"a missing fact":  {rewrite(firstRecord, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), firstRecord, "deciding again adds"},
+		"a transition behind what is owed": {rewrite(firstRecord, func(r *schemas.Record) {
+			r.Then = []schemas.Transition{{Cause: schemas.Cause{Sequence: secondInput, Time: r.Cause.Time, Profile: r.Cause.Profile}}}
+		}), firstRecord, "a transition follows another one that owes outputs"},
+		"a cause that is used":         {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Sequence = firstInput }), secondRecord, "sequence 1 is no input, or one that another record has used"},
+		"a cause that nobody can read": {spoil(secondInput), secondRecord, "the cause cannot be read"},
+		"a cause without a profile":    {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Profile = "" }), secondRecord, "the cause names no profile"},
+		"a profile that is lost":       {rewrite(firstRecord, func(r *schemas.Record) { r.Cause.Profile = strings.Repeat("0", 64) }), firstRecord, "profile 000"},
+		"no malformed answer":          {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Malformed = &schemas.Malformed{} }), secondRecord, "is no answer in quarantine"},
+		"another snapshot": {rewrite(thirdRecord, func(r *schemas.Record) {
+			r.Snapshot = bytes.Replace(r.Snapshot, []byte(`"runs":3`), []byte(`"runs":4`), 1)
+		}), thirdRecord, "the snapshot is not the fold of the records"},
+		"other roots":                   {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
+		"a trail to another place":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
+		"a trail that is gone":          {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "its trail does not lead"},
+		"a trail of another state":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
+		"a checkpoint that is gone":     {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
+		"a floor that went down":        {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = 1 }), secondCheckpoint, "the floor of a checkpoint went down"},
+		"a message that nobody decided": {erase(fourthRecord), fourthInput, "a message was never decided"},
+		"garbage that nobody refused":   {func(s *shard) { erase(fourthRecord)(s); spoil(fourthInput)(s) }, fourthInput, "an input that cannot be read is not in quarantine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShard(t)
+			test.change(s)
+			var said []string
+			for _, fault := range s.verify().Faults {
+				if fault.Sequence == test.sequence && strings.Contains(fault.What, test.says) {
+					return
+				}
+				said = append(said, fmt.Sprintf("%d: %s", fault.Sequence, fault.What))
+			}
+			t.Errorf("found only\n%s", strings.Join(said, "\n"))
+		})
+	}
+}
+
+// TestWhatNoRecordSays: below the floor what is in quarantine is dealt with, too; above the floor nothing has to be.
+func TestWhatNoRecordSays_X07(t *testing.T) {
+	t.Parallel()
+	s := newShard(t)
+	erase(fourthRecord)(s)
+	spoil(fourthInput)(s)
+	s.add(bus.DeadSubject(schemas.QuarantineMalformed, 0), schemas.TypeQuarantined, schemas.Event{ID: "dead"}, schemas.Quarantined{
+		Reason: schemas.QuarantineMalformed, Stream: bus.ShardStream(0), Sequence: fourthInput, Subject: bus.InSubject("chat", 0),
+	})
+	if faults := s.verify().Faults; len(faults) > 0 {
+		t.Errorf("what is in quarantine: %+v", faults)
+	}
+	s = newShard(t)
+	erase(fourthRecord)(s)
+	rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = thirdInput })(s)
+	if faults := s.verify().Faults; len(faults) > 0 {
+		t.Errorf("what is above the floor: %+v", faults)
+	}
+}
