@@ -132,7 +132,7 @@ compare: build-bench ## Measure w1 of the commit BEFORE and of now, the latter a
 	done
 
 .PHONY: bench-mail
-bench-mail: dovecot isync ## Measure the mail door beside mbsync, and webhooks (2 min)
+bench-mail: dovecot isync ## Measure the mail adapter beside mbsync, and webhooks (2 min)
 	@$(GO) test -run '^$$' -bench '^BenchmarkMailbox' -benchtime 20x -timeout 30m ./cmd/podium
 	@$(GO) test -run '^$$' -bench '^BenchmarkWebhook' -timeout 30m ./...
 

@@ -33,7 +33,7 @@
 //
 // # Subjects
 //
-//	podium.in.<door>.<p>                what a door received          PODIUM_<p>
+//	podium.in.<adapter>.<p>                what an adapter received          PODIUM_<p>
 //	podium.in.agent.<p>                 requests to a supervisor      PODIUM_<p>
 //	podium.agent.<agent>.response.<p>   how a request ended           PODIUM_<p>
 //	podium.agent.<agent>.progress.<p>   how far it is                 PODIUM_<p>
@@ -51,7 +51,7 @@
 //	podium.agent.<agent>.cancel         a hint to the agent           not stored
 //	podium.agent.<agent>.permitted      the answer to a permit        not stored
 //
-// <p> is a shard, <agent> and <door> match [a-z0-9_-]{1,63}. Whose message it is,
+// <p> is a shard, <agent> and <adapter> match [a-z0-9_-]{1,63}. Whose message it is,
 // is decided by the subject, which permissions guard, and never by the body.
 //
 // # What the ledger promises

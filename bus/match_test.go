@@ -50,7 +50,7 @@ func TestSubjectsAreParsedAsTheyAreBuilt(t *testing.T) {
 	session := schemas.SessionID("p", "k")
 	shard := schemas.ShardOf(session, 3)
 	for subject, want := range map[string]bus.Subject{
-		bus.InSubject("chat", 2):            {Kind: bus.KindIn, Door: "chat", Shard: 2},
+		bus.InSubject("chat", 2):            {Kind: bus.KindIn, Adapter: "chat", Shard: 2},
 		bus.RequestSubject("echo"):          {Kind: bus.KindRequest, Agent: "echo", Shard: -1},
 		bus.ResponseSubject("echo", 1):      {Kind: bus.KindResponse, Agent: "echo", Shard: 1},
 		bus.ProgressSubject("echo", 0):      {Kind: bus.KindProgress, Agent: "echo"},

@@ -45,13 +45,13 @@ func WorkSubjects() []string {
 	return []string{"podium.agent.*.request", "podium.agent.*.response", "podium.agent.*.progress"}
 }
 
-// InSubject is where a door publishes.
-func InSubject(door string, shard int) string {
-	return "podium.in." + door + "." + strconv.Itoa(shard)
+// InSubject is where an adapter publishes.
+func InSubject(adapter string, shard int) string {
+	return "podium.in." + adapter + "." + strconv.Itoa(shard)
 }
 
-// SourceSubject is where a door says how it is, to whoever listens; nothing is stored.
-func SourceSubject(door string) string { return "podium.source." + door + ".status" }
+// SourceSubject is where an adapter says how it is, to whoever listens; nothing is stored.
+func SourceSubject(adapter string) string { return "podium.source." + adapter + ".status" }
 
 // RequestSubject is where the requests to an agent stand.
 func RequestSubject(agent string) string { return "podium.agent." + agent + ".request" }
@@ -119,7 +119,7 @@ const (
 type Subject struct {
 	Kind    Kind
 	Agent   string // request, response, progress, permit
-	Door    string // in
+	Adapter string // in
 	Session string // session
 	Reason  string // dead
 	Shard   int    // -1 when the subject names none
@@ -136,7 +136,7 @@ func ParseSubject(subject string) (Subject, error) {
 	last := tokens[len(tokens)-1]
 	switch {
 	case tokens[1] == "in" && len(tokens) == 4:
-		parsed.Door = tokens[2]
+		parsed.Adapter = tokens[2]
 	case tokens[1] == "dead" && len(tokens) == 4:
 		parsed.Reason = tokens[2]
 	case tokens[1] == "session" && len(tokens) == 4:

@@ -71,10 +71,10 @@ var layers = []struct {
 	{"agents/mail", []string{"schemas", "bus", "bus/agent", "bus/backoff", "cleartext"}},
 	{"agents/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
-	// What the doors that speak HTTP say to programs is one thing, below both of them:
-	// a client that knows one door's refusals knows the other's.
+	// What the adapters that speak HTTP say to programs is one thing, below both of them:
+	// a client that knows one adapter's refusals knows the other's.
 	{"ingest/problem", []string{"schemas", "bus"}},
-	// Likewise what they take in from strangers, who do not care which door it is.
+	// Likewise what they take in from strangers, who do not care which adapter it is.
 	{"ingest/admission", []string{"ingest/problem"}},
 	// And how a sender proves itself by a signature.
 	{"ingest/webhook", nil},

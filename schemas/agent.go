@@ -35,7 +35,7 @@ var (
 )
 
 // ValidToken reports whether name can stand as one token of a subject and in a file
-// name: the name of a door, a profile, a channel.
+// name: the name of an adapter, a profile, a channel.
 func ValidToken(name string) bool { return nameToken.MatchString(name) }
 
 // ValidAgentName reports whether name can be an agent's: a valid token that is not of

@@ -74,10 +74,10 @@ func TestAsyncAPIChannels(t *testing.T) {
 		"podium.agent.{agent}.response.{shard}",
 		"podium.control.{shard}",
 		"podium.dead.{reason}.{shard}",
-		"podium.in.{door}.{shard}",
+		"podium.in.{adapter}.{shard}",
 		"podium.session.{shard}.{session}",
 		"podium.shard.{shard}",
-		"podium.source.{door}.status",
+		"podium.source.{adapter}.status",
 	}
 	if !slices.Equal(addresses, want) {
 		t.Errorf("channels\n%s\nwant\n%s", strings.Join(addresses, "\n"), strings.Join(want, "\n"))

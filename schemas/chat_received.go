@@ -2,7 +2,7 @@ package schemas
 
 import "time"
 
-// A ChatReceived is one chat message as a chat door read it (X-02). Everything
+// A ChatReceived is one chat message as a chat adapter read it (X-02). Everything
 // in it comes from outside and is tainted.
 type ChatReceived struct {
 	Provider    string       `json:"provider"`        // "webhook", "cli", …
@@ -32,5 +32,5 @@ type ChatRoute struct {
 	Message  string    `json:"message,omitzero"`  // the provider's id of the message that is answered
 	User     string    `json:"user,omitzero"`     // whoever alone may read the answer
 	Response string    `json:"response,omitzero"` // URL that takes answers for a while, without a token
-	Received time.Time `json:"received"`          // when the door took the message
+	Received time.Time `json:"received"`          // when the adapter took the message
 }

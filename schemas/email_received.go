@@ -2,7 +2,7 @@ package schemas
 
 import "time"
 
-// An EmailReceived is one mail as the mail door read it (X-01). Everything in it
+// An EmailReceived is one mail as the mail adapter read it (X-01). Everything in it
 // comes from outside and is tainted.
 type EmailReceived struct {
 	Account     string    `json:"account"`

@@ -28,7 +28,7 @@ const MediaTypeJSON = "application/json"
 // The zero value of a field means that the attribute is absent.
 type Event struct {
 	ID              string    // id: unique within Source; message_id of the three documented messages
-	Source          string    // source: "/podium/<from>" or a URI reference of the door
+	Source          string    // source: "/podium/<from>" or a URI reference of the adapter
 	Type            string    // type
 	Subject         string    // subject: "<run>/<task>" once a run exists
 	Time            time.Time // time: when it happened, as its author says
@@ -36,7 +36,7 @@ type Event struct {
 	DataSchema      string    // dataschema
 
 	PartitionKey  string    // partitionkey: the conversation, as the message names it
-	SessionID     string    // sessionid: the session that a mail answers, as its door has proved (TypeEmailReceived only)
+	SessionID     string    // sessionid: the session that a mail answers, as its adapter has proved (TypeEmailReceived only)
 	Profile       string    // profile: the profile of the source it came in by
 	CorrelationID string    // correlationid: the run
 	CausationID   string    // causationid: id of the event that caused this one
@@ -77,7 +77,7 @@ type Artifact struct {
 var ErrInvalidEvent = errors.New("not a valid CloudEvent")
 
 // Session returns the conversation that an event from outside belongs to: the one that
-// its door has proved, else what its profile and partition key make.
+// its adapter has proved, else what its profile and partition key make.
 func (e *Event) Session() string {
 	if e.SessionID != "" {
 		return e.SessionID

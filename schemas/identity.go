@@ -23,7 +23,7 @@ func namespace() uuid.UUID {
 var ErrInvalidID = errors.New("not an id of a run")
 
 // SessionID returns the id of the conversation that a message belongs to. It is
-// a pure function of the message, so that no door needs to look anything up.
+// a pure function of the message, so that no adapter needs to look anything up.
 func SessionID(profile, partitionKey string) string {
 	return derive("session", profile, partitionKey)
 }

@@ -2,10 +2,10 @@ package schemas
 
 import "time"
 
-// A SourceStatus says how a door is that watches a place in the world. It is
+// A SourceStatus says how an adapter is that watches a place in the world. It is
 // heard, not stored: the next one says it again.
 type SourceStatus struct {
-	Door    string    `json:"door"`
+	Adapter string    `json:"adapter"`
 	Account string    `json:"account"`
 	Mailbox string    `json:"mailbox,omitzero"`
 	Started time.Time `json:"started"`
@@ -21,7 +21,7 @@ type SourceStatus struct {
 	Published   uint64      `json:"published"`             // events over the life of the mailbox
 	Trust       SourceTrust `json:"trust,omitzero"`
 	Problem     string      `json:"problem,omitzero"` // why the last connection ended; no personal data
-	// Canary is when the door's message to itself last came through, and how long it took.
+	// Canary is when the adapter's message to itself last came through, and how long it took.
 	Canary *CanaryStatus `json:"canary,omitzero"`
 }
 
@@ -35,7 +35,7 @@ const (
 	SourcePush     SourceTrust = "push"     // it announced what came
 )
 
-// A CanaryStatus says how a door's message to itself fares.
+// A CanaryStatus says how an adapter's message to itself fares.
 type CanaryStatus struct {
 	Sent      time.Time `json:"sent,omitzero"`
 	Received  time.Time `json:"received,omitzero"`

@@ -173,10 +173,10 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 
 // What a message from outside says of grants counts for nothing, be they valid or
 // not: it is known from where they came.
-func TestGrantsFromADoorProveNothing(t *testing.T) {
+func TestGrantsFromAnAdapterProveNothing(t *testing.T) {
 	t.Parallel()
-	for door, passes := range map[string]bool{"http": false, "agent": true} {
-		t.Run(door, func(t *testing.T) {
+	for adapter, passes := range map[string]bool{"http": false, "agent": true} {
+		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t, 1)
 			o := d.open("one", d.ledger, 0)
@@ -191,7 +191,7 @@ func TestGrantsFromADoorProveNothing(t *testing.T) {
 			request.Payload.Tasks[0].Context.Arguments = dataOf(t, put)
 			body, err := schemas.Marshal(request)
 			d.must(err)
-			d.put(bus.InSubject(door, 0), &schemas.Event{
+			d.put(bus.InSubject(adapter, 0), &schemas.Event{
 				ID: request.MessageID, Source: "/erp", Type: schemas.TypeExecutionRequest, Time: d.now, Profile: "desk", PartitionKey: "key", Data: body,
 			})
 			d.must(d.work(o))

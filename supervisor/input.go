@@ -21,7 +21,7 @@ type input struct {
 	event           schemas.Event
 	kind            bus.Kind
 	agent           string
-	door            string
+	adapter         string
 	read            session.Input
 	unknownGrantKey bool // a grant in it names a key that is not known here yet
 	// quarantined is true of a malformed answer that is in quarantine.
@@ -48,7 +48,7 @@ func (o *Owner) open(in *input) (err error) {
 // prove notes which of the artifacts that an input names its sender may pass on: an
 // agent what it has put, whoever asks a supervisor what came by the agents' own
 // subject with a grant for that supervisor. It is looked at here and never again:
-// the record says what was proven. An input from a door proves nothing. What stands
+// the record says what was proven. An input from an adapter proves nothing. What stands
 // behind the last that there is room for is not looked at.
 func (o *Owner) prove(in *input) {
 	in.unknownGrantKey = false
@@ -63,7 +63,7 @@ func (o *Owner) prove(in *input) {
 		switch {
 		case in.read.Response != nil:
 			proven = o.Grants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
-		case in.read.Message != nil && in.door == gateway.Door && in.read.Message.Upstream != nil:
+		case in.read.Message != nil && in.adapter == gateway.Adapter && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
 			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
 		}

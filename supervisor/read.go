@@ -47,7 +47,7 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 		err = expected(subject.Kind, event.Type)
 	}
 	if err == nil {
-		in.kind, in.agent, in.door = subject.Kind, subject.Agent, subject.Door
+		in.kind, in.agent, in.adapter = subject.Kind, subject.Agent, subject.Adapter
 		o.admission.Heard(in.agent, in.message.Recorded)
 		err = o.open(in)
 	}

@@ -6,7 +6,7 @@
 // channel of Slack, Mattermost or Telegram gets messages in the thread that asked,
 // by the provider's API; where they go is sealed in the reply_ref of the request,
 // which only this agent opens. Every other channel is not called: whoever asked
-// reads the answer from the run, or was given it by the door.
+// reads the answer from the run, or was given it by the adapter.
 //
 // # Twice or not at all
 //
@@ -45,7 +45,7 @@ const DefaultTimeout = 15 * time.Second
 type Config struct {
 	// Channels are the channels by name.
 	Channels map[string]Channel
-	// Opener opens what the doors have sealed; nil opens nothing.
+	// Opener opens what the adapters have sealed; nil opens nothing.
 	Opener Opener
 	// SlackAPI, SlackHooks and TelegramAPI stand in for the providers' addresses.
 	SlackAPI, SlackHooks, TelegramAPI string
@@ -63,10 +63,10 @@ type Channel struct {
 	Callback string               // webhook: http or https URL that takes answers; empty when they are read from the run
 	Secret   string               // webhook: base64, with or without "whsec_"; required with a callback
 	BotToken string               // slack and telegram: required; mattermost: without one only commands are answered
-	URL      string               // mattermost: base URL of the server; without one the door answers
+	URL      string               // mattermost: base URL of the server; without one the adapter answers
 }
 
-// An Opener opens what a door has sealed.
+// An Opener opens what an adapter has sealed.
 type Opener interface {
 	// Open returns what it takes to answer. It fails for text that was not sealed
 	// for the channel, that has expired, or that was changed.

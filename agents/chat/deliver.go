@@ -57,7 +57,7 @@ func (c *Config) newPoster(channel Channel, client *http.Client) (poster, error)
 		return &telegramPoster{client: client, api: cmp.Or(c.TelegramAPI, telegramAPI), token: channel.BotToken}, nil
 	case schemas.ProviderMattermost:
 		if channel.URL == "" {
-			return nil, nil //nolint:nilnil // the door gives the answer: there is nobody to call and nothing wrong
+			return nil, nil //nolint:nilnil // the adapter gives the answer: there is nobody to call and nothing wrong
 		}
 		server, err := webAddress(channel.URL)
 		return &mattermostPoster{client: client, server: server, token: channel.BotToken}, err

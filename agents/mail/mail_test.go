@@ -125,7 +125,7 @@ func send(t *testing.T, given answer) smtpsink.Message {
 	return received[0]
 }
 
-// parse reads a message with the parser of the mail door.
+// parse reads a message with the parser of the mail adapter.
 func parse(t *testing.T, message smtpsink.Message) (header gomessage.Header, contentType, text string) {
 	t.Helper()
 	reader, err := gomessage.CreateReader(strings.NewReader(string(message.Data)))

@@ -48,14 +48,14 @@ func numbers(from, to int) (all []string) {
 func testRead(t *testing.T, s System) {
 	ctx := deadline(t)
 	shard, stream := 0, bus.ShardStream(0)
-	doors := []string{bus.InSubject("a", shard), bus.InSubject("b", shard), bus.ControlSubject(shard)}
+	adapters := []string{bus.InSubject("a", shard), bus.InSubject("b", shard), bus.ControlSubject(shard)}
 	var sequences []uint64
 	for i := range 30 {
-		sequences = append(sequences, mustAppend(t, s.Core, doors[i%3], strconv.Itoa(i)).Sequence)
+		sequences = append(sequences, mustAppend(t, s.Core, adapters[i%3], strconv.Itoa(i)).Sequence)
 	}
 
 	t.Run("InOrderThenWaits", func(t *testing.T) {
-		r := mustRead(t, s.Core, stream, 1, doors...)
+		r := mustRead(t, s.Core, stream, 1, adapters...)
 		if got, _ := take(t, r, 30); !slices.Equal(got, numbers(0, 30)) {
 			t.Errorf("read %v", got)
 		}
@@ -83,7 +83,7 @@ func testRead(t *testing.T, s System) {
 	})
 	t.Run("ResumesFromAnySequence", func(t *testing.T) {
 		for i, sequence := range sequences {
-			r := mustRead(t, s.Core, stream, sequence, doors...)
+			r := mustRead(t, s.Core, stream, sequence, adapters...)
 			if got, _ := take(t, r, 30-i); !slices.Equal(got, numbers(i, 30)) {
 				t.Fatalf("from %d: read %v", sequence, got)
 			}
@@ -95,8 +95,8 @@ func testRead(t *testing.T, s System) {
 			subjects []string
 			want     int
 		}{
-			{[]string{doors[1]}, 10},
-			{doors[:2], 20},
+			{[]string{adapters[1]}, 10},
+			{adapters[:2], 20},
 			{[]string{"podium.in.*.0"}, 20},
 			{[]string{"podium.in.*.0", "podium.control.0"}, 30},
 			{[]string{"podium.in.>"}, 20},
@@ -145,7 +145,7 @@ func testRead(t *testing.T, s System) {
 		r.Close()
 		r.Close()
 	})
-	t.Run("ScanEnds", func(t *testing.T) { testScan(t, s.Core, stream, doors) })
+	t.Run("ScanEnds", func(t *testing.T) { testScan(t, s.Core, stream, adapters) })
 }
 
 func checkWritten(t *testing.T, m, written bus.Message, ack bus.Ack) {
@@ -160,7 +160,7 @@ func checkWritten(t *testing.T, m, written bus.Message, ack bus.Ack) {
 	}
 }
 
-func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
+func testScan(t *testing.T, core bus.Core, stream string, adapters []string) {
 	t.Helper()
 	ctx := deadline(t)
 	collect := func(from uint64, subjects ...string) (got []string) {
@@ -172,7 +172,7 @@ func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
 		}
 		return got
 	}
-	if got := collect(1, doors...); !slices.Equal(got, numbers(0, 30)) {
+	if got := collect(1, adapters...); !slices.Equal(got, numbers(0, 30)) {
 		t.Errorf("scan gave %v", got)
 	}
 	if got := collect(1, bus.InSubject("nobody", 0)); len(got) != 0 {
@@ -197,7 +197,7 @@ func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
 		}
 		mustAppend(t, core, growing, "new")
 	}
-	for _, err := range core.Scan(ctx, stream, 1, doors...) {
+	for _, err := range core.Scan(ctx, stream, 1, adapters...) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func testScan(t *testing.T, core bus.Core, stream string, doors []string) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, err := range core.Scan(ended, stream, 1, doors...) {
+	for _, err := range core.Scan(ended, stream, 1, adapters...) {
 		if err == nil {
 			continue
 		}

@@ -21,7 +21,7 @@ const APIPrefix = "CORE.API"
 
 // Accounts lists who may connect, by public nkey.
 type Accounts struct {
-	Core     []string          // doors, shard owners, the command line
+	Core     []string          // adapters, shard owners, the command line
 	Agents   map[string]string // name → key of each agent that the core's own processes run
 	External map[string]string // name → key of each agent that somebody else runs
 }

@@ -21,7 +21,7 @@ import (
 // intake is refused, so that work under way can end.
 const IntakeShare = 90
 
-// An Intake is the one way of a door onto the bus. It is safe for use by several
+// An Intake is the one way of an adapter onto the bus. It is safe for use by several
 // goroutines at once.
 type Intake struct {
 	core bus.Core
@@ -40,13 +40,13 @@ func NewIntake(core bus.Core) *Intake {
 	return &Intake{core: core, used: NewUsage(core)}
 }
 
-// Submit publishes an event that a door has received, and waits until the ledger
+// Submit publishes an event that an adapter has received, and waits until the ledger
 // has it. Profile is required; without a PartitionKey the event is a
 // conversation of its own. Errors: schemas.ErrInvalidEvent, ErrFull from
 // IntakeShare on, ErrTooLarge over artifact.MaxSize, and temporary errors after
 // which the same event (the same ID) may be submitted again.
-func (i *Intake) Submit(ctx context.Context, door string, e schemas.Event) (Receipt, error) {
-	s, err := i.admitted(ctx, door, e)
+func (i *Intake) Submit(ctx context.Context, adapter string, e schemas.Event) (Receipt, error) {
+	s, err := i.admitted(ctx, adapter, e)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -65,7 +65,7 @@ type Outcome struct {
 // (ErrInvalidEvent, ErrTooLarge) no further event goes out, and each of those has
 // that error; of those that were under way the ledger may have some. It returns an
 // outcome for each event when the last of them is known, or when ctx ends.
-func (i *Intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []Outcome {
+func (i *Intake) SubmitAll(ctx context.Context, adapter string, events []schemas.Event) []Outcome {
 	outcomes := make([]Outcome, len(events))
 	out := make([]*publishing, len(events)) // nil is not under way
 	settle := func(n int) error {
@@ -77,7 +77,7 @@ func (i *Intake) SubmitAll(ctx context.Context, door string, events []schemas.Ev
 	}
 	newest := make(map[string]int, len(events)) // by session
 	for n := range events {
-		s, err := i.admitted(ctx, door, events[n])
+		s, err := i.admitted(ctx, adapter, events[n])
 		if before, found := newest[s.receipt.Session]; err == nil && found {
 			if failed := settle(before); failed != nil && !itsOwn(failed) {
 				err = failed
@@ -123,9 +123,9 @@ type publishing struct {
 
 // admitted checks and encodes an event. A body that is too large for a message is
 // in the object store then.
-func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (submission, error) {
-	if !schemas.ValidToken(door) {
-		return submission{}, fmt.Errorf("%q cannot be the name of a door", door)
+func (i *Intake) admitted(ctx context.Context, adapter string, e schemas.Event) (submission, error) {
+	if !schemas.ValidToken(adapter) {
+		return submission{}, fmt.Errorf("%q cannot be the name of an adapter", adapter)
 	}
 	if err := e.Validate(); err != nil {
 		return submission{}, err
@@ -147,7 +147,7 @@ func (i *Intake) admitted(ctx context.Context, door string, e schemas.Event) (su
 	if err := artifact.Offload(ctx, i.core.Artifacts(), &e); err != nil {
 		return submission{}, err
 	}
-	message, err := binding.Encode(bus.InSubject(door, shard), &e)
+	message, err := binding.Encode(bus.InSubject(adapter, shard), &e)
 	if err != nil {
 		return submission{}, err
 	}

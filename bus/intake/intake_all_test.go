@@ -131,7 +131,7 @@ func TestSubmitAllStopsNobodyForOne(t *testing.T) {
 	}
 	for n, outcome := range intake.NewIntake(memory.New(2)).SubmitAll(t.Context(), "a.b", conversation("a1", "b1")) {
 		if outcome.Err == nil {
-			t.Errorf("event %d went through a door that is two tokens", n)
+			t.Errorf("event %d went through an adapter that is two tokens", n)
 		}
 	}
 }

@@ -111,16 +111,16 @@ func TestIntakeRefuses(t *testing.T) {
 	noProfile.Profile = ""
 	huge.Data = make([]byte, artifact.MaxSize+1)
 	for _, c := range []struct {
-		door  string
-		event schemas.Event
-		want  error
+		adapter string
+		event   schemas.Event
+		want    error
 	}{{"chat", noProfile, schemas.ErrInvalidEvent}, {"chat", noID, schemas.ErrInvalidEvent}, {"chat", huge, bus.ErrTooLarge}} {
-		if _, err := intake.Submit(t.Context(), c.door, c.event); !errors.Is(err, c.want) {
+		if _, err := intake.Submit(t.Context(), c.adapter, c.event); !errors.Is(err, c.want) {
 			t.Errorf("got %v, want %v", err, c.want)
 		}
 	}
 	if _, err := intake.Submit(t.Context(), "a.b", incoming("1", "k")); err == nil {
-		t.Error("a door that is two tokens was taken")
+		t.Error("an adapter that is two tokens was taken")
 	}
 	if state, err := ledger.State(t.Context(), bus.ShardStream(0)); err != nil || state.Messages != 0 {
 		t.Errorf("something was stored: %+v, %v", state, err)
@@ -134,11 +134,11 @@ func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 100 * artifact.InlineLimit
 		ledger := memory.New(1, memory.WithMaxBytes(limit))
-		door := intake.NewIntake(ledger)
+		adapter := intake.NewIntake(ledger)
 		large, taken := incoming("1", "k"), 0
 		for ; ; taken++ {
 			large.Data = append(make([]byte, artifact.InlineLimit), strconv.Itoa(taken)...)
-			_, err := door.Submit(t.Context(), "chat", large)
+			_, err := adapter.Submit(t.Context(), "chat", large)
 			if err != nil {
 				if !errors.Is(err, bus.ErrFull) || !strings.Contains(err.Error(), "large messages") {
 					t.Fatal(err)
@@ -152,7 +152,7 @@ func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 		if fill, err := intake.NewUsage(ledger).Shard(t.Context(), 0); err != nil || fill.Share() > 1 {
 			t.Errorf("the shard, which agents need to end their work, is full to %s (%v)", fill, err)
 		}
-		if _, err := door.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
+		if _, err := adapter.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("a small one: %v", err)
 		}
 		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*artifact.InlineLimit)), ""); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A brittleLink passes bytes between a door and a server, until it is told to
+// A brittleLink passes bytes between an adapter and a server, until it is told to
 // break. It listens on one port for its whole life.
 type brittleLink struct {
 	listener net.Listener

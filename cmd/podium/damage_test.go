@@ -112,7 +112,7 @@ func TestDamageIsSaid(t *testing.T) {
 			t.Errorf("health says %+v", health)
 		}
 		if status, _ := i.fetch("/v1/chat/web"); status != http.StatusServiceUnavailable {
-			t.Errorf("the chat door answers %d", status)
+			t.Errorf("the chat adapter answers %d", status)
 		}
 		if after := sums(t, i.data); !maps.Equal(before, after) {
 			t.Error("a start that does nothing has changed something")

@@ -21,7 +21,7 @@ type deployment struct {
 	folder string
 	data   string
 	config string
-	listen string // where the chat door is, over all restarts
+	listen string // where the chat adapter is, over all restarts
 
 	process *background
 }

@@ -24,7 +24,7 @@ profiles:
 const orderlyStop = 15 * time.Second
 
 // TestFullLedgerIsSaid: a ledger that has filled what it may hold says so before it refuses,
-// then truly, by every door; be it the shards that are full, or the artifacts, where large
+// then truly, by every adapter; be it the shards that are full, or the artifacts, where large
 // messages stand.
 func TestFullLedgerIsSaid(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func BenchmarkMailboxPull(b *testing.B) {
 	var ours, theirs []float64
 	for b.Loop() {
 		theirs = append(theirs, pulledMails/mbsyncPull(b, mbsync, server).Seconds())
-		ours = append(ours, pulledMails/doorPull(b, server).Seconds())
+		ours = append(ours, pulledMails/adapterPull(b, server).Seconds())
 	}
 	slices.Sort(ours)
 	slices.Sort(theirs)
@@ -93,9 +93,9 @@ func BenchmarkMailboxDelivery(b *testing.B) {
 	core, end := benchLedger(b)
 	defer end()
 	watched := &watchedIntake{inner: intake.NewIntake(core), stored: make(chan struct{}, 1), after: 1}
-	door, stop := benchDoor(b, core, watched, server)
+	adapter, stop := benchAdapter(b, core, watched, server)
 	defer stop()
-	eventually(b, "the door is connected", func() bool { return !door.Status().LastSuccess.IsZero() })
+	eventually(b, "the adapter is connected", func() bool { return !adapter.Status().LastSuccess.IsZero() })
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -142,8 +142,8 @@ type watchedIntake struct {
 }
 
 // SubmitAll implements imap.Submitter.
-func (w *watchedIntake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []intake.Outcome {
-	outcomes := w.inner.SubmitAll(ctx, door, events)
+func (w *watchedIntake) SubmitAll(ctx context.Context, adapter string, events []schemas.Event) []intake.Outcome {
+	outcomes := w.inner.SubmitAll(ctx, adapter, events)
 	for _, outcome := range outcomes {
 		if outcome.Err == nil && w.count.Add(1)%w.after == 0 {
 			w.stored <- struct{}{}
@@ -152,13 +152,13 @@ func (w *watchedIntake) SubmitAll(ctx context.Context, door string, events []sch
 	return outcomes
 }
 
-func doorPull(b *testing.B, server *dovecot.Server) time.Duration {
+func adapterPull(b *testing.B, server *dovecot.Server) time.Duration {
 	b.Helper()
 	core, end := benchLedger(b)
 	defer end()
 	watched := &watchedIntake{inner: intake.NewIntake(core), stored: make(chan struct{}, 1), after: pulledMails}
 	began := time.Now()
-	_, stop := benchDoor(b, core, watched, server)
+	_, stop := benchAdapter(b, core, watched, server)
 	defer stop()
 	select {
 	case <-watched.stored:
@@ -169,9 +169,9 @@ func doorPull(b *testing.B, server *dovecot.Server) time.Duration {
 	}
 }
 
-func benchDoor(b *testing.B, core *jetstream.Core, watched *watchedIntake, server *dovecot.Server) (door *imap.Door, stop func()) {
+func benchAdapter(b *testing.B, core *jetstream.Core, watched *watchedIntake, server *dovecot.Server) (adapter *imap.Adapter, stop func()) {
 	b.Helper()
-	door, err := imap.New(imap.Config{
+	adapter, err := imap.New(imap.Config{
 		Config: connection.Config{
 			Account: "pull", Host: server.Host, Port: server.Port, Security: connection.SecurityNone,
 			Username: dovecot.Username, Password: func(context.Context) (string, error) { return dovecot.Password, nil },
@@ -185,8 +185,8 @@ func benchDoor(b *testing.B, core *jetstream.Core, watched *watchedIntake, serve
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- door.Run(ctx) }()
-	return door, func() {
+	go func() { ended <- adapter.Run(ctx) }()
+	return adapter, func() {
 		cancel()
 		if err := <-ended; err != nil {
 			b.Error(err)

@@ -24,7 +24,7 @@ var (
 
 const (
 	mailPatience   = 3 * time.Minute // until the last mail has its run, after the last fault
-	faultPatience  = time.Minute     // until the door has caught up after a fault
+	faultPatience  = time.Minute     // until the adapter has caught up after a fault
 	otherValidity  = 424_242         // a UIDVALIDITY that Dovecot would not choose by itself
 	mailChaosDesks = `
 agents:
@@ -136,13 +136,13 @@ func (c *mailChaos) strike() {
 	}
 }
 
-// catchUp waits until the door has dealt with what is there. Faults come after
-// that, or else the door would back off, from a server that never lets it finish,
+// catchUp waits until the adapter has dealt with what is there. Faults come after
+// that, or else the adapter would back off, from a server that never lets it finish,
 // for minutes.
 func (c *mailChaos) catchUp() {
 	c.t.Helper()
 	began := time.Now()
-	within(c.t, faultPatience, "the door has caught up again", func() bool { return c.caughtUp(began) })
+	within(c.t, faultPatience, "the adapter has caught up again", func() bool { return c.caughtUp(began) })
 }
 
 // A mailHealth is what the health page says of mailboxes.

@@ -23,7 +23,7 @@ const madeUpMail = "From: Erika <erika@example.org>\r\nSubject: Re: Frage\r\nMes
 	"Gern.\r\n\r\nGezwirbelt auf meinem Zwirbler\r\n\r\nZu 5. Mai 2026 hat Ana gezwirbelt:\r\n\r\nWollen Sie?\r\n"
 
 // TestMailLanguageOfADeployment_I19: a file in a folder that the configuration
-// names is all that the door and `podium mail parse` need to read one more language.
+// names is all that the adapter and `podium mail parse` need to read one more language.
 func TestMailLanguageOfADeployment_I19(t *testing.T) {
 	t.Parallel()
 	i, server := mailInstallation(t)
@@ -64,7 +64,7 @@ func TestMailLanguageOfADeployment_I19(t *testing.T) {
 	i.up()
 	eventually(t, "it is healthy", func() bool { status, _ := i.fetch("/healthz"); return status == http.StatusOK })
 	server.Deliver(t, []byte(madeUpMail))
-	eventually(t, "the door has read it", func() bool {
+	eventually(t, "the adapter has read it", func() bool {
 		return slices.ContainsFunc(i.runs(), func(run schemas.Run) bool { return run.Request == "Gern." })
 	})
 }

@@ -24,7 +24,7 @@ import (
 	"podium/schemas"
 )
 
-// mailParseCommand shows what the mail door would make of messages in files.
+// mailParseCommand shows what the mail adapter would make of messages in files.
 type mailParseCommand struct {
 	Files      []string `arg:"" help:"Messages (RFC 5322), folders of them, or - for standard input." placeholder:"FILE"`
 	AuthServID []string `name:"authserv-id" sep:"none" help:"Name by which the receiving server signs its Authentication-Results; without one nobody's are believed; an empty one is a server that writes no name, as Microsoft 365 does." placeholder:"ID"`
@@ -35,7 +35,7 @@ type mailParseCommand struct {
 
 // Help is shown by --help.
 func (mailParseCommand) Help() string {
-	return `Reads messages as the mail door does and prints the event that each would become, one line for
+	return `Reads messages as the mail adapter does and prints the event that each would become, one line for
 each file. Nothing is written, sent or asked anywhere; attachments are measured and hashed. A file that
 cannot be understood costs its own line and no other.
 

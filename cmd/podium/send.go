@@ -57,17 +57,17 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	door, event := "cli", schemas.Event{}
+	adapter, event := "cli", schemas.Event{}
 	if c.Plan == "" {
 		event, err = c.chatEvent(profile, text)
 	} else {
-		door = "agent"
+		adapter = "agent"
 		event, err = planEvent(env.stdin, c.Plan, profile)
 	}
 	if err != nil {
 		return err
 	}
-	return env.changeLedger(func(ledger *installation.Ledger) error { return c.send(env, ledger.Core, door, event) })
+	return env.changeLedger(func(ledger *installation.Ledger) error { return c.send(env, ledger.Core, adapter, event) })
 }
 
 // words are what is to be sent; a plan speaks for itself.
@@ -125,8 +125,8 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	}, err
 }
 
-func (c *sendCommand) send(env *environment, core bus.Core, door string, event schemas.Event) error {
-	receipt, err := intake.NewIntake(core).Submit(env.ctx, door, event)
+func (c *sendCommand) send(env *environment, core bus.Core, adapter string, event schemas.Event) error {
+	receipt, err := intake.NewIntake(core).Submit(env.ctx, adapter, event)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ type upCommand struct {
 
 // Help is shown by --help.
 func (upCommand) Help() string {
-	return `Runs the ledger, the supervisor, the agents and the doors that the configuration names, until
+	return `Runs the ledger, the supervisor, the agents and the adapters that the configuration names, until
 it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up to 10 s for agents at
 work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Standard output has a line
 for each message, run, answer and failure, and for an agent that is gone; no line holds an address, a subject

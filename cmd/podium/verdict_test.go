@@ -18,8 +18,8 @@ type inquiry struct {
 	mail   bool
 	large  bool // so that few of them fill a block of the ledger
 
-	promised bool   // the chat door has acknowledged it, or it lies in the mailbox
-	event    string // under which the chat door has acknowledged it
+	promised bool   // the chat adapter has acknowledged it, or it lies in the mailbox
+	event    string // under which the chat adapter has acknowledged it
 	life     int    // how often the service had been started by then
 }
 

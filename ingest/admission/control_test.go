@@ -26,7 +26,7 @@ type town struct {
 	arrive  chan net.Conn
 	closed  chan struct{}
 	once    sync.Once
-	known   atomic.Int64 // requests that a door is working on
+	known   atomic.Int64 // requests that an adapter is working on
 }
 
 // An arrival is the server's end of a connection.
@@ -55,12 +55,12 @@ func (w *town) Addr() net.Addr { return &net.TCPAddr{} }
 
 const limit = 1 << 20
 
-// newTown serves a door that knows whoever says so, and lets him wait for a minute.
+// newTown serves an adapter that knows whoever says so, and lets him wait for a minute.
 func newTown(t *testing.T, limits admission.Limits) *town {
 	t.Helper()
 	w := &town{t: t, control: admission.New(limits), arrive: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{
-		Handler: w.control.Handler(http.HandlerFunc(w.door)), ConnContext: w.control.Connect, ConnState: w.control.Note,
+		Handler: w.control.Handler(http.HandlerFunc(w.adapter)), ConnContext: w.control.Connect, ConnState: w.control.Note,
 		ReadHeaderTimeout: within,
 	}
 	served := make(chan error, 1)
@@ -79,7 +79,7 @@ func newTown(t *testing.T, limits admission.Limits) *town {
 	return w
 }
 
-func (w *town) door(writer http.ResponseWriter, r *http.Request) {
+func (w *town) adapter(writer http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/nobody" {
 		admission.Dismiss(writer, r)
 		writer.WriteHeader(http.StatusUnauthorized)
@@ -261,7 +261,7 @@ func TestDismissedBodyIsNotAwaited(t *testing.T) {
 	})
 }
 
-// Whom a door knows takes no place of a stranger, neither while he waits nor by his
+// Whom an adapter knows takes no place of a stranger, neither while he waits nor by his
 // connection.
 func TestKnownSendersLeaveStrangersTheirPlaces(t *testing.T) {
 	t.Parallel()

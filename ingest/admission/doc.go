@@ -1,9 +1,9 @@
-// Package admission bounds what the doors that speak HTTP take in from whoever has
-// not said who he is, whichever door he stands at.
+// Package admission bounds what the adapters that speak HTTP take in from whoever has
+// not said who he is, whichever adapter he stands at.
 //
 // # Guarantees
 //
-// A sender is a stranger until a door knows him (Known). Strangers of one address
+// A sender is a stranger until an adapter knows him (Known). Strangers of one address
 // have a bounded number of connections, of requests whose bodies are under way, and
 // of bytes of those bodies, and never all that there are: whatever one address does,
 // somebody at another is served. Silence, half a request and a body that trickles

@@ -38,7 +38,7 @@ func visitOf(r *http.Request) *visit {
 	return v
 }
 
-// Handler admits requests. Whoever sends a body needs a place until a door knows
+// Handler admits requests. Whoever sends a body needs a place until an adapter knows
 // him; a request without one is never slow before that.
 func (c *Control) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Known says that a door knows the sender of a request: he takes the place of no
+// Known says that an adapter knows the sender of a request: he takes the place of no
 // stranger any more.
 func Known(r *http.Request) {
 	v := visitOf(r)

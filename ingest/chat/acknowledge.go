@@ -48,7 +48,7 @@ func (*standard) Acknowledge(e *exchange, results []result) {
 }
 
 func (e *exchange) accepted(r result) Accepted {
-	run, events := e.door.runs.URLs(r.receipt)
+	run, events := e.adapter.runs.URLs(r.receipt)
 	return Accepted{Run: run, Events: events, Session: r.receipt.Session, Sequence: r.receipt.Sequence, ID: r.id}
 }
 
@@ -57,10 +57,10 @@ func (e *exchange) accepted(r result) Accepted {
 func (e *exchange) accept(taken result) {
 	told := e.accepted(taken)
 	e.writer.Header().Set("Location", told.Run)
-	document, err := e.door.runs.AwaitPreferred(e.writer, e.request, taken.receipt)
+	document, err := e.adapter.runs.AwaitPreferred(e.writer, e.request, taken.receipt)
 	switch {
 	case err != nil:
-		e.door.log.Warn().Err(err).Str("session", taken.receipt.Session).Msg("an answer could not be waited for")
+		e.adapter.log.Warn().Err(err).Str("session", taken.receipt.Session).Msg("an answer could not be waited for")
 	case document != nil && document.Done():
 		problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 		return

@@ -32,10 +32,10 @@ func TestTeamsAnswersInTime(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ledger := memory.New(1)
-				door := newDoor(t, ledger, everyProvider)
+				adapter := newAdapter(t, ledger, everyProvider)
 				stop := answerAfter(t, ledger, "teams", test.settled)
 				before := time.Now()
-				recorder := teamsPost(t, teamsActivity("a1", "2+2")).do(t, door)
+				recorder := teamsPost(t, teamsActivity("a1", "2+2")).do(t, adapter)
 				if took := time.Since(before); recorder.Code != http.StatusOK || took != test.took {
 					t.Errorf("status %d after %s", recorder.Code, took)
 				}
@@ -91,11 +91,11 @@ func TestMattermostAnswersInTheResponse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		door := newDoor(t, ledger, everyProvider, func(c *chat.Config) {
+		adapter := newAdapter(t, ledger, everyProvider, func(c *chat.Config) {
 			c.Render = func(kind schemas.ChatProvider, text string) string { return string(kind) + ": " + text }
 		})
 		stop := answerAfter(t, ledger, "closed", 10*time.Second)
-		recorder := mattermostPost("closed", "channel_id=c1&user_id=u1&post_id=p1&text=2%2B2").do(t, door)
+		recorder := mattermostPost("closed", "channel_id=c1&user_id=u1&post_id=p1&text=2%2B2").do(t, adapter)
 		if want := `{"response_type":"comment","text":"mattermost: 4"}`; strings.TrimSpace(recorder.Body.String()) != want {
 			t.Errorf("%s, want %s", recorder.Body, want)
 		}
@@ -106,7 +106,7 @@ func TestMattermostAnswersInTheResponse(t *testing.T) {
 // Whoever gives a command reads at once that it has arrived.
 func TestCommandsAreAcknowledged(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(1), everyProvider)
+	adapter := newAdapter(t, memory.New(1), everyProvider)
 	const form = "channel_id=C1&user_id=U1&command=%2Fask&trigger_id=1.2&text="
 	for name, test := range map[string]struct {
 		message call
@@ -116,7 +116,7 @@ func TestCommandsAreAcknowledged(t *testing.T) {
 		"slack bare": {slackForm(form), "Please add"},
 		"mattermost": {mattermostPost("mattermost", form+"2%2B2"), "worked on"},
 	} {
-		recorder := test.message.do(t, door)
+		recorder := test.message.do(t, adapter)
 		if body := recorder.Body.String(); recorder.Code != http.StatusOK || !strings.Contains(body, `"response_type":"ephemeral"`) || !strings.Contains(body, test.want) {
 			t.Errorf("%s: %d %s", name, recorder.Code, body)
 		}
@@ -149,7 +149,7 @@ func TestProgressIsShown(t *testing.T) {
 				ledger := memory.New(1)
 				var mutex sync.Mutex
 				var notes []string
-				door := newDoor(t, ledger, everyProvider, func(c *chat.Config) {
+				adapter := newAdapter(t, ledger, everyProvider, func(c *chat.Config) {
 					channel := c.Channels["slack"]
 					channel.Progress = true
 					c.Channels["slack"] = channel
@@ -166,11 +166,11 @@ func TestProgressIsShown(t *testing.T) {
 				stop := answerAfter(t, ledger, "slack", test.settled, test.waits...)
 				message := slackPost(slackEvent("message", "Ev1", "1.2", "2+2"))
 				for range 2 {
-					message.do(t, door)
+					message.do(t, adapter)
 				}
 				time.Sleep(20 * time.Second) // the bubble's clock
-				door.Close()
-				door.Wait()
+				adapter.Close()
+				adapter.Wait()
 				stop()
 				if !slices.Equal(notes, test.want) {
 					t.Errorf("%q, want %q", notes, test.want)

@@ -16,7 +16,7 @@ import (
 // MaxBody is the size limit of a POST in bytes.
 const MaxBody = 1 << 20
 
-// A Config is what a Door needs to know. Fields at zero take the default named.
+// A Config is what a Adapter needs to know. Fields at zero take the default named.
 type Config struct {
 	// Channels are the webhooks by name, which is part of their URL.
 	Channels map[string]Channel
@@ -69,7 +69,7 @@ type Channel struct {
 	Bot, Links bool
 	// Progress shows how far a run is by Config.Note.
 	Progress bool
-	// Language is that of the door's own words to those whose language nothing tells.
+	// Language is that of the adapter's own words to those whose language nothing tells.
 	Language string
 }
 

@@ -1,4 +1,4 @@
-// Package chat is the door that chat messages come in by: webhooks of several
+// Package chat is the adapter that chat messages come in by: webhooks of several
 // providers.
 //
 //	GET  /v1/chat/{channel}      204 for whoever shows the channel's token
@@ -11,7 +11,7 @@
 // A message is answered with 202 or 200 only after the ledger holds it. Any
 // other status means that the sender may offer it again, with the same id, as
 // often as it likes: one id in one conversation makes one run, however often
-// and however long afterwards it comes. The door itself remembers recent ids,
+// and however long afterwards it comes. The adapter itself remembers recent ids,
 // which saves work; that it is right rests on the session's memory alone.
 //
 // A message is read after its sender is known and never before, except for the

@@ -102,12 +102,12 @@ func parseEvents(t *testing.T, stream string) (events []served, comments int) {
 }
 
 // follow serves a stream in the background and returns what waits for its end.
-func follow(ctx context.Context, door *chat.Door, w *tap, c call) (done chan struct{}) {
+func follow(ctx context.Context, adapter *chat.Adapter, w *tap, c call) (done chan struct{}) {
 	done = make(chan struct{})
 	w.header = http.Header{}
 	go func() {
 		defer close(done)
-		door.Handler().ServeHTTP(w, c.request(ctx))
+		adapter.Handler().ServeHTTP(w, c.request(ctx))
 	}()
 	return done
 }
@@ -124,10 +124,10 @@ func TestEventsOfARun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(2)
-		door := newDoor(t, ledger)
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, ledger)
+		accepted := accept(t, adapter, post("web", hello))
 		var live tap
-		done := follow(t.Context(), door, &live, get(accepted.Events))
+		done := follow(t.Context(), adapter, &live, get(accepted.Events))
 		synctest.Wait()
 		if events, _ := parseEvents(t, live.seen()); len(events) != 0 || live.status != http.StatusOK || live.header.Get("Content-Type") != "text/event-stream" {
 			t.Fatalf("before the decision: %d %v %v", live.status, live.header, events)
@@ -165,28 +165,28 @@ func TestEventsOfARun(t *testing.T) {
 func TestEventsResume(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	accepted := accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
 	session.begin(accepted, 1)
 	session.work(1)
 	session.settle(1, text("4"))
 	session.end(1)
-	all, _ := parseEvents(t, get(accepted.Events).do(t, door).Body.String())
+	all, _ := parseEvents(t, get(accepted.Events).do(t, adapter).Body.String())
 	if len(all) != 5 {
 		t.Fatalf("events %+v", all)
 	}
 	for i := range len(all) - 1 {
-		rest, _ := parseEvents(t, get(accepted.Events, "Last-Event-Id", all[i].id).do(t, door).Body.String())
+		rest, _ := parseEvents(t, get(accepted.Events, "Last-Event-Id", all[i].id).do(t, adapter).Body.String())
 		if names(rest) != names(all[i+1:]) {
 			t.Errorf("after %s: %s, want %s", all[i].id, names(rest), names(all[i+1:]))
 		}
 	}
-	if last := get(accepted.Events, "Last-Event-Id", all[len(all)-1].id).do(t, door); last.Code != http.StatusNoContent || last.Body.Len() != 0 {
+	if last := get(accepted.Events, "Last-Event-Id", all[len(all)-1].id).do(t, adapter); last.Code != http.StatusNoContent || last.Body.Len() != 0 {
 		t.Errorf("after the end: %d %q", last.Code, last.Body)
 	}
-	expect[chat.Problem](t, door, get(accepted.Events, "Last-Event-Id", "nonsense"), http.StatusBadRequest)
-	head := call{method: http.MethodHead, path: accepted.Events, header: http.Header{}}.do(t, door)
+	expect[chat.Problem](t, adapter, get(accepted.Events, "Last-Event-Id", "nonsense"), http.StatusBadRequest)
+	head := call{method: http.MethodHead, path: accepted.Events, header: http.Header{}}.do(t, adapter)
 	if head.Code != http.StatusOK || strings.Contains(head.Body.String(), "event:") {
 		t.Errorf("HEAD: %d %q", head.Code, head.Body)
 	}
@@ -196,8 +196,8 @@ func TestEventsResume(t *testing.T) {
 func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	first, second := accept(t, door, post("web", hello)), accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	first, second := accept(t, adapter, post("web", hello)), accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, first.Session)
 	session.begin(first, 1)
 	queued := received(second, 2, schemas.DispositionQueued)
@@ -212,11 +212,11 @@ func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 	)
 	session.record(schemas.Fact{RunSettled: &schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}},
 		schemas.Fact{RunEnded: &schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}})
-	events, _ := parseEvents(t, get(first.Events).do(t, door).Body.String())
+	events, _ := parseEvents(t, get(first.Events).do(t, adapter).Body.String())
 	if names(events) != "record record record end" {
 		t.Errorf("run 1: %+v", events)
 	}
-	events, _ = parseEvents(t, get(second.Events).do(t, door).Body.String())
+	events, _ = parseEvents(t, get(second.Events).do(t, adapter).Body.String())
 	if names(events) != "message_received run_started record end" || events[0].id != strconv.FormatUint(waiting, 10) {
 		t.Errorf("run 2: %+v", events)
 	}
@@ -232,10 +232,10 @@ func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 func TestEventsOfAMessageThatCameToNothing(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	accepted := accept(t, adapter, post("web", hello))
 	newScript(t, ledger, accepted.Session).record(received(accepted, 0, schemas.DispositionIgnored))
-	events, _ := parseEvents(t, get(accepted.Events).do(t, door).Body.String())
+	events, _ := parseEvents(t, get(accepted.Events).do(t, adapter).Body.String())
 	if names(events) != "message_received end" {
 		t.Errorf("events %+v", events)
 	}
@@ -244,16 +244,16 @@ func TestEventsOfAMessageThatCameToNothing(t *testing.T) {
 func TestHeartbeatsAndClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		door := newDoor(t, memory.New(1))
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, memory.New(1))
+		accepted := accept(t, adapter, post("web", hello))
 		var live tap
-		done := follow(t.Context(), door, &live, get(accepted.Events))
+		done := follow(t.Context(), adapter, &live, get(accepted.Events))
 		time.Sleep(46 * time.Second)
 		if _, comments := parseEvents(t, live.seen()); comments != 3 {
 			t.Errorf("%d comments in 46 s", comments)
 		}
-		door.Close()
-		door.Close() // a second time is no error
+		adapter.Close()
+		adapter.Close() // a second time is no error
 		<-done
 		if last := live.deadlines[len(live.deadlines)-1]; !last.IsZero() {
 			t.Errorf("the deadline %v stays for the next request", last)
@@ -264,20 +264,20 @@ func TestHeartbeatsAndClose(t *testing.T) {
 func TestReaderMayLeave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		door := newDoor(t, memory.New(1), func(c *chat.Config) { c.Runs.Readers = 1 })
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, memory.New(1), func(c *chat.Config) { c.Runs.Readers = 1 })
+		accepted := accept(t, adapter, post("web", hello))
 		var live tap
 		ctx, cancel := context.WithCancel(t.Context())
-		done := follow(ctx, door, &live, get(accepted.Events))
+		done := follow(ctx, adapter, &live, get(accepted.Events))
 		synctest.Wait()
-		busy, header := expect[chat.Problem](t, door, get(accepted.Events), http.StatusServiceUnavailable)
+		busy, header := expect[chat.Problem](t, adapter, get(accepted.Events), http.StatusServiceUnavailable)
 		if !strings.HasSuffix(busy.Type, "too-many-readers") || header.Get("Retry-After") == "" {
 			t.Errorf("problem %+v", busy)
 		}
 		cancel()
 		<-done
-		door.Close()
-		if recorder := get(accepted.Events).do(t, door); recorder.Code != http.StatusOK {
+		adapter.Close()
+		if recorder := get(accepted.Events).do(t, adapter); recorder.Code != http.StatusOK {
 			t.Errorf("the place was not given back: %d", recorder.Code)
 		}
 	})
@@ -288,12 +288,12 @@ func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		door := newDoor(t, ledger)
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, ledger)
+		accepted := accept(t, adapter, post("web", hello))
 		slow, quick := tap{stalled: make(chan struct{})}, tap{}
 		before := time.Now()
-		slowDone := follow(t.Context(), door, &slow, get(accepted.Events))
-		quickDone := follow(t.Context(), door, &quick, get(accepted.Events))
+		slowDone := follow(t.Context(), adapter, &slow, get(accepted.Events))
+		quickDone := follow(t.Context(), adapter, &quick, get(accepted.Events))
 		synctest.Wait()
 		session := newScript(t, ledger, accepted.Session)
 		session.begin(accepted, 1)
@@ -329,18 +329,18 @@ func (b *buffered) FlushError() error {
 func TestEventsOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrapped := &buffered{ResponseWriter: w, buffer: bufio.NewWriter(w)}
-		door.Handler().ServeHTTP(wrapped, r)
+		adapter.Handler().ServeHTTP(wrapped, r)
 		_ = wrapped.buffer.Flush()
 	}))
 	server.Config.ReadTimeout = 200 * time.Millisecond
 	server.Config.WriteTimeout = 200 * time.Millisecond
-	server.Config.RegisterOnShutdown(door.Close)
+	server.Config.RegisterOnShutdown(adapter.Close)
 	server.Start()
 	t.Cleanup(server.Close)
-	accepted := accept(t, door, post("web", hello))
+	accepted := accept(t, adapter, post("web", hello))
 
 	open := func(after string) (*http.Response, *bufio.Scanner) {
 		t.Helper()
@@ -402,13 +402,13 @@ func TestEventsOverTheNetwork(t *testing.T) {
 func TestWaitOverTheNetwork(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	server := httptest.NewUnstartedServer(door.Handler())
+	adapter := newAdapter(t, ledger)
+	server := httptest.NewUnstartedServer(adapter.Handler())
 	server.Config.ReadTimeout = 200 * time.Millisecond
 	server.Config.WriteTimeout = 200 * time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)
-	accepted := accept(t, door, post("web", hello))
+	accepted := accept(t, adapter, post("web", hello))
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+accepted.Run, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -460,15 +460,15 @@ func (crowded) Read(context.Context, string, uint64, ...string) (bus.Reader, err
 // begins, and reads the run itself meanwhile.
 func TestLedgerFullOfReaders(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, crowded{memory.New(1)})
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, crowded{memory.New(1)})
+	accepted := accept(t, adapter, post("web", hello))
 	for _, c := range []call{get(accepted.Events), get(accepted.Run, "Prefer", "wait=5")} {
-		busy, header := expect[chat.Problem](t, door, c, http.StatusServiceUnavailable)
+		busy, header := expect[chat.Problem](t, adapter, c, http.StatusServiceUnavailable)
 		if !strings.HasSuffix(busy.Type, "too-many-readers") || header.Get("Retry-After") == "" {
 			t.Errorf("problem %+v", busy)
 		}
 	}
-	expect[runs.Document](t, door, get(accepted.Run), http.StatusAccepted)
+	expect[runs.Document](t, adapter, get(accepted.Run), http.StatusAccepted)
 }
 
 // The readers of one shard take no place from those of another.
@@ -476,16 +476,16 @@ func TestReadersOfOneShardLeaveOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const shards = 2
-		door := newDoor(t, memory.New(shards), func(c *chat.Config) { c.Runs.Readers = 1 })
+		adapter := newAdapter(t, memory.New(shards), func(c *chat.Config) { c.Runs.Readers = 1 })
 		var events [shards][]string
 		for len(events[0]) < 2 || len(events[1]) < 1 {
-			accepted := accept(t, door, post("web", `{"text":"each begins a conversation"}`))
+			accepted := accept(t, adapter, post("web", `{"text":"each begins a conversation"}`))
 			shard := schemas.ShardOf(accepted.Session, shards)
 			events[shard] = append(events[shard], accepted.Events)
 		}
 		var taps [shards]tap
 		for shard := range events {
-			follow(t.Context(), door, &taps[shard], get(events[shard][0]))
+			follow(t.Context(), adapter, &taps[shard], get(events[shard][0]))
 		}
 		synctest.Wait()
 		for shard := range taps {
@@ -493,7 +493,7 @@ func TestReadersOfOneShardLeaveOthers(t *testing.T) {
 				t.Errorf("shard %d: %d", shard, taps[shard].status)
 			}
 		}
-		expect[chat.Problem](t, door, get(events[0][1]), http.StatusServiceUnavailable)
-		door.Close()
+		expect[chat.Problem](t, adapter, get(events[0][1]), http.StatusServiceUnavailable)
+		adapter.Close()
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // An exchange is one request to a channel and the way to answer it.
 type exchange struct {
-	door    *Door
+	adapter *Adapter
 	writer  http.ResponseWriter
 	request *http.Request
 	name    string // of the channel
@@ -28,12 +28,12 @@ type result struct {
 	receipt intake.Receipt
 }
 
-// runURL is where the run can be read, when the door knows its own address.
+// runURL is where the run can be read, when the adapter knows its own address.
 func (r *result) runURL(e *exchange) string {
-	if e.door.config.Runs.BaseURL == "" {
+	if e.adapter.config.Runs.BaseURL == "" {
 		return ""
 	}
-	run, _ := e.door.runs.URLs(r.receipt)
+	run, _ := e.adapter.runs.URLs(r.receipt)
 	return run
 }
 
@@ -56,14 +56,14 @@ func acknowledgeQuietly(e *exchange, results []result) {
 	e.json(struct {
 		Type string `json:"response_type"`
 		Text string `json:"text"`
-	}{Type: "ephemeral", Text: e.door.words.Say(e.language(results[0].message), key)})
+	}{Type: "ephemeral", Text: e.adapter.words.Say(e.language(results[0].message), key)})
 }
 
-// language is that of the door's own words to a sender.
+// language is that of the adapter's own words to a sender.
 func (e *exchange) language(message *Message) string {
 	for _, tag := range []string{message.Language, message.Locale, e.channel.language} {
 		primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if _, spoken := e.door.words[primary]; spoken {
+		if _, spoken := e.adapter.words[primary]; spoken {
 			return primary
 		}
 	}
@@ -74,23 +74,23 @@ func (e *exchange) language(message *Message) string {
 // from the request's arrival. Then it returns where they will be.
 func (e *exchange) answerWithin(r result, window time.Duration) string {
 	language := e.language(r.message)
-	document, err := e.door.runs.AwaitWithin(e.writer, e.request, r.receipt, window-time.Since(e.began))
+	document, err := e.adapter.runs.AwaitWithin(e.writer, e.request, r.receipt, window-time.Since(e.began))
 	switch {
 	case err != nil:
-		e.door.log.Warn().Err(err).Str("session", r.receipt.Session).Msg("an answer could not be waited for")
+		e.adapter.log.Warn().Err(err).Str("session", r.receipt.Session).Msg("an answer could not be waited for")
 	case document == nil:
 	case document.Status != "":
-		return e.door.config.Render(e.channel.kind, document.Answer)
+		return e.adapter.config.Render(e.channel.kind, document.Answer)
 	case document.Done():
 		return "" // nothing is to be said
 	default:
-		if _, spoken := e.door.words[document.Language]; spoken {
+		if _, spoken := e.adapter.words[document.Language]; spoken {
 			language = document.Language // as the message was written, not as the program is set
 		}
 	}
-	told := e.door.words.Say(language, "working")
+	told := e.adapter.words.Say(language, "working")
 	if url := r.runURL(e); url != "" {
-		told += "\n" + e.door.words.Say(language, "read", "{url}", url)
+		told += "\n" + e.adapter.words.Say(language, "read", "{url}", url)
 	}
 	return told
 }

@@ -33,17 +33,17 @@ func TestARunAmongMany(t *testing.T) {
 	t.Parallel()
 	const count, most = 2000, 150
 	core := &bustest.Meter{Core: memory.New(1)}
-	door := newDoor(t, core)
-	first := accept(t, door, post("web", hello, "Webhook-Id", "m1"))
+	adapter := newAdapter(t, core)
+	first := accept(t, adapter, post("web", hello, "Webhook-Id", "m1"))
 	session := newScript(t, core, first.Session)
 	session.whole(first, 1)
 	for i := range count - 2 {
 		run := i + 2
 		session.whole(chat.Accepted{ID: "m" + strconv.Itoa(run), Sequence: first.Sequence + uint64(run)}, run) //nolint:gosec // a small number
 	}
-	last := accept(t, door, post("web", hello, "Webhook-Id", "last"))
+	last := accept(t, adapter, post("web", hello, "Webhook-Id", "last"))
 	session.whole(last, count)
-	again := accept(t, newDoor(t, core), post("web", hello, "Webhook-Id", "m1"))
+	again := accept(t, newAdapter(t, core), post("web", hello, "Webhook-Id", "m1"))
 	_, key, _ := strings.Cut(first.Run, "?")
 	pageOf := func(run int) string { return "/v1/runs/" + schemas.RunID(first.Session, run) + "?" + key }
 	for name, test := range map[string]struct {
@@ -61,7 +61,7 @@ func TestARunAmongMany(t *testing.T) {
 		"a message sent again, and a wait": {post("web", hello, "Webhook-Id", "last", "Prefer", "wait=5"), count},
 	} {
 		core.Reset()
-		document, _ := expect[runs.Document](t, door, test.call, http.StatusOK)
+		document, _ := expect[runs.Document](t, adapter, test.call, http.StatusOK)
 		if document.RunID != schemas.RunID(first.Session, test.run) || document.Answer != "answer "+strconv.Itoa(test.run) || document.State != "ended" {
 			t.Errorf("%s is %+v", name, document)
 		}
@@ -71,7 +71,7 @@ func TestARunAmongMany(t *testing.T) {
 	}
 	for name, events := range map[string]string{"the first": first.Events, "the last": last.Events, "one that came before": again.Events} {
 		core.Reset()
-		told, _ := parseEvents(t, get(events).do(t, door).Body.String())
+		told, _ := parseEvents(t, get(events).do(t, adapter).Body.String())
 		if names(told) != "record record record end" {
 			t.Errorf("the stream of %s: %s", name, names(told))
 		}
@@ -79,7 +79,7 @@ func TestARunAmongMany(t *testing.T) {
 			t.Errorf("the stream of %s: %d messages are read", name, messages)
 		}
 	}
-	expect[chat.Problem](t, door, get(pageOf(count+1)), http.StatusNotFound)
+	expect[chat.Problem](t, adapter, get(pageOf(count+1)), http.StatusNotFound)
 }
 
 // TestWhoWaitsBeginsAtTheEnd: a message that nobody has decided yet is waited for where
@@ -88,8 +88,8 @@ func TestWhoWaitsBeginsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		core := &bustest.Meter{Core: memory.New(1)}
-		door := newDoor(t, core)
-		first := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, core)
+		first := accept(t, adapter, post("web", hello))
 		session := newScript(t, core, first.Session)
 		session.whole(first, 1)
 		const count = 1000
@@ -101,7 +101,7 @@ func TestWhoWaitsBeginsAtTheEnd(t *testing.T) {
 			next := inputs(t, core)[1]
 			session.whole(chat.Accepted{ID: next.ID, Sequence: 3*count + 2}, count+1)
 		})
-		document, _ := expect[runs.Document](t, door, post("web", hello, "Prefer", "wait=5"), http.StatusOK)
+		document, _ := expect[runs.Document](t, adapter, post("web", hello, "Prefer", "wait=5"), http.StatusOK)
 		if document.Answer != "answer "+strconv.Itoa(count+1) {
 			t.Errorf("%+v", document)
 		}
@@ -118,20 +118,20 @@ func TestAMessageThatCameBeforeIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
 		sent, ignored := post("web", hello, "Webhook-Id", "m1"), post("web", hello, "Webhook-Id", "m2")
-		door := newDoor(t, ledger)
-		first, second := accept(t, door, sent), accept(t, door, ignored)
+		adapter := newAdapter(t, ledger)
+		first, second := accept(t, adapter, sent), accept(t, adapter, ignored)
 		session := newScript(t, ledger, first.Session)
 		session.begin(first, 1)
 		session.record(received(second, 0, schemas.DispositionIgnored))
 		time.AfterFunc(3*time.Second, func() { session.settle(1, text("4")) })
-		door = newDoor(t, ledger) // a restart: nothing is remembered
+		adapter = newAdapter(t, ledger) // a restart: nothing is remembered
 		before := time.Now()
-		document, _ := expect[runs.Document](t, door, sent.with("Prefer", "wait=10"), http.StatusOK)
+		document, _ := expect[runs.Document](t, adapter, sent.with("Prefer", "wait=10"), http.StatusOK)
 		if took := time.Since(before); took != 3*time.Second || document.Answer != "4" {
 			t.Errorf("after %v: %+v", took, document)
 		}
 		before = time.Now()
-		document, _ = expect[runs.Document](t, door, ignored.with("Prefer", "wait=10"), http.StatusOK)
+		document, _ = expect[runs.Document](t, adapter, ignored.with("Prefer", "wait=10"), http.StatusOK)
 		if took := time.Since(before); took != time.Second || document.State != runs.StateIgnored {
 			t.Errorf("after %v: %+v", took, document)
 		}
@@ -145,8 +145,8 @@ func TestAMessageThatJoinsAnother(t *testing.T) {
 	for _, meanwhile := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			ledger := memory.New(1)
-			door := newDoor(t, ledger)
-			first, second, third := accept(t, door, post("web", hello)), accept(t, door, post("web", hello)), accept(t, door, post("web", hello))
+			adapter := newAdapter(t, ledger)
+			first, second, third := accept(t, adapter, post("web", hello)), accept(t, adapter, post("web", hello)), accept(t, adapter, post("web", hello))
 			session := newScript(t, ledger, first.Session)
 			session.begin(first, 1)
 			queued, merged := received(second, 2, schemas.DispositionQueued), received(third, 2, schemas.DispositionMerged)
@@ -158,7 +158,7 @@ func TestAMessageThatJoinsAnother(t *testing.T) {
 				join()
 			}
 			var live tap
-			done := follow(t.Context(), door, &live, get(third.Events))
+			done := follow(t.Context(), adapter, &live, get(third.Events))
 			synctest.Wait()
 			if meanwhile {
 				join()
@@ -215,8 +215,8 @@ func TestNobodyWaitsForLongRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := &held{Ledger: memory.New(1), let: make(chan struct{})}
-		door := newDoor(t, ledger)
-		short, long := accept(t, door, post("web", hello)), accept(t, door, post("web", `{"text":"x","thread":"long"}`))
+		adapter := newAdapter(t, ledger)
+		short, long := accept(t, adapter, post("web", hello)), accept(t, adapter, post("web", `{"text":"x","thread":"long"}`))
 		newScript(t, ledger, short.Session).whole(short, 1)
 		session := newScript(t, ledger, long.Session)
 		session.begin(long, 1)
@@ -226,13 +226,13 @@ func TestNobodyWaitsForLongRuns(t *testing.T) {
 		const readers = 10
 		shown := make(chan int, readers)
 		for range readers {
-			go func() { shown <- get(long.Run).do(t, door).Code }()
+			go func() { shown <- get(long.Run).do(t, adapter).Code }()
 		}
 		synctest.Wait()
 		if len(shown) > 0 {
 			t.Fatal("a long run is shown before it is read")
 		}
-		expect[runs.Document](t, door, get(short.Run), http.StatusOK)
+		expect[runs.Document](t, adapter, get(short.Run), http.StatusOK)
 		close(ledger.let)
 		for range readers {
 			if code := <-shown; code != http.StatusOK {

@@ -167,7 +167,7 @@ func fragment(pointer jsontext.Pointer) string {
 // traceParent matches the version of the header that is defined (W3C Trace Context, section 3.2).
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
-// An envelope is what the door says about a message beyond its words.
+// An envelope is what the adapter says about a message beyond its words.
 type envelope struct {
 	channel     string
 	kind        schemas.ChatProvider

@@ -142,7 +142,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		encoded, err := binding.Encode(bus.InSubject(doorName, 0), &event)
+		encoded, err := binding.Encode(bus.InSubject(adapterName, 0), &event)
 		if err != nil {
 			t.Fatalf("what was read is not an event: %v", err)
 		}

@@ -9,10 +9,10 @@ import (
 	"podium/schemas"
 )
 
-// What the door answers with 202 has to be an event that its session can read.
+// What the adapter answers with 202 has to be an event that its session can read.
 func TestLongNamesCanBeRead(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("ж", 128) // 256 bytes, as the door allows
+	long := strings.Repeat("ж", 128) // 256 bytes, as the adapter allows
 	posted, place := decodePosted([]byte(`{"text":"x","message_id":"` + long + `","thread":"` + long + `","tenant":"` + long + `"}`))
 	if place != nil {
 		t.Fatal(place)

@@ -17,7 +17,7 @@ import (
 // receive is the one way of a request: raw body, verification, handshake, the
 // messages in it, the ledger's acknowledgment, the answer. Nothing of a body is read
 // for a channel that does not exist, or from a sender who shows no proof.
-func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
+func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	e, known := d.meet(w, r)
 	name, from := e.name, e.channel
 	if !known || !from.provider.Claims(r.Header, d.config.Now()) {
@@ -62,18 +62,18 @@ func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // meet begins the answer to a request; known is whether its channel exists.
-func (d *Door) meet(w http.ResponseWriter, r *http.Request) (e *exchange, known bool) {
+func (d *Adapter) meet(w http.ResponseWriter, r *http.Request) (e *exchange, known bool) {
 	name := r.PathValue("channel")
 	from, known := d.channels[name]
 	if !known {
 		from = d.stranger
 	}
-	return &exchange{door: d, writer: w, request: r, name: name, channel: from, began: time.Now()}, known
+	return &exchange{adapter: d, writer: w, request: r, name: name, channel: from, began: time.Now()}, known
 }
 
 // recognize answers 204 to whoever shows the token of a channel, and anybody else as
 // receive does. It reads no body and takes nothing in.
-func (d *Door) recognize(w http.ResponseWriter, r *http.Request) {
+func (d *Adapter) recognize(w http.ResponseWriter, r *http.Request) {
 	e, known := d.meet(w, r)
 	if !known || !e.channel.provider.Reads(r.Header) {
 		e.dismiss()
@@ -99,7 +99,7 @@ func (e *exchange) refuse(fault problem.Problem) {
 // take brings the messages onto the ledger, one after the other. It fails with
 // the first that the ledger does not take: the sender's repeat brings all of them
 // again, and those that were taken change nothing.
-func (d *Door) take(ctx context.Context, e *exchange, messages []Message) ([]result, error) {
+func (d *Adapter) take(ctx context.Context, e *exchange, messages []Message) ([]result, error) {
 	results := make([]result, 0, len(messages))
 	for i := range messages {
 		message := &messages[i]
@@ -122,7 +122,7 @@ func (d *Door) take(ctx context.Context, e *exchange, messages []Message) ([]res
 }
 
 // submit makes the event of a message and publishes it.
-func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id string, receipt intake.Receipt, err error) {
+func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id string, receipt intake.Receipt, err error) {
 	now := d.config.Now()
 	from := envelope{
 		channel: e.name, kind: e.channel.kind, profile: e.channel.profile,
@@ -156,13 +156,13 @@ func (d *Door) submit(ctx context.Context, e *exchange, message *Message) (id st
 
 // deliver publishes an event, or returns the receipt of an earlier delivery. It
 // calls first when it publishes.
-func (d *Door) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (intake.Receipt, error) {
+func (d *Adapter) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (intake.Receipt, error) {
 	submit := func() (intake.Receipt, error) {
 		first()
 		// The outcome is awaited even if the sender has gone: its repeat wants it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 		defer cancel()
-		return d.intake.Submit(ctx, doorName, *event)
+		return d.intake.Submit(ctx, adapterName, *event)
 	}
 	if !named {
 		return submit()

@@ -17,7 +17,7 @@ const notesFor = 15 * time.Minute
 // showProgress follows the run of a message in the background and shows how far it
 // is. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
-func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
+func (d *Adapter) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
 	if d.config.Note == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (d *Door) showProgress(ctx context.Context, e *exchange, message *Message, 
 
 // followProgress shows a line when NoteEvery has passed, at most one in that time,
 // and only when it says something new, until the outcome is fixed.
-func (d *Door) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(text string) error) error {
+func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(text string) error) error {
 	w, err := d.runs.Follow(ctx, receipt)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (d *Door) followProgress(ctx context.Context, receipt intake.Receipt, langu
 }
 
 // unservedLine says that nobody serves the agent that a task waits for.
-func (d *Door) unservedLine(task *schemas.RunTask, language string) string {
+func (d *Adapter) unservedLine(task *schemas.RunTask, language string) string {
 	since := task.Unserved.Moment(d.config.Now())
 	if since == "" {
 		return d.words.Say(language, "unserved", "{agent}", task.Agent)
@@ -78,7 +78,7 @@ func (d *Door) unservedLine(task *schemas.RunTask, language string) string {
 
 // progressLine says how far a run is; nothing before it has begun. The words of
 // agents are left out: they are for the answer, which is checked.
-func (d *Door) progressLine(w *runs.Watch, fallback string) string {
+func (d *Adapter) progressLine(w *runs.Watch, fallback string) string {
 	run := w.Run()
 	if run == nil {
 		return ""

@@ -50,7 +50,7 @@ type Message struct {
 	Delivery string
 	// Route is what it takes to answer; nil when answers cannot be sent.
 	Route *schemas.ChatRoute
-	// Locale is the language of the sender's program (BCP 47), for the door's own words.
+	// Locale is the language of the sender's program (BCP 47), for the adapter's own words.
 	Locale string
 	// Command says that the sender sees nothing until something is answered.
 	Command bool

@@ -112,7 +112,7 @@ func TestRetryStorm_X02(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(2)
-		door := newDoor(t, ledger, everyProvider)
+		adapter := newAdapter(t, ledger, everyProvider)
 		for name, message := range everyMessage(t) {
 			var storm sync.WaitGroup
 			for i := range 4 {
@@ -121,7 +121,7 @@ func TestRetryStorm_X02(t *testing.T) {
 					if name == "slack" && i > 0 {
 						again = message.with("X-Slack-Retry-Num", strconv.Itoa(i), "X-Slack-Retry-Reason", "http_timeout")
 					}
-					if recorder := again.do(t, door); recorder.Code >= 300 {
+					if recorder := again.do(t, adapter); recorder.Code >= 300 {
 						t.Errorf("%s: status %d: %s", name, recorder.Code, recorder.Body)
 					}
 				})
@@ -141,7 +141,7 @@ func TestRetryStorm_X02(t *testing.T) {
 		if len(ids) != len(want) {
 			t.Errorf("events %v", ids)
 		}
-		for _, tally := range door.Tallies() {
+		for _, tally := range adapter.Tallies() {
 			if everyMessage(t)[tally.Channel].path != "" && (tally.Accepted != 1 || tally.Repeated != 3) {
 				t.Errorf("%+v", tally)
 			}
@@ -154,9 +154,9 @@ func TestRetryStorm_X02(t *testing.T) {
 func TestMentionAndMessageAreOne_X02(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	for _, body := range []string{slackEvent("message", "Ev1", "1.2", "<@UBOT> hi"), slackEvent("app_mention", "Ev2", "1.2", "<@UBOT> hi")} {
-		if recorder := slackPost(body).do(t, door); recorder.Code != http.StatusOK || recorder.Body.String() != "{}" {
+		if recorder := slackPost(body).do(t, adapter); recorder.Code != http.StatusOK || recorder.Body.String() != "{}" {
 			t.Errorf("status %d: %s", recorder.Code, recorder.Body)
 		}
 	}
@@ -170,7 +170,7 @@ func TestMentionAndMessageAreOne_X02(t *testing.T) {
 func TestForgedRequests(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	old := strconv.FormatInt(time.Now().Add(-6*time.Minute).Unix(), 10)
 	body := slackEvent("message", "Ev1", "1.2", "hi")
 	other := slackPost(slackEvent("message", "Ev1", "1.2", "ho"))
@@ -189,7 +189,7 @@ func TestForgedRequests(t *testing.T) {
 		"teams, another body":  teamsPost(t, teamsActivity("a1", "x")).withBody(teamsActivity("a1", "y")),
 		"teams, an old moment": teamsPost(t, `{"type":"message","id":"1","timestamp":"2017-02-01T21:10:07.437Z","from":{"id":"x"},"conversation":{"id":"c"},"text":"x"}`),
 	} {
-		problem, _ := expect[chat.Problem](t, door, forged, http.StatusUnauthorized)
+		problem, _ := expect[chat.Problem](t, adapter, forged, http.StatusUnauthorized)
 		if problem.Type != "urn:podium:problem:unauthentic" {
 			t.Errorf("%s: %+v", name, problem)
 		}
@@ -214,16 +214,16 @@ func TestLedgerDown_X02(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				message := everyMessage(t)[name]
 				core := &faulty{Ledger: memory.New(1), err: &bus.TemporaryError{Op: "publish", Err: errors.New("away")}}
-				door := newDoor(t, core, everyProvider)
+				adapter := newAdapter(t, core, everyProvider)
 				for range 3 {
-					recorder := message.do(t, door)
+					recorder := message.do(t, adapter)
 					if recorder.Code != http.StatusServiceUnavailable || recorder.Header().Get("Retry-After") == "" {
 						t.Errorf("status %d, headers %v", recorder.Code, recorder.Header())
 					}
 				}
 				core.err = nil
 				for range 2 {
-					if recorder := message.do(t, door); recorder.Code >= 300 {
+					if recorder := message.do(t, adapter); recorder.Code >= 300 {
 						t.Errorf("status %d: %s", recorder.Code, recorder.Body)
 					}
 				}
@@ -239,14 +239,14 @@ func TestLedgerDown_X02(t *testing.T) {
 func TestBotsAreIgnored(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	for _, message := range []call{
 		slackPost(`{"team_id":"T1","event":{"type":"message","bot_id":"B1","text":"x","ts":"1.2","channel":"C1"},"type":"event_callback"}`),
 		mattermostPost("mattermost", "channel_id=c&user_id=u&user_name=podium&post_id=p&text=x"),
 		telegramPost(`{"update_id":1,"message":{"message_id":2,"from":{"id":3,"is_bot":true},"chat":{"id":4},"text":"x"}}`),
 		teamsPost(t, `{"type":"message","id":"1","from":{"id":"28:bot"},"conversation":{"id":"c"},"text":"x"}`),
 	} {
-		if recorder := message.do(t, door); recorder.Code != http.StatusOK {
+		if recorder := message.do(t, adapter); recorder.Code != http.StatusOK {
 			t.Errorf("%s: status %d", message.path, recorder.Code)
 		}
 	}
@@ -254,7 +254,7 @@ func TestBotsAreIgnored(t *testing.T) {
 		t.Errorf("%d events", len(events))
 	}
 	ignored := map[string]uint64{}
-	for _, tally := range door.Tallies() {
+	for _, tally := range adapter.Tallies() {
 		ignored[tally.Channel] = tally.Ignored
 	}
 	for _, name := range []string{"slack", "mattermost", "telegram", "teams"} {
@@ -269,13 +269,13 @@ func TestBotsAreIgnored(t *testing.T) {
 func TestUnreadableIsQuarantined_X06(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	for range 3 {
-		if recorder := telegramPost(`{"update_id":"one"}`).do(t, door); recorder.Code != http.StatusOK {
+		if recorder := telegramPost(`{"update_id":"one"}`).do(t, adapter); recorder.Code != http.StatusOK {
 			t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 		}
 	}
-	if recorder := mattermostPost("mattermost", "text=x").do(t, door); recorder.Code != http.StatusOK {
+	if recorder := mattermostPost("mattermost", "text=x").do(t, adapter); recorder.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 	}
 	var kept []schemas.Quarantined
@@ -302,13 +302,13 @@ func TestUnreadableIsQuarantined_X06(t *testing.T) {
 func TestWrongTypesAndSizes(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	for _, message := range []call{
 		slackPost("x", "Content-Type", "text/plain"), slackPost(slackEvent("message", "Ev1", "1.2", "x"), "Content-Encoding", "gzip"),
 		mattermostPost("mattermost", "channel_id=c&post_id=p&text=x").with("Content-Type", "text/plain", "Authorization", "Token "+token),
 		telegramPost(telegramUpdate(1, "x")).with("Content-Type", formType), teamsPost(t, teamsActivity("a", "x")).with("Content-Type", ""),
 	} {
-		if problem, _ := expect[chat.Problem](t, door, message, http.StatusUnsupportedMediaType); problem.Type != "urn:podium:problem:media-type" {
+		if problem, _ := expect[chat.Problem](t, adapter, message, http.StatusUnsupportedMediaType); problem.Type != "urn:podium:problem:media-type" {
 			t.Errorf("%+v", problem)
 		}
 	}
@@ -317,7 +317,7 @@ func TestWrongTypesAndSizes(t *testing.T) {
 		slackPost(slackEvent("message", "Ev1", "1.2", large)), mattermostPost("mattermost", "channel_id=c&post_id=p&text="+large),
 		telegramPost(telegramUpdate(1, large)), teamsPost(t, teamsActivity("a", large)),
 	} {
-		expect[chat.Problem](t, door, message, http.StatusRequestEntityTooLarge)
+		expect[chat.Problem](t, adapter, message, http.StatusRequestEntityTooLarge)
 	}
 	if events := inputs(t, ledger); len(events) != 0 {
 		t.Errorf("%d events", len(events))
@@ -328,10 +328,10 @@ func TestWrongTypesAndSizes(t *testing.T) {
 func TestBatchWithOneBadMessage_X02(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	list := post("web", `[{"text":"a","message_id":"1"},{"text":7},{"text":"c"}]`, "Webhook-Id", "list")
 	for range 2 {
-		batch, _ := expect[chat.Batch](t, door, list, http.StatusAccepted)
+		batch, _ := expect[chat.Batch](t, adapter, list, http.StatusAccepted)
 		if len(batch.Accepted) != 2 || batch.Accepted[0].ID != "chat:web:1" || batch.Accepted[1].ID != "chat:web:list/2" {
 			t.Errorf("accepted %+v", batch.Accepted)
 		}
@@ -342,20 +342,20 @@ func TestBatchWithOneBadMessage_X02(t *testing.T) {
 	if events := inputs(t, ledger); len(events) != 2 {
 		t.Errorf("%d events", len(events))
 	}
-	problem, _ := expect[chat.Problem](t, door, post("web", `[{"text":7},{}]`), http.StatusBadRequest)
+	problem, _ := expect[chat.Problem](t, adapter, post("web", `[{"text":7},{}]`), http.StatusBadRequest)
 	if len(problem.Errors) != 2 {
 		t.Errorf("%+v", problem)
 	}
-	expect[chat.Problem](t, door, post("web", `[]`), http.StatusBadRequest)
-	expect[chat.Problem](t, door, post("web", "["+strings.Repeat(`{"text":"x"},`, 100)+`{"text":"x"}]`), http.StatusBadRequest)
+	expect[chat.Problem](t, adapter, post("web", `[]`), http.StatusBadRequest)
+	expect[chat.Problem](t, adapter, post("web", "["+strings.Repeat(`{"text":"x"},`, 100)+`{"text":"x"}]`), http.StatusBadRequest)
 }
 
 // A body that trickles in is cut, and its connection with it.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, func(c *chat.Config) { c.BodyTimeout = 50 * time.Millisecond })
-	server := httptest.NewServer(door.Handler())
+	adapter := newAdapter(t, ledger, func(c *chat.Config) { c.BodyTimeout = 50 * time.Millisecond })
+	server := httptest.NewServer(adapter.Handler())
 	t.Cleanup(server.Close)
 	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.URL, "http://"))
 	if err != nil {
@@ -381,8 +381,8 @@ func TestSlowBody(t *testing.T) {
 // A wait for an answer outlives the time that the body had to arrive.
 func TestWaitOutlivesTheBodyTimeout(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(1), func(c *chat.Config) { c.BodyTimeout = 100 * time.Millisecond })
-	server := httptest.NewServer(door.Handler())
+	adapter := newAdapter(t, memory.New(1), func(c *chat.Config) { c.BodyTimeout = 100 * time.Millisecond })
+	server := httptest.NewServer(adapter.Handler())
 	t.Cleanup(server.Close)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/v1/chat/web", strings.NewReader(`{"text":"hi"}`))
 	if err != nil {
@@ -408,16 +408,16 @@ func TestAsymmetricSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, func(c *chat.Config) {
+	adapter := newAdapter(t, ledger, func(c *chat.Config) {
 		c.Channels["web"] = chat.Channel{Profile: profile, Secrets: []string{secret(), "whpk_" + base64.StdEncoding.EncodeToString(public)}}
 	})
 	const body = `{"text":"hello"}`
 	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(private, []byte("m1."+timestamp+"."+body)))
 	signed := post("web", body, "Authorization", "", "Webhook-Id", "m1", "Webhook-Timestamp", timestamp, "Webhook-Signature", "v1a,"+signature)
-	accept(t, door, signed)
+	accept(t, adapter, signed)
 	for _, forged := range []call{signed.withBody(body + " "), signed.with("Webhook-Signature", "v1,"+signature), signed.with("Webhook-Id", "m2")} {
-		expect[chat.Problem](t, door, forged, http.StatusUnauthorized)
+		expect[chat.Problem](t, adapter, forged, http.StatusUnauthorized)
 	}
 }
 
@@ -427,9 +427,9 @@ func TestReplyRefIsSealed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger, begin := memory.New(1), time.Now()
-		door := newDoor(t, ledger, everyProvider, func(c *chat.Config) { c.Now = func() time.Time { return begin } })
+		adapter := newAdapter(t, ledger, everyProvider, func(c *chat.Config) { c.Now = func() time.Time { return begin } })
 		for _, message := range everyMessage(t) {
-			message.do(t, door)
+			message.do(t, adapter)
 		}
 		refs := map[string]string{}
 		for _, event := range inputs(t, ledger) {
@@ -449,8 +449,8 @@ func TestReplyRefIsSealed(t *testing.T) {
 func TestReplyRefIsNotShown(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	accepted := accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
 	fact := started(accepted, 1)
 	fact.RunStarted.Message.Reply.ReplyRef = "sealed-for-another"
@@ -459,7 +459,7 @@ func TestReplyRefIsNotShown(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	recorder := httptest.NewRecorder()
-	door.Handler().ServeHTTP(recorder, get(accepted.Events).request(ctx))
+	adapter.Handler().ServeHTTP(recorder, get(accepted.Events).request(ctx))
 	if !strings.Contains(recorder.Body.String(), "run_started") || strings.Contains(recorder.Body.String(), "sealed-for-another") {
 		t.Errorf("%s", recorder.Body)
 	}

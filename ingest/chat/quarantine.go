@@ -43,13 +43,13 @@ func redacted(body []byte) []byte {
 // quarantine keeps an authentic body that cannot be read, so that its sender does
 // not repeat it for ever and a person can look at it. One body is kept under one
 // id, however often it comes.
-func (d *Door) quarantine(ctx context.Context, e *exchange, body []byte, detail string) error {
+func (d *Adapter) quarantine(ctx context.Context, e *exchange, body []byte, detail string) error {
 	now := d.config.Now().UTC()
 	sum := sha256.Sum256(body)
 	id := "chat:" + e.name + ":" + hex.EncodeToString(sum[:])
 	shard := schemas.ShardOf(schemas.SessionID(e.channel.profile, id), d.core.Shards())
 	kept := schemas.Quarantined{
-		Reason: schemas.QuarantineMalformed, Detail: detail, Subject: bus.InSubject(doorName, shard), Stream: bus.ShardStream(shard),
+		Reason: schemas.QuarantineMalformed, Detail: detail, Subject: bus.InSubject(adapterName, shard), Stream: bus.ShardStream(shard),
 		Received: now, Headers: keptHeaders(e.request.Header), Body: redacted(body),
 	}
 	_, err := d.receipts.once(ctx, id, func() (intake.Receipt, error) { return d.keep(ctx, id, shard, kept, now) })
@@ -61,7 +61,7 @@ func (d *Door) quarantine(ctx context.Context, e *exchange, body []byte, detail 
 	return nil
 }
 
-func (d *Door) keep(ctx context.Context, id string, shard int, kept schemas.Quarantined, now time.Time) (intake.Receipt, error) {
+func (d *Adapter) keep(ctx context.Context, id string, shard int, kept schemas.Quarantined, now time.Time) (intake.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 	defer cancel()
 	data, err := schemas.Marshal(kept)

@@ -23,12 +23,12 @@ const hello = `{"text":"2+2?","thread":"t"}`
 func TestRunFromAcceptedToEnded(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	accepted := accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
 	at := func(status int) runs.Document {
 		t.Helper()
-		document, _ := expect[runs.Document](t, door, get(accepted.Run), status)
+		document, _ := expect[runs.Document](t, adapter, get(accepted.Run), status)
 		if document.Run != accepted.Run || document.Events != accepted.Events {
 			t.Errorf("URLs %q %q", document.Run, document.Events)
 		}
@@ -50,7 +50,7 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 	if document := at(http.StatusOK); document.State != "ended" || document.Reason != "completed" || document.Answer != "4\n\neven" {
 		t.Errorf("ended: %+v", document)
 	}
-	byRun, _ := expect[runs.Document](t, door, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)
+	byRun, _ := expect[runs.Document](t, adapter, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)
 	if byRun.Answer != "4\n\neven" || byRun.Details == nil || byRun.Details.ID != document.RunID {
 		t.Errorf("by the run's own id: %+v", byRun)
 	}
@@ -61,16 +61,16 @@ func TestRepeatLeadsToTheRunOfTheFirst(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
 	message := post("web", hello, "Webhook-Id", "m1")
-	first := accept(t, newDoor(t, ledger), message)
-	door := newDoor(t, ledger) // a restart: nothing is remembered
+	first := accept(t, newAdapter(t, ledger), message)
+	adapter := newAdapter(t, ledger) // a restart: nothing is remembered
 	session := newScript(t, ledger, first.Session)
 	session.begin(first, 1)
 	session.settle(1, text("4"))
-	repeat := accept(t, door, message)
+	repeat := accept(t, adapter, message)
 	if repeat.Sequence == first.Sequence || repeat.ID != first.ID {
 		t.Fatalf("repeat %+v of %+v", repeat, first)
 	}
-	document, _ := expect[runs.Document](t, door, get(repeat.Run), http.StatusOK)
+	document, _ := expect[runs.Document](t, adapter, get(repeat.Run), http.StatusOK)
 	if document.RunID != schemas.RunID(first.Session, 1) || document.Answer != "4" {
 		t.Errorf("the repeat leads to %+v", document)
 	}
@@ -79,10 +79,10 @@ func TestRepeatLeadsToTheRunOfTheFirst(t *testing.T) {
 func TestDispositions(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	var accepted [4]chat.Accepted
 	for i := range accepted {
-		accepted[i] = accept(t, door, post("web", hello))
+		accepted[i] = accept(t, adapter, post("web", hello))
 	}
 	session := newScript(t, ledger, accepted[0].Session)
 	session.begin(accepted[0], 1)
@@ -100,7 +100,7 @@ func TestDispositions(t *testing.T) {
 		{State: runs.StateIgnored, Reason: "autoreply"},
 		{State: runs.StateRefused, Reason: "already_settled"},
 	} {
-		got, _ := expect[runs.Document](t, door, get(accepted[i].Run), http.StatusOK)
+		got, _ := expect[runs.Document](t, adapter, get(accepted[i].Run), http.StatusOK)
 		got.Run, got.Events, got.Details = "", "", nil
 		if got != want {
 			t.Errorf("message %d: %+v, want %+v", i, got, want)
@@ -111,8 +111,8 @@ func TestDispositions(t *testing.T) {
 func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	accepted := accept(t, door, post("web", hello))
+	adapter := newAdapter(t, ledger)
+	accepted := accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
 	session.begin(accepted, 1)
 	session.record(
@@ -125,12 +125,12 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 			},
 		}})
 	session.record(schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed}})
-	recorder := get(accepted.Run).do(t, door)
+	recorder := get(accepted.Run).do(t, adapter)
 	document := read[runs.Document](t, recorder.Body.Bytes())
 	if document.Answer != "That did not work." || document.Status != schemas.RunFailed || document.Details.Error.ErrorType != schemas.ErrorToolFailure {
 		t.Errorf("document %+v", document)
 	}
-	events := get(accepted.Events).do(t, door).Body.String()
+	events := get(accepted.Events).do(t, adapter).Body.String()
 	if !strings.Contains(events, "run_settled") || !strings.Contains(events, "event: end") {
 		t.Errorf("events %s", events)
 	}
@@ -142,8 +142,8 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 func TestWhoMayRead(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
-	mine, theirs := accept(t, door, post("web", hello)), accept(t, door, post("other", hello, "Authorization", "Bearer "+otherToken))
+	adapter := newAdapter(t, ledger)
+	mine, theirs := accept(t, adapter, post("web", hello)), accept(t, adapter, post("other", hello, "Authorization", "Bearer "+otherToken))
 	newScript(t, ledger, mine.Session).begin(mine, 1)
 	key := func(a chat.Accepted) string { return a.Run[strings.Index(a.Run, "?"):] }
 	run := "/v1/runs/" + schemas.RunID(mine.Session, 1)
@@ -178,7 +178,7 @@ func TestWhoMayRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recorder := test.call.do(t, door)
+			recorder := test.call.do(t, adapter)
 			if recorder.Code != test.status {
 				t.Errorf("status %d, want %d: %s", recorder.Code, test.status, recorder.Body)
 			}
@@ -193,29 +193,29 @@ func TestWhoMayRead(t *testing.T) {
 func TestReferenceToWhatIsNotAMessageOfTheSession(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	mine, theirs := accept(t, door, post("web", hello)), accept(t, door, post("web", `{"text":"x","thread":"another"}`))
+	adapter := newAdapter(t, ledger)
+	mine, theirs := accept(t, adapter, post("web", hello)), accept(t, adapter, post("web", `{"text":"x","thread":"another"}`))
 	record := newScript(t, ledger, mine.Session).begin(mine, 1)
 	_, key, _ := strings.Cut(mine.Run, "?")
 	forged := inputs(t, ledger)[0] // the message itself, where an agent can write
 	copied := publish(t, ledger, bus.ResponseSubject("calculator", 0), forged)
 	for _, sequence := range []uint64{theirs.Sequence, record, copied} {
 		path := "/v1/runs/" + mine.Session + "~" + strconv.FormatUint(sequence, 10) + "?" + key
-		expect[chat.Problem](t, door, get(path), http.StatusNotFound)
+		expect[chat.Problem](t, adapter, get(path), http.StatusNotFound)
 	}
 }
 
 func TestUnreadableLedger(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	accepted := accept(t, newDoor(t, ledger), post("web", hello))
-	door := newDoor(t, unreadable{ledger})
-	problem, header := expect[chat.Problem](t, door, get(accepted.Run), http.StatusServiceUnavailable)
+	accepted := accept(t, newAdapter(t, ledger), post("web", hello))
+	adapter := newAdapter(t, unreadable{ledger})
+	problem, header := expect[chat.Problem](t, adapter, get(accepted.Run), http.StatusServiceUnavailable)
 	if header.Get("Retry-After") == "" || problem.Detail == "" {
 		t.Errorf("problem %+v, headers %v", problem, header)
 	}
 	// What was taken stays taken, whatever comes after it.
-	accept(t, door, post("web", hello, "Prefer", "wait=5"))
+	accept(t, adapter, post("web", hello, "Prefer", "wait=5"))
 }
 
 // Records that no session writes are told apart from a ledger that is away.
@@ -238,10 +238,10 @@ func TestUnreadableRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ledger := memory.New(1)
-			door := newDoor(t, ledger)
-			accepted := accept(t, door, post("web", hello))
+			adapter := newAdapter(t, ledger)
+			accepted := accept(t, adapter, post("web", hello))
 			write(newScript(t, ledger, accepted.Session), accepted)
-			problem, _ := expect[chat.Problem](t, door, get(accepted.Run), http.StatusInternalServerError)
+			problem, _ := expect[chat.Problem](t, adapter, get(accepted.Run), http.StatusInternalServerError)
 			if !strings.HasSuffix(problem.Type, "unreadable-run") {
 				t.Errorf("problem %+v", problem)
 			}
@@ -283,16 +283,16 @@ func TestReadersAreClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := &counting{Ledger: memory.New(1)}
-		door := newDoor(t, ledger)
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, ledger)
+		accepted := accept(t, adapter, post("web", hello))
 		var live tap
-		done := follow(t.Context(), door, &live, get(accepted.Events))
+		done := follow(t.Context(), adapter, &live, get(accepted.Events))
 		synctest.Wait()
 		if open := ledger.open.Load(); open != 1 {
 			t.Errorf("%d readers are open during a stream", open)
 		}
-		expect[runs.Document](t, door, get(accepted.Run, "Prefer", "wait=1"), http.StatusAccepted)
-		door.Close()
+		expect[runs.Document](t, adapter, get(accepted.Run, "Prefer", "wait=1"), http.StatusAccepted)
+		adapter.Close()
 		<-done
 		if open := ledger.open.Load(); open != 0 {
 			t.Errorf("%d readers are left open", open)
@@ -305,7 +305,7 @@ func TestPreferWait(t *testing.T) {
 	for name, test := range map[string]struct {
 		prefer, applied string
 		decide          time.Duration // when the supervisor settles; 0 is never
-		close           time.Duration // when the door closes; 0 is never
+		close           time.Duration // when the adapter closes; 0 is never
 		took            time.Duration
 		status          int
 	}{
@@ -315,14 +315,14 @@ func TestPreferWait(t *testing.T) {
 		"capped":               {prefer: "wait=3600", applied: "wait=20", took: 20 * time.Second, status: 202},
 		"not at all":           {prefer: "wait=0", status: 202},
 		"without a preference": {status: 202},
-		"the door closes":      {prefer: "wait=10", applied: "wait=10", close: time.Second, took: time.Second, status: 202},
+		"the adapter closes":   {prefer: "wait=10", applied: "wait=10", close: time.Second, took: time.Second, status: 202},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ledger := memory.New(1)
-				door := newDoor(t, ledger, func(c *chat.Config) { c.Runs.MaxWait = 20 * time.Second })
-				first := accept(t, door, post("web", hello, "Webhook-Id", "m0"))
+				adapter := newAdapter(t, ledger, func(c *chat.Config) { c.Runs.MaxWait = 20 * time.Second })
+				first := accept(t, adapter, post("web", hello, "Webhook-Id", "m0"))
 				if test.decide > 0 {
 					time.AfterFunc(test.decide, func() {
 						session := newScript(t, ledger, first.Session)
@@ -331,10 +331,10 @@ func TestPreferWait(t *testing.T) {
 					})
 				}
 				if test.close > 0 {
-					time.AfterFunc(test.close, door.Close)
+					time.AfterFunc(test.close, adapter.Close)
 				}
 				before := time.Now()
-				recorder := post("web", hello, "Webhook-Id", "m0", "Prefer", test.prefer).do(t, door)
+				recorder := post("web", hello, "Webhook-Id", "m0", "Prefer", test.prefer).do(t, adapter)
 				if took := time.Since(before); took != test.took || recorder.Code != test.status {
 					t.Errorf("status %d after %v, want %d after %v", recorder.Code, took, test.status, test.took)
 				}
@@ -359,20 +359,20 @@ func TestWaitingOnARun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		door := newDoor(t, ledger, func(c *chat.Config) { c.Runs.Readers = 1 })
-		accepted := accept(t, door, post("web", hello))
+		adapter := newAdapter(t, ledger, func(c *chat.Config) { c.Runs.Readers = 1 })
+		accepted := accept(t, adapter, post("web", hello))
 		session := newScript(t, ledger, accepted.Session)
 		time.AfterFunc(2*time.Second, func() { session.begin(accepted, 1) })
 		time.AfterFunc(4*time.Second, func() { session.settle(1, text("4")) })
 		time.AfterFunc(time.Second, func() {
 			// The one place is taken: the answer comes at once, and says that nothing was waited for.
-			recorder := get(accepted.Run, "Prefer", "wait=10").do(t, door)
+			recorder := get(accepted.Run, "Prefer", "wait=10").do(t, adapter)
 			if recorder.Code != http.StatusAccepted || recorder.Header().Get("Preference-Applied") != "" {
 				t.Errorf("status %d, headers %v", recorder.Code, recorder.Header())
 			}
 		})
 		before := time.Now()
-		document, _ := expect[runs.Document](t, door, get(accepted.Run, "Prefer", "wait=10"), http.StatusOK)
+		document, _ := expect[runs.Document](t, adapter, get(accepted.Run, "Prefer", "wait=10"), http.StatusOK)
 		if took := time.Since(before); took != 4*time.Second || document.Answer != "4" {
 			t.Errorf("%+v after %v", document, took)
 		}

@@ -26,7 +26,7 @@ const (
 	profile    = "praxis"
 )
 
-func newDoor(t *testing.T, core bus.Core, change ...func(*chat.Config)) *chat.Door {
+func newAdapter(t *testing.T, core bus.Core, change ...func(*chat.Config)) *chat.Adapter {
 	t.Helper()
 	config := chat.Config{
 		Channels: map[string]chat.Channel{
@@ -38,14 +38,14 @@ func newDoor(t *testing.T, core bus.Core, change ...func(*chat.Config)) *chat.Do
 	for _, c := range change {
 		c(&config)
 	}
-	door, err := chat.New(config, core, zerolog.Nop())
+	adapter, err := chat.New(config, core, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return door
+	return adapter
 }
 
-// A call is one request to a door, by the channel's token unless it says otherwise.
+// A call is one request to an adapter, by the channel's token unless it says otherwise.
 type call struct {
 	method, path, body string
 	header             http.Header
@@ -79,17 +79,17 @@ func (c call) request(ctx context.Context) *http.Request {
 	return r
 }
 
-func (c call) do(t *testing.T, door *chat.Door) *httptest.ResponseRecorder {
+func (c call) do(t *testing.T, adapter *chat.Adapter) *httptest.ResponseRecorder {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	door.Handler().ServeHTTP(recorder, c.request(t.Context()))
+	adapter.Handler().ServeHTTP(recorder, c.request(t.Context()))
 	return recorder
 }
 
 // expect does a call, checks its status, and reads its document.
-func expect[T any](t *testing.T, door *chat.Door, c call, status int) (T, http.Header) {
+func expect[T any](t *testing.T, adapter *chat.Adapter, c call, status int) (T, http.Header) {
 	t.Helper()
-	recorder := c.do(t, door)
+	recorder := c.do(t, adapter)
 	if recorder.Code != status {
 		t.Fatalf("%s %s: status %d, want %d: %s", c.method, c.path, recorder.Code, status, recorder.Body)
 	}
@@ -104,13 +104,13 @@ func read[T any](t *testing.T, body []byte) (document T) {
 	return document
 }
 
-func accept(t *testing.T, door *chat.Door, c call) chat.Accepted {
+func accept(t *testing.T, adapter *chat.Adapter, c call) chat.Accepted {
 	t.Helper()
-	accepted, _ := expect[chat.Accepted](t, door, c, http.StatusAccepted)
+	accepted, _ := expect[chat.Accepted](t, adapter, c, http.StatusAccepted)
 	return accepted
 }
 
-// inputs returns the events that the door has published.
+// inputs returns the events that the adapter has published.
 func inputs(t *testing.T, ledger bus.Ledger) []schemas.Event {
 	t.Helper()
 	var events []schemas.Event
@@ -214,7 +214,7 @@ func (s *script) end(run int) uint64 {
 
 func text(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }
 
-// pathOf returns a URL that a door without a base gives out, without its key.
+// pathOf returns a URL that an adapter without a base gives out, without its key.
 func pathOf(url string) string {
 	path, _, _ := strings.Cut(url, "?")
 	return path

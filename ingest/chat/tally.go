@@ -13,7 +13,7 @@ type tally struct {
 	accepted, repeated, ignored, quarantined, refused, failed atomic.Uint64
 }
 
-// A Tally is what came of one channel's messages since the door was opened.
+// A Tally is what came of one channel's messages since the adapter was opened.
 type Tally struct {
 	Channel     string // empty: requests to channels that do not exist
 	Provider    schemas.ChatProvider
@@ -26,7 +26,7 @@ type Tally struct {
 }
 
 // Tallies returns one tally a channel, in lexical order, then that of strangers.
-func (d *Door) Tallies() []Tally {
+func (d *Adapter) Tallies() []Tally {
 	told := make([]Tally, 0, len(d.channels)+1)
 	for _, name := range slices.Sorted(maps.Keys(d.channels)) {
 		told = append(told, d.channels[name].read(name))

@@ -2,7 +2,7 @@ package chat
 
 import _ "embed"
 
-// wordsFile holds the door's own sentences for people.
+// wordsFile holds the adapter's own sentences for people.
 //
 //go:embed words.json
 var wordsFile []byte

@@ -21,7 +21,7 @@ const (
 	MaxBatch = 100
 )
 
-// A Config is what a Door needs to know. Fields at zero take the default named.
+// A Config is what a Adapter needs to know. Fields at zero take the default named.
 type Config struct {
 	// Sources are the senders by name, which is part of their URL.
 	Sources map[string]Source

@@ -60,7 +60,7 @@ func TestConformanceTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ledger := memory.New(2)
-			accepted := expect[cloudevents.Accepted](t, newDoor(t, ledger), test.call, 202)
+			accepted := expect[cloudevents.Accepted](t, newAdapter(t, ledger), test.call, 202)
 			events := inputs(t, ledger)
 			if len(events) != 1 || events[0].ID != accepted.ID || events[0].Type != schemas.TypeChatReceived ||
 				schemas.SessionID(events[0].Profile, events[0].PartitionKey) != accepted.Session {
@@ -169,7 +169,7 @@ func TestConformanceRefused(t *testing.T) {
 			if status == 0 {
 				status = 400
 			}
-			problem := expect[cloudevents.Problem](t, newDoor(t, ledger), test.call, status)
+			problem := expect[cloudevents.Problem](t, newAdapter(t, ledger), test.call, status)
 			if problem.Status != status || problem.Title == "" || problem.Detail == "" || !strings.HasPrefix(problem.Type, "urn:podium:problem:") {
 				t.Errorf("problem %+v", problem)
 			}

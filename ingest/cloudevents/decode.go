@@ -33,7 +33,7 @@ const (
 	attrData         = "data"
 )
 
-// errFormat reports a format that this door does not read.
+// errFormat reports a format that this adapter does not read.
 var errFormat = errors.New("an event format that is not taken here")
 
 // A mode is how a request carries its events.

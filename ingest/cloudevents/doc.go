@@ -1,4 +1,4 @@
-// Package cloudevents is the door that events of other systems come in by: the HTTP
+// Package cloudevents is the adapter that events of other systems come in by: the HTTP
 // binding of CloudEvents 1.0.2 and its webhooks.
 //
 //	POST    /v1/events/{source}   an event, or a batch of them; 202 with the URLs of their runs

@@ -31,7 +31,7 @@ func FuzzEvent(f *testing.F) {
 		case 1:
 			made = structured(body)
 		}
-		recorder := made.do(t.Context(), newDoor(t, ledger))
+		recorder := made.do(t.Context(), newAdapter(t, ledger))
 		if recorder.Code >= 500 {
 			t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 		}

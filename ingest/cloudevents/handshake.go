@@ -12,7 +12,7 @@ import (
 // handshake answers whoever asks whether it may send here (HTTP 1.1 Web Hooks for
 // CloudEvents 1.0.2, section 4). An origin that is not allowed, and a source that does
 // not exist, get the same refusal. Nobody is called back.
-func (d *Door) handshake(w http.ResponseWriter, r *http.Request) {
+func (d *Adapter) handshake(w http.ResponseWriter, r *http.Request) {
 	from := d.source(r)
 	origin := strings.TrimSpace(r.Header.Get("Webhook-Request-Origin"))
 	if origin == "" || !slices.ContainsFunc(from.Origins, func(allowed string) bool { return strings.EqualFold(allowed, origin) }) {

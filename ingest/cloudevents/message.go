@@ -21,7 +21,7 @@ import (
 	"podium/schemas"
 )
 
-// provider is what the events of this door are called where answers go: no
+// provider is what the events of this adapter are called where answers go: no
 // credential of a chat channel opens their runs, and nobody is called with them.
 const provider = "http"
 
@@ -36,7 +36,7 @@ const maxReadable = 256
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // ledgerEvent turns an event from outside into the one that the ledger keeps.
-func (d *Door) ledgerEvent(from *source, e *event.Event, header http.Header) (schemas.Event, *Fault) {
+func (d *Adapter) ledgerEvent(from *source, e *event.Event, header http.Header) (schemas.Event, *Fault) {
 	taken, ok := from.Types[e.Type()]
 	if !ok {
 		return schemas.Event{}, &Fault{Attribute: attrType, Detail: "the source is not configured to take events of this type"}
@@ -95,7 +95,7 @@ func (s *source) conversation(key, identity string) string {
 
 // plan fills in an execution_request, as it is. It is refused when it is not
 // addressed to the supervisor: the run answers in the name of whom it is addressed to.
-func (d *Door) plan(from *source, e *event.Event, made *schemas.Event) *Fault {
+func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault {
 	if mediaType, _ := dataMedia(e); mediaType != schemas.MediaTypeJSON {
 		return &Fault{Attribute: attrContentType, Detail: "an execution_request is " + schemas.MediaTypeJSON, format: true}
 	}
@@ -266,7 +266,7 @@ func digest(values ...string) string {
 func fragment(pointer string) string { return "#" + (&url.URL{Path: pointer}).EscapedPath() }
 
 // receipt is what the sender is told of an event that the ledger holds.
-func (d *Door) receipt(index int, id string, receipt intake.Receipt) Accepted {
+func (d *Adapter) receipt(index int, id string, receipt intake.Receipt) Accepted {
 	run, events := d.config.RunURLs(receipt)
 	return Accepted{Event: index, Run: run, Events: events, Session: receipt.Session, Sequence: receipt.Sequence, ID: id}
 }

@@ -39,7 +39,7 @@ type decoded struct {
 // receive is the one way of a request: raw body, verification, the events in it,
 // the ledger's acknowledgments, the answer. Nothing of a body is read for a source
 // that does not exist or from a sender who shows no proof, and whoever is not known takes no place from those who are.
-func (d *Door) receive(w http.ResponseWriter, r *http.Request) {
+func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	from := d.source(r)
 	if r.URL.Query().Has("access_token") {
 		from.dismiss(w, r, problemQueryToken())
@@ -110,7 +110,7 @@ func (s *source) refuse(w http.ResponseWriter, refusal problem.Problem) {
 }
 
 // admit checks whether a sender may send this now.
-func (d *Door) admit(from *source, header http.Header) *Problem {
+func (d *Adapter) admit(from *source, header http.Header) *Problem {
 	if wait := from.allowance.take(d.config.Now()); wait > 0 {
 		return problemRate(wait)
 	}
@@ -161,7 +161,7 @@ func readBatch(body []byte) ([]decoded, *Problem) {
 // take brings the events onto the ledger, one after the other. It fails with the
 // first that the ledger does not take: the sender's repeat brings all of them again,
 // and those that were taken change nothing.
-func (d *Door) take(r *http.Request, from *source, events []decoded) (accepted []Accepted, faults []Fault, err error) {
+func (d *Adapter) take(r *http.Request, from *source, events []decoded) (accepted []Accepted, faults []Fault, err error) {
 	accepted = make([]Accepted, 0, len(events))
 	for i := range events {
 		made, fault := schemas.Event{}, events[i].fault
@@ -185,10 +185,10 @@ func (d *Door) take(r *http.Request, from *source, events []decoded) (accepted [
 }
 
 // submit waits for the ledger even if the sender has gone: its repeat wants to know.
-func (d *Door) submit(ctx context.Context, made *schemas.Event) (intake.Receipt, error) {
+func (d *Adapter) submit(ctx context.Context, made *schemas.Event) (intake.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 	defer cancel()
-	return d.intake.Submit(ctx, doorName, *made)
+	return d.intake.Submit(ctx, adapterName, *made)
 }
 
 func publishProblem(err error) *Problem {

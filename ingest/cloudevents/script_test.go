@@ -26,23 +26,23 @@ const (
 	signature = "v1,right"
 )
 
-// doorman knows a token, and a signature that says so.
-type doorman struct{ token string }
+// authenticator knows a token, and a signature that says so.
+type authenticator struct{ token string }
 
 var errStranger = errors.New("a stranger")
 
-func (d doorman) Claims(header http.Header, _ time.Time) bool {
+func (d authenticator) Claims(header http.Header, _ time.Time) bool {
 	return d.Reads(header) || header.Get("Webhook-Signature") != ""
 }
 
-func (d doorman) Verify(_ []byte, header http.Header, _ time.Time) error {
+func (d authenticator) Verify(_ []byte, header http.Header, _ time.Time) error {
 	if d.Reads(header) || d.token != "" && header.Get("Webhook-Signature") == signature {
 		return nil
 	}
 	return errStranger
 }
 
-func (d doorman) Reads(header http.Header) bool {
+func (d authenticator) Reads(header http.Header) bool {
 	return d.token != "" && header.Get("Authorization") == d.token
 }
 
@@ -50,7 +50,7 @@ func config() cloudevents.Config {
 	return cloudevents.Config{
 		Sources: map[string]cloudevents.Source{
 			"tickets": {
-				Profile: profile, Verifier: doorman{token},
+				Profile: profile, Verifier: authenticator{token},
 				Types: map[string]cloudevents.Type{
 					"com.example.note":           {},
 					"com.example.ticket.created": {Text: []string{"/title", "/lines/1"}, PartitionKey: "/ticket/id"},
@@ -59,7 +59,7 @@ func config() cloudevents.Config {
 				},
 				Origins: []string{"eventemitter.example.com"},
 			},
-			"plain": {Profile: profile, Verifier: doorman{token}, Types: map[string]cloudevents.Type{"com.example.note": {}}},
+			"plain": {Profile: profile, Verifier: authenticator{token}, Types: map[string]cloudevents.Type{"com.example.note": {}}},
 		},
 		Supervisor: "supervisor",
 		RunURLs: func(receipt intake.Receipt) (run, events string) {
@@ -69,20 +69,20 @@ func config() cloudevents.Config {
 	}
 }
 
-func newDoor(tb testing.TB, core bus.Core, change ...func(*cloudevents.Config)) *cloudevents.Door {
+func newAdapter(tb testing.TB, core bus.Core, change ...func(*cloudevents.Config)) *cloudevents.Adapter {
 	tb.Helper()
 	made := config()
 	for _, c := range change {
 		c(&made)
 	}
-	door, err := cloudevents.New(made, core, zerolog.Nop())
+	adapter, err := cloudevents.New(made, core, zerolog.Nop())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return door
+	return adapter
 }
 
-// A call is one request to a door.
+// A call is one request to an adapter.
 type call struct {
 	method, path, body string
 	header             http.Header
@@ -117,11 +117,11 @@ func structured(body string) call { return post("application/cloudevents+json", 
 
 func batch(body string) call { return post("application/cloudevents-batch+json", body) }
 
-func (c call) do(ctx context.Context, door *cloudevents.Door) *httptest.ResponseRecorder {
+func (c call) do(ctx context.Context, adapter *cloudevents.Adapter) *httptest.ResponseRecorder {
 	request := httptest.NewRequestWithContext(ctx, c.method, c.path, strings.NewReader(c.body))
 	request.Header = c.header
 	recorder := httptest.NewRecorder()
-	door.Handler().ServeHTTP(recorder, request)
+	adapter.Handler().ServeHTTP(recorder, request)
 	return recorder
 }
 
@@ -134,16 +134,16 @@ func read[T any](tb testing.TB, body []byte) (document T) {
 }
 
 // expect does a call, checks its status, and reads its document.
-func expect[T any](t *testing.T, door *cloudevents.Door, c call, status int) T {
+func expect[T any](t *testing.T, adapter *cloudevents.Adapter, c call, status int) T {
 	t.Helper()
-	recorder := c.do(t.Context(), door)
+	recorder := c.do(t.Context(), adapter)
 	if recorder.Code != status {
 		t.Fatalf("status %d, want %d: %s", recorder.Code, status, recorder.Body)
 	}
 	return read[T](t, recorder.Body.Bytes())
 }
 
-// inputs returns the events that the door has published.
+// inputs returns the events that the adapter has published.
 func inputs(tb testing.TB, ledger bus.Ledger) []schemas.Event {
 	tb.Helper()
 	var events []schemas.Event

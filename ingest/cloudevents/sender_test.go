@@ -18,7 +18,7 @@ import (
 func TestEventsOfTheGoSDK(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	server := httptest.NewServer(newDoor(t, ledger).Handler())
+	server := httptest.NewServer(newAdapter(t, ledger).Handler())
 	t.Cleanup(server.Close)
 	made := cloudevent.New()
 	made.SetID("Straße 7")

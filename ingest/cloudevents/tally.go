@@ -11,7 +11,7 @@ type tally struct {
 	accepted, refused, failed atomic.Uint64
 }
 
-// A Tally is what came of one source's events since the door was opened.
+// A Tally is what came of one source's events since the adapter was opened.
 type Tally struct {
 	Source   string // empty: requests to sources that do not exist
 	Accepted uint64 // events on the ledger, repeats included
@@ -20,7 +20,7 @@ type Tally struct {
 }
 
 // Tallies returns one tally a source, in lexical order, then that of strangers.
-func (d *Door) Tallies() []Tally {
+func (d *Adapter) Tallies() []Tally {
 	told := make([]Tally, 0, len(d.sources)+1)
 	for _, name := range slices.Sorted(maps.Keys(d.sources)) {
 		told = append(told, d.sources[name].told())

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	batchSize  = 128 // messages that a door fetches at once
+	batchSize  = 128 // messages that an adapter fetches at once
 	aheadMails = 300 // more than two batches
 )
 
@@ -49,7 +49,7 @@ func TestConnectionEndsWhileLookingAhead_I02(t *testing.T) {
 	ended := make(chan struct{})
 	f.intake.meet(func([]schemas.Event) { <-ended }, nil)
 	once := sync.OnceFunc(func() { close(ended) })
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+	adapter, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			select {
@@ -65,7 +65,7 @@ func TestConnectionEndsWhileLookingAhead_I02(t *testing.T) {
 	})
 	f.inOrder(t, 1, aheadMails)
 	eventually(t, "the ledger has it", func() bool { return f.position(t).LowWater == aheadMails })
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	f.none(t)
 	if position := f.position(t); position.Counts.Published != aheadMails || len(position.Open)+len(position.Failed) != 0 || s.dials() != 2 {
@@ -93,7 +93,7 @@ func TestLedgerDownWhileLookingAhead_I02(t *testing.T) {
 		case <-well:
 		}
 	}, nil)
-	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+	adapter, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			if len(uids) == 1 {
@@ -114,7 +114,7 @@ func TestLedgerDownWhileLookingAhead_I02(t *testing.T) {
 	})
 	eventually(t, "the ledger was tried several times", func() bool { return abandoned.Load() >= 3 })
 	// Between two tries it is connected, and there is none.
-	eventually(t, "the status says it", func() bool { return strings.Contains(door.Status().Problem, "ledger") })
+	eventually(t, "the status says it", func() bool { return strings.Contains(adapter.Status().Problem, "ledger") })
 	if position := f.position(t); position.LowWater != 0 || len(position.Open) != 0 {
 		t.Errorf("it was noted: %+v", position)
 	}
@@ -122,13 +122,13 @@ func TestLedgerDownWhileLookingAhead_I02(t *testing.T) {
 	f.intake.setError(nil)
 	close(well)
 	f.inOrder(t, 1, aheadMails)
-	connected(t, door)
+	connected(t, adapter)
 	f.none(t)
 }
 
-// TestDoorEndsWhileLookingAhead_I02: a door that is stopped while it looks ahead ends
+// TestAdapterEndsWhileLookingAhead_I02: an adapter that is stopped while it looks ahead ends
 // with its fetching; the batch before is noted and does not come again.
-func TestDoorEndsWhileLookingAhead_I02(t *testing.T) {
+func TestAdapterEndsWhileLookingAhead_I02(t *testing.T) {
 	t.Parallel()
 	s, f := scriptOf(aheadMails), newFixture()
 	var waiting atomic.Int32
@@ -150,11 +150,11 @@ func TestDoorEndsWhileLookingAhead_I02(t *testing.T) {
 	})
 	stop()
 	if left := waiting.Load(); left != 0 {
-		t.Errorf("the door ended before its fetching")
+		t.Errorf("the adapter ended before its fetching")
 	}
-	door, _ := f.run(t, config("localhost", 1), s.dial)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
 	f.inOrder(t, batchSize+1, aheadMails)
-	connected(t, door)
+	connected(t, adapter)
 	f.none(t)
 }
 
@@ -177,7 +177,7 @@ func TestMailRemovedWhileLookingAhead_I06(t *testing.T) {
 			close(removed)
 		}
 	}, nil)
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+	adapter, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, fetch: func(ctx context.Context, uids []uint32, receive func(uint32, io.Reader) error) error {
 			if slices.Contains(uids, vanished) {
@@ -193,7 +193,7 @@ func TestMailRemovedWhileLookingAhead_I06(t *testing.T) {
 	})
 	f.inOrder(t, 1, vanished-1)
 	f.inOrder(t, vanished+1, aheadMails)
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	f.none(t)
 	if position := f.position(t); position.Counts.Vanished != 1 || position.Counts.Published != aheadMails-1 || position.LowWater != aheadMails || len(position.Open) != 0 {
@@ -208,10 +208,10 @@ func TestLookingAheadBlamesTheRightMessage_I15(t *testing.T) {
 	const poison = 200
 	s, f := scriptOf(aheadMails), newFixture()
 	s.breaks[poison] = true
-	door, _ := f.run(t, config("localhost", 1), s.dial)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
 	f.inOrder(t, 1, poison-1)
 	f.inOrder(t, poison+1, aheadMails)
-	eventually(t, "it is passed over", func() bool { return door.Status().Failed == 1 })
+	eventually(t, "it is passed over", func() bool { return adapter.Status().Failed == 1 })
 	position := f.position(t)
 	if len(position.Failed) != 1 || position.Failed[0].UID != poison || position.Failed[0].Tries != 8 || len(position.Open) != 0 || position.Counts.Published != aheadMails-1 {
 		t.Errorf("ledger %+v", position)
@@ -220,7 +220,7 @@ func TestLookingAheadBlamesTheRightMessage_I15(t *testing.T) {
 }
 
 // TestMarksWaitForTheConnection_I16: nothing is moved before it is noted, and a
-// connection is used by one goroutine at a time though the door looks ahead.
+// connection is used by one goroutine at a time though the adapter looks ahead.
 func TestMarksWaitForTheConnection_I16(t *testing.T) {
 	t.Parallel()
 	s, f := scriptOf(aheadMails), newFixture()
@@ -235,7 +235,7 @@ func TestMarksWaitForTheConnection_I16(t *testing.T) {
 		}
 		return func() { users.Add(-1) }
 	}
-	door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
+	adapter, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{
 			MailSource: source,
@@ -258,7 +258,7 @@ func TestMarksWaitForTheConnection_I16(t *testing.T) {
 		}, err
 	})
 	f.inOrder(t, 1, aheadMails)
-	connected(t, door)
+	connected(t, adapter)
 	eventually(t, "everything was moved", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -337,7 +337,7 @@ func TestMailStoredBeyondAFailureIsKnown_I04(t *testing.T) {
 		}
 		return nil
 	})
-	door, _ := f.run(t, config("localhost", 1), s.dial)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
 	for _, want := range []uint32{1, 3} {
 		if _, mail := f.next(t); mail.UID != want {
 			t.Fatalf("UID %d in place of %d", mail.UID, want)
@@ -355,7 +355,7 @@ func TestMailStoredBeyondAFailureIsKnown_I04(t *testing.T) {
 			t.Errorf("%s came under another id: %s", again, e.ID)
 		}
 	}
-	connected(t, door)
+	connected(t, adapter)
 	eventually(t, "all are dealt with", func() bool { return f.position(t).LowWater == 13 })
 	for len(f.intake.submitted) > 0 {
 		e, mail := f.next(t)

@@ -93,13 +93,13 @@ func TestAuditAccountsForEveryMessageOnce_I13(t *testing.T) {
 		s.deliver(message(number + 1))
 	}
 	s.refuse[8], s.vanish[9] = true, true
-	door, stop := f.run(t, settings, s.dial)
+	adapter, stop := f.run(t, settings, s.dial)
 	events := map[uint32]schemas.Event{}
 	for range 5 {
 		e, mail := f.next(t)
 		events[mail.UID] = e
 	}
-	eventually(t, "the eighth is passed over", func() bool { return door.Status().Failed == 1 })
+	eventually(t, "the eighth is passed over", func() bool { return adapter.Status().Failed == 1 })
 	stop()
 	for uid, fact := range map[uint32]schemas.MessageReceived{
 		3: {Disposition: schemas.DispositionStarted, Run: 1},
@@ -144,11 +144,11 @@ func TestAuditFindsWhatIsMissing_I13(t *testing.T) {
 	}
 	s.vanish[5] = true
 	s.locked(func() { s.unlisted[2] = true })
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	for range 4 {
 		f.next(t)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	s.locked(func() { s.unlisted[2], s.vanish[5], s.mail[5] = false, false, message(5) })
 	source, _ := s.dial(t.Context())
@@ -191,8 +191,8 @@ func (f *fixture) keys(tb testing.TB) []string {
 func TestAuditAfterAnEventWhoseNoteIsLost_I02(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
-	door, stop := f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	f.store.setLosing(true)
 	s.deliver(message(1))
 	f.next(t)
@@ -217,26 +217,26 @@ func TestAuditOfAMailboxThatWasNeverRead_I13(t *testing.T) {
 }
 
 // TestAuditAfterUIDValidityChanged_I04: the old numbers stay accounted for, the
-// new ones wait until a door has read the mailbox again.
+// new ones wait until an adapter has read the mailbox again.
 func TestAuditAfterUIDValidityChanged_I04(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
 	for number := range 5 {
 		s.deliver(message(number + 1))
 	}
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	for range 5 {
 		f.next(t)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	s.locked(func() { s.validity = 8 })
 	source, _ := s.dial(t.Context())
 	if report := f.audit(t, config("localhost", 1), source); !report.Clean() || report.Count(audit.OutcomePending) != 10 || report.UIDValidity != 7 {
 		t.Errorf("%s; %+v", outcomes(report), report)
 	}
-	door, stop = f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, stop = f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	stop()
 	f.none(t)
 	report := f.audit(t, config("localhost", 1), source)
@@ -254,16 +254,18 @@ func TestGapsAreFoundAndClosed_I13(t *testing.T) {
 		s.deliver(message(number + 1))
 	}
 	s.unlisted[2] = true
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	for range 4 {
 		f.next(t)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	s.locked(func() { s.unlisted[2] = false })
 	if _, mail := f.next(t); mail.UID != 2 {
 		t.Errorf("UID %d", mail.UID)
 	}
-	eventually(t, "the gap is closed", func() bool { return door.Status().Recovered == 1 && door.Status().Gaps == 0 && door.Status().Healthy() })
+	eventually(t, "the gap is closed", func() bool {
+		return adapter.Status().Recovered == 1 && adapter.Status().Gaps == 0 && adapter.Status().Healthy()
+	})
 	stop()
 	f.none(t)
 	source, _ := s.dial(t.Context())
@@ -283,8 +285,8 @@ func TestRegressingUIDIsNewMail_I05(t *testing.T) {
 	s.locked(func() { delete(s.mail, 3) })
 	settings := config("localhost", 1)
 	settings.Since = time.Time{}
-	door, _ := f.run(t, settings, s.dial)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, s.dial)
+	connected(t, adapter)
 	s.locked(func() { s.mail[3], s.received[3] = message(33), time.Now().Add(time.Minute) })
 	if _, mail := f.next(t); mail.UID != 3 || mail.Subject != "Mail 33" {
 		t.Errorf("mail %+v", mail)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// CanaryHeader is the header field of the mail that a door sends to itself.
+// CanaryHeader is the header field of the mail that an adapter sends to itself.
 const CanaryHeader = "X-Podium-Canary"
 
 const (
@@ -22,9 +22,9 @@ const (
 	canaryNonce    = 8           // bytes
 )
 
-// sendCanaries sends a mail to the door itself now and then. It comes in like any
+// sendCanaries sends a mail to the adapter itself now and then. It comes in like any
 // other, is accounted for, and starts nothing.
-func (d *Door) sendCanaries(ctx context.Context) {
+func (d *Adapter) sendCanaries(ctx context.Context) {
 	// Before first contact it would be one of the mails that were there already.
 	select {
 	case <-d.read:
@@ -38,7 +38,7 @@ func (d *Door) sendCanaries(ctx context.Context) {
 		err := d.dependencies.SendCanary(sending, d.canaryToken(now))
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			d.log.Error().Msg("the mail that the door sends to itself was not accepted")
+			d.log.Error().Msg("the mail that the adapter sends to itself was not accepted")
 		}
 		failed := err != nil && ctx.Err() == nil
 		d.update(func(s *Status) { s.Canary.Overdue = s.Canary.Overdue || failed })
@@ -50,7 +50,7 @@ func (d *Door) sendCanaries(ctx context.Context) {
 
 // canaryToken is a mark that only this installation can make: the time of sending
 // and a random number, with their MAC.
-func (d *Door) canaryToken(now time.Time) string {
+func (d *Adapter) canaryToken(now time.Time) string {
 	content := binary.BigEndian.AppendUint64(nil, uint64(now.UnixNano())) //nolint:gosec // after 1970
 	nonce := make([]byte, canaryNonce)
 	_, _ = rand.Read(nonce) // it never fails
@@ -58,7 +58,7 @@ func (d *Door) canaryToken(now time.Time) string {
 	return base64.RawURLEncoding.EncodeToString(append(content, d.canaryMAC(content)...))
 }
 
-func (d *Door) canaryMAC(content []byte) []byte {
+func (d *Adapter) canaryMAC(content []byte) []byte {
 	mac := hmac.New(sha256.New, d.config.CanaryKey)
 	_, _ = io.WriteString(mac, d.config.Account+"\x00"+d.config.Mailbox+"\x00")
 	_, _ = mac.Write(content)
@@ -67,7 +67,7 @@ func (d *Door) canaryMAC(content []byte) []byte {
 
 // canarySent tells when a canary was sent that has this content; ok is false for
 // any other mail.
-func (d *Door) canarySent(content io.Reader) (sent time.Time, ok bool) {
+func (d *Adapter) canarySent(content io.Reader) (sent time.Time, ok bool) {
 	if len(d.config.CanaryKey) == 0 {
 		return time.Time{}, false
 	}
@@ -96,7 +96,7 @@ func (d *Door) canarySent(content io.Reader) (sent time.Time, ok bool) {
 
 // canaryArrived notes that one has come through the whole path. One that was sent
 // before the newest, which comes late or once more, proves nothing.
-func (d *Door) canaryArrived(sent time.Time) {
+func (d *Adapter) canaryArrived(sent time.Time) {
 	now := d.config.Clock()
 	d.update(func(s *Status) {
 		if sent.Before(s.Canary.Sent) {

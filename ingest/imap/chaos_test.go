@@ -22,7 +22,7 @@ var (
 
 // TestNothingIsLostAtAnyCut_I02 delivers mail to a real server while connections
 // are cut, kicked and silenced, the server is killed, the ledger refuses, notes
-// are lost, and doors end and begin: in the end every mail is on the ledger under
+// are lost, and adapters end and begin: in the end every mail is on the ledger under
 // one id, and the audit is clean.
 func TestNothingIsLostAtAnyCut_I02(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestNothingIsLostAtAnyCut_I02(t *testing.T) {
 	settings := config(server.Host, between.port(t))
 	settings.AnswerDeadline, settings.Heartbeat, settings.PollInterval = 500*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
 	settings.BackOffMin, settings.BackOffMax = time.Millisecond, 20*time.Millisecond
-	door, stop := f.run(t, settings, nil)
+	adapter, stop := f.run(t, settings, nil)
 	delivered := 0
 	for cut := range cuts {
 		for ; delivered < (cut+1)*mails/cuts; delivered++ {
@@ -45,7 +45,7 @@ func TestNothingIsLostAtAnyCut_I02(t *testing.T) {
 			between.cut()
 		case 3:
 			between.setSilent(true)
-			eventually(t, "the silence is noticed", func() bool { return !door.Status().Connected })
+			eventually(t, "the silence is noticed", func() bool { return !adapter.Status().Connected })
 			between.setSilent(false)
 		case 4:
 			server.Kick(t)
@@ -61,7 +61,7 @@ func TestNothingIsLostAtAnyCut_I02(t *testing.T) {
 			f.store.setLosing(false)
 		case 7:
 			stop()
-			door, stop = f.run(t, settings, nil)
+			adapter, stop = f.run(t, settings, nil)
 		}
 		pauseFor(t, random.IntN(30))
 	}

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	commitDeadline = 5 * time.Second // also of a flush, once the door is being stopped
+	commitDeadline = 5 * time.Second // also of a flush, once the adapter is being stopped
 	flushDeadline  = time.Minute
 )
 
-// commit writes the ledger, also when the door is being stopped: what was published is
+// commit writes the ledger, also when the adapter is being stopped: what was published is
 // then not offered again. It survives a loss of power when commit returns; the events that
 // it names are to be flushed before.
 func (s *session) commit(ctx context.Context) error {
@@ -30,7 +30,7 @@ func (s *session) flush(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(commitDeadline, cancel) })
 	defer stop()
-	if err := s.door.dependencies.Core.Flush(bounded); err != nil {
+	if err := s.adapter.dependencies.Core.Flush(bounded); err != nil {
 		return fmt.Errorf("%w: %w", errLedger, err)
 	}
 	s.flushed = true

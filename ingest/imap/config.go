@@ -32,7 +32,7 @@ type Config struct {
 	// false when it is not proved to be one that this account has sent. Default: none is.
 	Session func(messageID string) (session string, ours bool)
 
-	// CanaryEvery, when it is set, lets the door send itself a mail so often; it has
+	// CanaryEvery, when it is set, lets the adapter send itself a mail so often; it has
 	// to come in within CanaryWithin, default 5 min. CanaryKey marks it as ours.
 	CanaryEvery, CanaryWithin time.Duration
 	CanaryKey                 []byte

@@ -1,4 +1,4 @@
-// Package imap is the mail door: each new mail of a mailbox becomes one
+// Package imap is the mail adapter: each new mail of a mailbox becomes one
 // podium.email.received.v1 event on the ledger.
 //
 // How the mailbox is reached is the matter of connection, and how far it is and what

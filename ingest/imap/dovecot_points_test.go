@@ -38,8 +38,8 @@ func TestMoveOnARealServer_I16(t *testing.T) {
 			settings := config(server.Host, server.Port)
 			settings.Since = time.Time{}
 			settings.After = imap.After{Processed: imap.ProcessingMove, Folder: "Done"}
-			door, stop := f.run(t, settings, nil)
-			connected(t, door)
+			adapter, stop := f.run(t, settings, nil)
+			connected(t, adapter)
 			for number := range 3 {
 				server.Deliver(t, message(number))
 				f.next(t)
@@ -67,8 +67,8 @@ func TestFailedCopyKeepsTheMail_I16(t *testing.T) {
 	server, f := dovecot.Start(t, dovecot.Options{Capability: dovecot.WithoutExtensions + " UIDPLUS"}), newFixture()
 	settings := config(server.Host, server.Port)
 	settings.After = imap.After{Processed: imap.ProcessingMove, Folder: strings.Repeat("x", 300)}
-	door, _ := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, nil)
+	connected(t, adapter)
 	server.Deliver(t, message(1))
 	f.next(t)
 	eventually(t, "it is flagged, and there", func() bool {
@@ -77,7 +77,7 @@ func TestFailedCopyKeepsTheMail_I16(t *testing.T) {
 	})
 }
 
-// TestSeveralMailboxes_I12 of one account, each with its own door, at one host.
+// TestSeveralMailboxes_I12 of one account, each with its own adapter, at one host.
 func TestSeveralMailboxes_I12(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
@@ -112,11 +112,11 @@ func TestCanaryGoesTheWholeWay_I13(t *testing.T) {
 		marks <- mark
 		return nil
 	}
-	door, stop := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, stop := f.run(t, settings, nil)
+	connected(t, adapter)
 	server.Deliver(t, []byte("From: a@example.org\r\nTo: a@example.org\r\n"+imap.CanaryHeader+": "+<-marks+"\r\n\r\nproof\r\n"))
-	eventually(t, "it has come in", func() bool { return !door.Status().Canary.Received.IsZero() })
-	if canary := door.Status().Canary; canary.RoundTrip <= 0 || canary.RoundTrip > time.Minute || canary.Overdue {
+	eventually(t, "it has come in", func() bool { return !adapter.Status().Canary.Received.IsZero() })
+	if canary := adapter.Status().Canary; canary.RoundTrip <= 0 || canary.RoundTrip > time.Minute || canary.Overdue {
 		t.Errorf("canary %+v", canary)
 	}
 	eventually(t, "it is removed", func() bool { return len(server.Flags(t)) == 0 })
@@ -171,7 +171,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		t.Errorf("UIDs %v, the last %+v", uids, last)
 	}
 
-	// A door publishes the same.
+	// An adapter publishes the same.
 	f.run(t, settings, nil)
 	for range 3 {
 		f.next(t)
@@ -213,8 +213,8 @@ func TestTokensOnARealServer_I14(t *testing.T) {
 			f.next(t)
 			stop()
 			token.Store("revoked")
-			door, _ := f.run(t, settings, nil)
-			eventually(t, "the refusal shows", func() bool { return door.Status().Problem == connection.ErrAuthentication.Error() })
+			adapter, _ := f.run(t, settings, nil)
+			eventually(t, "the refusal shows", func() bool { return adapter.Status().Problem == connection.ErrAuthentication.Error() })
 		})
 	}
 }

@@ -23,8 +23,8 @@ func TestNewMailBecomesOneEvent_X01(t *testing.T) {
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
 	settings := config(server.Host, server.Port)
 	settings.PollInterval = time.Minute // so that only the announcement can bring it
-	door, _ := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, nil)
+	connected(t, adapter)
 
 	raw := message(1)
 	server.Deliver(t, raw)
@@ -58,7 +58,7 @@ func TestNewMailBecomesOneEvent_X01(t *testing.T) {
 		flags := server.Flags(t)
 		return len(flags) == 1 && strings.Contains(flags[0], "$PodiumIngested") && !strings.Contains(flags[0], "Seen")
 	})
-	eventually(t, "the announcement is trusted", func() bool { return door.Status().Trust == imap.TrustPush })
+	eventually(t, "the announcement is trusted", func() bool { return adapter.Status().Trust == imap.TrustPush })
 	f.none(t)
 }
 
@@ -79,15 +79,15 @@ func (f *fixture) artifact(tb testing.TB, sha256 string) []byte {
 func TestPollWhereNothingIsAnnounced_I11(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{Capability: dovecot.WithoutExtensions}), newFixture()
-	door, _ := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, _ := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	for number := range 3 {
 		server.Deliver(t, message(number))
 		if _, mail := f.next(t); mail.UID != uint32(number+1) {
 			t.Errorf("mail %d has UID %d", number, mail.UID)
 		}
 	}
-	if trust := door.Status().Trust; trust != imap.TrustNone {
+	if trust := adapter.Status().Trust; trust != imap.TrustNone {
 		t.Errorf("trust %q", trust)
 	}
 }
@@ -100,8 +100,8 @@ func TestFirstContactTakesNothing_I07(t *testing.T) {
 	}
 	settings := config(server.Host, server.Port)
 	settings.Since = time.Time{}
-	door, stop := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, stop := f.run(t, settings, nil)
+	connected(t, adapter)
 	server.Deliver(t, message(5))
 	if _, mail := f.next(t); mail.Subject != "Mail 5" {
 		t.Errorf("got %q", mail.Subject)
@@ -109,16 +109,16 @@ func TestFirstContactTakesNothing_I07(t *testing.T) {
 	// Not even a change of every UID brings it in.
 	stop()
 	server.SetUIDValidity(t, 4242)
-	door, _ = f.run(t, settings, nil)
-	connected(t, door)
+	adapter, _ = f.run(t, settings, nil)
+	connected(t, adapter)
 	f.none(t)
 }
 
 func TestReconnects_I08(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	door, _ := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, _ := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	server.Deliver(t, message(1))
 	f.next(t)
 
@@ -128,19 +128,19 @@ func TestReconnects_I08(t *testing.T) {
 		t.Errorf("after a kick: UID %d", mail.UID)
 	}
 	server.Stop(t)
-	eventually(t, "the door notices", func() bool { return !door.Status().Connected && door.Status().Problem != "" })
+	eventually(t, "the adapter notices", func() bool { return !adapter.Status().Connected && adapter.Status().Problem != "" })
 	server.Deliver(t, message(3))
 	server.Restart(t)
 	if _, mail := f.next(t); mail.UID != 3 {
 		t.Errorf("after a restart: UID %d", mail.UID)
 	}
-	caughtUpOrConnected(t, door)
+	caughtUpOrConnected(t, adapter)
 	f.none(t)
 }
 
-func caughtUpOrConnected(tb testing.TB, door *imap.Door) {
+func caughtUpOrConnected(tb testing.TB, adapter *imap.Adapter) {
 	tb.Helper()
-	eventually(tb, "the door is well", func() bool { return door.Status().Connected && door.Status().Lag == 0 })
+	eventually(tb, "the adapter is well", func() bool { return adapter.Status().Connected && adapter.Status().Lag == 0 })
 }
 
 func TestHalfOpenConnectionIsNoticed_I09(t *testing.T) {
@@ -149,11 +149,11 @@ func TestHalfOpenConnectionIsNoticed_I09(t *testing.T) {
 	between := newProxy(t, server.Host, server.Port)
 	settings := config(server.Host, between.port(t))
 	settings.AnswerDeadline = 300 * time.Millisecond
-	door, _ := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, nil)
+	connected(t, adapter)
 	between.setSilent(true)
 	server.Deliver(t, message(1))
-	eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
+	eventually(t, "the silence is noticed", func() bool { return strings.Contains(adapter.Status().Problem, connection.ErrSilent.Error()) })
 	between.setSilent(false)
 	if _, mail := f.next(t); mail.UID != 1 {
 		t.Errorf("UID %d", mail.UID)
@@ -163,12 +163,12 @@ func TestHalfOpenConnectionIsNoticed_I09(t *testing.T) {
 func TestLostCursorWritePublishesTheSameID_I02(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	door, stop := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, stop := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	f.store.setLosing(true)
 	server.Deliver(t, message(1))
 	first, _ := f.next(t)
-	again, _ := f.next(t) // the same door, after it has connected anew
+	again, _ := f.next(t) // the same adapter, after it has connected anew
 	stop()
 	f.store.setLosing(false)
 	for { // what was published while writes were lost
@@ -180,9 +180,9 @@ func TestLostCursorWritePublishesTheSameID_I02(t *testing.T) {
 		}
 		break
 	}
-	door, stop = f.run(t, config(server.Host, server.Port), nil) // another process
+	adapter, stop = f.run(t, config(server.Host, server.Port), nil) // another process
 	other, _ := f.next(t)
-	connected(t, door)
+	connected(t, adapter)
 	if first.ID != again.ID || first.ID != other.ID || first.PartitionKey != other.PartitionKey || first.Source != other.Source {
 		t.Errorf("ids %q, %q, %q", first.ID, again.ID, other.ID)
 	}
@@ -190,20 +190,20 @@ func TestLostCursorWritePublishesTheSameID_I02(t *testing.T) {
 		t.Error("the same mail has different data")
 	}
 	stop()
-	door, _ = f.run(t, config(server.Host, server.Port), nil) // once the write came through, it is over
-	connected(t, door)
+	adapter, _ = f.run(t, config(server.Host, server.Port), nil) // once the write came through, it is over
+	connected(t, adapter)
 	f.none(t)
 }
 
 func TestLedgerDownLosesNothing_I02(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	door, _ := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, _ := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	f.intake.setError(bus.ErrFull)
 	server.Deliver(t, message(1))
 	server.Deliver(t, message(2))
-	eventually(t, "the door says why", func() bool { return door.Status().Problem == bus.ErrFull.Error() })
+	eventually(t, "the adapter says why", func() bool { return adapter.Status().Problem == bus.ErrFull.Error() })
 	f.intake.setError(nil)
 	for number := range 2 {
 		if _, mail := f.next(t); mail.UID != uint32(number+1) {
@@ -215,8 +215,8 @@ func TestLedgerDownLosesNothing_I02(t *testing.T) {
 func TestChangedUIDValidityBringsNothingTwice_I04(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	door, stop := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, stop := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	for number := range 10 {
 		server.Deliver(t, message(number))
 	}
@@ -228,7 +228,7 @@ func TestChangedUIDValidityBringsNothingTwice_I04(t *testing.T) {
 	if len(ids) != 10 {
 		t.Fatalf("%d different ids", len(ids))
 	}
-	caughtUpOrConnected(t, door)
+	caughtUpOrConnected(t, adapter)
 	server.SetUIDValidity(t, 4242) // the open connection is ended by it
 	server.Deliver(t, message(10))
 	e, mail := f.next(t)
@@ -320,9 +320,9 @@ func TestWrongPasswordIsNoNetworkFailure_I12(t *testing.T) {
 	settings := config(server.Host, server.Port)
 	settings.Username = "intruder"
 	settings.BackOffMax = time.Hour
-	door, _ := f.run(t, settings, nil)
-	eventually(t, "the refusal shows", func() bool { return door.Status().Problem == connection.ErrAuthentication.Error() })
-	if door.Status().Connected {
+	adapter, _ := f.run(t, settings, nil)
+	eventually(t, "the refusal shows", func() bool { return adapter.Status().Problem == connection.ErrAuthentication.Error() })
+	if adapter.Status().Connected {
 		t.Error("it is called connected")
 	}
 }
@@ -330,8 +330,8 @@ func TestWrongPasswordIsNoNetworkFailure_I12(t *testing.T) {
 func TestLogHoldsNoPersonalData_G37(t *testing.T) {
 	t.Parallel()
 	server, f := dovecot.Start(t, dovecot.Options{}), newFixture()
-	door, _ := f.run(t, config(server.Host, server.Port), nil)
-	connected(t, door)
+	adapter, _ := f.run(t, config(server.Host, server.Port), nil)
+	connected(t, adapter)
 	server.Deliver(t, []byte("From: Erika Geheim <erika@geheim.example>\r\nSubject: Diagnose\r\nMessage-ID: <befund@geheim.example>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nBauchweh"))
 	f.next(t)
 	server.Kick(t)
@@ -351,15 +351,15 @@ func TestThroughput(t *testing.T) {
 		server.Deliver(t, message(number))
 	}
 	began := time.Now()
-	door, _ := f.run(t, config(server.Host, server.Port), nil)
+	adapter, _ := f.run(t, config(server.Host, server.Port), nil)
 	for number := range mails {
 		if _, mail := f.next(t); mail.UID != uint32(number+1) {
 			t.Fatalf("UID %d in place of %d", mail.UID, number+1)
 		}
 	}
 	t.Logf("%d mails in %v", mails, time.Since(began))
-	caughtUpOrConnected(t, door)
-	if lag := door.Status().Lag; lag != 0 {
+	caughtUpOrConnected(t, adapter)
+	if lag := adapter.Status().Lag; lag != 0 {
 		t.Errorf("lag %d", lag)
 	}
 }

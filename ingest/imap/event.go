@@ -52,11 +52,11 @@ func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[ui
 	return events, nil
 }
 
-// isCanary looks for the mark of a mail that the door has sent to itself.
+// isCanary looks for the mark of a mail that the adapter has sent to itself.
 func (s *session) isCanary(one *outcome) error {
 	content, err := one.content.open()
 	if err == nil {
-		if sent, ok := s.door.canarySent(content); ok {
+		if sent, ok := s.adapter.canarySent(content); ok {
 			one.canary = sent
 		}
 	}
@@ -69,7 +69,7 @@ func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, er
 		return false, nil
 	}
 	known, err := s.ledger.IsKnown(ctx, one.content.sha256())
-	s.door.incomplete = s.door.incomplete || errors.Is(err, bus.ErrNotFound) // the next session makes it again
+	s.adapter.incomplete = s.adapter.incomplete || errors.Is(err, bus.ErrNotFound) // the next session makes it again
 	return known, err
 }
 
@@ -79,7 +79,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.door.dependencies.Core.Artifacts().Put(ctx, content, mediaTypeMail)
+	raw, err := s.adapter.dependencies.Core.Artifacts().Put(ctx, content, mediaTypeMail)
 	if err != nil {
 		return nil, fmt.Errorf("archive mail: %w", err)
 	}
@@ -115,12 +115,12 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (mail schemas.EmailReceived, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
-			s.door.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
+			s.adapter.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
 			mail, err = mime.Unparsed(), nil
 			trust.Vouch(&mail, true, nil)
 		}
 	}()
-	return s.config.parse(ctx, content, s.door.dependencies.Core.Artifacts(), truncated)
+	return s.config.parse(ctx, content, s.adapter.dependencies.Core.Artifacts(), truncated)
 }
 
 func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sink, truncated bool) (schemas.EmailReceived, error) {

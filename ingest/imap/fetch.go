@@ -36,7 +36,7 @@ type outcome struct {
 	summary   connection.Summary
 	content   *spool
 	truncated bool
-	canary    time.Time // when the door sent it to itself; zero for any other mail
+	canary    time.Time // when the adapter sent it to itself; zero for any other mail
 }
 
 type outcomeKind int

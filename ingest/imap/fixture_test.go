@@ -29,7 +29,7 @@ const (
 	patience = 20 * time.Second // for anything that a busy machine may delay
 )
 
-// A fixture is a ledger in memory and what doors put on it.
+// A fixture is a ledger in memory and what adapters put on it.
 type fixture struct {
 	core   *memory.Ledger
 	intake *intake
@@ -50,7 +50,7 @@ type flushing struct {
 // Flush implements bus.Core.
 func (l flushing) Flush(context.Context) error { return l.flush() }
 
-// ledger is the ledger that doors get.
+// ledger is the ledger that adapters get.
 func (f *fixture) ledger() bus.Core {
 	switch {
 	case f.disk != nil:
@@ -88,7 +88,7 @@ func (i *intake) setError(err error) {
 	i.fail = err
 }
 
-func (i *intake) SubmitAll(ctx context.Context, door string, events []schemas.Event) []busintake.Outcome {
+func (i *intake) SubmitAll(ctx context.Context, adapter string, events []schemas.Event) []busintake.Outcome {
 	i.mu.Lock()
 	fail, before, refuse := i.fail, i.before, i.refuse
 	i.mu.Unlock()
@@ -106,7 +106,7 @@ func (i *intake) SubmitAll(ctx context.Context, door string, events []schemas.Ev
 			taken, places = append(taken, e), append(places, n)
 		}
 	}
-	for n, outcome := range i.inner.SubmitAll(ctx, door, taken) {
+	for n, outcome := range i.inner.SubmitAll(ctx, adapter, taken) {
 		if outcomes[places[n]] = outcome; outcome.Err == nil {
 			i.submitted <- taken[n]
 		}
@@ -187,10 +187,10 @@ func config(host string, port int) imap.Config {
 	}
 }
 
-// run starts a door and stops it when the test, or stop, ends it.
-func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (connection.MailSource, error)) (door *imap.Door, stop func()) {
+// run starts an adapter and stops it when the test, or stop, ends it.
+func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Context) (connection.MailSource, error)) (adapter *imap.Adapter, stop func()) {
 	tb.Helper()
-	door, err := imap.New(config, imap.Dependencies{
+	adapter, err := imap.New(config, imap.Dependencies{
 		Intake: f.intake, Core: f.ledger(), Store: f.store, Log: zerolog.New(f.log), Dial: dial,
 		SendCanary: f.sendCanary,
 	})
@@ -199,7 +199,7 @@ func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Conte
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- door.Run(ctx) }()
+	go func() { ended <- adapter.Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		select {
@@ -217,7 +217,7 @@ func (f *fixture) run(tb testing.TB, config imap.Config, dial func(context.Conte
 			tb.Logf("log:\n%s", f.log)
 		}
 	})
-	return door, stop
+	return adapter, stop
 }
 
 // next returns the next event on the ledger.
@@ -258,11 +258,11 @@ func eventually(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// connected waits until a door has dealt with what was there.
-func connected(tb testing.TB, door *imap.Door) {
+// connected waits until an adapter has dealt with what was there.
+func connected(tb testing.TB, adapter *imap.Adapter) {
 	tb.Helper()
-	eventually(tb, "the door is connected", func() bool {
-		status := door.Status()
+	eventually(tb, "the adapter is connected", func() bool {
+		status := adapter.Status()
 		return status.Connected && !status.LastSuccess.IsZero()
 	})
 }
@@ -271,7 +271,7 @@ func message(number int) []byte {
 	return fmt.Appendf(nil, "From: Erika <erika@example.org>\r\nSubject: Mail %d\r\nMessage-ID: <%d@example.org>\r\n\r\nText %d\r\n", number, number, number)
 }
 
-// A proxy stands between door and server, and can go silent or cut.
+// A proxy stands between adapter and server, and can go silent or cut.
 type proxy struct {
 	listener net.Listener
 	target   string

@@ -63,7 +63,7 @@ func (s *session) tolerateRefusal(err error) error {
 	if !connection.Refused(err) {
 		return err
 	}
-	s.door.log.Warn().Str("problem", problem(err)).Msg("the server does not let us mark mail that was dealt with")
+	s.adapter.log.Warn().Str("problem", problem(err)).Msg("the server does not let us mark mail that was dealt with")
 	return nil
 }
 

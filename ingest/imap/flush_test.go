@@ -64,7 +64,7 @@ func (m marked) Move(ctx context.Context, uids []uint32, folder string) error {
 	return m.MailSource.Move(ctx, uids, folder)
 }
 
-// stepping is a fixture whose steps are noted, and how its doors connect.
+// stepping is a fixture whose steps are noted, and how its adapters connect.
 func stepping(s *script) (*fixture, *steps, func(context.Context) (connection.MailSource, error)) {
 	f, noted := newFixture(), &steps{fail: map[int]bool{}}
 	f.flush = noted.flush
@@ -92,8 +92,8 @@ func TestMailServerIsToldWhatIsOnDisk_I02(t *testing.T) {
 			f, noted, dial := stepping(s)
 			settings := config("localhost", 1)
 			settings.After = after
-			door, stop := f.run(t, settings, dial)
-			connected(t, door)
+			adapter, stop := f.run(t, settings, dial)
+			connected(t, adapter)
 			if contact := noted.since(0); !slices.Equal(contact, []string{"entry", "flush"}) {
 				t.Errorf("at first contact: %v", contact)
 			}
@@ -127,8 +127,8 @@ func TestNothingIsSaidWithoutAFlush_I02(t *testing.T) {
 			t.Parallel()
 			s := newScript()
 			f, noted, dial := stepping(s)
-			door, stop := f.run(t, config("localhost", 1), dial)
-			connected(t, door)
+			adapter, stop := f.run(t, config("localhost", 1), dial)
+			connected(t, adapter)
 			at := len(noted.since(0))
 			noted.mu.Lock()
 			noted.fail[noted.made+test.fails] = true

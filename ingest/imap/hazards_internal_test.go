@@ -17,24 +17,24 @@ func TestLateCanaryProvesNothing_I13(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var sent []time.Time
-		door := statusDoor(t, Config{CanaryEvery: time.Hour, CanaryWithin: 5 * time.Minute, CanaryKey: []byte("key"), AlarmAfter: 240 * time.Hour}, Dependencies{
+		adapter := statusAdapter(t, Config{CanaryEvery: time.Hour, CanaryWithin: 5 * time.Minute, CanaryKey: []byte("key"), AlarmAfter: 240 * time.Hour}, Dependencies{
 			SendCanary: func(context.Context, string) error { sent = append(sent, time.Now()); return nil },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- door.Run(ctx) }()
-		door.succeeded(time.Now())
+		go func() { ended <- adapter.Run(ctx) }()
+		adapter.succeeded(time.Now())
 		time.Sleep(time.Hour + 10*time.Minute)
 		synctest.Wait()
-		if len(sent) != 2 || !door.Status().Canary.Overdue {
-			t.Fatalf("%d were sent: %+v", len(sent), door.Status().Canary)
+		if len(sent) != 2 || !adapter.Status().Canary.Overdue {
+			t.Fatalf("%d were sent: %+v", len(sent), adapter.Status().Canary)
 		}
-		door.canaryArrived(sent[0])
-		if canary := door.Status().Canary; !canary.Overdue {
+		adapter.canaryArrived(sent[0])
+		if canary := adapter.Status().Canary; !canary.Overdue {
 			t.Errorf("one that took 70 minutes ended the alarm for the next: %+v", canary)
 		}
-		door.canaryArrived(sent[1])
-		if canary := door.Status().Canary; canary.Overdue || canary.RoundTrip != 10*time.Minute {
+		adapter.canaryArrived(sent[1])
+		if canary := adapter.Status().Canary; canary.Overdue || canary.RoundTrip != 10*time.Minute {
 			t.Errorf("the newest did not end it: %+v", canary)
 		}
 		cancel()

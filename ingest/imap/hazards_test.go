@@ -114,7 +114,7 @@ func TestUIDsLikeTimeStamps_I07(t *testing.T) {
 			searches := 0
 			settings := config("localhost", 1)
 			settings.Since = since
-			door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
+			adapter, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 				source, err := s.dial(ctx)
 				return &changed{MailSource: source, search: func(ctx context.Context, from, last uint32) ([]uint32, error) {
 					mu.Lock()
@@ -123,7 +123,7 @@ func TestUIDsLikeTimeStamps_I07(t *testing.T) {
 					return source.Search(ctx, from, last)
 				}}, err
 			})
-			connected(t, door)
+			connected(t, adapter)
 			if name == "all" {
 				f.next(t)
 				f.next(t)
@@ -169,7 +169,7 @@ func TestLargeMailThatIsRemovedOnTheWay_I06(t *testing.T) {
 			uid := s.deliver(large)
 			s.deliver(message(2))
 			hiccups := 1
-			door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+			adapter, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 				source, err := s.dial(ctx)
 				return &changed{MailSource: source, fetchLarge: func(ctx context.Context, uid uint32, limit int64, w io.Writer) error {
 					if hiccups == 0 {
@@ -188,7 +188,7 @@ func TestLargeMailThatIsRemovedOnTheWay_I06(t *testing.T) {
 					t.Errorf("%d bytes of %d came as a whole mail: %v", mail.Raw.Size, len(large), mail.Problems)
 				}
 			}
-			eventually(t, "both are dealt with", func() bool { return door.Status().Lag == 0 && f.position(t).LowWater == 2 })
+			eventually(t, "both are dealt with", func() bool { return adapter.Status().Lag == 0 && f.position(t).LowWater == 2 })
 			f.none(t)
 			if counts := f.position(t).Counts; counts.Vanished != test.vanished || counts.Published != test.came {
 				t.Errorf("ledger %+v", counts)
@@ -205,7 +205,7 @@ func TestMailThatCannotBeDescribed_I15(t *testing.T) {
 	for number := range 3 {
 		s.deliver(message(number + 1))
 	}
-	door, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+	adapter, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return &changed{MailSource: source, describe: func(ctx context.Context, uids []uint32) ([]connection.Summary, error) {
 			if slices.Contains(uids, 2) {
@@ -223,8 +223,8 @@ func TestMailThatCannotBeDescribed_I15(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, []uint32{1, 2, 3}) || door.Status().Failed != 0 {
-		t.Errorf("got %v, %d failed", got, door.Status().Failed)
+	if !slices.Equal(got, []uint32{1, 2, 3}) || adapter.Status().Failed != 0 {
+		t.Errorf("got %v, %d failed", got, adapter.Status().Failed)
 	}
 }
 
@@ -235,13 +235,13 @@ func TestTwoMailsOfTheSameBytes_I03(t *testing.T) {
 	s, f := newScript(), newFixture()
 	s.deliver(message(1))
 	s.deliver(message(1))
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	_, first := f.next(t)
 	_, second := f.next(t)
 	if first.UID == second.UID {
 		t.Errorf("UIDs %d and %d", first.UID, second.UID)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	eventually(t, "both are noted", func() bool { return f.position(t).Counts.Published == 2 })
 	stop()
 	// When the numbers change, both are known.
@@ -250,8 +250,8 @@ func TestTwoMailsOfTheSameBytes_I03(t *testing.T) {
 		s.mail = map[uint32][]byte{11: message(1), 12: message(1)}
 		s.received = map[uint32]time.Time{11: time.Now(), 12: time.Now()}
 	})
-	door, _ = f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, _ = f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	eventually(t, "both are known", func() bool { return f.position(t).Counts.Known == 2 })
 	f.none(t)
 }
@@ -262,8 +262,8 @@ func TestAuditWhileMailIsRemoved_I13(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
 	settings := config("localhost", 1)
-	door, _ := f.run(t, settings, s.dial)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, s.dial)
+	connected(t, adapter)
 	source, err := s.dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -292,15 +292,15 @@ func TestRecoveredAreThoseThatWereTaken_I13(t *testing.T) {
 	s.deliver(message(1))
 	s.deliver(message(2))
 	s.unlisted[1] = true
-	door, _ := f.run(t, config("localhost", 1), s.dial)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
 	f.next(t)
-	connected(t, door)
+	connected(t, adapter)
 	f.intake.setError(errLost)
 	s.locked(func() { delete(s.unlisted, 1) })
 	eventually(t, "the gap was tried several times", func() bool { return s.dials() > 4 })
 	f.intake.setError(nil)
 	f.next(t)
-	eventually(t, "it is closed", func() bool { return door.Status().Gaps == 0 && f.position(t).LowWater == 2 })
+	eventually(t, "it is closed", func() bool { return adapter.Status().Gaps == 0 && f.position(t).LowWater == 2 })
 	eventually(t, "it is counted", func() bool { return f.position(t).Counts.Recovered > 0 })
 	if recovered := f.position(t).Counts.Recovered; recovered != 1 {
 		t.Errorf("%d were recovered", recovered)
@@ -353,7 +353,7 @@ func TestMoveOfMailThatIsGone_I16(t *testing.T) {
 }
 
 // TestTokenThatEndsAtOnce_I14: a provider whose tokens live for no time does not let
-// the door knock without a pause.
+// the adapter knock without a pause.
 func TestTokenThatEndsAtOnce_I14(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
@@ -378,7 +378,7 @@ func TestFirstContactWithALedgerThatIsDown_I07(t *testing.T) {
 	f.store.setLosing(true)
 	settings := config("localhost", 1)
 	settings.Since = time.Time{}
-	door, _ := f.run(t, settings, s.dial)
+	adapter, _ := f.run(t, settings, s.dial)
 	eventually(t, "it has tried", func() bool { return s.dials() > 2 })
 	s.deliver(message(2))
 	eventually(t, "it has tried again", func() bool { return s.dials() > 5 })
@@ -386,7 +386,7 @@ func TestFirstContactWithALedgerThatIsDown_I07(t *testing.T) {
 	if _, mail := f.next(t); mail.UID != 2 {
 		t.Errorf("UID %d", mail.UID)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	f.none(t)
 }
 
@@ -396,9 +396,9 @@ func TestAuditWithoutItsLedger_I13(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
 	s.deliver(message(1))
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	f.next(t)
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	keys, err := f.store.Keys(t.Context())
 	if err != nil {
@@ -425,8 +425,8 @@ func TestAuditWithoutItsLedger_I13(t *testing.T) {
 func TestUIDValidityChangesBeforeTheNote_I04(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
-	door, _ := f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	f.store.setLosing(true)
 	s.deliver(message(1))
 	f.next(t)
@@ -452,8 +452,8 @@ func TestUIDValidityChangesBeforeTheNote_I04(t *testing.T) {
 func TestUIDValidityChangesAfterACrash_I04(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
-	door, stop := f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	s.deliver(message(1))
 	f.next(t)
 	eventually(t, "it is noted", func() bool { return f.position(t).Counts.Published == 1 })

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Host is one mail server as all doors to it share it: when it is in trouble
+// A Host is one mail server as all adapters to it share it: when it is in trouble
 // they wait together, and when it refuses the credentials of a user they all stop
 // asking for that user. It is safe for use by several goroutines at once.
 type Host struct {
@@ -15,7 +15,7 @@ type Host struct {
 	failures int                  // in a row
 	until    time.Time            // before which nobody connects
 	refused  map[string]time.Time // by user name: before which that user does not
-	gate     chan struct{}        // held while one door connects
+	gate     chan struct{}        // held while one adapter connects
 }
 
 // NewHost returns a server that is in no trouble.
@@ -23,7 +23,7 @@ func NewHost() *Host {
 	return &Host{refused: map[string]time.Time{}, gate: make(chan struct{}, 1)}
 }
 
-// enter waits until a user may connect, and lets one door at a time do so until
+// enter waits until a user may connect, and lets one adapter at a time do so until
 // it calls leave. It returns false when the context ends first.
 func (h *Host) enter(ctx context.Context, user string, clock func() time.Time) bool {
 	select {
@@ -98,7 +98,7 @@ func (h *Host) deny(user string, now time.Time, most time.Duration) time.Duratio
 }
 
 // jitter returns a duration between zero and limit. Its randomness spreads the
-// reconnections of many doors and decides nothing else.
+// reconnections of many adapters and decides nothing else.
 func jitter(limit time.Duration) time.Duration {
 	return rand.N(limit + 1) //nolint:gosec // no secret depends on it
 }

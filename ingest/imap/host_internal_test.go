@@ -8,7 +8,7 @@ import (
 )
 
 // TestBackOffOfAHost_I12: from one second to five minutes, doubling, with full
-// jitter; what many doors see of one outage counts once.
+// jitter; what many adapters see of one outage counts once.
 func TestBackOffOfAHost_I12(t *testing.T) {
 	t.Parallel()
 	host, now := NewHost(), time.Unix(1000, 0)
@@ -20,7 +20,7 @@ func TestBackOffOfAHost_I12(t *testing.T) {
 			t.Errorf("attempt %d: %v is not below %v", attempt, wait, limit)
 		}
 		if again := host.failed(opened.Add(-time.Minute), now, time.Second, 5*time.Minute); again != wait {
-			t.Errorf("attempt %d: another door waits %v", attempt, again)
+			t.Errorf("attempt %d: another adapter waits %v", attempt, again)
 		}
 		now = now.Add(wait)
 		limit = min(2*limit, 5*time.Minute)
@@ -62,8 +62,8 @@ func TestRefusedCredentialsWaitLong_I12(t *testing.T) {
 	})
 }
 
-// TestOneDoorConnectsAtATime_I12: the others wait, and give up with their context.
-func TestOneDoorConnectsAtATime_I12(t *testing.T) {
+// TestOneAdapterConnectsAtATime_I12: the others wait, and give up with their context.
+func TestOneAdapterConnectsAtATime_I12(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		host := NewHost()

@@ -21,7 +21,7 @@ func (s *session) ingestAll(ctx context.Context, uids []uint32) (all bool, err e
 			return false, err
 		}
 	}
-	s.door.singly = false
+	s.adapter.singly = false
 	return true, nil
 }
 
@@ -31,7 +31,7 @@ func (s *session) ingestBatches(ctx context.Context, under *fetching, uids []uin
 	for under != nil {
 		current := under.wait()
 		uids, under = uids[len(current.uids):], nil
-		if size := s.room(len(uids), len(current.uids)); size > 0 && current.err == nil && !s.door.singly {
+		if size := s.room(len(uids), len(current.uids)); size > 0 && current.err == nil && !s.adapter.singly {
 			under = s.fetch(ctx, uids[:size])
 		}
 		if err := s.finish(ctx, current); err != nil {
@@ -55,7 +55,7 @@ func (s *session) ingestBatches(ctx context.Context, under *fetching, uids []uin
 // of those under way may come to wait for another try.
 func (s *session) room(left, underWay int) int {
 	size := min(batchCount, mailbox.MaxOpen-len(s.ledger.Cursor.Open)-underWay, left)
-	if s.door.singly {
+	if s.adapter.singly {
 		size = min(size, 1)
 	}
 	return max(size, 0)
@@ -127,7 +127,7 @@ func (s *session) finish(ctx context.Context, b *batch) error {
 		return errors.Join(err, s.commit(ctx))
 	}
 	if b.err != nil && ctx.Err() == nil && !errors.Is(b.err, errSpool) {
-		s.door.singly = true
+		s.adapter.singly = true
 		if b.alone && b.outcomes[b.uids[0]] == nil {
 			s.fail(b.uids[0], "the connection ended while it was fetched", true)
 		}
@@ -141,6 +141,6 @@ func (s *session) fail(uid uint32, reason string, broke bool) {
 	if passedOver && s.config.After.Failed != "" {
 		s.ledger.Cursor.UnmarkedFailed = append(s.ledger.Cursor.UnmarkedFailed, uid)
 	}
-	s.door.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
+	s.adapter.log.Warn().Uint32("uid", uid).Uint32("uid_validity", s.mailbox.UIDValidity).Str("reason", reason).
 		Bool("passed_over", passedOver).Msg("a message could not be taken")
 }

@@ -13,7 +13,7 @@ const initialWindow = 20_000 // UIDs that are passed over at once, at least
 // openWithoutLedger opens a mailbox that the store has no ledger of. It is new only when no event of
 // it stands on the event ledger: else its ledger was lost.
 func (s *session) openWithoutLedger(ctx context.Context) error {
-	if !s.door.unread {
+	if !s.adapter.unread {
 		mails, err := s.published(ctx, every)
 		if err != nil {
 			return err
@@ -21,7 +21,7 @@ func (s *session) openWithoutLedger(ctx context.Context) error {
 		if len(mails) > 0 {
 			return s.rebuild(ctx, mails)
 		}
-		s.door.unread = true
+		s.adapter.unread = true
 	}
 	return s.initialSync(ctx)
 }
@@ -29,18 +29,18 @@ func (s *session) openWithoutLedger(ctx context.Context) error {
 // initialSync decides what of the mail that is there already is to be taken. What
 // came after the first look is none of it, even if that look could not be noted.
 func (s *session) initialSync(ctx context.Context) error {
-	if first := &s.door.first; first.validity != s.mailbox.UIDValidity {
+	if first := &s.adapter.first; first.validity != s.mailbox.UIDValidity {
 		next, err := s.nextUID(ctx)
 		if err != nil {
 			return err
 		}
 		*first = firstLook{validity: s.mailbox.UIDValidity, next: next, at: s.config.Clock().UTC()}
 	}
-	next := s.door.first.next
+	next := s.adapter.first.next
 	s.ledger.Restart(s.mailbox.UIDValidity, next)
 	p := &s.ledger.Cursor
 	if p.Since = s.config.Since; p.Since.IsZero() {
-		p.Since = s.door.first.at
+		p.Since = s.adapter.first.at
 		if err := s.skipExisting(ctx, next); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *session) resync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.door.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.Cursor.UIDValidity).
+	s.adapter.log.Warn().Uint32("uid_validity", s.mailbox.UIDValidity).Uint32("uid_validity_before", s.ledger.Cursor.UIDValidity).
 		Msg("UIDVALIDITY changed: the mailbox is read again, and known mail is passed over")
 	if err := s.recoverPublished(ctx); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *session) resync(ctx context.Context) error {
 		return err
 	}
 	s.ledger.Restart(s.mailbox.UIDValidity, next)
-	s.door.checked = 0
+	s.adapter.checked = 0
 	return s.commit(ctx)
 }
 

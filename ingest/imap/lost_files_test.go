@@ -68,11 +68,11 @@ func TestBucketThatLostItsFlushedValue(t *testing.T) {
 			settings := config("localhost", 1)
 			for life := range 2 { // the first one ends in order: all of it is flushed
 				f, end := onDisk(t, dir)
-				door, stop := f.run(t, settings, s.dial)
-				connected(t, door)
+				adapter, stop := f.run(t, settings, s.dial)
+				connected(t, adapter)
 				for range 3 {
 					uid := s.deliver(message(int(s.next)))
-					f.takes(t, door, uid)
+					f.takes(t, adapter, uid)
 				}
 				eventually(t, "they are noted", func() bool { return int(f.position(t).Counts.Published) == 3*(life+1) }) //nolint:gosec // small
 				if life == 1 {
@@ -93,9 +93,9 @@ func TestBucketThatLostItsFlushedValue(t *testing.T) {
 			waiting := s.deliver(message(7))
 			f, end := onDisk(t, cut)
 			defer end()
-			door, stop := f.run(t, settings, s.dial)
-			f.takes(t, door, waiting)
-			f.rebuilt(t, door)
+			adapter, stop := f.run(t, settings, s.dial)
+			f.takes(t, adapter, waiting)
+			f.rebuilt(t, adapter)
 			stop()
 		})
 	}

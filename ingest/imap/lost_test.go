@@ -32,7 +32,7 @@ func (f *fixture) lose(tb testing.TB, text string) {
 }
 
 // takes expects the next events to be of these messages, and no others.
-func (f *fixture) takes(tb testing.TB, door *imap.Door, want ...uint32) {
+func (f *fixture) takes(tb testing.TB, adapter *imap.Adapter, want ...uint32) {
 	tb.Helper()
 	var got []uint32
 	for range want {
@@ -43,14 +43,14 @@ func (f *fixture) takes(tb testing.TB, door *imap.Door, want ...uint32) {
 	if !slices.Equal(got, want) {
 		tb.Errorf("messages %v came, want %v", got, want)
 	}
-	connected(tb, door)
+	connected(tb, adapter)
 	f.none(tb)
 }
 
 // rebuilt expects log and health to say that the mailbox ledger was lost.
-func (f *fixture) rebuilt(tb testing.TB, door *imap.Door) {
+func (f *fixture) rebuilt(tb testing.TB, adapter *imap.Adapter) {
 	tb.Helper()
-	if status := door.Status(); status.Rebuilt.IsZero() || !status.Healthy() {
+	if status := adapter.Status(); status.Rebuilt.IsZero() || !status.Healthy() {
 		tb.Errorf("status %+v", status)
 	}
 	if !strings.Contains(f.log.String(), "the ledger of the mailbox was lost") {
@@ -74,11 +74,11 @@ func TestLostLedgerIsNoFirstContact_I07(t *testing.T) {
 			for number := range 3 {
 				s.deliver(message(number + 1)) // older than was asked for
 			}
-			door, stop := f.run(t, settings, s.dial)
-			connected(t, door)
+			adapter, stop := f.run(t, settings, s.dial)
+			connected(t, adapter)
 			for number := range 3 {
 				s.deliver(message(number + 4))
-				f.takes(t, door, uint32(number+4)) //nolint:gosec // small
+				f.takes(t, adapter, uint32(number+4)) //nolint:gosec // small
 			}
 			eventually(t, "they are moved", func() bool { return s.movedTo("Processed") == 3 })
 			stop()
@@ -86,12 +86,12 @@ func TestLostLedgerIsNoFirstContact_I07(t *testing.T) {
 			f.lose(t, "mailbox.")
 			s.deliver(message(7))
 			s.deliver(message(8))
-			door, stop = f.run(t, settings, s.dial)
-			f.takes(t, door, 7, 8)
-			f.rebuilt(t, door)
+			adapter, stop = f.run(t, settings, s.dial)
+			f.takes(t, adapter, 7, 8)
+			f.rebuilt(t, adapter)
 			eventually(t, "what was taken is moved, what was left over too", func() bool { return s.movedTo("Processed") == 6 })
 			s.deliver(message(9))
-			f.takes(t, door, 9)
+			f.takes(t, adapter, 9)
 			stop()
 			source, _ := s.dial(t.Context())
 			if report := f.audit(t, settings, source); !report.Clean() || report.Messages != 9 || report.Count(audit.OutcomeIgnored) != 3 {
@@ -100,9 +100,9 @@ func TestLostLedgerIsNoFirstContact_I07(t *testing.T) {
 			if counts := f.position(t).Counts; counts.Published != 6 || counts.Old != 3 {
 				t.Errorf("counts %+v", counts)
 			}
-			door, _ = f.run(t, settings, s.dial) // it stays said
-			connected(t, door)
-			f.rebuilt(t, door)
+			adapter, _ = f.run(t, settings, s.dial) // it stays said
+			connected(t, adapter)
+			f.rebuilt(t, adapter)
 			f.none(t)
 		})
 	}
@@ -121,8 +121,8 @@ func TestLostLedgerAndNewUIDs_I04(t *testing.T) {
 	s, f := newScript(), newFixture()
 	settings := config("localhost", 1)
 	settings.Since = time.Time{}
-	door, stop := f.run(t, settings, s.dial)
-	connected(t, door)
+	adapter, stop := f.run(t, settings, s.dial)
+	connected(t, adapter)
 	for number := range 3 {
 		s.deliver(message(number + 1))
 		f.next(t)
@@ -136,9 +136,9 @@ func TestLostLedgerAndNewUIDs_I04(t *testing.T) {
 		s.next = 14
 	})
 	s.deliver(message(4))
-	door, stop = f.run(t, settings, s.dial)
-	f.takes(t, door, 14)
-	f.rebuilt(t, door)
+	adapter, stop = f.run(t, settings, s.dial)
+	f.takes(t, adapter, 14)
+	f.rebuilt(t, adapter)
 	stop()
 	if position := f.position(t); position.Counts.Known != 3 || position.UIDValidity != 8 {
 		t.Errorf("ledger %+v", position)
@@ -160,20 +160,20 @@ func TestLostDispositionsAreMadeAgain_I13(t *testing.T) {
 		s.mail[uid], s.received[uid] = message(int(uid)), settings.Since.AddDate(0, 0, 1)
 	}
 	s.next = 2*old + 1
-	door, stop := f.run(t, settings, s.dial)
-	f.takes(t, door, 1000, 2000, 3000)
+	adapter, stop := f.run(t, settings, s.dial)
+	f.takes(t, adapter, 1000, 2000, 3000)
 	s.deliver(message(1))
-	f.takes(t, door, 2*old+1)
+	f.takes(t, adapter, 2*old+1)
 	stop()
 	if f.position(t).FateChunks == 0 {
 		t.Fatal("all fates are in one entry")
 	}
 	f.lose(t, ".fate.7.000000")
 	s.deliver(message(2))
-	door, stop = f.run(t, settings, s.dial)
-	f.takes(t, door, 2*old+2)
-	eventually(t, "the old ones are accounted for", func() bool { return door.Status().Gaps == 0 && f.position(t).Counts.Old >= old })
-	f.rebuilt(t, door)
+	adapter, stop = f.run(t, settings, s.dial)
+	f.takes(t, adapter, 2*old+2)
+	eventually(t, "the old ones are accounted for", func() bool { return adapter.Status().Gaps == 0 && f.position(t).Counts.Old >= old })
+	f.rebuilt(t, adapter)
 	stop()
 	f.none(t)
 	source, _ := s.dial(t.Context())
@@ -206,9 +206,9 @@ func TestLostMemoryIsMadeAgain_I04(t *testing.T) {
 		}
 	})
 	s.deliver(message(mails + 1))
-	door, end := f.run(t, config("localhost", 1), s.dial)
-	f.takes(t, door, 1001+mails)
-	f.rebuilt(t, door)
+	adapter, end := f.run(t, config("localhost", 1), s.dial)
+	f.takes(t, adapter, 1001+mails)
+	f.rebuilt(t, adapter)
 	end()
 	if counts := f.position(t).Counts; counts.Known != mails {
 		t.Errorf("counts %+v", counts)

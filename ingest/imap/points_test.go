@@ -66,8 +66,8 @@ func TestLooseUIDsAreRefused_I04(t *testing.T) {
 	s, f := newScript(), newFixture()
 	s.loose = true
 	s.deliver(message(1))
-	door, stop := f.run(t, config("localhost", 1), s.dial)
-	eventually(t, "it says why", func() bool { return strings.Contains(door.Status().Problem, "UIDNOTSTICKY") })
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
+	eventually(t, "it says why", func() bool { return strings.Contains(adapter.Status().Problem, "UIDNOTSTICKY") })
 	stop()
 	f.none(t)
 }
@@ -87,7 +87,7 @@ func TestMessageThatIsFoundTwiceComesOnce_I05(t *testing.T) {
 	for number := range 3 {
 		s.deliver(message(number + 1))
 	}
-	door, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+	adapter, stop := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
 		source, err := s.dial(ctx)
 		return twice{source}, err
 	})
@@ -96,7 +96,7 @@ func TestMessageThatIsFoundTwiceComesOnce_I05(t *testing.T) {
 		e, _ := f.next(t)
 		ids[e.ID] = true
 	}
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	for len(f.intake.submitted) > 0 {
 		if e := <-f.intake.submitted; !ids[e.ID] {
@@ -119,7 +119,7 @@ func TestMailIsMoved_I16(t *testing.T) {
 		s.deliver(message(number + 1))
 	}
 	s.refuse[3], s.breakMove = true, true
-	door, stop := f.run(t, settings, s.dial)
+	adapter, stop := f.run(t, settings, s.dial)
 	for range 3 {
 		f.next(t)
 	}
@@ -128,7 +128,7 @@ func TestMailIsMoved_I16(t *testing.T) {
 		defer s.mu.Unlock()
 		return s.folders["Processed"] == 3 && s.folders["Failed"] == 1 && len(s.mail) == 0
 	})
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	f.none(t)
 	if report := f.audit(t, settings, nil); !report.Clean() || report.Messages != 4 || report.Count(audit.OutcomeFailed) != 1 {
@@ -162,7 +162,7 @@ func TestConnectionIsReplacedBeforeItsTokenEnds_I14(t *testing.T) {
 	settings := config("localhost", 1)
 	settings.BackOffMin, settings.BackOffMax = time.Hour, time.Hour
 	s.renewAt = time.Now().Add(100 * time.Millisecond)
-	door, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
+	adapter, _ := f.run(t, settings, func(ctx context.Context) (connection.MailSource, error) {
 		s.locked(func() {
 			if s.dialed > 0 {
 				s.renewAt = time.Time{}
@@ -177,14 +177,14 @@ func TestConnectionIsReplacedBeforeItsTokenEnds_I14(t *testing.T) {
 	})
 	s.deliver(message(1))
 	f.next(t)
-	if status := door.Status(); !status.Connected || status.Problem != "" || strings.Contains(f.log.String(), "warn") {
+	if status := adapter.Status(); !status.Connected || status.Problem != "" || strings.Contains(f.log.String(), "warn") {
 		t.Errorf("status %+v\n%s", status, f.log)
 	}
 }
 
-// TestDoorsOfOneHostWaitTogether_I12: an outage that ends five connections is one
-// failure, and a refused password stops all doors of that user and no others.
-func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
+// TestAdaptersOfOneHostWaitTogether_I12: an outage that ends five connections is one
+// failure, and a refused password stops all adapters of that user and no others.
+func TestAdaptersOfOneHostWaitTogether_I12(t *testing.T) {
 	t.Parallel()
 	f, host := newFixture(), imap.NewHost()
 	var mu sync.Mutex
@@ -197,7 +197,7 @@ func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
 			settings.Username, failure = "other", nil
 		}
 		good := newScript()
-		door, err := imap.New(settings, imap.Dependencies{
+		adapter, err := imap.New(settings, imap.Dependencies{
 			Intake: f.intake, Core: f.core, Store: f.store, Log: zerolog.New(io.Discard), Host: host,
 			Dial: func(ctx context.Context) (connection.MailSource, error) {
 				mu.Lock()
@@ -214,7 +214,7 @@ func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- door.Run(ctx) }()
+		go func() { ended <- adapter.Run(ctx) }()
 		t.Cleanup(func() {
 			cancel()
 			if err := <-ended; err != nil {
@@ -222,7 +222,7 @@ func TestDoorsOfOneHostWaitTogether_I12(t *testing.T) {
 			}
 		})
 		if mailbox == "E" {
-			connected(t, door)
+			connected(t, adapter)
 		}
 	}
 	eventually(t, "the first has been refused", func() bool {
@@ -244,8 +244,8 @@ func TestFirstContactWithALargeMailbox_I07(t *testing.T) {
 	s.next = 2*messages + 1
 	settings := config("localhost", 1)
 	settings.Since = time.Time{}
-	door, stop := f.run(t, settings, s.dial)
-	connected(t, door)
+	adapter, stop := f.run(t, settings, s.dial)
+	connected(t, adapter)
 	s.deliver(message(1))
 	if _, mail := f.next(t); mail.UID != 2*messages+1 {
 		t.Errorf("UID %d", mail.UID)
@@ -272,7 +272,7 @@ func TestBacklogBeyondOneWindow_I07(t *testing.T) {
 		s.mail[uid], want[uid] = message(int(uid)), true
 	}
 	s.next = 1_000_002
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	for range 7 {
 		_, mail := f.next(t)
 		if !want[mail.UID] {
@@ -280,10 +280,10 @@ func TestBacklogBeyondOneWindow_I07(t *testing.T) {
 		}
 		delete(want, mail.UID)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	s.deliver(message(8))
 	f.next(t)
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	f.none(t)
 	source, _ := s.dial(t.Context())

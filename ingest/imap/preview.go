@@ -24,7 +24,7 @@ type Preview struct {
 }
 
 // LookAt reads the newest messages of a mailbox, the oldest of them first, as a
-// door would, and changes nothing: neither in the mailbox, which is to be open for
+// adapter would, and changes nothing: neither in the mailbox, which is to be open for
 // reading only, nor on the ledger. Attachments are measured and thrown away.
 func LookAt(ctx context.Context, config Config, source connection.MailSource, newest int, see func(Preview) error) error {
 	config = config.withDefaults()

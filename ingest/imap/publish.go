@@ -57,7 +57,7 @@ func (s *session) submit(ctx context.Context, prepared []*schemas.Event) ([]erro
 	if len(events) == 0 {
 		return failed, nil
 	}
-	for n, submitted := range s.door.dependencies.Intake.SubmitAll(ctx, mailbox.DoorName, events) {
+	for n, submitted := range s.adapter.dependencies.Intake.SubmitAll(ctx, mailbox.AdapterName, events) {
 		failed[places[n]] = submitted.Err
 	}
 	return failed, s.flush(ctx)
@@ -70,7 +70,7 @@ func (s *session) note(uid uint32, one *outcome, published bool, err error) erro
 	case !one.canary.IsZero():
 		s.ledger.Settle(uid, mailbox.DispositionCanary)
 		p.Canaries = append(p.Canaries, uid)
-		s.door.canaryArrived(one.canary)
+		s.adapter.canaryArrived(one.canary)
 		return nil
 	case !published:
 		s.ledger.Settle(uid, mailbox.DispositionKnown)

@@ -29,7 +29,7 @@ func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
 	}
 	l, p := s.ledger, &s.ledger.Cursor
 	lost := p.UIDValidity == 0
-	s.door.log.Error().Bool("lost_wholly", lost).Int("events", len(mails)).Uint32("uid_validity", s.mailbox.UIDValidity).
+	s.adapter.log.Error().Bool("lost_wholly", lost).Int("events", len(mails)).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the ledger of the mailbox was lost, or a part of it, and is made again from the events; mail without an event is taken")
 	if p.UIDValidity != s.mailbox.UIDValidity {
 		l.Restart(s.mailbox.UIDValidity, next)
@@ -45,14 +45,14 @@ func (s *session) rebuild(ctx context.Context, mails []publishedMail) error {
 		p.Unmarked = slices.Clone(numbered[max(0, len(numbered)-2*batchCount):])
 	}
 	p.Rebuilt = s.config.Clock().UTC()
-	s.door.checked = 0
+	s.adapter.checked = 0
 	if err := s.flush(ctx); err != nil { // the events
 		return err
 	}
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
-	l.Incomplete, s.door.incomplete = false, false
+	l.Incomplete, s.adapter.incomplete = false, false
 	return nil
 }
 

@@ -26,15 +26,15 @@ type publishedMail struct {
 // by UIDVALIDITY and UID. It takes about 150 bytes a mail.
 func (s *session) published(ctx context.Context, wanted func(uidValidity, uid uint32) bool) ([]publishedMail, error) {
 	var mails []publishedMail
-	core, prefix := s.door.dependencies.Core, mailbox.EventPrefix(s.config.Account, s.config.Mailbox)
+	core, prefix := s.adapter.dependencies.Core, mailbox.EventPrefix(s.config.Account, s.config.Mailbox)
 	for shard := range core.Shards() {
-		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.DoorName, shard)) {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.AdapterName, shard)) {
 			if err != nil {
 				return nil, fmt.Errorf("%w: read the events of the mailbox: %w", errLedger, err)
 			}
 			event, err := binding.Decode(message)
 			if err != nil {
-				continue // none of a door
+				continue // none of an adapter
 			}
 			validity, uid, ours := mailbox.ParseEventID(prefix, event.ID)
 			if !ours || !wanted(validity, uid) {

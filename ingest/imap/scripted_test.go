@@ -293,7 +293,7 @@ func TestMessageThatCannotBeHadIsPassedOver_I15(t *testing.T) {
 			for number := range 8 {
 				s.deliver(message(number + 1))
 			}
-			door, _ := f.run(t, config("localhost", 1), s.dial)
+			adapter, _ := f.run(t, config("localhost", 1), s.dial)
 			var got []uint32
 			for range 7 {
 				_, mail := f.next(t)
@@ -303,7 +303,7 @@ func TestMessageThatCannotBeHadIsPassedOver_I15(t *testing.T) {
 			if !slices.Equal(got, []uint32{1, 2, 3, 5, 6, 7, 8}) {
 				t.Errorf("got %v", got)
 			}
-			eventually(t, "the fourth is passed over", func() bool { return door.Status().Failed == 1 })
+			eventually(t, "the fourth is passed over", func() bool { return adapter.Status().Failed == 1 })
 			position := f.position(t)
 			if len(position.Failed) != 1 || position.Failed[0].UID != 4 || position.Failed[0].Tries != test.tries || position.Failed[0].Reason == "" || len(position.Open) != 0 || position.LowWater != 8 {
 				t.Errorf("ledger %+v", position)
@@ -335,11 +335,11 @@ func TestConnectionLossBlamesNobodyForGood(t *testing.T) {
 	s.breaks[3] = true
 	settings := config("localhost", 1)
 	settings.RetryAfter = time.Hour // so that it stays open until the server is well again
-	door, stop := f.run(t, settings, s.dial)
+	adapter, stop := f.run(t, settings, s.dial)
 	for range 4 {
 		f.next(t)
 	}
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	if position := f.position(t); len(position.Open) != 1 || position.Open[0].UID != 3 || len(position.Failed) != 0 {
 		t.Fatalf("ledger %+v", position)
@@ -360,13 +360,13 @@ func TestRemovedMailIsNoGap_I06(t *testing.T) {
 	for number := range 3 {
 		s.deliver(message(number + 1))
 	}
-	door, stop := f.run(t, config("localhost", 1), s.dial)
+	adapter, stop := f.run(t, config("localhost", 1), s.dial)
 	for _, want := range []uint32{1, 3} {
 		if _, mail := f.next(t); mail.UID != want {
 			t.Errorf("UID %d in place of %d", mail.UID, want)
 		}
 	}
-	connected(t, door)
+	connected(t, adapter)
 	stop()
 	if position := f.position(t); position.Counts.Vanished != 1 || position.Counts.Published != 2 || position.LowWater != 3 || len(position.Open)+len(position.Failed) != 0 {
 		t.Errorf("ledger %+v", position)
@@ -381,13 +381,13 @@ func TestSinceTakesMailFromThenOn_I07(t *testing.T) {
 	}
 	settings := config("localhost", 1)
 	settings.Since = time.Date(2026, 1, 5, 9, 0, 18, 0, time.UTC)
-	door, stop := f.run(t, settings, s.dial)
+	adapter, stop := f.run(t, settings, s.dial)
 	for _, want := range []uint32{18, 19, 20} {
 		if _, mail := f.next(t); mail.UID != want {
 			t.Errorf("UID %d in place of %d", mail.UID, want)
 		}
 	}
-	connected(t, door)
+	connected(t, adapter)
 	uid := s.deliver(message(99)) // moved here later, though it is old
 	s.locked(func() { s.received[uid] = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) })
 	if _, mail := f.next(t); mail.UID != uid {
@@ -404,22 +404,22 @@ func TestAnnouncementsAreNotTrustedBlindly_I10(t *testing.T) {
 	s, f := newScript(), newFixture()
 	settings := config("localhost", 1)
 	settings.IdleReissue = 100 * time.Millisecond
-	door, _ := f.run(t, settings, s.dial)
-	connected(t, door)
+	adapter, _ := f.run(t, settings, s.dial)
+	connected(t, adapter)
 	s.deliver(message(1))
 	f.next(t)
-	eventually(t, "the server has proven itself", func() bool { return door.Status().Trust == imap.TrustPush })
+	eventually(t, "the server has proven itself", func() bool { return adapter.Status().Trust == imap.TrustPush })
 	s.locked(func() { s.silentNew = true })
 	s.deliver(message(2))
 	f.next(t)
-	eventually(t, "it has lost trust", func() bool { return door.Status().Trust == imap.TrustNone })
+	eventually(t, "it has lost trust", func() bool { return adapter.Status().Trust == imap.TrustNone })
 }
 
 func TestFlagIsACourtesy_I16(t *testing.T) {
 	t.Parallel()
 	s, f := newScript(), newFixture()
-	door, _ := f.run(t, config("localhost", 1), s.dial)
-	connected(t, door)
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
+	connected(t, adapter)
 	s.deliver(message(1))
 	f.next(t)
 	eventually(t, "the flag is set", func() bool {
@@ -478,7 +478,7 @@ func TestKnownMailIsRememberedBeyondOneEntry(t *testing.T) {
 	}
 }
 
-func TestTwoDoorsOnOneMailboxPublishTheSameIDs_I01(t *testing.T) {
+func TestTwoAdaptersOnOneMailboxPublishTheSameIDs_I01(t *testing.T) {
 	t.Parallel()
 	const mails = 50
 	s, f := newScript(), newFixture()
@@ -506,8 +506,8 @@ func TestEventThatTheLedgerRefusesStopsNobody(t *testing.T) {
 	s, f := newScript(), newFixture()
 	s.deliver(message(1))
 	f.intake.setError(fmt.Errorf("submit: %w", bus.ErrTooLarge))
-	door, _ := f.run(t, config("localhost", 1), s.dial)
-	eventually(t, "it is passed over", func() bool { return door.Status().Failed == 1 })
+	adapter, _ := f.run(t, config("localhost", 1), s.dial)
+	eventually(t, "it is passed over", func() bool { return adapter.Status().Failed == 1 })
 	f.intake.setError(nil)
 	s.deliver(message(2))
 	if _, mail := f.next(t); mail.UID != 2 {
@@ -549,6 +549,6 @@ func TestConfigIsCheckedAsAWhole(t *testing.T) {
 		t.Errorf("allowed explicitly: %v", err)
 	}
 	if _, err := imap.New(config("::1", 143), imap.Dependencies{}); err == nil {
-		t.Error("a door without a ledger")
+		t.Error("an adapter without a ledger")
 	}
 }

@@ -29,7 +29,7 @@ var (
 
 // A session is one connection at work on one mailbox. It is for one goroutine.
 type session struct {
-	door    *Door
+	adapter *Adapter
 	config  Config
 	source  connection.MailSource
 	mailbox connection.Mailbox
@@ -47,7 +47,7 @@ type session struct {
 }
 
 // openSession opens the mailbox and brings its ledger in line with it.
-func openSession(ctx context.Context, door *Door, source connection.MailSource) (*session, error) {
+func openSession(ctx context.Context, adapter *Adapter, source connection.MailSource) (*session, error) {
 	selected, err := source.Select(ctx)
 	if err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	if selected.NotSticky {
 		return nil, errNotSticky
 	}
-	ledger, found, err := mailbox.Open(ctx, door.dependencies.Store, door.config.Account, door.config.Mailbox)
+	ledger, found, err := mailbox.Open(ctx, adapter.dependencies.Store, adapter.config.Account, adapter.config.Mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
 	}
 	s := &session{
-		door: door, config: door.config, source: source, mailbox: selected, ledger: ledger,
-		flag: chooseFlag(selected.Flags, door.config.After.Processed), trust: door.Status().Trust, refusedFolders: map[string]bool{},
+		adapter: adapter, config: adapter.config, source: source, mailbox: selected, ledger: ledger,
+		flag: chooseFlag(selected.Flags, adapter.config.After.Processed), trust: adapter.Status().Trust, refusedFolders: map[string]bool{},
 	}
 	if !selected.Announces {
 		s.trust = TrustNone
@@ -74,7 +74,7 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	switch {
 	case !found:
 		err = s.openWithoutLedger(ctx)
-	case ledger.Incomplete || door.incomplete:
+	case ledger.Incomplete || adapter.incomplete:
 		err = s.complete(ctx)
 	case ledger.Cursor.UIDValidity != selected.UIDValidity:
 		err = s.resync(ctx)
@@ -82,7 +82,7 @@ func openSession(ctx context.Context, door *Door, source connection.MailSource) 
 	if err != nil {
 		return nil, err
 	}
-	door.update(func(status *Status) {
+	adapter.update(func(status *Status) {
 		status.Connected, status.Trust, status.Problem = true, s.trust, ""
 		status.Rebuilt = ledger.Cursor.Rebuilt
 	})
@@ -115,9 +115,9 @@ func (s *session) run(ctx context.Context) error {
 		if !first { // what came before the connection was not to be announced on it
 			s.updateTrust(found, s.heard != announced)
 		}
-		s.door.update(func(status *Status) { status.Trust = s.trust })
+		s.adapter.update(func(status *Status) { status.Trust = s.trust })
 		if all {
-			s.door.succeeded(s.config.Clock())
+			s.adapter.succeeded(s.config.Clock())
 		}
 		if err := s.source.Wait(ctx, s.idleLimit()); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *session) updateTrust(found int, announced bool) {
 		s.trust = TrustPush
 	case s.trust != TrustNone:
 		s.trust = TrustNone
-		s.door.log.Warn().Int("found", found).Msg("the server has not announced new mail; looking more often from now on")
+		s.adapter.log.Warn().Int("found", found).Msg("the server has not announced new mail; looking more often from now on")
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *session) ingestBacklog(ctx context.Context) (found int, all bool, err e
 
 func (s *session) reportLag(fresh int) {
 	p := &s.ledger.Cursor
-	s.door.update(func(status *Status) {
+	s.adapter.update(func(status *Status) {
 		status.Lag, status.Failed = fresh+s.behind+len(p.Open), int(p.Passed) //nolint:gosec // far below
 		status.Published, status.Recovered = p.Counts.Published, p.Counts.Recovered
 	})
@@ -232,14 +232,14 @@ func (s *session) reportLag(fresh int) {
 // disposition, or one that had vanished and is there again, is a gap; it is taken now.
 func (s *session) findGaps(ctx context.Context) error {
 	low := s.ledger.Cursor.LowWater
-	if s.door.checked >= low {
-		s.door.checked = 0
+	if s.adapter.checked >= low {
+		s.adapter.checked = 0
 	}
 	if low == 0 {
 		return nil
 	}
-	w := connection.NewWindow(uint64(s.door.checked)+1, uint64(low)+1, connection.SearchWindow)
-	w.Size = max(w.Size, s.door.checkSize)
+	w := connection.NewWindow(uint64(s.adapter.checked)+1, uint64(low)+1, connection.SearchWindow)
+	w.Size = max(w.Size, s.adapter.checkSize)
 	for checks, compared := 0, 0; checks < maxChecks && compared < connection.SearchWindow/4 && w.Left() > 0; checks++ {
 		uids, last, err := w.Search(ctx, s.source)
 		if err != nil {
@@ -249,21 +249,21 @@ func (s *session) findGaps(ctx context.Context) error {
 		if all, err := s.ingestGaps(ctx, slices.DeleteFunc(uids, s.accounted)); err != nil || !all {
 			return err
 		}
-		s.door.checked, s.door.checkSize = last, w.Size
+		s.adapter.checked, s.adapter.checkSize = last, w.Size
 	}
 	return nil
 }
 
 // ingestGaps takes messages that nothing accounts for. It returns false as ingestAll does.
 func (s *session) ingestGaps(ctx context.Context, gaps []uint32) (all bool, err error) {
-	s.door.update(func(status *Status) { status.Gaps = len(gaps) })
+	s.adapter.update(func(status *Status) { status.Gaps = len(gaps) })
 	if len(gaps) == 0 {
 		return true, nil
 	}
-	s.door.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
+	s.adapter.log.Error().Int("gaps", len(gaps)).Uint32("first", gaps[0]).Uint32("uid_validity", s.mailbox.UIDValidity).
 		Msg("the mailbox holds mail that the ledger does not account for; it is taken now")
 	if all, err = s.ingestAll(ctx, gaps); err == nil && all {
-		s.door.update(func(status *Status) { status.Gaps = 0 })
+		s.adapter.update(func(status *Status) { status.Gaps = 0 })
 	}
 	return all, err
 }

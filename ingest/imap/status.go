@@ -15,14 +15,14 @@ const (
 	TrustPush     Trust = "push"     // it announced the mail that came
 )
 
-// Status says how a door is.
+// Status says how an adapter is.
 type Status struct {
 	Account   string
 	Mailbox   string
 	Started   time.Time
 	Connected bool
 	// LastSuccess is when everything that the server had was last dealt with.
-	// It, not Connected, says that the door works.
+	// It, not Connected, says that the adapter works.
 	LastSuccess time.Time
 	// Silent: nothing has succeeded for Config.AlarmAfter.
 	Silent bool
@@ -41,7 +41,7 @@ type Status struct {
 	Canary  CanaryStatus
 }
 
-// CanaryStatus says how the door's mail to itself fares.
+// CanaryStatus says how the adapter's mail to itself fares.
 type CanaryStatus struct {
 	Sent      time.Time     // the newest; zero before the first
 	Received  time.Time     // the newest
@@ -52,25 +52,25 @@ type CanaryStatus struct {
 }
 
 // Healthy reports whether mail that comes now would be dealt with: the last
-// success is recent, nothing is unaccounted for, and no canary is overdue. A door
+// success is recent, nothing is unaccounted for, and no canary is overdue. An adapter
 // that has just begun is given the same time. Being connected is no part of it.
 func (s Status) Healthy() bool { return !s.Silent && s.Gaps == 0 && !s.Canary.Overdue }
 
-// Status returns how the door is now.
-func (d *Door) Status() Status {
+// Status returns how the adapter is now.
+func (d *Adapter) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.status
 }
 
-func (d *Door) update(change func(*Status)) {
+func (d *Adapter) update(change func(*Status)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change(&d.status)
 }
 
 // succeeded notes that everything was dealt with.
-func (d *Door) succeeded(now time.Time) {
+func (d *Adapter) succeeded(now time.Time) {
 	d.dependencies.Host.succeeded()
 	d.update(func(s *Status) {
 		if s.Silent {
@@ -85,7 +85,7 @@ func (d *Door) succeeded(now time.Time) {
 
 // watch raises the alarm when nothing succeeds, and reports the status now and
 // then and whenever its health has changed.
-func (d *Door) watch(ctx context.Context) {
+func (d *Adapter) watch(ctx context.Context) {
 	every := min(d.config.StatusEvery, max(d.config.AlarmAfter/4, time.Millisecond))
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -106,7 +106,7 @@ func (d *Door) watch(ctx context.Context) {
 }
 
 // evaluate looks at how long nothing has succeeded.
-func (d *Door) evaluate() Status {
+func (d *Adapter) evaluate() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := &d.status, d.config.Clock()
@@ -121,7 +121,7 @@ func (d *Door) evaluate() Status {
 	}
 	if s.Canary.Sent.After(s.Canary.Received) && now.Sub(s.Canary.Sent) >= d.config.CanaryWithin && !s.Canary.Overdue {
 		s.Canary.Overdue = true
-		d.log.Error().Dur("waited", now.Sub(s.Canary.Sent)).Msg("the mail that the door has sent to itself does not come in")
+		d.log.Error().Dur("waited", now.Sub(s.Canary.Sent)).Msg("the mail that the adapter has sent to itself does not come in")
 	}
 	return *s
 }

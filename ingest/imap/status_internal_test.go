@@ -15,7 +15,7 @@ import (
 	"podium/ingest/imap/connection"
 )
 
-func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
+func statusAdapter(t *testing.T, config Config, dependencies Dependencies) *Adapter {
 	t.Helper()
 	core := memory.New(1)
 	config.Account, config.Profile, config.Host, config.Username = "a", "p", "localhost", "u"
@@ -25,11 +25,11 @@ func statusDoor(t *testing.T, config Config, dependencies Dependencies) *Door {
 		<-ctx.Done() // a server that never greets
 		return nil, ctx.Err()
 	}
-	door, err := New(config, dependencies)
+	adapter, err := New(config, dependencies)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return door
+	return adapter
 }
 
 // TestSilenceRaisesTheAlarm_I13: being connected or not has no part in it.
@@ -38,26 +38,26 @@ func TestSilenceRaisesTheAlarm_I13(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		var reports []Status
-		door := statusDoor(t, Config{AlarmAfter: 10 * time.Minute, StatusEvery: time.Minute}, Dependencies{
+		adapter := statusAdapter(t, Config{AlarmAfter: 10 * time.Minute, StatusEvery: time.Minute}, Dependencies{
 			Log: zerolog.New(&log), Report: func(s Status) { reports = append(reports, s) },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- door.Run(ctx) }()
+		go func() { ended <- adapter.Run(ctx) }()
 		time.Sleep(9 * time.Minute)
-		if status := door.Status(); !status.Healthy() {
+		if status := adapter.Status(); !status.Healthy() {
 			t.Errorf("too early: %+v", status)
 		}
 		time.Sleep(2 * time.Minute)
-		if status := door.Status(); status.Healthy() || !status.Silent {
+		if status := adapter.Status(); status.Healthy() || !status.Silent {
 			t.Errorf("no alarm: %+v", status)
 		}
-		door.succeeded(time.Now())
-		if status := door.Status(); !status.Healthy() {
+		adapter.succeeded(time.Now())
+		if status := adapter.Status(); !status.Healthy() {
 			t.Errorf("after a success: %+v", status)
 		}
 		time.Sleep(11 * time.Minute)
-		if door.Status().Healthy() {
+		if adapter.Status().Healthy() {
 			t.Error("no second alarm")
 		}
 		cancel()
@@ -78,31 +78,31 @@ func TestCanaryThatDoesNotComeIn_I13(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var marks []string
-		door := statusDoor(t, Config{CanaryEvery: time.Hour, CanaryWithin: 5 * time.Minute, CanaryKey: []byte("key"), AlarmAfter: 24 * time.Hour}, Dependencies{
+		adapter := statusAdapter(t, Config{CanaryEvery: time.Hour, CanaryWithin: 5 * time.Minute, CanaryKey: []byte("key"), AlarmAfter: 24 * time.Hour}, Dependencies{
 			SendCanary: func(_ context.Context, mark string) error { marks = append(marks, mark); return nil },
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- door.Run(ctx) }()
+		go func() { ended <- adapter.Run(ctx) }()
 		time.Sleep(time.Hour)
 		if len(marks) != 0 {
 			t.Error("one was sent before first contact")
 		}
-		door.succeeded(time.Now())
+		adapter.succeeded(time.Now())
 		time.Sleep(4 * time.Minute)
-		if !door.Status().Healthy() {
+		if !adapter.Status().Healthy() {
 			t.Error("too early")
 		}
 		time.Sleep(2 * time.Minute)
-		if status := door.Status(); status.Healthy() || !status.Canary.Overdue {
+		if status := adapter.Status(); status.Healthy() || !status.Canary.Overdue {
 			t.Errorf("no alarm: %+v", status)
 		}
-		sent, ok := door.canarySent(strings.NewReader("Received: x\r\n" + CanaryHeader + ": " + marks[0] + "\r\n\r\n"))
+		sent, ok := adapter.canarySent(strings.NewReader("Received: x\r\n" + CanaryHeader + ": " + marks[0] + "\r\n\r\n"))
 		if !ok {
 			t.Fatal("its own mark is not recognized")
 		}
-		door.canaryArrived(sent)
-		if status := door.Status(); !status.Healthy() || status.Canary.RoundTrip != 6*time.Minute {
+		adapter.canaryArrived(sent)
+		if status := adapter.Status(); !status.Healthy() || status.Canary.RoundTrip != 6*time.Minute {
 			t.Errorf("after its arrival: %+v", status.Canary)
 		}
 		cancel()
@@ -114,9 +114,9 @@ func TestCanaryThatDoesNotComeIn_I13(t *testing.T) {
 
 func TestForgedCanaryIsAMail_I13(t *testing.T) {
 	t.Parallel()
-	door := statusDoor(t, Config{CanaryKey: []byte("key")}, Dependencies{})
-	other := statusDoor(t, Config{CanaryKey: []byte("other key")}, Dependencies{})
-	mark := door.canaryToken(time.Unix(1, 0))
+	adapter := statusAdapter(t, Config{CanaryKey: []byte("key")}, Dependencies{})
+	other := statusAdapter(t, Config{CanaryKey: []byte("other key")}, Dependencies{})
+	mark := adapter.canaryToken(time.Unix(1, 0))
 	for name, content := range map[string]string{
 		"of another installation": CanaryHeader + ": " + other.canaryToken(time.Unix(1, 0)) + "\r\n\r\n",
 		"changed":                 CanaryHeader + ": B" + mark[1:] + "\r\n\r\n",
@@ -125,14 +125,14 @@ func TestForgedCanaryIsAMail_I13(t *testing.T) {
 		"not base64":              CanaryHeader + ": !!!\r\n\r\n",
 		"behind a long line":      "X: " + strings.Repeat("x", 1<<20) + "\r\n" + CanaryHeader + ": " + mark + "\r\n\r\n",
 	} {
-		if _, ok := door.canarySent(strings.NewReader(content)); ok {
+		if _, ok := adapter.canarySent(strings.NewReader(content)); ok {
 			t.Errorf("%s: it is taken for a canary", name)
 		}
 	}
-	if sent, ok := door.canarySent(strings.NewReader(strings.ToLower(CanaryHeader) + ": " + mark + "\n\nx")); !ok || !sent.Equal(time.Unix(1, 0)) {
+	if sent, ok := adapter.canarySent(strings.NewReader(strings.ToLower(CanaryHeader) + ": " + mark + "\n\nx")); !ok || !sent.Equal(time.Unix(1, 0)) {
 		t.Errorf("its own: %v, %v", sent, ok)
 	}
-	if _, ok := statusDoor(t, Config{}, Dependencies{}).canarySent(strings.NewReader(CanaryHeader + ": " + mark + "\r\n\r\n")); ok {
-		t.Error("a door without a key takes one")
+	if _, ok := statusAdapter(t, Config{}, Dependencies{}).canarySent(strings.NewReader(CanaryHeader + ": " + mark + "\r\n\r\n")); ok {
+		t.Error("an adapter without a key takes one")
 	}
 }

@@ -28,11 +28,11 @@ func with(changes map[string]string) map[string]string {
 func TestLastMessageOfASearch_I05(t *testing.T) {
 	t.Parallel()
 	server, f := &hostileServer{answers: []map[string]string{sane()}}, newFixture()
-	door, stop := f.run(t, config("127.0.0.1", server.start(t)), nil)
+	adapter, stop := f.run(t, config("127.0.0.1", server.start(t)), nil)
 	f.next(t)
 	eventually(t, "it looks again", func() bool { return server.heard("UID SEARCH UID 2:*") > 2 })
-	if door.Status().Lag != 0 {
-		t.Errorf("status %+v", door.Status())
+	if adapter.Status().Lag != 0 {
+		t.Errorf("status %+v", adapter.Status())
 	}
 	stop()
 	f.none(t)
@@ -43,8 +43,8 @@ func TestUIDNotSticky_I04(t *testing.T) {
 	t.Parallel()
 	answers := with(map[string]string{"SELECT": "* 1 EXISTS\r\n* OK [UIDVALIDITY 5] v\r\n* NO [UIDNOTSTICKY] non-persistent\r\nTAG OK [READ-WRITE] done\r\n"})
 	server, f := &hostileServer{answers: []map[string]string{answers}}, newFixture()
-	door, stop := f.run(t, config("127.0.0.1", server.start(t)), nil)
-	eventually(t, "it says why", func() bool { return strings.Contains(door.Status().Problem, "UIDNOTSTICKY") })
+	adapter, stop := f.run(t, config("127.0.0.1", server.start(t)), nil)
+	eventually(t, "it says why", func() bool { return strings.Contains(adapter.Status().Problem, "UIDNOTSTICKY") })
 	stop()
 	f.none(t)
 	if server.heard("UID FETCH") != 0 {
@@ -119,8 +119,8 @@ func TestTrickle_I09(t *testing.T) {
 	settings := config("127.0.0.1", address.Port)
 	settings.AnswerDeadline, settings.CommandDeadline = 200*time.Millisecond, 500*time.Millisecond
 	began := time.Now()
-	door, stop := f.run(t, settings, nil)
-	eventually(t, "it is left", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
+	adapter, stop := f.run(t, settings, nil)
+	eventually(t, "it is left", func() bool { return strings.Contains(adapter.Status().Problem, connection.ErrSilent.Error()) })
 	if waited := time.Since(began); waited < 400*time.Millisecond {
 		t.Errorf("it was left after %v, as if it were silent", waited)
 	}
@@ -147,12 +147,12 @@ func TestHalfOpenWhileIdle_I09(t *testing.T) {
 			settings.Heartbeat, settings.AnswerDeadline = 250*time.Millisecond, 300*time.Millisecond
 			between := newProxy(t, "127.0.0.1", settings.Port)
 			settings.Port = between.port(t)
-			door, _ := f.run(t, settings, nil)
+			adapter, _ := f.run(t, settings, nil)
 			f.next(t)
-			connected(t, door)
+			connected(t, adapter)
 			between.setSilent(true)
 			began := time.Now()
-			eventually(t, "the silence is noticed", func() bool { return strings.Contains(door.Status().Problem, connection.ErrSilent.Error()) })
+			eventually(t, "the silence is noticed", func() bool { return strings.Contains(adapter.Status().Problem, connection.ErrSilent.Error()) })
 			if waited := time.Since(began); waited > 5*time.Second {
 				t.Errorf("it took %v; 0.55 s are due, and the rest is a busy machine", waited)
 			}
@@ -160,7 +160,7 @@ func TestHalfOpenWhileIdle_I09(t *testing.T) {
 	}
 }
 
-// TestOwnMove_I16: what the door says on the wire to move a mail.
+// TestOwnMove_I16: what the adapter says on the wire to move a mail.
 func TestOwnMove_I16(t *testing.T) {
 	t.Parallel()
 	in := func(capabilities string) string {
@@ -260,7 +260,7 @@ func TestTokensOnTheWire_I14(t *testing.T) {
 			}
 			discarded := make(chan string, 1)
 			settings.Discard = func(token string) { discarded <- token }
-			door, _ := f.run(t, settings, nil)
+			adapter, _ := f.run(t, settings, nil)
 			if name == "refused" {
 				if token := <-discarded; token != "t0ken" {
 					t.Errorf("%q was discarded", token)
@@ -269,7 +269,7 @@ func TestTokensOnTheWire_I14(t *testing.T) {
 			if test.problem == "" {
 				f.next(t)
 			} else {
-				eventually(t, "the refusal shows", func() bool { return strings.Contains(door.Status().Problem, test.problem) })
+				eventually(t, "the refusal shows", func() bool { return strings.Contains(adapter.Status().Problem, test.problem) })
 			}
 			if test.hears != "" && server.heard(test.hears) != 1 {
 				t.Errorf("the server has heard %q", server.commands)

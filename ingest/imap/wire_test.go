@@ -35,8 +35,8 @@ func TestMemoryMailbox(t *testing.T) {
 	f := newFixture()
 	settings := config(server.Host(), server.Port())
 	settings.PollInterval = time.Minute // so that only the announcement can bring it
-	door, stop := f.run(t, settings, nil)
-	connected(t, door)
+	adapter, stop := f.run(t, settings, nil)
+	connected(t, adapter)
 	for number := range 100 { // often enough to meet every moment of a cycle
 		if err := server.Deliver(message(number)); err != nil {
 			t.Fatal(err)
@@ -122,17 +122,17 @@ func TestProtectedConnections(t *testing.T) {
 			if _, err := user.Append("INBOX", strings.NewReader(string(message(1))), &goimap.AppendOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			door, stop := f.run(t, settings, nil)
+			adapter, stop := f.run(t, settings, nil)
 			if _, mail := f.next(t); mail.UID != 1 {
 				t.Errorf("mail %+v", mail)
 			}
-			connected(t, door)
+			connected(t, adapter)
 			stop()
 
 			settings.TLS = nil // the system does not know this certificate
-			door, _ = f.run(t, settings, nil)
-			eventually(t, "a stranger's certificate is refused", func() bool { return door.Status().Problem != "" })
-			if door.Status().Connected {
+			adapter, _ = f.run(t, settings, nil)
+			eventually(t, "a stranger's certificate is refused", func() bool { return adapter.Status().Problem != "" })
+			if adapter.Status().Connected {
 				t.Error("it connected")
 			}
 		})
@@ -288,10 +288,10 @@ func TestHostileServer(t *testing.T) {
 			server, f := &hostileServer{answers: []map[string]string{first, sane()}}, newFixture()
 			settings := config("127.0.0.1", server.start(t))
 			settings.AnswerDeadline = 300 * time.Millisecond
-			door, stop := f.run(t, settings, nil)
+			adapter, stop := f.run(t, settings, nil)
 			if name == "refused FETCH" || name == "nothing for BODY" || name == "another message" || name == "UID behind the literal" || name == "unasked literal in flags" {
 				// The server stands by it on this connection, which lives: the message is passed over.
-				eventually(t, "the message is passed over", func() bool { return door.Status().Failed == 1 })
+				eventually(t, "the message is passed over", func() bool { return adapter.Status().Failed == 1 })
 				return
 			}
 			if _, mail := f.next(t); mail.UID != 1 || mail.Subject != "Mail 1" {
@@ -303,7 +303,7 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
-func TestDoorEndsWhileTheServerHangs(t *testing.T) {
+func TestAdapterEndsWhileTheServerHangs(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"", "LOGIN", "SELECT", "SEARCH", "FETCH 1 (UID B"} {
 		answers := sane()

@@ -11,11 +11,11 @@ import (
 // alone: the oldest id of References, else In-Reply-To, else what a signed
 // address of ours stands for, else its own Message-ID, else the SHA-256 of its
 // bytes. A bounce belongs to the conversation of the mail that it reports on. No
-// mail has the key of a conversation that another door has begun.
+// mail has the key of a conversation that another adapter has begun.
 func PartitionKey(mail *schemas.EmailReceived) string {
 	key := conversation(mail)
 	if strings.Contains(key, "/") {
-		return "mail/" + key // the keys of other doors hold one too, and the sender of a mail chooses its ids
+		return "mail/" + key // the keys of other adapters hold one too, and the sender of a mail chooses its ids
 	}
 	return key
 }

@@ -1,5 +1,5 @@
 // Package page is the chat page: one HTML page for each chat channel that has one,
-// made when the door is opened, with its style and its script inside and nothing of
+// made when the adapter is opened, with its style and its script inside and nothing of
 // anybody else.
 //
 //	GET /               the page of the only channel, or the list of all
@@ -55,8 +55,8 @@ var (
 	wordsFile []byte
 )
 
-// A Door serves the pages. It is safe for use by several goroutines at once.
-type Door struct {
+// A Adapter serves the pages. It is safe for use by several goroutines at once.
+type Adapter struct {
 	words    schemas.Sentences
 	tags     []string // of the languages, the fallback first
 	matcher  language.Matcher
@@ -70,7 +70,7 @@ type Door struct {
 type place struct{ channel, language string }
 
 // New returns the pages of the channels, in all languages.
-func New(channels []string) (*Door, error) {
+func New(channels []string) (*Adapter, error) {
 	words, err := schemas.ReadSentences(wordsFile)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func New(channels []string) (*Door, error) {
 	if len(channels) == 0 {
 		return nil, errors.New("no channel has a page")
 	}
-	d := &Door{words: words, channels: slices.Sorted(slices.Values(channels)), pages: make(map[place][]byte)}
+	d := &Adapter{words: words, channels: slices.Sorted(slices.Values(channels)), pages: make(map[place][]byte)}
 	d.tags = []string{schemas.FallbackLanguage}
 	for tag := range words {
 		if tag != schemas.FallbackLanguage {
@@ -109,7 +109,7 @@ func hash(content string) string {
 }
 
 // render makes every page once.
-func (d *Door) render() error {
+func (d *Adapter) render() error {
 	page, err := template.New("page").Parse(pageFile)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (d *Door) render() error {
 	return nil
 }
 
-func (d *Door) add(at place, from *template.Template, channel, root string) error {
+func (d *Adapter) add(at place, from *template.Template, channel, root string) error {
 	messages, err := schemas.Marshal(d.words[at.language])
 	if err != nil {
 		return err
@@ -150,14 +150,14 @@ func (d *Door) add(at place, from *template.Template, channel, root string) erro
 }
 
 // Handler returns the pages.
-func (d *Door) Handler() http.Handler {
+func (d *Adapter) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { d.serve(w, r, "") })
 	mux.HandleFunc("GET /chat/{channel}", func(w http.ResponseWriter, r *http.Request) { d.serve(w, r, r.PathValue("channel")) })
 	return mux
 }
 
-func (d *Door) serve(w http.ResponseWriter, r *http.Request, channel string) {
+func (d *Adapter) serve(w http.ResponseWriter, r *http.Request, channel string) {
 	_, index := language.MatchStrings(d.matcher, r.Header.Get("Accept-Language"))
 	body, known := d.pages[place{channel, d.tags[index]}]
 	if !known {

@@ -19,14 +19,14 @@ import (
 
 func get(t *testing.T, path, language string, channels ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	door, err := page.New(channels)
+	adapter, err := page.New(channels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
 	request.Header.Set("Accept-Language", language)
 	recorder := httptest.NewRecorder()
-	door.Handler().ServeHTTP(recorder, request)
+	adapter.Handler().ServeHTTP(recorder, request)
 	return recorder
 }
 

@@ -1,9 +1,9 @@
-// Package problem is what the doors that speak HTTP say to programs: problem
+// Package problem is what the adapters that speak HTTP say to programs: problem
 // documents (RFC 9457), and the writing around them.
 //
 // # Guarantees
 //
-// Every refusal of a door is a problem document, that of a body which does not arrive
+// Every refusal of an adapter is a problem document, that of a body which does not arrive
 // included. Its type is a URN that never changes and that programs may branch on; its
 // detail says what to do next.
 //
@@ -30,14 +30,14 @@ const MediaType = "application/problem+json"
 // typePrefix begins every type; the name of the problem follows.
 const typePrefix = "urn:podium:problem:"
 
-// The waits that a door asks for when it cannot store what it was sent, or cannot
+// The waits that an adapter asks for when it cannot store what it was sent, or cannot
 // serve one more.
 const (
 	RetryFull        = 30 * time.Second
 	RetryUnavailable = 2 * time.Second
 )
 
-// A Document is a problem document (RFC 9457, section 3.1). A door that has more to
+// A Document is a problem document (RFC 9457, section 3.1). An adapter that has more to
 // tell embeds it in a struct of its own, whose other fields are the extension members
 // (section 3.2).
 type Document struct {
@@ -65,7 +65,7 @@ func (d *Document) base() *Document { return d }
 type Problem interface{ base() *Document }
 
 // Write answers with a problem, and with the headers that its status asks for: 401
-// names the scheme of credentials that every door takes (RFC 9110, section 11.6.1).
+// names the scheme of credentials that every adapter takes (RFC 9110, section 11.6.1).
 func Write(w http.ResponseWriter, told Problem) {
 	document := told.base()
 	if document.RetryAfter > 0 {

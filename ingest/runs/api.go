@@ -72,7 +72,7 @@ func refuseMethod(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(
 func (a *API) Close() { a.close.Do(func() { close(a.closing) }) }
 
 // URLs returns where the run of an event is read and where its progress is followed, the
-// key included, whichever door the event came in by.
+// key included, whichever adapter the event came in by.
 func (a *API) URLs(receipt intake.Receipt) (run, events string) { return a.urls(referenceOf(receipt)) }
 
 // AwaitPreferred waits for the outcome of an event for as long as its sender prefers, as

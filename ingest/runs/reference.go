@@ -92,7 +92,7 @@ func (a *API) access(r *http.Request, ref reference) (access, bool) {
 }
 
 // opens reports whether a conversation may be read, given the chat channel that
-// it came in by; empty is one that came in by another door.
+// it came in by; empty is one that came in by another adapter.
 func (a access) opens(session, channel string) bool {
 	return a.session == session || a.channels[channel]
 }
@@ -100,7 +100,7 @@ func (a access) opens(session, channel string) bool {
 // SourceOf is the CloudEvents source of a channel's messages.
 func SourceOf(channel string) string { return "/podium/chat/" + url.PathEscape(channel) }
 
-// channelOf returns the channel of an event of this door, or nothing.
+// channelOf returns the channel of an event of this adapter, or nothing.
 func channelOf(event *schemas.Event) string {
 	escaped, _ := strings.CutPrefix(event.Source, SourceOf(""))
 	if event.Type != schemas.TypeChatReceived || len(escaped) == len(event.Source) {

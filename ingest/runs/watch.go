@@ -15,8 +15,8 @@ import (
 var (
 	// errNoRun reports a reference that names nothing, or nothing that the reader may see.
 	errNoRun = errors.New("no such run")
-	// ErrClosing reports that the door closes.
-	ErrClosing = errors.New("the door closes")
+	// ErrClosing reports that the adapter closes.
+	ErrClosing = errors.New("the adapter closes")
 )
 
 // doubtAfter is how long nobody may have decided a message until it is looked for by its

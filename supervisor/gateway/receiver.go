@@ -25,8 +25,8 @@ import (
 const (
 	// Kind is what a supervisor calls itself in the registry of agents.
 	Kind = "supervisor"
-	// Door is the name under which requests to supervisors come in.
-	Door = "agent"
+	// Adapter is the name under which requests to supervisors come in.
+	Adapter = "agent"
 	// receiveTimeout bounds one request's way onto its shard.
 	receiveTimeout = 10 * time.Second
 	// rememberedRequests is how many of the newest requests can be cancelled by a
@@ -96,7 +96,7 @@ func (r *reception) Receive(ctx context.Context, event schemas.Event, request *a
 	defer stop()
 	event.Profile = r.Profile
 	event.PartitionKey = cmp.Or(event.EffectID, event.PartitionKey, event.ID)
-	if _, err := r.intake.Submit(ctx, Door, event); err != nil {
+	if _, err := r.intake.Submit(ctx, Adapter, event); err != nil {
 		if errors.Is(err, schemas.ErrInvalidEvent) || errors.Is(err, bus.ErrTooLarge) {
 			return &bus.MalformedError{Detail: err.Error()}
 		}

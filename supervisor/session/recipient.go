@@ -8,7 +8,7 @@ import (
 )
 
 // recipientOf returns whom an answer goes to: the writer, or where they want it if that is
-// believed; else a stranger could have answers sent to somebody who never wrote. The door
+// believed; else a stranger could have answers sent to somebody who never wrote. The adapter
 // has decided it, by lists that change.
 //
 // Mails of before do not say it. There it is believed when the mail is proved to be theirs,

@@ -485,7 +485,7 @@ func (s *script) ring(tb judge) {
 	s.expire(tb, deadline)
 }
 
-// garbage is what a machine must survive though no door lets it through.
+// garbage is what a machine must survive though no adapter lets it through.
 func (s *script) garbage(tb judge) {
 	tb.Helper()
 	s.sequence++

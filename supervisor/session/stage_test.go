@@ -211,7 +211,7 @@ func (s *stage) expire(tb judge, deadline schemas.Deadline) decided {
 	return s.step(tb, session.Input{Now: s.now, Deadline: &deadline})
 }
 
-// The events that doors, agents and people send.
+// The events that adapters, agents and people send.
 
 func (s *stage) event(tb judge, id, eventType string, body any) schemas.Event {
 	tb.Helper()

@@ -49,7 +49,7 @@ type story struct {
 //
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
-//	     [origin=proven]      as the door has found; answer-to is whom it would answer then
+//	     [origin=proven]      as the adapter has found; answer-to is whom it would answer then
 //	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail

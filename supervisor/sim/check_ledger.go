@@ -135,7 +135,7 @@ func (h *oracle) startsInOrder(session *sessionHistory) {
 	}
 }
 
-// messagesAreTaken: every message that a door was told is stored has been taken
+// messagesAreTaken: every message that an adapter was told is stored has been taken
 // by its session, or is in quarantine when nobody can use it.
 func (h *oracle) messagesAreTaken() {
 	for i := range h.world.sent {

@@ -10,7 +10,7 @@ import (
 	"podium/schemas"
 )
 
-// sent is a message that a door has published and the ledger has taken.
+// sent is a message that an adapter has published and the ledger has taken.
 type sent struct {
 	id, session string
 	shard       int
@@ -25,13 +25,13 @@ type asking struct {
 	attempt                    int
 }
 
-// The doors that messages come in by.
+// The adapters that messages come in by.
 const (
-	doorChat = iota
-	doorMail
-	doorRequest
-	doorPlan
-	doors
+	adapterChat = iota
+	adapterMail
+	adapterRequest
+	adapterPlan
+	adapters
 )
 
 // arrive publishes a new message, or one that nobody can use.
@@ -41,21 +41,21 @@ func (w *World) arrive() {
 		total += demand
 	}
 	at := w.rand.IntN(total)
-	door := 0
-	for ; at >= w.shape.demand[door]; door++ {
-		at -= w.shape.demand[door]
+	adapter := 0
+	for ; at >= w.shape.demand[adapter]; adapter++ {
+		at -= w.shape.demand[adapter]
 	}
 	event := schemas.Event{
 		Source: "/podium/sim", Time: w.now, Profile: pick(w.rand, outer, outer, inner),
 		PartitionKey: fmt.Sprintf("thread-%d", w.rand.IntN(w.shape.threads)), DataContentType: schemas.MediaTypeJSON,
 	}
-	switch door {
-	case doorChat:
+	switch adapter {
+	case adapterChat:
 		w.chat(event)
-	case doorMail:
+	case adapterMail:
 		w.mail(event)
 	default:
-		w.request(event, door == doorPlan)
+		w.request(event, adapter == adapterPlan)
 	}
 }
 
@@ -165,8 +165,8 @@ func (w *World) body(event *schemas.Event, body any) {
 	event.Data = data
 }
 
-// deliver publishes an event at a door, spoiled now and then.
-func (w *World) deliver(door string, event *schemas.Event, work *asking) {
+// deliver publishes an event at an adapter, spoiled now and then.
+func (w *World) deliver(adapter string, event *schemas.Event, work *asking) {
 	good := true
 	switch w.rand.IntN(30) {
 	case 0:
@@ -180,11 +180,11 @@ func (w *World) deliver(door string, event *schemas.Event, work *asking) {
 	}
 	id := schemas.SessionID(event.Profile, event.PartitionKey)
 	shard := schemas.ShardOf(id, w.shape.shards)
-	sequence := w.publish(bus.InSubject(door, shard), event)
+	sequence := w.publish(bus.InSubject(adapter, shard), event)
 	w.sent = append(w.sent, sent{id: event.ID, session: id, shard: shard, sequence: sequence, good: good, asking: work})
 }
 
-// repeat publishes a message again, as a door does after a lost acknowledgment.
+// repeat publishes a message again, as an adapter does after a lost acknowledgment.
 func (w *World) repeat() {
 	if len(w.sent) == 0 {
 		return

@@ -21,8 +21,8 @@ type shape struct {
 	pool     int     // the largest pool of an agent
 	skew     time.Duration
 	bulk     bulk
-	edited   bool       // somebody edits the profiles meanwhile
-	demand   [doors]int // how often each door is used
+	edited   bool          // somebody edits the profiles meanwhile
+	demand   [adapters]int // how often each adapter is used
 
 	permits  bool          // agents with effects outside ask before they act
 	wait     time.Duration // of the bus, for an agent's sign of life
@@ -86,10 +86,10 @@ func newShape(r, traits *rand.Rand) shape {
 	if s.rate > 0 {
 		s.takeover, s.trouble = 0.3, []int{0, 1, 3}[r.IntN(3)]
 	}
-	for door := range s.demand {
-		s.demand[door] = r.IntN(4)
+	for adapter := range s.demand {
+		s.demand[adapter] = r.IntN(4)
 	}
-	s.demand[doorChat]++
+	s.demand[adapterChat]++
 	s.permits, s.wait = once(traits, 3), 30*time.Second
 	if s.permits && once(traits, 3) {
 		s.wait = 6 * time.Second

@@ -174,7 +174,7 @@ func (b *bare) begin(ctx context.Context, number uint64, absent bool) (*bareRun,
 	if err != nil {
 		return nil, err
 	}
-	input, err := b.client.Publish(addressed(b.sample.input, bus.InSubject(subject.Door, 0), name, ""))
+	input, err := b.client.Publish(addressed(b.sample.input, bus.InSubject(subject.Adapter, 0), name, ""))
 	if err != nil {
 		return nil, err
 	}

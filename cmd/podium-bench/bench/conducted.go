@@ -16,7 +16,7 @@ import (
 	"podium/schemas"
 )
 
-// conducted is the real thing: a door's intake, what conducts, the agents, and
+// conducted is the real thing: an adapter's intake, what conducts, the agents, and
 // readers that see the end of each run on the ledger.
 type conducted struct {
 	numbers
@@ -99,7 +99,7 @@ func (c *inProcess) close() error {
 func (c *conducted) run(ctx context.Context, number uint64) error {
 	ended := make(chan struct{})
 	c.endings.expect(number, func() { close(ended) })
-	if _, err := c.intake.Submit(ctx, c.work.door, c.work.event(number)); err != nil {
+	if _, err := c.intake.Submit(ctx, c.work.adapter, c.work.event(number)); err != nil {
 		return err
 	}
 	select {
@@ -115,7 +115,7 @@ func (c *conducted) run(ctx context.Context, number uint64) error {
 
 // hold begins a run that stays open.
 func (c *conducted) hold(ctx context.Context, number uint64) error {
-	_, err := c.intake.Submit(ctx, c.work.door, c.work.waiting(number))
+	_, err := c.intake.Submit(ctx, c.work.adapter, c.work.waiting(number))
 	return err
 }
 

@@ -18,7 +18,7 @@ import (
 	"podium/supervisor/replay"
 )
 
-// prepareConductor returns what a service does between its doors and its agents:
+// prepareConductor returns what a service does between its adapters and its agents:
 // the owner of every shard, the agents' services and the forwarder.
 func prepareConductor(ctx context.Context, core bus.Core, work workload, log zerolog.Logger) (func(context.Context) error, error) {
 	return prepareWatched(ctx, core, work, log, func(*supervisor.Owner, int) bus.Core { return core })

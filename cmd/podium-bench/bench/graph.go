@@ -63,7 +63,7 @@ func planned(steps []step, inFlight, width int) workload {
 		agents:  map[string]agent.Handler{workAgent: agent.HandlerFunc(answerAtOnce)},
 		steps:   steps,
 		event:   planRequest(steps, nil),
-		door:    "agent",
+		adapter: "agent",
 		ends:    endsByResponse(),
 		width:   width, inFlight: inFlight,
 	}

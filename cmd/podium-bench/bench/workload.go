@@ -23,8 +23,8 @@ type workload struct {
 	event func(number uint64) schemas.Event
 	// waiting is the input of a run that stays open; nil where there are none.
 	waiting func(number uint64) schemas.Event
-	// door is what the input comes in by.
-	door string
+	// adapter is what the input comes in by.
+	adapter string
 	// ends says where it is seen that a run has ended.
 	ends ends
 	// inFlight is how many runs are under way in a round unless the caller says
@@ -70,7 +70,7 @@ func single() workload {
 		agents:  map[string]agent.Handler{workAgent: agent.HandlerFunc(answerAtOnce), session.ChatAgent: agent.HandlerFunc(deliverNowhere)},
 		steps:   []step{{task: "t1"}, {task: "reply", after: []string{"t1"}}},
 		event:   chatMessage,
-		door:    "bench",
+		adapter: "bench",
 		ends:    endsByRecord(),
 		width:   1, inFlight: 64,
 	}

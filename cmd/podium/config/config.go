@@ -17,7 +17,7 @@ import (
 // A Config is one podium.yaml.
 type Config struct {
 	Ledger   Ledger             `yaml:"ledger" doc:"Where the state is kept."`
-	HTTP     HTTP               `yaml:"http" doc:"The listener of chat doors and event sources."`
+	HTTP     HTTP               `yaml:"http" doc:"The listener of chat adapters and event sources."`
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
 	Chat     Chat               `yaml:"chat" doc:"Chat channels that post to the webhook."`
 	Agents   map[string]Agent   `yaml:"agents" doc:"Who can be given work, by name."`

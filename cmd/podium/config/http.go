@@ -15,7 +15,7 @@ import (
 	"podium/schemas"
 )
 
-// HTTP is the listener of chat doors, event sources and console.
+// HTTP is the listener of chat adapters, event sources and console.
 type HTTP struct {
 	Listen  string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
 	Proxies []string               `yaml:"proxies" min:"1" doc:"Addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, of proxies that are believed what they add to X-Forwarded-For: who sends. Default: none; whoever connects is who sends."`

@@ -295,7 +295,7 @@ func (d *demonstration) chat(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if response.StatusCode != http.StatusAccepted {
-		return "", fmt.Errorf("the chat door answered %s", response.Status)
+		return "", fmt.Errorf("the chat adapter answered %s", response.Status)
 	}
 	return receipt.Session, nil
 }

@@ -1,5 +1,5 @@
 // Package messageid makes the Message-IDs of answers and knows them again: what the
-// agent that sends mail and the door that takes it in have in common.
+// agent that sends mail and the adapter that takes it in have in common.
 //
 // An id is <effect>.<run>.<mac>@domain, or <effect>.<run>.<k>.<mac>@domain for the k-th
 // question to a person in a run. The mac is proof that the letter was sent here, by that

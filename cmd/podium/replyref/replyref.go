@@ -1,5 +1,5 @@
 // Package replyref makes and opens the capabilities by which an answer finds its
-// chat: what a door knows and the agent that delivers answers needs.
+// chat: what an adapter knows and the agent that delivers answers needs.
 package replyref
 
 import (

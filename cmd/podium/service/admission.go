@@ -6,15 +6,15 @@ import (
 	"podium/ingest/admission"
 )
 
-// admissionMetrics reads what the doors admit when it is asked.
+// admissionMetrics reads what the adapters admit when it is asked.
 type admissionMetrics struct{ entrance *admission.Control }
 
 type admissionDescriptions struct{ connections, bodies, refused *prometheus.Desc }
 
 func (*admissionMetrics) descriptions() admissionDescriptions {
 	return admissionDescriptions{
-		connections: prometheus.NewDesc("podium_http_connections", "Open connections of the HTTP doors.", nil, nil),
-		bodies:      prometheus.NewDesc("podium_http_body_bytes", "Bytes of the bodies that the HTTP doors are receiving.", nil, nil),
+		connections: prometheus.NewDesc("podium_http_connections", "Open connections of the HTTP adapters.", nil, nil),
+		bodies:      prometheus.NewDesc("podium_http_body_bytes", "Bytes of the bodies that the HTTP adapters are receiving.", nil, nil),
 		refused:     prometheus.NewDesc("podium_http_refused_total", "Connections and requests that found a limit reached.", []string{"limit"}, nil),
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"podium/schemas"
 )
 
-// openChat opens the door of the chat channels, which shares the key of reply_refs
+// openChat opens the adapter of the chat channels, which shares the key of reply_refs
 // and the way to show progress with the agent that delivers answers.
-func (s *Service) openChat() (*chat.Door, error) {
+func (s *Service) openChat() (*chat.Adapter, error) {
 	key, err := capabilityKey(installation.CredentialsDir(s.settings.Ledger.Data))
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (s *Service) openChat() (*chat.Door, error) {
 		return nil, err
 	}
 	return chat.New(chat.Config{
-		Channels: s.chatDoors(), Runs: runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL}, Sealer: sealer,
+		Channels: s.chatAdapters(), Runs: runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL}, Sealer: sealer,
 		Render: agent.Render,
 		Note:   s.note(),
 	}, s.Ledger.Core, s.log)
@@ -45,7 +45,7 @@ func (s *Service) note() func(ctx context.Context, channel, ref, text string) er
 	return nil
 }
 
-func (s *Service) chatDoors() map[string]chat.Channel {
+func (s *Service) chatAdapters() map[string]chat.Channel {
 	channels := make(map[string]chat.Channel, len(s.settings.Chat.Channels))
 	for name, channel := range s.settings.Chat.Channels {
 		made := chat.Channel{
@@ -64,8 +64,8 @@ func (s *Service) chatDoors() map[string]chat.Channel {
 	return channels
 }
 
-// chatMetrics reads the chat door when it is asked.
-type chatMetrics struct{ door *chat.Door }
+// chatMetrics reads the chat adapter when it is asked.
+type chatMetrics struct{ adapter *chat.Adapter }
 
 func (*chatMetrics) description() *prometheus.Desc {
 	return prometheus.NewDesc("podium_chat_messages_total",
@@ -78,7 +78,7 @@ func (m *chatMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.descripti
 
 // Collect implements prometheus.Collector.
 func (m *chatMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, tally := range m.door.Tallies() {
+	for _, tally := range m.adapter.Tallies() {
 		for outcome, count := range map[string]uint64{
 			"accepted": tally.Accepted, "repeated": tally.Repeated, "ignored": tally.Ignored,
 			"quarantined": tally.Quarantined, "refused": tally.Refused, "failed": tally.Failed,

@@ -218,27 +218,27 @@ func TestTeamsFromMentionToAnswer(t *testing.T) {
 // that of the process: the senders' half of the connections and the ledger are in
 // it, and for "service" the runs that the messages begin, too.
 func BenchmarkWebhook(b *testing.B) {
-	b.Run("door", func(b *testing.B) { benchmarkWebhook(b, benchDoor(b)) })
+	b.Run("adapter", func(b *testing.B) { benchmarkWebhook(b, benchAdapter(b)) })
 	b.Run("service", func(b *testing.B) {
 		benchmarkWebhook(b, startOffice(b, "https://mattermost.example.org", io.Discard).Address())
 	})
 }
 
-// benchDoor is a door on a ledger that nobody conducts.
-func benchDoor(b *testing.B) string {
+// benchAdapter is an adapter on a ledger that nobody conducts.
+func benchAdapter(b *testing.B) string {
 	b.Helper()
 	ledger, err := installation.OpenLedger(b.Context(), config.Ledger{Data: b.TempDir(), Durability: config.DurabilityInterval, Shards: 1}, nil, nil, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
-	door, err := chat.New(chat.Config{
+	adapter, err := chat.New(chat.Config{
 		Channels: map[string]chat.Channel{"web": {Profile: "desk", Secrets: []string{"whsec_" + signingKey}}},
 		Runs:     runs.Config{CapabilityKey: bytes.Repeat([]byte{7}, 32)},
 	}, ledger.Core, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := httptest.NewServer(door.Handler())
+	server := httptest.NewServer(adapter.Handler())
 	b.Cleanup(func() {
 		server.Close()
 		if err := ledger.Close(); err != nil {

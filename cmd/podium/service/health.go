@@ -64,8 +64,8 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 	for i := range report.Agents {
 		report.OK = report.OK && report.Agents[i].Healthy
 	}
-	for _, door := range s.doors {
-		status := door.Status()
+	for _, adapter := range s.adapters {
+		status := adapter.Status()
 		mailbox := healthOf(&status)
 		report.OK = report.OK && mailbox.Healthy
 		report.Mailboxes = append(report.Mailboxes, mailbox)
@@ -82,7 +82,7 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 func healthOf(status *imap.Status) mailboxHealth {
 	mailbox := mailboxHealth{
 		Account: status.Account, Mailbox: status.Mailbox,
-		// A mailbox that was never read yet is not well, however young the door is.
+		// A mailbox that was never read yet is not well, however young the adapter is.
 		Healthy:   status.Healthy() && !status.LastSuccess.IsZero(),
 		Connected: status.Connected, Silent: status.Silent, Lag: status.Lag, Gaps: status.Gaps, Failed: status.Failed,
 		Trust: status.Trust, Problem: status.Problem,
@@ -97,17 +97,17 @@ func healthOf(status *imap.Status) mailboxHealth {
 	return mailbox
 }
 
-// metrics serves what the doors and the gate count, and how the process is, in the text format of Prometheus.
-func (s *Service) metrics(chats *chat.Door, more ...prometheus.Collector) http.Handler {
+// metrics serves what the adapters and the gate count, and how the process is, in the text format of Prometheus.
+func (s *Service) metrics(chats *chat.Adapter, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{doors: func() []*imap.Door { return s.doors }}, &chatMetrics{door: chats}, gateMetrics{s.gate}, ledgerwatch.Metrics{Of: s.watcher}, answerMetrics{s.activity},
+	registry.MustRegister(&mailMetrics{adapters: func() []*imap.Adapter { return s.adapters }}, &chatMetrics{adapter: chats}, gateMetrics{s.gate}, ledgerwatch.Metrics{Of: s.watcher}, answerMetrics{s.activity},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
-// mailMetrics reads the doors when it is asked.
-type mailMetrics struct{ doors func() []*imap.Door }
+// mailMetrics reads the adapters when it is asked.
+type mailMetrics struct{ adapters func() []*imap.Adapter }
 
 type mailMetric struct {
 	name, help string
@@ -156,8 +156,8 @@ func (m *mailMetrics) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *mailMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, door := range m.doors() {
-		status := door.Status()
+	for _, adapter := range m.adapters() {
+		status := adapter.Status()
 		for _, metric := range m.all() {
 			out <- prometheus.MustNewConstMetric(metric.description(), metric.kind, metric.value(&status), status.Account, status.Mailbox)
 		}

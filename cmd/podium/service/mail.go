@@ -23,12 +23,12 @@ import (
 	"podium/schemas"
 )
 
-// mailDoor is the mail door's token in subjects.
-const mailDoor = "email"
+// mailAdapter is the mail adapter's token in subjects.
+const mailAdapter = "email"
 
-// openDoors makes one door for each mailbox of each account. Doors to one server
+// openAdapters makes one adapter for each mailbox of each account. Adapters to one server
 // share how it fares.
-func (s *Service) openDoors() error {
+func (s *Service) openAdapters() error {
 	intake := intake.NewIntake(s.Ledger.Core)
 	hosts := map[string]*imap.Host{}
 	for _, caution := range s.settings.Cautions() {
@@ -61,11 +61,11 @@ func (s *Service) openDoors() error {
 				settings.CanaryEvery, settings.CanaryWithin, settings.CanaryKey = time.Duration(canary.Every), time.Duration(canary.Within), key
 				dependencies.SendCanary = canarySender(account, source)
 			}
-			door, err := imap.New(settings, dependencies)
+			adapter, err := imap.New(settings, dependencies)
 			if err != nil {
 				return err
 			}
-			s.doors = append(s.doors, door)
+			s.adapters = append(s.adapters, adapter)
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func since(s config.Since) time.Time {
 // reportMail tells whoever listens how a mailbox is.
 func (s *Service) reportMail(status imap.Status) {
 	report := schemas.SourceStatus{
-		Door: mailDoor, Account: status.Account, Mailbox: status.Mailbox, Started: status.Started,
+		Adapter: mailAdapter, Account: status.Account, Mailbox: status.Mailbox, Started: status.Started,
 		Healthy: status.Healthy(), Connected: status.Connected, LastSuccess: status.LastSuccess, Silent: status.Silent,
 		Lag: status.Lag, Gaps: status.Gaps, Failed: status.Failed, Published: status.Published,
 		Trust: schemas.SourceTrust(status.Trust), Problem: status.Problem,
@@ -197,12 +197,12 @@ func (s *Service) reportMail(status imap.Status) {
 	body, err := schemas.Marshal(report)
 	if err == nil {
 		body, err = binding.MarshalStructured(&schemas.Event{
-			ID: uuid.NewString(), Source: "/podium/" + mailDoor, Type: schemas.TypeSourceStatus, Subject: status.Account,
+			ID: uuid.NewString(), Source: "/podium/" + mailAdapter, Type: schemas.TypeSourceStatus, Subject: status.Account,
 			Time: time.Now().UTC(), DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("source_status"), Data: body,
 		})
 	}
 	if err == nil {
-		err = s.Ledger.Core.Signal(bus.SourceSubject(mailDoor), body)
+		err = s.Ledger.Core.Signal(bus.SourceSubject(mailAdapter), body)
 	}
 	if err != nil {
 		s.log.Debug().Err(err).Msg("the status of a mailbox was not heard")

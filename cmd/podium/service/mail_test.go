@@ -106,7 +106,7 @@ func silentStatus(t *testing.T, body []byte) bool {
 	if err := schemas.Unmarshal(event.Data, &status); err != nil {
 		t.Fatal(err)
 	}
-	if status.Door != "email" || status.Account != "support" || status.Mailbox != "INBOX" || status.Healthy == status.Silent {
+	if status.Adapter != "email" || status.Account != "support" || status.Mailbox != "INBOX" || status.Healthy == status.Silent {
 		t.Errorf("status %+v", status)
 	}
 	return status.Silent

@@ -13,7 +13,7 @@ import (
 	"podium/ingest/imap/connection"
 )
 
-// source returns where the access tokens of an account come from: one for its doors
+// source returns where the access tokens of an account come from: one for its adapters
 // and its sender, and for every account with the same OAuth 2, so that they are asked
 // for once. Nil when it has a password.
 func (s *Service) source(account *config.Account) (*oauth.Source, error) {

@@ -62,7 +62,7 @@ type Service struct {
 	serving       []*inProcess             // the agents that this process serves, by name
 	sources       map[string]*oauth.Source // of access tokens, by mail account
 	letters       *messageid.Signer        // of the Message-IDs of answers
-	doors         []*imap.Door
+	adapters      []*imap.Adapter
 	http          *webServer
 
 	patience   patience
@@ -120,7 +120,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.patience.until(ctx, s.connectAgents); err != nil {
 		return nil, err
 	}
-	if err = s.openDoors(); err != nil {
+	if err = s.openAdapters(); err != nil {
 		return nil, err
 	}
 	s.http, err = s.openWeb()
@@ -141,7 +141,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 // Activity is what the service does, for whoever looks on.
 func (s *Service) Activity() *activity.Feed { return s.activity }
 
-// Address is where the chat door listens, as a URL.
+// Address is where the chat adapter listens, as a URL.
 func (s *Service) Address() string { return "http://" + s.listener.Addr().String() }
 
 func (s *Service) agentNames() []string { return slices.Sorted(maps.Keys(s.settings.Agents)) }
@@ -184,7 +184,7 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 func (s *Service) Run(ctx context.Context) error {
 	defer s.closeServices()
 	defer s.closeGate()
-	// Doors stop first, then the owners finish, then the agents drain: what was
+	// Adapters stop first, then the owners finish, then the agents drain: what was
 	// accepted is carried as far as possible before the process ends.
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAgents()
@@ -195,12 +195,12 @@ func (s *Service) Run(ctx context.Context) error {
 	for _, agent := range s.serving {
 		if s.handlers[agent.name] != nil {
 			agentsAtWork.Go(func() { s.keepServing(agents, agent) })
-		} else { // a supervisor: it takes requests over, which is a door
+		} else { // a supervisor: it takes requests over, which is an adapter
 			agentsAtWork.Go(func() { s.keepServing(running, agent) })
 		}
 	}
-	for _, door := range s.doors {
-		group.Go(func() error { return door.Run(running) })
+	for _, adapter := range s.adapters {
+		group.Go(func() error { return adapter.Run(running) })
 	}
 	group.Go(func() error { return s.http.serve(running, s.listener) })
 	group.Go(func() error { return s.forwarder().Run(running) })

@@ -17,8 +17,8 @@ import (
 	"podium/cmd/podium/service"
 )
 
-// startDoor runs a service with a chat door, and returns how to end it.
-func startDoor(t *testing.T) (running *service.Service, stop func() error) {
+// startAdapter runs a service with a chat adapter, and returns how to end it.
+func startAdapter(t *testing.T) (running *service.Service, stop func() error) {
 	t.Helper()
 	text := fmt.Sprintf(`
 ledger: {data: %q, durability: interval, shards: 1}
@@ -47,7 +47,7 @@ profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 // five seconds.
 func TestSilentConnectionDelaysNoStop(t *testing.T) {
 	t.Parallel()
-	running, stop := startDoor(t)
+	running, stop := startAdapter(t)
 	address := strings.TrimPrefix(running.Address(), "http://")
 	for range 2 { // when somebody after them is answered, both were accepted
 		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
@@ -78,7 +78,7 @@ func TestSilentConnectionDelaysNoStop(t *testing.T) {
 // A sender that is slow while the service is told to stop makes no failure of it.
 func TestSlowSenderFailsNoStop(t *testing.T) {
 	t.Parallel()
-	running, stop := startDoor(t)
+	running, stop := startAdapter(t)
 	slow, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(running.Address(), "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ const (
 	somebodyElse = "127.0.0.2"
 )
 
-// everyDoor is an installation that has each of the HTTP doors.
-const everyDoor = `
+// everyAdapter is an installation that has each of the HTTP adapters.
+const everyAdapter = `
 ledger: {data: %q, durability: interval, shards: 1}
 http:
   listen: "127.0.0.1:0"
@@ -32,9 +32,9 @@ agents: {echo: {kind: echo}}
 profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 `
 
-func startDoors(t *testing.T) (address string) {
+func startAdapters(t *testing.T) (address string) {
 	t.Helper()
-	running, _ := startOn(t, everyDoor)
+	running, _ := startOn(t, everyAdapter)
 	return strings.TrimPrefix(running.Address(), "http://")
 }
 
@@ -61,7 +61,7 @@ func answered(connection net.Conn) (status int, location, body string) {
 	return answer.StatusCode, answer.Header.Get("Location"), string(content)
 }
 
-// mustServeElsewhere has every door serve somebody at another address.
+// mustServeElsewhere has every adapter serve somebody at another address.
 func mustServeElsewhere(t *testing.T, address, while string) {
 	t.Helper()
 	for _, request := range []string{
@@ -81,7 +81,7 @@ func mustServeElsewhere(t *testing.T, address, while string) {
 	}
 }
 
-// bodyBytes is what the doors hold of bodies, as the metrics tell somebody else.
+// bodyBytes is what the adapters hold of bodies, as the metrics tell somebody else.
 func bodyBytes(t *testing.T, address string) int64 {
 	t.Helper()
 	connection := dialFrom(t, somebodyElse, address)
@@ -102,7 +102,7 @@ func bodyBytes(t *testing.T, address string) int64 {
 // half-requests, silent connections, and bodies that nobody wants or that never end.
 func TestStrangersAtOneAddressHinderNobody(t *testing.T) {
 	t.Parallel()
-	address := startDoors(t)
+	address := startAdapters(t)
 	for name, hinder := range map[string]string{
 		"half a request to a source":   "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n" + forged() + "\r\n{",
 		"half of one without a proof":  "POST /v1/events/tickets HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{",
@@ -136,7 +136,7 @@ func forged() string {
 // header, nothing is read, and the others are few at a time.
 func TestBodiesOfStrangersAreBounded(t *testing.T) {
 	t.Parallel()
-	address := startDoors(t)
+	address := startAdapters(t)
 	const atOnce = 300
 	body := strings.Repeat("x", 1<<20-1)
 	for _, test := range []struct {
@@ -180,7 +180,7 @@ func TestBodiesOfStrangersAreBounded(t *testing.T) {
 // There is never a redirect: a path that is not written as it should be leads nowhere.
 func TestNeverARedirect(t *testing.T) {
 	t.Parallel()
-	address := startDoors(t)
+	address := startAdapters(t)
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodHead, http.MethodOptions, http.MethodConnect} {
 		for _, path := range []string{
 			"//x", "/a/../b", "/v1//chat/web", "/v1/chat//web", "/./healthz", "/../healthz", "/healthz/.", "/v1/../healthz", "//", "/v1/chat/web/../web",

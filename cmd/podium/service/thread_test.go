@@ -162,8 +162,8 @@ func TestLetterOfAForgottenConversation_I22(t *testing.T) {
 	p.verified()
 }
 
-// No other door reaches a conversation by its name (I22).
-func TestOtherDoorsNameNoSession_I22(t *testing.T) {
+// No other adapter reaches a conversation by its name (I22).
+func TestOtherAdaptersNameNoSession_I22(t *testing.T) {
 	t.Parallel()
 	running, _ := startReception(t)
 	const body = `{"specversion":"1.0","id":"7","source":"https://tickets.example.com","type":"com.example.ticket.created",%s"data":{"ticket":%q,"words":"Calculate 12 + 13"}}`

@@ -14,27 +14,27 @@ import (
 	"podium/ingest/problem"
 )
 
-// webServer serves the chat door and the health page.
+// webServer serves the chat adapter and the health page.
 type webServer struct {
 	server *http.Server
-	wait   func() // until nothing of the doors works any more
+	wait   func() // until nothing of the adapters works any more
 }
 
 func (s *Service) openWeb() (*webServer, error) {
-	door, err := s.openChat()
+	adapter, err := s.openChat()
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	problem.Mount(mux, "/v1/", door.Handler())
-	counters, err := s.mountDoors(mux, door.Runs())
+	problem.Mount(mux, "/v1/", adapter.Handler())
+	counters, err := s.mountAdapters(mux, adapter.Runs())
 	if err != nil {
 		return nil, err
 	}
 	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /health", s.agentsPage)
-	mux.Handle("GET /metrics", s.metrics(door, append(counters, &admissionMetrics{entrance})...))
+	mux.Handle("GET /metrics", s.metrics(adapter, append(counters, &admissionMetrics{entrance})...))
 	silent := newSilent()
 	server := &http.Server{
 		Handler: problem.Exact(entrance.Handler(mux)), ConnContext: entrance.Connect,
@@ -46,9 +46,9 @@ func (s *Service) openWeb() (*webServer, error) {
 		WriteTimeout:   5 * time.Minute, // a batch of events on a slow ledger; whoever waits or follows has more
 		MaxHeaderBytes: 64 << 10,
 	}
-	server.RegisterOnShutdown(door.Close)
+	server.RegisterOnShutdown(adapter.Close)
 	server.RegisterOnShutdown(silent.close)
-	return &webServer{server: server, wait: func() { door.Close(); door.Wait() }}, nil
+	return &webServer{server: server, wait: func() { adapter.Close(); adapter.Wait() }}, nil
 }
 
 // serve answers until ctx ends, then ends the event streams and waits for

@@ -54,7 +54,7 @@ const (
 	GapReturned     GapKind = "returned"      // it had vanished, and the server has it again
 	GapEventMissing GapKind = "event_missing" // the mailbox ledger says that its event was stored, and it is not there
 	// The mailbox was read, since events of it are stored, and its ledger is gone. A
-	// door makes it again.
+	// adapter makes it again.
 	GapLedgerMissing GapKind = "ledger_missing"
 )
 
@@ -84,11 +84,11 @@ func (a *Report) Count(outcome Outcome) uint64 {
 }
 
 // Reconcile compares what a server has with the mailbox ledger, and that with the
-// events and the sessions' records. It writes nothing, and may run while a door
+// events and the sessions' records. It writes nothing, and may run while an adapter
 // takes mail. Without a source the server is left out. The mailbox is the one of
 // the configuration's Account and Mailbox; of the rest nothing is used.
 //
-// The parts are read against the order in which a door writes them, so that mail
+// The parts are read against the order in which an adapter writes them, so that mail
 // which comes in meanwhile is pending, and never a gap.
 func Reconcile(ctx context.Context, config connection.Config, core bus.Core, source connection.MailSource) (*Report, error) {
 	config = config.WithDefaults()
@@ -97,7 +97,7 @@ func Reconcile(ctx context.Context, config connection.Config, core bus.Core, sou
 		return nil, err
 	}
 	err := a.readLedger(ctx, config, core)
-	if err == nil && a.lost() { // a door may have made it meanwhile
+	if err == nil && a.lost() { // an adapter may have made it meanwhile
 		err = a.readLedger(ctx, config, core)
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func Reconcile(ctx context.Context, config connection.Config, core bus.Core, sou
 type auditor struct {
 	report   Report
 	ledger   *mailbox.Ledger
-	found    bool // the ledger is one that a door has written
+	found    bool // the ledger is one that an adapter has written
 	events   *eventIndex
 	server   []uint32 // UIDs that it has, ascending
 	validity uint32   // of the server; 0 when it was not asked
@@ -184,7 +184,7 @@ func (a *auditor) accountForLedger() {
 		}
 	}
 	for i := range a.events.all {
-		// A door that ended between storing the event and noting it left these:
+		// An adapter that ended between storing the event and noting it left these:
 		// it offers them again, under the same id.
 		e := &a.events.all[i]
 		if a.ledger.Dispositions.Of(e.uid) == mailbox.DispositionNone && !p.IsOpen(e.uid) {
@@ -293,9 +293,9 @@ func (a *auditor) gap(kind GapKind, first, end uint32) {
 func (k GapKind) advice() string {
 	switch k {
 	case GapUnknown, GapReturned:
-		return "A running door takes it at its next look: run the audit again. If it stays, read the log of the account."
+		return "A running adapter takes it at its next look: run the audit again. If it stays, read the log of the account."
 	case GapLedgerMissing:
-		return "A running door makes the ledger of the mailbox again from the events at its next look, and takes what has none: run the audit again. If it stays, start podium, or read the log of the account."
+		return "A running adapter makes the ledger of the mailbox again from the events at its next look, and takes what has none: run the audit again. If it stays, start podium, or read the log of the account."
 	case GapEventMissing:
 		return "The ledger has lost its event: restore the ledger. Without a copy, move the message out of the mailbox and back, so that it comes in as new mail."
 	}

@@ -43,13 +43,13 @@ func indexEvents(ctx context.Context, core bus.Core, account, name string, uidVa
 	}
 	pending := x.number("its event waits for its session")
 	for shard := range core.Shards() {
-		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.DoorName, shard)) {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.AdapterName, shard)) {
 			if err != nil {
 				return nil, fmt.Errorf("read the events of the mailbox: %w", err)
 			}
 			event, err := binding.Decode(message)
 			if err != nil {
-				continue // none of a door, and in quarantine by itself
+				continue // none of an adapter, and in quarantine by itself
 			}
 			validity, uid, ok := mailbox.ParseEventID(x.prefix, event.ID)
 			switch {
@@ -104,7 +104,7 @@ func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard in
 		if err != nil {
 			return fmt.Errorf("read the quarantine: %w", err)
 		}
-		if dead.Subject == bus.InSubject(mailbox.DoorName, shard) {
+		if dead.Subject == bus.InSubject(mailbox.AdapterName, shard) {
 			reasons[dead.Sequence] = dead.Reason
 		}
 	}

@@ -44,7 +44,7 @@ type Config struct {
 	Discard func(token string)
 	Mailbox string // default INBOX
 	// ReadOnly opens the mailbox so that nothing can be changed in it (EXAMINE).
-	// A door needs it open for writing only to flag and to move.
+	// An adapter needs it open for writing only to flag and to move.
 	ReadOnly bool
 
 	Heartbeat       time.Duration // between signs of life that are asked for while waiting; default 25 s

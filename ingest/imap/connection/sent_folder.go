@@ -22,7 +22,7 @@ const (
 )
 
 // A SentFolder is the folder of sent mail of an account. Every call is a connection
-// of its own, made and protected as the door's is, and takes 15 s at most. It is
+// of its own, made and protected as the adapter's is, and takes 15 s at most. It is
 // safe for use by several goroutines at once.
 type SentFolder struct {
 	config Config

@@ -70,7 +70,7 @@ type Counts struct {
 	Known     uint64 `json:"known"`              // passed over after UIDVALIDITY changed
 	Old       uint64 `json:"old"`                // older than Since
 	Vanished  uint64 `json:"vanished"`           // removed by someone before they could be had
-	Canary    uint64 `json:"canary,omitzero"`    // that the door has sent to itself
+	Canary    uint64 `json:"canary,omitzero"`    // that the adapter has sent to itself
 	Recovered uint64 `json:"recovered,omitzero"` // found below LowWater without a disposition, and published then
 }
 

@@ -19,7 +19,7 @@ const (
 	DispositionKnown                        // published before UIDVALIDITY changed
 	DispositionVanished                     // removed by someone before it could be had
 	DispositionFailed                       // passed over after its tries
-	DispositionCanary                       // a mail that the door has sent to itself
+	DispositionCanary                       // a mail that the adapter has sent to itself
 	DispositionEarlier                      // dealt with before dispositions were kept
 	dispositionCount
 )

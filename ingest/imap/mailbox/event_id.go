@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// DoorName is this door's token in subjects.
-const DoorName = "email"
+// AdapterName is this adapter's token in subjects.
+const AdapterName = "email"
 
 // EventID is the identity of a message (RFC 9051, section 2.3.1.1): the same
 // message always has the same one.

@@ -37,7 +37,7 @@ type Ledger struct {
 	Incomplete bool
 
 	// What stood in the store at the last commit, in bytes and spans. Only that
-	// becomes an entry of its own: two doors that race then write the same bytes.
+	// becomes an entry of its own: two adapters that race then write the same bytes.
 	storedRecent, storedLog int
 }
 

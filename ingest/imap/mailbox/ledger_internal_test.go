@@ -72,7 +72,7 @@ func TestTenMillionMessages_I13(t *testing.T) {
 			ledger.note(Span{First: uid + 8, Last: uid + 8, Disposition: DispositionVanished})
 		}
 		ledger.Cursor.LowWater = from + batch - 1
-		for range batch / 500 { // as often as a door commits, within reason
+		for range batch / 500 { // as often as an adapter commits, within reason
 			if err := ledger.Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestTenMillionMessages_I13(t *testing.T) {
 	}
 }
 
-// TestEntriesStaySmall_I13 commits as a door does: after each batch.
+// TestEntriesStaySmall_I13 commits as an adapter does: after each batch.
 func TestEntriesStaySmall_I13(t *testing.T) {
 	t.Parallel()
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
@@ -142,9 +142,9 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 	}
 }
 
-// TestRacingDoorsWriteTheSameEntries_I01: whoever loses the race has written
+// TestRacingAdaptersWriteTheSameEntries_I01: whoever loses the race has written
 // nothing that the winner does not count with.
-func TestRacingDoorsWriteTheSameEntries_I01(t *testing.T) {
+func TestRacingAdaptersWriteTheSameEntries_I01(t *testing.T) {
 	t.Parallel()
 	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
 	first := openTestLedger(t, store)

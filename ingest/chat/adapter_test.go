@@ -26,8 +26,8 @@ import (
 func TestPostBecomesOneEvent_X02(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
-	accepted, header := expect[chat.Accepted](t, door, post("web",
+	adapter := newAdapter(t, ledger)
+	accepted, header := expect[chat.Accepted](t, adapter, post("web",
 		`{"text":"2+2?","thread":"t","tenant":"w","user":{"id":"u","name":"Ann"},"language":"en"}`, "Webhook-Id", "m1"), http.StatusAccepted)
 	if header.Get("Location") != accepted.Run || accepted.ID != "chat:web:m1" || accepted.Sequence == 0 {
 		t.Errorf("accepted %+v, Location %q", accepted, header.Get("Location"))
@@ -99,7 +99,7 @@ func TestStatuses(t *testing.T) {
 			if core == nil {
 				core = memory.New(2)
 			}
-			recorder := test.call.do(t, newDoor(t, core))
+			recorder := test.call.do(t, newAdapter(t, core))
 			if recorder.Code != test.status {
 				t.Fatalf("status %d, want %d: %s", recorder.Code, test.status, recorder.Body)
 			}
@@ -129,9 +129,9 @@ func padded(size int) string {
 
 func TestUnknownChannelLooksLikeAWrongSecret(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(1))
-	wrong := post("web", "not even JSON", "Authorization", "Bearer nonsense-nonsense").do(t, door)
-	unknown := post("nowhere", "not even JSON").do(t, door)
+	adapter := newAdapter(t, memory.New(1))
+	wrong := post("web", "not even JSON", "Authorization", "Bearer nonsense-nonsense").do(t, adapter)
+	unknown := post("nowhere", "not even JSON").do(t, adapter)
 	if wrong.Code != unknown.Code || !reflect.DeepEqual(wrong.Header(), unknown.Header()) || wrong.Body.String() != unknown.Body.String() {
 		t.Errorf("a wrong secret:\n%d %v %s\nan unknown channel:\n%d %v %s",
 			wrong.Code, wrong.Header(), wrong.Body, unknown.Code, unknown.Header(), unknown.Body)
@@ -143,16 +143,16 @@ func TestUnknownChannelLooksLikeAWrongSecret(t *testing.T) {
 func TestTokenIsRecognized(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger, everyProvider)
+	adapter := newAdapter(t, ledger, everyProvider)
 	bearer := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		known := call{method: method, path: "/v1/chat/web", header: http.Header{}}
-		if answer := known.with(bearer(token)...).do(t, door); answer.Code != http.StatusNoContent || answer.Body.Len() > 0 ||
+		if answer := known.with(bearer(token)...).do(t, adapter); answer.Code != http.StatusNoContent || answer.Body.Len() > 0 ||
 			answer.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s with the token: %d %v %s", method, answer.Code, answer.Header(), answer.Body)
 		}
 	}
-	posted := post("nowhere", "").do(t, door)
+	posted := post("nowhere", "").do(t, adapter)
 	for name, refused := range map[string]call{
 		"wrong token":         get("/v1/chat/web", bearer("nonsense-nonsense")...),
 		"no token":            get("/v1/chat/web"),
@@ -163,7 +163,7 @@ func TestTokenIsRecognized(t *testing.T) {
 		"a channel of Slack":  get("/v1/chat/slack", bearer(token)...),
 		"the query":           get("/v1/chat/web?token=" + token),
 	} {
-		answer := refused.do(t, door)
+		answer := refused.do(t, adapter)
 		if answer.Code != http.StatusUnauthorized || !reflect.DeepEqual(answer.Header(), posted.Header()) || answer.Body.String() != posted.Body.String() {
 			t.Errorf("%s: %d %v %s", name, answer.Code, answer.Header(), answer.Body)
 		}
@@ -176,7 +176,7 @@ func TestTokenIsRecognized(t *testing.T) {
 func TestSignedPost(t *testing.T) {
 	t.Parallel()
 	ledger, now := memory.New(1), time.Unix(1_700_000_000, 0)
-	door := newDoor(t, ledger, func(c *chat.Config) {
+	adapter := newAdapter(t, ledger, func(c *chat.Config) {
 		c.Channels["web"] = chat.Channel{Profile: profile, Secrets: []string{secret()}}
 		c.Now = func() time.Time { return now }
 	})
@@ -192,11 +192,11 @@ func TestSignedPost(t *testing.T) {
 		return post("web", body, "Authorization", "", "Webhook-Id", "m1", "Webhook-Timestamp", timestamp,
 			"Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	}
-	accept(t, door, signed(now, body))
+	accept(t, adapter, signed(now, body))
 	for name, refused := range map[string]call{
 		"another body": signed(now, body+" "), "ten minutes old": signed(now.Add(-10*time.Minute), body), "bearer": post("web", body),
 	} {
-		if recorder := refused.do(t, door); recorder.Code != http.StatusUnauthorized {
+		if recorder := refused.do(t, adapter); recorder.Code != http.StatusUnauthorized {
 			t.Errorf("%s: status %d", name, recorder.Code)
 		}
 	}
@@ -218,10 +218,10 @@ func TestRepeatedWebhook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ledger := memory.New(2)
-			door := newDoor(t, ledger, func(c *chat.Config) { c.Receipts = test.receipts })
+			adapter := newAdapter(t, ledger, func(c *chat.Config) { c.Receipts = test.receipts })
 			var first chat.Accepted
 			for i := range 4 {
-				accepted := accept(t, door, post("web", `{"text":"hello"}`, "Webhook-Id", "m1"))
+				accepted := accept(t, adapter, post("web", `{"text":"hello"}`, "Webhook-Id", "m1"))
 				if i == 0 {
 					first = accepted
 				}
@@ -232,7 +232,7 @@ func TestRepeatedWebhook(t *testing.T) {
 					t.Errorf("repeat %d: %+v, want %+v", i, accepted, first)
 				}
 				if test.between != "" {
-					accept(t, door, post("web", `{"text":"hello"}`, "Webhook-Id", test.between))
+					accept(t, adapter, post("web", `{"text":"hello"}`, "Webhook-Id", test.between))
 				}
 			}
 			same := 0
@@ -251,7 +251,7 @@ func TestRepeatedWebhook(t *testing.T) {
 func TestNotARepeat(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	for _, c := range []call{
 		post("web", `{"text":"a","thread":"t1"}`, "Webhook-Id", "m1"),
 		post("web", `{"text":"a","thread":"t2"}`, "Webhook-Id", "m1"), // another conversation
@@ -260,7 +260,7 @@ func TestNotARepeat(t *testing.T) {
 		post("web", `{"text":"a","thread":"t1"}`), // without an id every one is new
 		post("web", `{"text":"a","thread":"t1"}`),
 	} {
-		accept(t, door, c)
+		accept(t, adapter, c)
 	}
 	if events := inputs(t, ledger); len(events) != 6 {
 		t.Errorf("%d events, want 6", len(events))
@@ -270,11 +270,11 @@ func TestNotARepeat(t *testing.T) {
 func TestRepeatAfterAFailureIsPublished(t *testing.T) {
 	t.Parallel()
 	core := &faulty{Ledger: memory.New(1), err: &bus.TemporaryError{Op: "publish", Err: errors.New("away")}}
-	door := newDoor(t, core)
+	adapter := newAdapter(t, core)
 	message := post("web", `{"text":"hello"}`, "Webhook-Id", "m1")
-	expect[chat.Problem](t, door, message, http.StatusServiceUnavailable)
+	expect[chat.Problem](t, adapter, message, http.StatusServiceUnavailable)
 	core.err = nil
-	accept(t, door, message)
+	accept(t, adapter, message)
 	if events := inputs(t, core); len(events) != 1 {
 		t.Errorf("%d events", len(events))
 	}
@@ -283,8 +283,8 @@ func TestRepeatAfterAFailureIsPublished(t *testing.T) {
 func TestSilentLedgerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		door, before := newDoor(t, silent{memory.New(1)}), time.Now()
-		expect[chat.Problem](t, door, post("web", `{"text":"hello"}`), http.StatusServiceUnavailable)
+		adapter, before := newAdapter(t, silent{memory.New(1)}), time.Now()
+		expect[chat.Problem](t, adapter, post("web", `{"text":"hello"}`), http.StatusServiceUnavailable)
 		if took := time.Since(before); took != 2*time.Second {
 			t.Errorf("it took %v", took)
 		}
@@ -294,7 +294,7 @@ func TestSilentLedgerIsGivenUp(t *testing.T) {
 func TestLargeMessageIsKept(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	accept(t, newDoor(t, ledger), post("web", padded(chat.MaxBody)))
+	accept(t, newAdapter(t, ledger), post("web", padded(chat.MaxBody)))
 	event := inputs(t, ledger)[0]
 	if event.Artifact == nil {
 		t.Fatal("it stands in the message")
@@ -309,8 +309,8 @@ func TestLargeMessageIsKept(t *testing.T) {
 
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(1), func(c *chat.Config) { c.Runs.BaseURL = "https://podium.example.org/" })
-	if accepted := accept(t, door, post("web", `{"text":"hello"}`)); !strings.HasPrefix(accepted.Run, "https://podium.example.org/v1/runs/") {
+	adapter := newAdapter(t, memory.New(1), func(c *chat.Config) { c.Runs.BaseURL = "https://podium.example.org/" })
+	if accepted := accept(t, adapter, post("web", `{"text":"hello"}`)); !strings.HasPrefix(accepted.Run, "https://podium.example.org/v1/runs/") {
 		t.Errorf("run %q", accepted.Run)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"podium/ingest/problem"
 )
 
-// doorName is the door's part of the subject, podium.in.http.<p>.
-const doorName = "http"
+// adapterName is the adapter's part of the subject, podium.in.http.<p>.
+const adapterName = "http"
 
-// A Door takes events. It is safe for use by several goroutines at once.
-type Door struct {
+// A Adapter takes events. It is safe for use by several goroutines at once.
+type Adapter struct {
 	config   Config
 	sources  map[string]*source
 	stranger *source // counts for sources that do not exist
@@ -31,15 +31,15 @@ type source struct {
 	tally     tally
 }
 
-// New returns a door onto a ledger. An error names every source that is configured
+// New returns an adapter onto a ledger. An error names every source that is configured
 // wrongly.
-func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
+func New(config Config, core bus.Core, log zerolog.Logger) (*Adapter, error) {
 	config = config.withDefaults()
 	sources, err := config.sources()
 	if err != nil {
 		return nil, err
 	}
-	return &Door{
+	return &Adapter{
 		config:   config,
 		sources:  sources,
 		stranger: &source{},
@@ -49,8 +49,8 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	}, nil
 }
 
-// Handler returns the door's pages, all below /v1/events/.
-func (d *Door) Handler() http.Handler {
+// Handler returns the adapter's pages, all below /v1/events/.
+func (d *Adapter) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/events/{source}", d.receive)
 	mux.HandleFunc("OPTIONS /v1/events/{source}", d.handshake)
@@ -60,7 +60,7 @@ func (d *Door) Handler() http.Handler {
 }
 
 // source returns who a request claims to come from.
-func (d *Door) source(r *http.Request) *source {
+func (d *Adapter) source(r *http.Request) *source {
 	if known, ok := d.sources[r.PathValue("source")]; ok {
 		return known
 	}

@@ -13,12 +13,12 @@ import (
 	"podium/schemas"
 )
 
-// doorName is the door's part of the subject, podium.in.chat.<p>.
-const doorName = "chat"
+// adapterName is the adapter's part of the subject, podium.in.chat.<p>.
+const adapterName = "chat"
 
-// A Door takes chat messages and shows what becomes of them. It is safe for use
+// A Adapter takes chat messages and shows what becomes of them. It is safe for use
 // by several goroutines at once.
-type Door struct {
+type Adapter struct {
 	config   Config
 	channels map[string]*channel
 	stranger *channel // counts for channels that do not exist
@@ -43,9 +43,9 @@ type channel struct {
 	tally    tally
 }
 
-// New returns a door onto a ledger. An error names every channel that is
+// New returns an adapter onto a ledger. An error names every channel that is
 // configured wrongly, and no secret.
-func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
+func New(config Config, core bus.Core, log zerolog.Logger) (*Adapter, error) {
 	config = config.withDefaults()
 	channels, err := config.channels()
 	if err != nil {
@@ -63,7 +63,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{
+	return &Adapter{
 		config:   config,
 		channels: channels,
 		stranger: &channel{kind: schemas.ProviderWebhook},
@@ -76,13 +76,13 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Door, error) {
 	}, nil
 }
 
-// Runs is where what became of an event is read, whichever door it came in by.
-func (d *Door) Runs() *runs.API { return d.runs }
+// Runs is where what became of an event is read, whichever adapter it came in by.
+func (d *Adapter) Runs() *runs.API { return d.runs }
 
-// Handler returns the door's pages and those of the runs, all below /v1/. How long a request may take
+// Handler returns the adapter's pages and those of the runs, all below /v1/. How long a request may take
 // to arrive is for the server to bound (ReadTimeout); waits and streams extend its
 // WriteTimeout for themselves.
-func (d *Door) Handler() http.Handler {
+func (d *Adapter) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/{channel}", d.receive)
 	mux.HandleFunc("GET /v1/chat/{channel}", d.recognize)
@@ -94,8 +94,8 @@ func (d *Door) Handler() http.Handler {
 
 // Close ends every event stream and every wait, so that a server can shut down;
 // a reader resumes at the next one. Use it with http.Server.RegisterOnShutdown.
-func (d *Door) Close() { d.runs.Close() }
+func (d *Adapter) Close() { d.runs.Close() }
 
-// Wait returns when nothing of the door works in the background any more. Call it
+// Wait returns when nothing of the adapter works in the background any more. Call it
 // after Close, once no request is served.
-func (d *Door) Wait() { d.notes.Wait() }
+func (d *Adapter) Wait() { d.notes.Wait() }

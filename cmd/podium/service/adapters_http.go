@@ -17,9 +17,9 @@ import (
 	"podium/supervisor/session"
 )
 
-// openEvents opens the door of the event sources. Their runs are read where those of
+// openEvents opens the adapter of the event sources. Their runs are read where those of
 // the chat channels are.
-func (s *Service) openEvents(runs *runs.API) (*cloudevents.Door, error) {
+func (s *Service) openEvents(runs *runs.API) (*cloudevents.Adapter, error) {
 	sources := make(map[string]cloudevents.Source, len(s.settings.HTTP.Sources))
 	for _, name := range slices.Sorted(maps.Keys(s.settings.HTTP.Sources)) {
 		source := s.settings.HTTP.Sources[name]
@@ -52,8 +52,8 @@ func eventSource(source *config.EventSource) (cloudevents.Source, error) {
 	}, nil
 }
 
-// mountDoors adds the pages that stand beside those of the chat channels.
-func (s *Service) mountDoors(mux *http.ServeMux, runs *runs.API) ([]prometheus.Collector, error) {
+// mountAdapters adds the pages that stand beside those of the chat channels.
+func (s *Service) mountAdapters(mux *http.ServeMux, runs *runs.API) ([]prometheus.Collector, error) {
 	sources, err := s.openEvents(runs)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Service) mountDoors(mux *http.ServeMux, runs *runs.API) ([]prometheus.C
 	if err := s.mountPages(mux); err != nil {
 		return nil, err
 	}
-	return []prometheus.Collector{&eventMetrics{door: sources}}, nil
+	return []prometheus.Collector{&eventMetrics{adapter: sources}}, nil
 }
 
 // mountPages serves the chat pages of the channels that have one.
@@ -85,8 +85,8 @@ func (s *Service) mountPages(mux *http.ServeMux) error {
 	return nil
 }
 
-// eventMetrics reads the door of the event sources when it is asked.
-type eventMetrics struct{ door *cloudevents.Door }
+// eventMetrics reads the adapter of the event sources when it is asked.
+type eventMetrics struct{ adapter *cloudevents.Adapter }
 
 func (*eventMetrics) description() *prometheus.Desc {
 	return prometheus.NewDesc("podium_http_events_total",
@@ -99,7 +99,7 @@ func (m *eventMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.descript
 
 // Collect implements prometheus.Collector.
 func (m *eventMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, tally := range m.door.Tallies() {
+	for _, tally := range m.adapter.Tallies() {
 		for outcome, count := range map[string]uint64{"accepted": tally.Accepted, "refused": tally.Refused, "failed": tally.Failed} {
 			out <- prometheus.MustNewConstMetric(m.description(), prometheus.CounterValue, float64(count), tally.Source, outcome)
 		}

@@ -22,8 +22,8 @@ import (
 func TestIdentity_I03(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	same := expect[cloudevents.Accepted](t, door, binary("application/json", note), 202)
+	adapter := newAdapter(t, ledger)
+	same := expect[cloudevents.Accepted](t, adapter, binary("application/json", note), 202)
 	for name, test := range map[string]struct {
 		call call
 		one  bool
@@ -34,13 +34,13 @@ func TestIdentity_I03(t *testing.T) {
 		"other id":       {binary("application/json", note, "Ce-Id", "2"), false},
 		"moved boundary": {binary("application/json", note, "Ce-Source", "/ticket", "Ce-Id", "s1"), false},
 	} {
-		if got := expect[cloudevents.Accepted](t, door, test.call, 202); (got.ID == same.ID) != test.one || (got.Session == same.Session) != test.one {
+		if got := expect[cloudevents.Accepted](t, adapter, test.call, 202); (got.ID == same.ID) != test.one || (got.Session == same.Session) != test.one {
 			t.Errorf("%s: %+v beside %+v", name, got, same)
 		}
 	}
 	elsewhere := binary("application/json", note)
 	elsewhere.path = "/v1/events/plain"
-	if got := expect[cloudevents.Accepted](t, door, elsewhere, 202); got.ID == same.ID || got.Session == same.Session {
+	if got := expect[cloudevents.Accepted](t, adapter, elsewhere, 202); got.ID == same.ID || got.Session == same.Session {
 		t.Errorf("two tenants share an event: %+v", got)
 	}
 	first := inputs(t, ledger)[0]
@@ -52,11 +52,11 @@ func TestIdentity_I03(t *testing.T) {
 // A conversation is what the partition key names, inside the source.
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	door := newDoor(t, memory.New(4))
+	adapter := newAdapter(t, memory.New(4))
 	session := func(path, id string, header ...string) string {
 		made := binary("application/json", note, append([]string{"Ce-Id", id}, header...)...)
 		made.path = "/v1/events/" + path
-		return expect[cloudevents.Accepted](t, door, made, 202).Session
+		return expect[cloudevents.Accepted](t, adapter, made, 202).Session
 	}
 	alone, other := session("tickets", "1"), session("tickets", "2")
 	keyed, again := session("tickets", "3", "Ce-Partitionkey", "k"), session("tickets", "4", "Ce-Partitionkey", "k")
@@ -67,9 +67,9 @@ func TestConversation(t *testing.T) {
 		t.Error("conversations are not told apart by their partition key and their source")
 	}
 	made := structured(event(`"partitionkey":"k"`, `"data":{"title":"x","ticket":{"id":7}}`)).as("com.example.ticket.created")
-	first := expect[cloudevents.Accepted](t, door, made, 202).Session
+	first := expect[cloudevents.Accepted](t, adapter, made, 202).Session
 	made = structured(`{"specversion":"1.0","id":"9","source":"/","type":"com.example.ticket.created","data":{"title":"y","ticket":{"id":"7"}}}`)
-	if second := expect[cloudevents.Accepted](t, door, made, 202).Session; first != second || first == keyed {
+	if second := expect[cloudevents.Accepted](t, adapter, made, 202).Session; first != second || first == keyed {
 		t.Error("the configured pointer does not name the conversation")
 	}
 }
@@ -78,7 +78,7 @@ func TestEventAttributes(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	expect[cloudevents.Accepted](t, newDoor(t, ledger), binary("application/json", note,
+	expect[cloudevents.Accepted](t, newAdapter(t, ledger), binary("application/json", note,
 		"Ce-Time", "2026-01-31T12:00:00+01:00", "Ce-Traceparent", trace, "Ce-Replyto", "podium.control.0", "Ce-Profile", "other"), 202)
 	got := inputs(t, ledger)[0]
 	want := schemas.Event{
@@ -117,7 +117,7 @@ func TestWhoMaySend(t *testing.T) {
 			ledger := memory.New(1)
 			made := binary("application/json", note)
 			test.change(&made)
-			recorder := made.do(t.Context(), newDoor(t, ledger))
+			recorder := made.do(t.Context(), newAdapter(t, ledger))
 			if recorder.Code != test.status {
 				t.Fatalf("status %d, want %d: %s", recorder.Code, test.status, recorder.Body)
 			}
@@ -144,13 +144,13 @@ func signed(c *call) {
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	good, other := event(`"data":`+note), strings.Replace(event(`"data":`+note), `"id":"1"`, `"id":"2"`, 1)
-	if taken := expect[cloudevents.Batch](t, door, batch("["+good+","+other+"]"), 202); len(taken.Accepted) != 2 || taken.Accepted[1].Event != 1 ||
+	if taken := expect[cloudevents.Batch](t, adapter, batch("["+good+","+other+"]"), 202); len(taken.Accepted) != 2 || taken.Accepted[1].Event != 1 ||
 		taken.Accepted[0].Session == taken.Accepted[1].Session {
 		t.Errorf("taken %+v", taken)
 	}
-	mixed := expect[cloudevents.Problem](t, door, batch("["+good+`,{"id":"3"},`+other+",7]"), 400)
+	mixed := expect[cloudevents.Problem](t, adapter, batch("["+good+`,{"id":"3"},`+other+",7]"), 400)
 	if len(mixed.Accepted) != 2 || len(mixed.Errors) != 2 || mixed.Accepted[1].Event != 2 || mixed.Errors[0].Event != 1 ||
 		mixed.Errors[0].Attribute != "specversion" || mixed.Errors[1].Event != 3 {
 		t.Errorf("problem %+v", mixed)
@@ -162,7 +162,7 @@ func TestBatch(t *testing.T) {
 	if len(ids) != 2 {
 		t.Errorf("%d events", len(ids))
 	}
-	if empty := expect[cloudevents.Batch](t, door, batch("[]"), 202); len(empty.Accepted) != 0 {
+	if empty := expect[cloudevents.Batch](t, adapter, batch("[]"), 202); len(empty.Accepted) != 0 {
 		t.Errorf("an empty batch gives %+v", empty)
 	}
 }
@@ -171,11 +171,11 @@ func TestBatch(t *testing.T) {
 func TestRetryStorm(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(2)
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	var storm sync.WaitGroup
 	for range 16 {
 		storm.Go(func() {
-			if recorder := binary("application/json", note).do(t.Context(), door); recorder.Code != 202 || recorder.Header().Get("Location") == "" {
+			if recorder := binary("application/json", note).do(t.Context(), adapter); recorder.Code != 202 || recorder.Header().Get("Location") == "" {
 				t.Errorf("status %d", recorder.Code)
 			}
 		})
@@ -207,7 +207,7 @@ func TestLedgerInTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recorder := binary("application/json", note).do(t.Context(), newDoor(t, test.core))
+			recorder := binary("application/json", note).do(t.Context(), newAdapter(t, test.core))
 			if recorder.Code != test.status || recorder.Header().Get("Retry-After") != test.after {
 				t.Errorf("status %d, Retry-After %q: %s", recorder.Code, recorder.Header().Get("Retry-After"), recorder.Body)
 			}
@@ -220,16 +220,16 @@ func TestLedgerInTrouble(t *testing.T) {
 func TestLedgerDownInABatchLosesNothing(t *testing.T) {
 	t.Parallel()
 	ledger := &faulty{Ledger: memory.New(1), good: 1, err: bus.ErrClosed}
-	door := newDoor(t, ledger)
+	adapter := newAdapter(t, ledger)
 	list := batch("[" + event(`"data":`+note) + "," + strings.Replace(event(`"data":`+note), `"id":"1"`, `"id":"2"`, 1) + "]")
-	expect[cloudevents.Problem](t, door, list, 503)
+	expect[cloudevents.Problem](t, adapter, list, 503)
 	ledger.err = nil
-	taken := expect[cloudevents.Batch](t, door, list, 202)
+	taken := expect[cloudevents.Batch](t, adapter, list, 202)
 	events := inputs(t, ledger)
 	if len(taken.Accepted) != 2 || len(events) != 3 || events[0].ID != events[1].ID || events[2].ID != taken.Accepted[1].ID {
 		t.Errorf("taken %+v, events %d", taken, len(events))
 	}
-	if tally := door.Tallies()[1]; tally.Source != "tickets" || tally.Accepted != 3 || tally.Failed != 1 {
+	if tally := adapter.Tallies()[1]; tally.Source != "tickets" || tally.Accepted != 3 || tally.Failed != 1 {
 		t.Errorf("tally %+v", tally)
 	}
 }
@@ -241,10 +241,10 @@ func TestHandshake(t *testing.T) {
 		source.PerMinute = 120
 		c.Sources["tickets"] = source
 	}
-	free := newDoor(t, memory.New(1))
-	bound := newDoor(t, memory.New(1), limited)
+	free := newAdapter(t, memory.New(1))
+	bound := newAdapter(t, memory.New(1), limited)
 	for name, test := range map[string]struct {
-		door         *cloudevents.Door
+		adapter      *cloudevents.Adapter
 		source       string
 		origin, rate string
 		status       int
@@ -271,7 +271,7 @@ func TestHandshake(t *testing.T) {
 			if test.rate != "" {
 				header.Set("Webhook-Request-Rate", test.rate)
 			}
-			got := call{method: http.MethodOptions, path: "/v1/events/" + test.source, header: header}.do(t.Context(), test.door)
+			got := call{method: http.MethodOptions, path: "/v1/events/" + test.source, header: header}.do(t.Context(), test.adapter)
 			if got.Code != test.status || got.Header().Get("Webhook-Allowed-Rate") != test.allowed || got.Header().Get("Allow") != "POST" {
 				t.Errorf("status %d, %v", got.Code, got.Header())
 			}
@@ -288,24 +288,24 @@ func TestSlowRate(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 2, 5, 6} {
 		now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-		door := newDoor(t, memory.New(1), func(c *cloudevents.Config) {
+		adapter := newAdapter(t, memory.New(1), func(c *cloudevents.Config) {
 			source := c.Sources["tickets"]
 			source.PerMinute = perMinute
 			c.Sources["tickets"], c.Now = source, func() time.Time { return now }
 		})
 		interval := time.Minute / time.Duration(perMinute)
 		for n := range 3 {
-			if got := binary("application/json", note).do(t.Context(), door); got.Code != 202 {
+			if got := binary("application/json", note).do(t.Context(), adapter); got.Code != 202 {
 				t.Errorf("%d a minute: request %d: status %d, Retry-After %s", perMinute, n+1, got.Code, got.Header().Get("Retry-After"))
 			}
-			if got := binary("application/json", note).do(t.Context(), door); got.Code != 429 || got.Header().Get("Retry-After") != strconv.Itoa(int(interval.Seconds())) {
+			if got := binary("application/json", note).do(t.Context(), adapter); got.Code != 429 || got.Header().Get("Retry-After") != strconv.Itoa(int(interval.Seconds())) {
 				t.Errorf("%d a minute: one more right after request %d: status %d, Retry-After %q", perMinute, n+1, got.Code, got.Header().Get("Retry-After"))
 			}
 			now = now.Add(interval)
 		}
 		now = now.Add(time.Hour) // no more is kept than one
 		for n, want := range []int{202, 429} {
-			if got := binary("application/json", note).do(t.Context(), door); got.Code != want {
+			if got := binary("application/json", note).do(t.Context(), adapter); got.Code != want {
 				t.Errorf("%d a minute, after an hour: request %d: status %d", perMinute, n+1, got.Code)
 			}
 		}
@@ -316,13 +316,13 @@ func TestSlowRate(t *testing.T) {
 func TestRate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	door := newDoor(t, memory.New(1), func(c *cloudevents.Config) {
+	adapter := newAdapter(t, memory.New(1), func(c *cloudevents.Config) {
 		source := c.Sources["tickets"]
 		source.PerMinute = 60
 		c.Sources["tickets"], c.Now = source, func() time.Time { return now }
 	})
 	send := func(change ...string) (int, string) {
-		recorder := binary("application/json", note, change...).do(t.Context(), door)
+		recorder := binary("application/json", note, change...).do(t.Context(), adapter)
 		return recorder.Code, recorder.Header().Get("Retry-After")
 	}
 	for range 100 {
@@ -352,16 +352,16 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		held := &silent{Ledger: memory.New(1)}
-		door := newDoor(t, held, func(c *cloudevents.Config) { c.Requests = 1 })
+		adapter := newAdapter(t, held, func(c *cloudevents.Config) { c.Requests = 1 })
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
-			if recorder := binary("application/json", note).do(t.Context(), door); recorder.Code != 503 {
+			if recorder := binary("application/json", note).do(t.Context(), adapter); recorder.Code != 503 {
 				t.Errorf("a ledger that says nothing: status %d", recorder.Code)
 			}
 		})
 		synctest.Wait()
 		began := time.Now()
-		if recorder := binary("application/json", note).do(t.Context(), door); recorder.Code != 429 || recorder.Header().Get("Retry-After") != "2" {
+		if recorder := binary("application/json", note).do(t.Context(), adapter); recorder.Code != 429 || recorder.Header().Get("Retry-After") != "2" {
 			t.Errorf("status %d", recorder.Code)
 		}
 		waiting.Wait()
@@ -391,15 +391,15 @@ func TestPlan_M02(t *testing.T) {
 		return binary("application/json", body, append([]string{"Ce-Type", schemas.TypeExecutionRequest, "Ce-Id", id}, header...)...)
 	}
 	ledger := memory.New(1)
-	door := newDoor(t, ledger)
-	accepted := expect[cloudevents.Accepted](t, door, plan(request, "Ce-Replyto", "podium.control.0", "Ce-Correlationid", "c",
+	adapter := newAdapter(t, ledger)
+	accepted := expect[cloudevents.Accepted](t, adapter, plan(request, "Ce-Replyto", "podium.control.0", "Ce-Correlationid", "c",
 		"Ce-Expires", "2030-01-01T00:00:00Z", "Ce-Attempt", "2", "Ce-Effectid", "e"), 202)
 	got := inputs(t, ledger)[0]
 	if accepted.ID != id || got.ID != id || got.Type != schemas.TypeExecutionRequest || got.Profile != profile || string(got.Data) != request ||
 		got.ReplyTo != "" || got.CorrelationID != "c" || got.Attempt != 2 || got.EffectID != "e" || got.Expires.Year() != 2030 {
 		t.Errorf("event %+v", got)
 	}
-	if again := expect[cloudevents.Accepted](t, door, plan(request, "Ce-Effectid", "e"), 202); again.Session != accepted.Session {
+	if again := expect[cloudevents.Accepted](t, adapter, plan(request, "Ce-Effectid", "e"), 202); again.Session != accepted.Session {
 		t.Error("a second attempt of one effect has a session of its own")
 	}
 	for name, test := range map[string]struct {
@@ -415,7 +415,7 @@ func TestPlan_M02(t *testing.T) {
 		"expires":        {plan(request, "Ce-Expires", "soon"), "expires", ""},
 		"source without": {at(plan(request), "plain"), "type", ""},
 	} {
-		problem := expect[cloudevents.Problem](t, door, test.call, 400)
+		problem := expect[cloudevents.Problem](t, adapter, test.call, 400)
 		if len(problem.Errors) != 1 || problem.Errors[0].Attribute != test.attribute || problem.Errors[0].Pointer != test.pointer {
 			t.Errorf("%s: %+v", name, problem.Errors)
 		}
@@ -430,14 +430,16 @@ func at(c call, source string) call {
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*cloudevents.Config){
-		"no profile":       func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{} },
-		"who sends":        func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{Profile: "p"} },
-		"no type of event": func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: doorman{}} },
+		"no profile": func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{} },
+		"who sends":  func(c *cloudevents.Config) { c.Sources["x"] = cloudevents.Source{Profile: "p"} },
+		"no type of event": func(c *cloudevents.Config) {
+			c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: authenticator{}}
+		},
 		"the name": func(c *cloudevents.Config) {
-			c.Sources["a b"] = cloudevents.Source{Profile: "p", Verifier: doorman{}, Types: map[string]cloudevents.Type{"t": {}}}
+			c.Sources["a b"] = cloudevents.Source{Profile: "p", Verifier: authenticator{}, Types: map[string]cloudevents.Type{"t": {}}}
 		},
 		"not a JSON Pointer": func(c *cloudevents.Config) {
-			c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: doorman{}, Types: map[string]cloudevents.Type{"t": {Text: []string{"x"}}}}
+			c.Sources["x"] = cloudevents.Source{Profile: "p", Verifier: authenticator{}, Types: map[string]cloudevents.Type{"t": {Text: []string{"x"}}}}
 		},
 		"URLs of runs": func(c *cloudevents.Config) { c.RunURLs = nil },
 	} {

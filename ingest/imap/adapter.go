@@ -29,10 +29,10 @@ const renewPause = time.Second
 type Submitter interface {
 	// SubmitAll returns when it is known of each event whether it is stored. Those of
 	// one conversation are stored in their order, or not beyond one that failed.
-	SubmitAll(ctx context.Context, door string, events []schemas.Event) []intake.Outcome
+	SubmitAll(ctx context.Context, adapter string, events []schemas.Event) []intake.Outcome
 }
 
-// Dependencies are what a door works with.
+// Dependencies are what an adapter works with.
 type Dependencies struct {
 	Intake Submitter
 	Core   bus.Core  // where events and artifacts stand
@@ -40,15 +40,15 @@ type Dependencies struct {
 	Log    zerolog.Logger
 	// Dial opens a connection; nil is the one over TCP that Config describes.
 	Dial func(ctx context.Context) (connection.MailSource, error)
-	Host *Host // shared by all doors to the same server; nil is one of its own
+	Host *Host // shared by all adapters to the same server; nil is one of its own
 	// Report is told the status now and then, and whenever health changes; nil is nobody.
 	Report func(Status)
 	// SendCanary sends a mail to the mailbox, with the mark as its CanaryHeader.
 	SendCanary func(ctx context.Context, mark string) error
 }
 
-// A Door watches one mailbox.
-type Door struct {
+// A Adapter watches one mailbox.
+type Adapter struct {
 	config       Config
 	dependencies Dependencies
 	log          zerolog.Logger
@@ -73,8 +73,8 @@ type Door struct {
 	status Status
 }
 
-// New returns a door that does nothing before Run.
-func New(config Config, dependencies Dependencies) (*Door, error) {
+// New returns an adapter that does nothing before Run.
+func New(config Config, dependencies Dependencies) (*Adapter, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -93,9 +93,9 @@ func New(config Config, dependencies Dependencies) (*Door, error) {
 	if dependencies.Report == nil {
 		dependencies.Report = func(Status) {}
 	}
-	return &Door{
+	return &Adapter{
 		config: config, dependencies: dependencies, read: make(chan struct{}),
-		log:    dependencies.Log.With().Str("door", mailbox.DoorName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
+		log:    dependencies.Log.With().Str("adapter", mailbox.AdapterName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
 		status: Status{Account: config.Account, Mailbox: config.Mailbox, Trust: TrustUnproven},
 	}, nil
 }
@@ -111,7 +111,7 @@ func mailboxTag(mailbox string) string {
 
 // Run takes mail until the context ends, connecting anew whenever it must. It
 // returns nil.
-func (d *Door) Run(ctx context.Context) error {
+func (d *Adapter) Run(ctx context.Context) error {
 	d.update(func(s *Status) { s.Started = d.config.Clock() })
 	var aside sync.WaitGroup
 	defer aside.Wait()
@@ -119,7 +119,7 @@ func (d *Door) Run(ctx context.Context) error {
 	if d.dependencies.SendCanary != nil && d.config.CanaryEvery > 0 {
 		aside.Go(func() { d.sendCanaries(ctx) })
 	}
-	own := NewHost() // what is nobody's fault but this door's
+	own := NewHost() // what is nobody's fault but this adapter's
 	var renewed time.Time
 	for d.dependencies.Host.enter(ctx, d.config.Username, d.config.Clock) {
 		opened := d.config.Clock()
@@ -156,7 +156,7 @@ func (d *Door) Run(ctx context.Context) error {
 	return nil
 }
 
-// ours tells a failure that concerns this door from one of the server.
+// ours tells a failure that concerns this adapter from one of the server.
 func ours(err error) bool {
 	for _, kind := range [...]error{errLedger, errSpool, errUIDValidity, errNotSticky} {
 		if errors.Is(err, kind) {
@@ -168,7 +168,7 @@ func ours(err error) bool {
 
 // connection is the life of one connection. It leaves the host that the caller
 // has entered.
-func (d *Door) connection(ctx context.Context) (err error) {
+func (d *Adapter) connection(ctx context.Context) (err error) {
 	source, err := d.dependencies.Dial(ctx)
 	d.dependencies.Host.leave()
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *Door) connection(ctx context.Context) (err error) {
 	return s.run(ctx)
 }
 
-// Connect opens a connection as a door with this configuration does. Close it.
+// Connect opens a connection as an adapter with this configuration does. Close it.
 func Connect(ctx context.Context, config Config) (connection.MailSource, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -217,7 +217,7 @@ func problem(err error) string {
 	case errors.As(err, &answer):
 		return answer.Error()
 	case errors.Is(err, bus.ErrConflict):
-		return "another door reads the same mailbox"
+		return "another adapter reads the same mailbox"
 	case errors.Is(err, bus.ErrFull):
 		return bus.ErrFull.Error()
 	case errors.Is(err, errLedger):
