@@ -134,7 +134,7 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 	if !strings.Contains(events, "run_settled") || !strings.Contains(events, "event: end") {
 		t.Errorf("events %s", events)
 	}
-	if strings.Contains(recorder.Body.String()+events, "db7") {
+	if strings.Contains(recorder.Body.String()+events, "is away") {
 		t.Errorf("what is for the log is shown: %s %s", recorder.Body, events)
 	}
 }
