@@ -106,7 +106,8 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 		}
 	}
 	for _, personal := range []string{"ada", "Ada", "example.org", "praxis.example", "ump", "hursday", "postmaster"} {
-		if told := i.process.stdout.String() + i.process.stderr.String(); strings.Contains(told, personal) {
+		// "ada" is in "adapter", which is no person.
+		if told := strings.ReplaceAll(i.process.stdout.String()+i.process.stderr.String(), "adapter", ""); strings.Contains(told, personal) {
 			t.Errorf("%q is in what the service says:\n%s", personal, told)
 		}
 	}
