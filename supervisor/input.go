@@ -138,10 +138,9 @@ func (in *input) namesPlanOnly() bool {
 }
 
 // overtaken reports whether a session that an input was given to, by the request that it
-// names alone, has taken inputs behind it and waits for it no longer. Then the session
-// was not as the ledger had it, and it may be that nobody has dealt with the input: a
-// former owner that knew of the end of the run took it for nobody's, let what came
-// behind it pass and has died before it put it into quarantine.
+// names alone, has taken inputs behind it and waits for it no longer. Then nobody may have
+// dealt with the input: a former owner knew that the run had ended, took the input for an
+// orphan, let later inputs pass, and died before the input was in quarantine.
 func (o *Owner) overtaken(live *liveSession, in *input) bool {
 	if in.lookedUp || in.message.Sequence > live.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
 		return false

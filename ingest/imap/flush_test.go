@@ -52,13 +52,13 @@ type marked struct {
 	steps *steps
 }
 
-// Flag implements imap.MailSource.
+// Flag implements connection.MailSource.
 func (m marked) Flag(ctx context.Context, uids []uint32, flag string) error {
 	m.steps.did("mark")
 	return m.MailSource.Flag(ctx, uids, flag)
 }
 
-// Move implements imap.MailSource.
+// Move implements connection.MailSource.
 func (m marked) Move(ctx context.Context, uids []uint32, folder string) error {
 	m.steps.did("mark")
 	return m.MailSource.Move(ctx, uids, folder)

@@ -75,7 +75,7 @@ func TestLooseUIDsAreRefused_I04(t *testing.T) {
 // twice lists every message two times.
 type twice struct{ connection.MailSource }
 
-// Search implements imap.MailSource.
+// Search implements connection.MailSource.
 func (l twice) Search(ctx context.Context, from, last uint32) ([]uint32, error) {
 	uids, err := l.MailSource.Search(ctx, from, last)
 	return append(uids, uids...), err

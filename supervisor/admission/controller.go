@@ -50,7 +50,7 @@ type Controller struct {
 	Config
 	epoch uint64
 	now   time.Time // of the turn
-	quiet time.Time // from when on the shard has been read, if nothing new comes
+	quiet time.Time // when the shard counts as read after a takeover, if nothing new comes
 
 	pools        map[string]*pool // by agent
 	arrivals     uint64           // dispatches so far
@@ -83,8 +83,8 @@ func (a *Controller) Open(ctx context.Context, epoch uint64, now time.Time) erro
 	return a.openBreakers(ctx)
 }
 
-// Advance begins a turn. The shard has been read from the moment quiet on, if nothing new
-// comes.
+// Advance begins a turn. After a takeover the shard counts as read at the moment quiet, if
+// nothing new comes.
 func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet }
 
 // Admit lets those who wait go on, as far as their agents have room and are not barred and

@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A decision is what one decision of a session knows of the agents.
+// A decision answers what the machine asks about the agents while it decides one input.
 type decision struct {
 	controller *Controller
 	s          *Session

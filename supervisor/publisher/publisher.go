@@ -87,6 +87,8 @@ func (p *Publisher) publishAgain(ctx context.Context, subject string, event *sch
 		case errors.Is(err, bus.ErrTooLarge):
 			// No other try can succeed. If it is a request, its queue deadline fails the attempt.
 			p.Log.Error().Str("kind", event.Type).Int("shard", p.Shard).Msg("a message is too large for the ledger and is given up")
+		case errors.Is(err, schemas.ErrInvalidEvent):
+			p.Log.Error().Err(err).Str("kind", event.Type).Int("shard", p.Shard).Msg("a message cannot be written and is given up")
 		case err != nil:
 			NotFirst(event) // the first copy may have arrived, and another one has to ask
 			p.Complain(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", p.Shard).Msg("the ledger does not take a message; trying again")

@@ -184,6 +184,19 @@ func TestTooLargeIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestUnwritableIsGivenUp: no other try writes what is no event.
+func TestUnwritableIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := newPress(t)
+	event, done := p.request(), 0
+	event.ID = ""
+	p.PublishUntilStored(t.Context(), bus.RequestSubject("worker"), event, func(time.Time) { done++ })
+	p.until(p.now.Add(time.Hour))
+	if done != 1 || len(p.there(bus.WorkStream)) > 0 || !strings.Contains(p.log.String(), "cannot be written") {
+		t.Errorf("done %d times, the log says %s", done, p.log.String())
+	}
+}
+
 // TestLargeBodies: what is larger than a message may be stands in the object store, with
 // the grant that whoever reads it needs. The caller's event stays whole.
 func TestLargeBodies(t *testing.T) {

@@ -20,6 +20,7 @@ const (
 	ResultsKept         = "the answer holds the results of all tasks that were completed"
 	ReuseProven         = "a result that stands in was given by the same agent, not too long ago"
 	CancelledForAReason = "a run ends early only when somebody or its time says so"
+	AskedAsDeclared     = "an agent is asked how well it could do a task when it declares that it answers that, and else it is not"
 	SentAgainByRequest  = "an answer that was not delivered is sent again when somebody asks for it, and one that may have been when they say so"
 )
 
@@ -414,6 +415,36 @@ func (r *run) cancelled() bool {
 			if received[i].Run == r.number && received[i].Disposition == schemas.DispositionControl {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// askedAsDeclared: whoever is asked for an assessment declares it, and a score
+// is decided only when all who do have been asked.
+func (h *oracle) askedAsDeclared(m *moment) {
+	switch f := m.fact; {
+	case f.TaskDispatched != nil && f.TaskDispatched.Kind == schemas.KindAssess:
+		for i := range m.run.profile.Agents {
+			if use := &m.run.profile.Agents[i]; use.Name == f.TaskDispatched.Agent && !use.Declares(schemas.KindAssess) {
+				h.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)
+			}
+		}
+	case f.TaskRouted != nil && scored(&f.TaskRouted.Decision):
+		for i := range m.run.profile.Agents {
+			use := &m.run.profile.Agents[i]
+			if asked := m.run.task("assess:"+f.TaskRouted.Task+":"+use.Name) != nil; asked != use.Declares(schemas.KindAssess) {
+				h.world.violate(AskedAsDeclared, "%s: agent %s is scored, asked: %t", m.id, use.Name, asked)
+			}
+		}
+	}
+}
+
+// scored reports whether a router of kind score had a say.
+func scored(decision *schemas.RouteDecision) bool {
+	for i := range decision.Candidates {
+		if decision.Candidates[i].Router == string(schemas.RouterScore) {
+			return true
 		}
 	}
 	return false

@@ -11,6 +11,7 @@ const (
 	LeaveHolds        = "an agent is told that it may act only while it may"
 	ActsArePermitted  = "an agent acts by a leave that is on record, once"
 	QuestionsAnswered = "a question for leave is answered"
+	LeaveIsForWork    = "leave to act is given for work, and for no question"
 	EffectsHappenOnce = "where the profile has a person judge what nobody knows, no effect happens twice"
 )
 
@@ -181,5 +182,15 @@ func (h *oracle) effectsHappenOnce() {
 				h.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
 			}
 		}
+	}
+}
+
+// leaveIsForWork: no question has leave to act, neither with its request nor later.
+func (h *oracle) leaveIsForWork(m *moment) {
+	f := m.fact
+	brings := f.TaskDispatched != nil && f.TaskDispatched.Permitted && !f.TaskDispatched.Kind.IsWork()
+	granted := f.PermitGranted != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
+	if brings || granted {
+		h.world.violate(LeaveIsForWork, "%s: a question has leave", m.id)
 	}
 }

@@ -42,7 +42,7 @@ type Fault struct {
 // Shard reads a shard from its first message and decides every transition
 // again. It checks that each record follows from its predecessor and its
 // cause, fact by fact; that the chain of hashes and every snapshot hold; and
-// that every input below the floor has been decided, is a repeat, or is in
+// that every input below the low watermark has been decided, is a repeat, or is in
 // quarantine. It changes nothing.
 func Shard(ctx context.Context, core bus.Core, profiles *replay.Profiles, shard int) (Result, error) {
 	v := &verifier{
@@ -392,7 +392,7 @@ func difference(decided, stored []schemas.Fact) string {
 	return "no fact differs"
 }
 
-// leftovers looks at the inputs below the floor that no record has used.
+// leftovers looks at the inputs below the low watermark that no record has used.
 func (v *verifier) leftovers() {
 	var sequences []uint64
 	for sequence := range v.inputs {
