@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -97,7 +96,7 @@ func (c *Conversation) apply(record *Record) error {
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
 			number++
-			fact := &transition.Facts[i]
+			fact := transition.Facts[i]
 			if err := c.fact(fact, transition.Cause.Time); err != nil {
 				return ungrammatical(record, number, fact, err)
 			}
@@ -107,22 +106,20 @@ func (c *Conversation) apply(record *Record) error {
 	return nil
 }
 
-func ungrammatical(record *Record, number int, fact *Fact, err error) error {
+func ungrammatical(record *Record, number int, fact Fact, err error) error {
 	return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
-		ErrGrammar, record.Number, number, cmp.Or(fact.Name(), "an unknown fact"), fact.Run(), err)
+		ErrGrammar, record.Number, number, fact.Name(), RunOf(fact), err)
 }
 
-func (c *Conversation) fact(fact *Fact, now time.Time) error {
-	if set := fact.variants(); set != 1 {
-		return fmt.Errorf("it says %d things that this version knows, want one", set)
+func (c *Conversation) fact(fact Fact, now time.Time) error {
+	switch fact := fact.(type) {
+	case *MessageReceived:
+		return c.messageReceived(fact, now)
+	case *RunStarted:
+		return c.runStarted(fact, now)
+	default:
 	}
-	switch {
-	case fact.MessageReceived != nil:
-		return c.messageReceived(fact.MessageReceived, now)
-	case fact.RunStarted != nil:
-		return c.runStarted(fact.RunStarted, now)
-	}
-	run := c.Run(fact.Run())
+	run := c.Run(RunOf(fact))
 	if run == nil {
 		return errors.New("the run has not started")
 	}

@@ -42,37 +42,33 @@ func parseFact(tb testing.TB, line string) Fact {
 	}
 	switch words[0] {
 	case "received":
-		return Fact{MessageReceived: &MessageReceived{
+		return &MessageReceived{
 			ID: "m" + word(1), Sequence: uint64(number(1)), Disposition: Disposition(word(2)), Run: number(3),
-		}}
+		}
 	case "run":
-		return Fact{RunStarted: &RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: Incoming{
+		return &RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: Incoming{
 			ID: "m" + word(2), Channel: ChannelChat, Words: Body{Result: Result{Text: "words of m" + word(2)}},
-		}}}
-	case "complexity":
-		return Fact{ComplexityAssessed: &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}}
-	case "plan":
-		return Fact{PlanCreated: &PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}}
-	case "unplanned":
-		return Fact{PlanRefused: &PlanRefused{Run: number(1), Source: PlannerAgent, Faults: words[2:]}}
-	case "settled":
-		return Fact{RunSettled: &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}}
-	case "ended":
-		return Fact{RunEnded: &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}}
-	case "resend":
-		return Fact{ResendRequested: &ResendRequested{Run: number(1)}}
-	case "reopened":
-		return Fact{DeliveryReopened: &DeliveryReopened{
-			Run: number(1), Attempt: number(2), Status: RunCompleted, Reason: StopCompleted, Agent: "mail",
 		}}
+	case "complexity":
+		return &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}
+	case "plan":
+		return &PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}
+	case "unplanned":
+		return &PlanRefused{Run: number(1), Source: PlannerAgent, Faults: words[2:]}
+	case "settled":
+		return &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}
+	case "ended":
+		return &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}
+	case "resend":
+		return &ResendRequested{Run: number(1)}
+	case "reopened":
+		return &DeliveryReopened{
+			Run: number(1), Attempt: number(2), Status: RunCompleted, Reason: StopCompleted, Agent: "mail",
+		}
 	case "withheld":
-		return Fact{ReplyWithheld: &ReplyWithheld{Run: number(1), Reason: WithheldBudget, Until: testTime(59)}}
+		return &ReplyWithheld{Run: number(1), Reason: WithheldBudget, Until: testTime(59)}
 	case "bounced":
-		return Fact{DeliveryBounced: &DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}}
-	case "nothing":
-		return Fact{}
-	case "both":
-		return Fact{RunEnded: &RunEnded{Run: 1}, RunSettled: &RunSettled{Run: 1}}
+		return &DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}
 	}
 	return parseTaskFact(tb, words[0], number(1), word(2), word(3), word(4))
 }
@@ -94,22 +90,22 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 	attempt, _ := strconv.Atoi(third)
 	switch name {
 	case "routed":
-		return Fact{TaskRouted: &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}}
+		return &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}
 	case "dispatched":
-		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: TaskKind(fourth)}}
+		return &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: TaskKind(fourth)}
 	case "brings": // a request that brings its permit along
-		return Fact{TaskDispatched: &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}}
+		return &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}
 	case "permitted":
-		return Fact{PermitGranted: &PermitGranted{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Again: fourth == "again"}}
+		return &PermitGranted{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Again: fourth == "again"}
 	case "refused":
-		return Fact{PermitRefused: &PermitRefused{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Reason: PermitReason(fourth), Agent: "echo"}}
+		return &PermitRefused{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Reason: PermitReason(fourth), Agent: "echo"}
 	case "started":
-		return Fact{TaskStarted: &TaskStarted{Run: run, Task: task, Attempt: attempt}}
+		return &TaskStarted{Run: run, Task: task, Attempt: attempt}
 	case "progressed":
 		percentage, _ := strconv.Atoi(fourth)
-		return Fact{TaskProgressed: &TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}}
+		return &TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}
 	case "completed":
-		return Fact{TaskCompleted: &TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: Body{Result: Result{Text: "done"}}}}
+		return &TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: Body{Result: Result{Text: "done"}}}
 	case "failed":
 		fact := &TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: FailureAgent}
 		switch fourth {
@@ -125,30 +121,30 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		default:
 			fact.Agent = fourth
 		}
-		return Fact{TaskFailed: fact}
+		return fact
 	case "skipped":
-		return Fact{TaskSkipped: &TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}}
+		return &TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}
 	case "cancelled":
-		return Fact{TaskCancelled: &TaskCancelled{Run: run, Task: task, Attempt: attempt}}
+		return &TaskCancelled{Run: run, Task: task, Attempt: attempt}
 	case "late":
-		return Fact{ResponseLate: &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}}
+		return &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}
 	case "ready":
-		return Fact{TaskReady: &TaskReady{Run: run, Task: task, Agent: third, Kind: TaskKind(fourth)}}
+		return &TaskReady{Run: run, Task: task, Agent: third, Kind: TaskKind(fourth)}
 	case "unserved":
 		fact := &TaskUnserved{Run: run, Task: task, Agent: third}
 		if fourth == "since" {
 			fact.Since = testTime(1)
 		}
-		return Fact{TaskUnserved: fact}
+		return fact
 	case "heard":
-		return Fact{TaskHeard: &TaskHeard{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}}
+		return &TaskHeard{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}
 	case "delayed":
-		return Fact{TaskDelayed: &TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}}
+		return &TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}
 	case "mismatched":
-		return Fact{EntityMismatched: &EntityMismatched{Run: run, Task: task, Entity: third, Found: fourth}}
+		return &EntityMismatched{Run: run, Task: task, Entity: third, Found: fourth}
 	}
 	tb.Fatalf("no fact is called %q", name)
-	return Fact{}
+	return nil
 }
 
 // excerptsAgree: of each run and each message, an excerpt says what the conversation
@@ -158,8 +154,8 @@ func excerptsAgree(t *testing.T, conversation *Conversation, records []Record) {
 	for _, all := range []bool{true, false} {
 		fold := func(e *Excerpt) *Excerpt {
 			for i := range records {
-				if !all && !slices.ContainsFunc(slices.Collect(records[i].AllFacts()), func(f *Fact) bool {
-					return f.Run() == e.Number || f.MessageReceived != nil && f.MessageReceived.ID == e.Input
+				if !all && !slices.ContainsFunc(slices.Collect(records[i].AllFacts()), func(f Fact) bool {
+					return RunOf(f) == e.Number || As[*MessageReceived](f) != nil && As[*MessageReceived](f).ID == e.Input
 				}) {
 					continue
 				}
@@ -441,16 +437,32 @@ func TestFactNames(t *testing.T) {
 	doc := document(t, "record")
 	facts := doc["$defs"].(node)["fact"].(node)["properties"].(node)
 	for name := range facts {
-		var fact Fact
-		if err := Unmarshal([]byte(`{"`+name+`":{"run":7}}`), &fact); err != nil {
+		body := `[{"` + name + `":{"run":7}}]`
+		var read Facts
+		if err := Unmarshal([]byte(body), &read); err != nil {
 			t.Fatal(err)
 		}
-		if fact.Name() != name || fact.Run() != 7 || fact.variants() != 1 {
-			t.Errorf("%s: name %q, run %d, %d variants", name, fact.Name(), fact.Run(), fact.variants())
+		if len(read) != 1 || read[0].Name() != name || RunOf(read[0]) != 7 {
+			t.Errorf("%s is read as %v", body, read)
 		}
 	}
-	if unknown := (&Fact{}); unknown.Name() != "" || unknown.Run() != 0 || unknown.Task() != "" {
-		t.Error("an unknown fact has a name")
+}
+
+func TestFactsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`[{"task_teleported":{"run":7}}]`: "unknown fact",
+		`[{}]`:                            "want the name of a fact",
+		`[{"run_ended":{"run":1},"run_settled":{"run":1}}]`: "want the end of the fact",
+		`[7]`:                           "want an object with one fact",
+		`{"run_ended":{"run":1}}`:       "want an array of facts",
+		`[{"run_ended":{"run":"one"}}]`: "run",
+		`[{"run_ended":`:                "EOF",
+	} {
+		var read Facts
+		if err := Unmarshal([]byte(body), &read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (e *Excerpt) apply(record *Record) error {
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
 			number++
-			fact := &transition.Facts[i]
+			fact := transition.Facts[i]
 			if !e.concerns(fact) {
 				continue
 			}
@@ -70,14 +70,14 @@ func (e *Excerpt) apply(record *Record) error {
 }
 
 // concerns reports whether a fact is about the run or the message.
-func (e *Excerpt) concerns(fact *Fact) bool {
-	return fact.MessageReceived != nil && e.Input != "" && fact.MessageReceived.ID == e.Input ||
-		e.Number > 0 && fact.Run() == e.Number
+func (e *Excerpt) concerns(fact Fact) bool {
+	message, received := fact.(*MessageReceived)
+	return received && e.Input != "" && message.ID == e.Input || e.Number > 0 && RunOf(fact) == e.Number
 }
 
 // Facts yields what a record that was applied says about the run and the message.
-func (e *Excerpt) Facts(record *Record) iter.Seq[*Fact] {
-	return func(yield func(*Fact) bool) {
+func (e *Excerpt) Facts(record *Record) iter.Seq[Fact] {
+	return func(yield func(Fact) bool) {
 		for fact := range record.AllFacts() {
 			if e.concerns(fact) && !yield(fact) {
 				return
@@ -86,26 +86,27 @@ func (e *Excerpt) Facts(record *Record) iter.Seq[*Fact] {
 	}
 }
 
-func (e *Excerpt) fact(fact *Fact, now time.Time) error {
-	if set := fact.variants(); set != 1 {
-		return fmt.Errorf("it says %d things that this version knows, want one", set)
-	}
-	switch {
-	case fact.MessageReceived != nil:
-		e.messageReceived(fact.MessageReceived, now)
+func (e *Excerpt) fact(fact Fact, now time.Time) error {
+	switch fact := fact.(type) {
+	case *MessageReceived:
+		e.messageReceived(fact, now)
 		return nil
-	case fact.RunStarted != nil && e.run != nil:
-		return errors.New("the run has started")
-	case fact.RunStarted != nil:
-		run := newRun(e.Session, fact.RunStarted, now)
+	case *RunStarted:
+		if e.run != nil {
+			return errors.New("the run has started")
+		}
+		run := newRun(e.Session, fact, now)
 		e.run = &run
 		return nil
-	case e.run == nil && e.late:
-		return nil
-	case e.run == nil:
-		return errors.New("the run has not started")
+	default:
+		if e.run == nil && e.late {
+			return nil
+		}
+		if e.run == nil {
+			return errors.New("the run has not started")
+		}
+		return e.run.take(fact, now)
 	}
-	return e.run.take(fact, now)
 }
 
 func (e *Excerpt) messageReceived(f *MessageReceived, now time.Time) {

@@ -15,7 +15,7 @@ type Record struct {
 	Epoch   uint64 `json:"epoch,omitzero"` // of the owner that wrote it
 	Chain   string `json:"chain,omitzero"` // SHA-256 (hex) of the previous record's body; empty for the first
 	Cause   Cause  `json:"cause"`
-	Facts   []Fact `json:"facts"`
+	Facts   Facts  `json:"facts"`
 	// Then holds further transitions, each decided on the state after the one
 	// before it. Only the last transition of a record may owe outputs.
 	Then []Transition `json:"then,omitzero"`
@@ -27,8 +27,8 @@ type Record struct {
 
 // A Transition is one decision: what caused it and what was decided.
 type Transition struct {
-	Cause Cause  `json:"cause"`
-	Facts []Fact `json:"facts"`
+	Cause Cause `json:"cause"`
+	Facts Facts `json:"facts"`
 }
 
 // Transitions yields all that was decided, in order. The facts are the record's own.
@@ -46,11 +46,11 @@ func (r *Record) Transitions() iter.Seq[*Transition] {
 }
 
 // AllFacts yields the facts of all transitions, in order.
-func (r *Record) AllFacts() iter.Seq[*Fact] {
-	return func(yield func(*Fact) bool) {
+func (r *Record) AllFacts() iter.Seq[Fact] {
+	return func(yield func(Fact) bool) {
 		for transition := range r.Transitions() {
 			for i := range transition.Facts {
-				if !yield(&transition.Facts[i]) {
+				if !yield(transition.Facts[i]) {
 					return
 				}
 			}

@@ -9,50 +9,57 @@ import (
 
 // take changes the run by one fact about it, also once it has ended, or says why it
 // may not follow.
-func (r *Run) take(fact *Fact, now time.Time) error {
-	switch {
-	case fact.ResponseLate != nil:
+func (r *Run) take(fact Fact, now time.Time) error {
+	switch fact := fact.(type) {
+	case *ResponseLate:
 		r.Late++
 		return nil
-	case fact.PermitRefused != nil:
-		r.PermitsRefused = append(r.PermitsRefused, *fact.PermitRefused)
+	case *PermitRefused:
+		r.PermitsRefused = append(r.PermitsRefused, *fact)
 		return nil
-	case fact.DeliveryBounced != nil:
-		r.bounced(fact.DeliveryBounced)
+	case *DeliveryBounced:
+		r.bounced(fact)
 		return nil
-	case fact.ResendRequested != nil:
+	case *ResendRequested:
 		return r.resendRequested()
-	case fact.DeliveryReopened != nil:
-		return r.deliveryReopened(fact.DeliveryReopened)
-	case r.State == RunStateEnded:
-		return errors.New("the run has ended")
+	case *DeliveryReopened:
+		return r.deliveryReopened(fact)
+	default:
+		if r.State == RunStateEnded {
+			return errors.New("the run has ended")
+		}
+		return r.apply(fact, now)
 	}
-	return r.apply(fact, now)
 }
 
 // apply changes the run by one fact about it, or says why it may not follow.
-func (r *Run) apply(fact *Fact, now time.Time) error {
-	switch {
-	case fact.ComplexityAssessed != nil:
-		return r.complexityAssessed(fact.ComplexityAssessed)
-	case fact.PlanCreated != nil:
-		return r.planCreated(fact.PlanCreated, now)
-	case fact.PlanRefused != nil:
-		return r.planRefused(fact.PlanRefused)
-	case fact.TaskRouted != nil:
-		return r.taskRouted(fact.TaskRouted)
-	case fact.TaskReady != nil:
-		return r.taskReady(fact.TaskReady)
-	case fact.TaskDispatched != nil:
-		return r.taskDispatched(fact.TaskDispatched, now)
-	case fact.RunSettled != nil:
-		return r.runSettled(fact.RunSettled, now)
-	case fact.ReplyWithheld != nil:
-		return r.replyWithheld(fact.ReplyWithheld)
-	case fact.RunEnded != nil:
-		return r.runEnded(fact.RunEnded, now)
+func (r *Run) apply(fact Fact, now time.Time) error {
+	switch fact := fact.(type) {
+	case *ComplexityAssessed:
+		return r.complexityAssessed(fact)
+	case *PlanCreated:
+		return r.planCreated(fact, now)
+	case *PlanRefused:
+		return r.planRefused(fact)
+	case *TaskRouted:
+		return r.taskRouted(fact)
+	case *TaskReady:
+		return r.taskReady(fact)
+	case *TaskDispatched:
+		return r.taskDispatched(fact, now)
+	case *RunSettled:
+		return r.runSettled(fact, now)
+	case *ReplyWithheld:
+		return r.replyWithheld(fact)
+	case *RunEnded:
+		return r.runEnded(fact, now)
+	default:
+		return r.aboutTask(fact, now)
 	}
-	id := fact.Task()
+}
+
+func (r *Run) aboutTask(fact Fact, now time.Time) error {
+	id := TaskOf(fact)
 	task := r.Task(id)
 	if task == nil {
 		return fmt.Errorf("task %q is not in the plan", id)
@@ -60,8 +67,8 @@ func (r *Run) apply(fact *Fact, now time.Time) error {
 	if r.State == RunStateReplying && id != DeliveryTask {
 		return fmt.Errorf("task %q: the run is settled", id)
 	}
-	if fact.EntityMismatched != nil {
-		r.Mismatches = append(r.Mismatches, *fact.EntityMismatched)
+	if mismatch, is := fact.(*EntityMismatched); is {
+		r.Mismatches = append(r.Mismatches, *mismatch)
 		return nil
 	}
 	if task.State.Ended() {

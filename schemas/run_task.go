@@ -25,31 +25,32 @@ func (t *RunTask) dispatch(f *TaskDispatched, now time.Time) error {
 }
 
 // apply changes a task that has not ended by one fact about it.
-func (t *RunTask) apply(fact *Fact, now time.Time) error {
-	switch {
-	case fact.TaskUnserved != nil:
-		return t.unserved(fact.TaskUnserved)
-	case fact.TaskStarted != nil:
-		return t.started(fact.TaskStarted, now)
-	case fact.TaskProgressed != nil:
-		return t.progressed(fact.TaskProgressed)
-	case fact.TaskHeard != nil:
-		return t.current(fact.TaskHeard.Attempt)
-	case fact.TaskDelayed != nil:
+func (t *RunTask) apply(fact Fact, now time.Time) error {
+	switch fact := fact.(type) {
+	case *TaskUnserved:
+		return t.unserved(fact)
+	case *TaskStarted:
+		return t.started(fact, now)
+	case *TaskProgressed:
+		return t.progressed(fact)
+	case *TaskHeard:
+		return t.current(fact.Attempt)
+	case *TaskDelayed:
 		t.Delayed = true
-		return t.current(fact.TaskDelayed.Attempt)
-	case fact.PermitGranted != nil:
-		return t.permitted(fact.PermitGranted)
-	case fact.TaskCompleted != nil:
-		return t.completed(fact.TaskCompleted, now)
-	case fact.TaskFailed != nil:
-		return t.failed(fact.TaskFailed, now)
-	case fact.TaskSkipped != nil:
-		return t.skipped(fact.TaskSkipped, now)
-	case fact.TaskCancelled != nil:
-		return t.cancelled(fact.TaskCancelled, now)
+		return t.current(fact.Attempt)
+	case *PermitGranted:
+		return t.permitted(fact)
+	case *TaskCompleted:
+		return t.completed(fact, now)
+	case *TaskFailed:
+		return t.failed(fact, now)
+	case *TaskSkipped:
+		return t.skipped(fact, now)
+	case *TaskCancelled:
+		return t.cancelled(fact, now)
+	default:
+		return errors.New("nothing of this kind is known about tasks")
 	}
-	return errors.New("nothing of this kind is known about tasks")
 }
 
 // current refuses what does not concern the attempt that is under way.

@@ -120,22 +120,23 @@ func (t Tip) Next(record *Record) *Trail {
 	for transition := range record.Transitions() {
 		next.Applied = max(next.Applied, transition.Cause.Sequence)
 		for i := range transition.Facts {
-			f := &transition.Facts[i]
-			run := uint64(max(f.Run(), 0)) //nolint:gosec // not negative
-			switch {
-			case f.RunStarted != nil:
+			fact := transition.Facts[i]
+			run := uint64(max(RunOf(fact), 0)) //nolint:gosec // not negative
+			switch fact := fact.(type) {
+			case *RunStarted:
 				begun, current, next.Again = max(begun, run), max(begun, run), 0
-			case f.DeliveryReopened != nil:
+			case *DeliveryReopened:
 				current, next.Again = run, run
 				next.Reopened++
-			case f.MessageReceived != nil:
+			case *MessageReceived:
 				seen++
-				if f.MessageReceived.Begins() {
+				if fact.Begins() {
 					next.Runs = max(next.Runs, run)
 					continue
 				}
-			case f.PermitGranted != nil || f.PermitRefused != nil:
+			case *PermitGranted, *PermitRefused:
 				seen++
+			default:
 			}
 			aside = aside || run > 0 && run != current
 		}
@@ -196,7 +197,7 @@ func (t Tip) After(record *Record, trail *Trail, sequence uint64) Tip {
 		t.own = before
 	}
 	for fact := range record.AllFacts() {
-		if run := fact.Run(); run > 0 && uint64(run) == trail.Current() {
+		if run := RunOf(fact); run > 0 && uint64(run) == trail.Current() {
 			t.own = sequence
 			break
 		}

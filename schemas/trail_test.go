@@ -50,25 +50,25 @@ func drawSession(t *rapid.T, most int) []schemas.Record {
 			switch what := rapid.IntRange(0, 7).Draw(t, "what"); {
 			case what == 0:
 				runs++
-				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionQueued}})
+				add(&schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionQueued})
 			case what == 1 && begun < runs:
 				begun++
-				add(schemas.Fact{RunEnded: &schemas.RunEnded{Run: begun - 1}})
-				add(schemas.Fact{RunStarted: &schemas.RunStarted{Run: begun}})
+				add(&schemas.RunEnded{Run: begun - 1})
+				add(&schemas.RunStarted{Run: begun})
 			case what == 2 && begun == runs:
 				runs, begun = runs+1, begun+1
-				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionStarted}})
-				add(schemas.Fact{RunStarted: &schemas.RunStarted{Run: begun}})
+				add(&schemas.MessageReceived{Run: runs, Disposition: schemas.DispositionStarted})
+				add(&schemas.RunStarted{Run: begun})
 			case what == 3:
-				add(schemas.Fact{MessageReceived: &schemas.MessageReceived{Run: rapid.IntRange(0, runs).Draw(t, "of"), Disposition: schemas.DispositionIgnored}})
+				add(&schemas.MessageReceived{Run: rapid.IntRange(0, runs).Draw(t, "of"), Disposition: schemas.DispositionIgnored})
 			case what == 4 && runs > 0:
-				add(schemas.Fact{ResponseLate: &schemas.ResponseLate{Run: rapid.IntRange(1, runs).Draw(t, "late")}})
+				add(&schemas.ResponseLate{Run: rapid.IntRange(1, runs).Draw(t, "late")})
 			case what == 5 && runs > 0:
-				add(schemas.Fact{PermitRefused: &schemas.PermitRefused{Run: rapid.IntRange(1, runs).Draw(t, "refused")}})
+				add(&schemas.PermitRefused{Run: rapid.IntRange(1, runs).Draw(t, "refused")})
 			case what == 6 && begun > 0:
-				add(schemas.Fact{DeliveryReopened: &schemas.DeliveryReopened{Run: rapid.IntRange(1, begun).Draw(t, "reopened")}})
+				add(&schemas.DeliveryReopened{Run: rapid.IntRange(1, begun).Draw(t, "reopened")})
 			default:
-				add(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: begun}})
+				add(&schemas.TaskStarted{Run: begun})
 			}
 			record.Then = append(record.Then, transition)
 		}
@@ -102,18 +102,18 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 			for transition := range record.Transitions() {
 				want.Applied = max(want.Applied, transition.Cause.Sequence)
 				for _, fact := range transition.Facts {
-					run := uint64(fact.Run()) //nolint:gosec // not negative
-					if fact.RunStarted != nil {
+					run := uint64(schemas.RunOf(fact)) //nolint:gosec // not negative
+					if schemas.As[*schemas.RunStarted](fact) != nil {
 						begun, current, want.Again = run, run, 0
 					}
-					if fact.DeliveryReopened != nil {
+					if schemas.As[*schemas.DeliveryReopened](fact) != nil {
 						current, want.Again = run, run
 						want.Reopened++
 					}
-					if fact.MessageReceived != nil || fact.PermitRefused != nil {
+					if schemas.As[*schemas.MessageReceived](fact) != nil || schemas.As[*schemas.PermitRefused](fact) != nil {
 						seen++
 					}
-					if fact.MessageReceived != nil && fact.MessageReceived.Begins() {
+					if schemas.As[*schemas.MessageReceived](fact) != nil && schemas.As[*schemas.MessageReceived](fact).Begins() {
 						want.Runs = run
 					} else if run > 0 && run != current {
 						aside = true
@@ -121,7 +121,7 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 				}
 			}
 			for fact := range record.AllFacts() {
-				speaks = speaks || current > 0 && uint64(fact.Run()) == current //nolint:gosec // not negative
+				speaks = speaks || current > 0 && uint64(schemas.RunOf(fact)) == current //nolint:gosec // not negative
 			}
 			want.Queued, want.Others = want.Runs-begun, seen-want.Runs
 			if aside {

@@ -102,6 +102,30 @@ func goFields(of reflect.Type) []goField {
 	return fields
 }
 
+// goMembers returns the members of a struct, and of a fact all its names.
+func goMembers(tb testing.TB, of reflect.Type) []goField {
+	tb.Helper()
+	if of != reflect.TypeFor[Fact]() {
+		return goFields(of)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "fact_codec.go", nil, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var names []goField
+	ast.Inspect(file, func(n ast.Node) bool {
+		if clause, is := n.(*ast.CaseClause); is {
+			name, err := strconv.Unquote(clause.List[0].(*ast.BasicLit).Value)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			names = append(names, goField{name: name, kind: reflect.TypeOf(newFact(name)), omitted: true})
+		}
+		return true
+	})
+	return names
+}
+
 // A comparison walks a schema and a Go type side by side.
 type comparison struct {
 	tb    testing.TB
@@ -148,7 +172,7 @@ func (c *comparison) object(doc, schema node, of reflect.Type, at string) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, field := range goFields(of) {
+	for _, field := range goMembers(c.tb, of) {
 		seen[field.name] = true
 		property, ok := properties[field.name].(node)
 		if !ok {
@@ -226,7 +250,7 @@ func goKind(of reflect.Type) string {
 		return "string"
 	}
 	switch of.Kind().String() {
-	case "struct":
+	case "struct", "interface":
 		return "object"
 	case "slice":
 		return "array"
@@ -412,9 +436,9 @@ func (f *filler) array(doc, schema node, value reflect.Value) {
 		value.Set(reflect.Append(value, element))
 		return
 	}
-	for _, field := range goFields(value.Type().Elem()) {
-		element := reflect.New(value.Type().Elem()).Elem()
-		f.fill(doc, item["properties"].(node)[field.name].(node), fieldOf(element, field.index))
+	for _, field := range goMembers(f.tb, value.Type().Elem()) {
+		element := reflect.New(field.kind).Elem()
+		f.fill(doc, item["properties"].(node)[field.name].(node), element)
 		value.Set(reflect.Append(value, element))
 	}
 }

@@ -228,7 +228,9 @@ func TestUnstorableByAnOldState_X03(t *testing.T) {
 	if found := u.refusals(); len(found) != 0 || old == 0 {
 		t.Errorf("%d in quarantine after %d tries by an old state", len(found), old)
 	}
-	if u.facts("thread", func(f *schemas.Fact) bool { return f.MessageReceived != nil && f.MessageReceived.ID == "m2" }) != 1 {
+	if u.facts("thread", func(f schemas.Fact) bool {
+		return schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).ID == "m2"
+	}) != 1 {
 		t.Error("the message is lost")
 	}
 	u.clean()

@@ -95,7 +95,7 @@ func (o *Owner) fetchMissing(ctx context.Context, live *liveSession, lacking *ev
 // reportUnproven says that an answer has named files which its agent may not pass on.
 func (o *Owner) reportUnproven(live *liveSession, in *input, facts []schemas.Fact) {
 	for i := range facts {
-		if f := facts[i].TaskCompleted; f != nil && len(f.Unproven) > 0 {
+		if f, is := facts[i].(*schemas.TaskCompleted); is && len(f.Unproven) > 0 {
 			o.Log.Warn().Str("agent", in.agent).Str("session", live.id()).Int("files", len(f.Unproven)).Msg("an agent names files that it may not pass on; they are left out")
 		}
 	}

@@ -258,8 +258,8 @@ func (d *desk) provenIn(thread string) (completed bool, proven []string) {
 	for record, err := range history.LoadSession(context.Background(), d.ledger, id) {
 		d.must(err)
 		for fact := range record.AllFacts() {
-			if fact.TaskCompleted != nil {
-				return true, fact.TaskCompleted.Proven
+			if schemas.As[*schemas.TaskCompleted](fact) != nil {
+				return true, schemas.As[*schemas.TaskCompleted](fact).Proven
 			}
 		}
 	}

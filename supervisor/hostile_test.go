@@ -272,7 +272,7 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 	queued := 0
 	for _, record := range d.records("thread") {
 		for fact := range record.AllFacts() {
-			f := fact.MessageReceived
+			f := schemas.As[*schemas.MessageReceived](fact)
 			if f == nil || f.Disposition != schemas.DispositionQueued {
 				continue
 			}

@@ -88,7 +88,7 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			}
 			second := d.open("two", d.ledger, 0)
 			d.must(d.work(second))
-			if again := d.facts("thread", func(f *schemas.Fact) bool { return f.TaskFailed != nil }); again != 1 {
+			if again := d.facts("thread", func(f schemas.Fact) bool { return schemas.As[*schemas.TaskFailed](f) != nil }); again != 1 {
 				t.Errorf("after a takeover it failed %d times", again)
 			}
 			d.spin(second, 2*time.Second)

@@ -74,7 +74,7 @@ func refusedAs(id string, reason schemas.PermitReason) schemas.PermitAnswer {
 }
 
 // facts counts the facts of a thread that a test looks for.
-func (d *desk) facts(thread string, wanted func(*schemas.Fact) bool) (found int) {
+func (d *desk) facts(thread string, wanted func(schemas.Fact) bool) (found int) {
 	d.tb.Helper()
 	for _, record := range d.records(thread) {
 		for fact := range record.AllFacts() {
@@ -86,7 +86,7 @@ func (d *desk) facts(thread string, wanted func(*schemas.Fact) bool) (found int)
 	return found
 }
 
-func permits(f *schemas.Fact) bool { return f.PermitGranted != nil }
+func permits(f schemas.Fact) bool { return schemas.As[*schemas.PermitGranted](f) != nil }
 
 // TestPermitIsGrantedOnce: the first question is granted, on record; the same one
 // gets the same answer, without a record; one of another process, while nobody
@@ -116,7 +116,7 @@ func TestPermitIsGrantedOnce(t *testing.T) {
 	d.questionAgain("worker", request, first)
 	d.must(d.work(o))
 	d.mustHear(worker, granted(second), refusedAs(first, schemas.PermitGone))
-	if n := d.facts("thread", func(f *schemas.Fact) bool { return permits(f) && f.PermitGranted.Again }); n != 1 {
+	if n := d.facts("thread", func(f schemas.Fact) bool { return permits(f) && schemas.As[*schemas.PermitGranted](f).Again }); n != 1 {
 		t.Errorf("%d permits are granted again", n)
 	}
 	d.deliverAll(o, "worker", "chat")
@@ -278,8 +278,8 @@ func TestNothingComesAlongWhereNobodyCanBelieveIt(t *testing.T) {
 	}
 	id := d.question("chat", &copies[0])
 	d.must(d.work(o))
-	if n := d.facts("thread", func(f *schemas.Fact) bool {
-		return permits(f) && f.PermitGranted.Permit == id && !f.PermitGranted.Again
+	if n := d.facts("thread", func(f schemas.Fact) bool {
+		return permits(f) && schemas.As[*schemas.PermitGranted](f).Permit == id && !schemas.As[*schemas.PermitGranted](f).Again
 	}); n != 1 {
 		t.Errorf("%d permits are granted for the first time", n)
 	}
@@ -311,7 +311,7 @@ func TestTakeoverBringsNoPermit(t *testing.T) {
 	id := d.question("chat", &copies[1])
 	d.must(d.work(second))
 	d.mustHear(chat, granted(id))
-	if n := d.facts("thread", func(f *schemas.Fact) bool { return permits(f) && f.PermitGranted.Again }); n != 1 {
+	if n := d.facts("thread", func(f schemas.Fact) bool { return permits(f) && schemas.As[*schemas.PermitGranted](f).Again }); n != 1 {
 		t.Errorf("%d permits are granted again", n)
 	}
 	d.deliverAll(second, "chat")

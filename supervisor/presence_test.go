@@ -72,7 +72,7 @@ func TestNobodyServesTheAgent(t *testing.T) {
 			if told = d.unserved(again); told == nil || !told.Since.Equal(since) {
 				t.Errorf("the next one is told %+v", told)
 			}
-			if told := d.facts(thread, func(f *schemas.Fact) bool { return f.TaskUnserved != nil }); told != 1 {
+			if told := d.facts(thread, func(f schemas.Fact) bool { return schemas.As[*schemas.TaskUnserved](f) != nil }); told != 1 {
 				t.Errorf("it is told %d times", told)
 			}
 			d.seen("worker", d.now)

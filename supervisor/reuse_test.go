@@ -36,8 +36,8 @@ func TestAReusedAnswerIsChecked_M27_M29(t *testing.T) {
 	d.must(d.work(o))
 	for _, record := range d.recordsOf(schemas.SessionID("strict", "other")) {
 		for fact := range record.AllFacts() {
-			if fact.TaskCompleted != nil {
-				t.Errorf("the task is completed by message %d, which has no dose", fact.TaskCompleted.Reused)
+			if schemas.As[*schemas.TaskCompleted](fact) != nil {
+				t.Errorf("the task is completed by message %d, which has no dose", schemas.As[*schemas.TaskCompleted](fact).Reused)
 			}
 		}
 	}

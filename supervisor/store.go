@@ -108,7 +108,7 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 
 func runOf(record *schemas.Record) int {
 	for fact := range record.AllFacts() {
-		if run := fact.Run(); run > 0 {
+		if run := schemas.RunOf(fact); run > 0 {
 			return run
 		}
 	}

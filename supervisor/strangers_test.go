@@ -49,7 +49,9 @@ func TestLateStrangersAreOnRecord_X06(t *testing.T) {
 	d.must(d.work(o))
 	d.answerBare("worker", &first, "done after all")
 	d.must(d.work(o))
-	late := d.facts("thread", func(f *schemas.Fact) bool { return f.ResponseLate != nil && f.ResponseLate.Attempt == 1 })
+	late := d.facts("thread", func(f schemas.Fact) bool {
+		return schemas.As[*schemas.ResponseLate](f) != nil && schemas.As[*schemas.ResponseLate](f).Attempt == 1
+	})
 	if found := d.refusals(); late != 1 || len(found) != 0 {
 		t.Errorf("%d are late, %d in quarantine", late, len(found))
 	}

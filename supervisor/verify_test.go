@@ -173,7 +173,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"nothing": {func(testing.TB, *bus.Message, int) {}, 0, ""},
 		"a changed fact": {record(3, func(r *schemas.Record) {
 			for i := range r.Facts {
-				if f := r.Facts[i].TaskCompleted; f != nil {
+				if f := schemas.As[*schemas.TaskCompleted](r.Facts[i]); f != nil {
 					f.Result.Text = "forged"
 				}
 			}
@@ -194,15 +194,15 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"a trail to another place":    {nth("podium.session.", 4, retrail(func(t *schemas.Trail) { t.Jump = 1 })), 4, "its trail does not lead"},
 		"a trail of another run":      {nth("podium.session.", 5, retrail(func(t *schemas.Trail) { t.Queued-- })), 5, "its trail does not lead"},
 		"a missing trail":             {nth("podium.session.", 4, func(_ testing.TB, m *bus.Message) { untrail(m) }), 4, "its trail does not lead"},
-		"a message without its words": {record(2, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message = nil }), 2, "deciding again says"},
+		"a message without its words": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Facts[0]).Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
 			for i := range r.Facts {
-				if f := r.Facts[i].PlanCreated; f != nil {
+				if f := schemas.As[*schemas.PlanCreated](r.Facts[i]); f != nil {
 					f.Tasks = append(f.Tasks, schemas.PlannedTask{Task: "t2", Dependencies: []string{"t9"}})
 				}
 			}
 		}), 1, "deciding again says"},
-		"a changed later transition": {record(2, func(r *schemas.Record) { r.Then[1].Facts[0].MessageReceived.Run = 2 }), 2, "deciding again says"},
+		"a changed later transition": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Then[1].Facts[0]).Run = 2 }), 2, "deciding again says"},
 		"a missing transition":       {record(2, func(r *schemas.Record) { r.Then = r.Then[:1] }), 0, "a message was never decided"},
 		"a transition too many":      {record(2, func(r *schemas.Record) { r.Then = append(r.Then, r.Then[0]) }), 2, "is no input, or one that another record has used"},
 		"transitions in another order": {record(2, func(r *schemas.Record) {

@@ -54,9 +54,9 @@ func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
 		Cause: schemas.Cause{Time: time.Unix(1_700_000_000+int64(s.number), 0).UTC()}, //nolint:gosec // a handful
 	}
 	for _, f := range facts {
-		if f.MessageReceived != nil {
-			record.Cause.Sequence = f.MessageReceived.Sequence
-			s.seen = s.seen.With(f.MessageReceived.ID, f.MessageReceived.Run)
+		if received, is := f.(*schemas.MessageReceived); is {
+			record.Cause.Sequence = received.Sequence
+			s.seen = s.seen.With(received.ID, received.Run)
 		}
 	}
 	trail := s.tip.Next(&record)

@@ -204,8 +204,8 @@ func (s *Session) receptionAt(ctx context.Context, took *step, id string) (Recep
 
 func receptionIn(record *StoredRecord, id string) (Reception, bool) {
 	for fact := range record.AllFacts() {
-		if fact.MessageReceived != nil && fact.MessageReceived.ID == id {
-			return Reception{MessageReceived: *fact.MessageReceived, Record: record.Sequence}, true
+		if received, is := fact.(*schemas.MessageReceived); is && received.ID == id {
+			return Reception{MessageReceived: *received, Record: record.Sequence}, true
 		}
 	}
 	return Reception{}, false

@@ -57,16 +57,16 @@ func (s *trailed) record(facts ...schemas.Fact) {
 // received is the fact about the next message, whose id is its input's sequence.
 func (s *trailed) received(run int, disposition schemas.Disposition) schemas.Fact {
 	s.input += 3
-	return schemas.Fact{MessageReceived: &schemas.MessageReceived{
+	return &schemas.MessageReceived{
 		ID: strconv.FormatUint(s.input, 10), Sequence: s.input, Run: run, Disposition: disposition,
-	}}
+	}
 }
 
 func (s *trailed) queue() {
 	s.tb.Helper()
 	s.runs++
 	queued := s.received(s.runs, schemas.DispositionQueued)
-	s.waiting[s.runs] = queued.MessageReceived.ID
+	s.waiting[s.runs] = schemas.As[*schemas.MessageReceived](queued).ID
 	s.record(queued)
 }
 
@@ -78,34 +78,34 @@ func (s *trailed) begin() (facts []schemas.Fact) {
 	}
 	message, waited := s.waiting[s.begun]
 	if !waited {
-		message = facts[0].MessageReceived.ID
+		message = schemas.As[*schemas.MessageReceived](facts[0]).ID
 	}
 	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Words: schemas.Body{Result: schemas.Result{Text: "words " + message}}}}
-	return append(facts, schemas.Fact{RunStarted: &started},
-		schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: s.begun, Tasks: []schemas.PlannedTask{{Task: "t1", Routed: true}}}},
-		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: s.begun, Task: "t1", Agent: "a", Attempt: 1}})
+	return append(facts, &started,
+		&schemas.PlanCreated{Run: s.begun, Tasks: []schemas.PlannedTask{{Task: "t1", Routed: true}}},
+		&schemas.TaskDispatched{Run: s.begun, Task: "t1", Agent: "a", Attempt: 1})
 }
 
 func (s *trailed) work() {
 	s.tb.Helper()
 	s.input++
-	s.record(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: s.begun, Task: "t1", Attempt: 1}})
+	s.record(&schemas.TaskStarted{Run: s.begun, Task: "t1", Attempt: 1})
 }
 
 func (s *trailed) heard() {
 	s.tb.Helper()
 	s.input++
-	s.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: s.begun, Task: "t1", Attempt: 1, Percentage: 1}})
+	s.record(&schemas.TaskProgressed{Run: s.begun, Task: "t1", Attempt: 1, Percentage: 1})
 }
 
 // end returns what ends the newest run.
 func (s *trailed) end() []schemas.Fact {
 	s.input++
 	return []schemas.Fact{
-		{TaskCompleted: &schemas.TaskCompleted{Run: s.begun, Task: "t1", Attempt: 1}},
-		{RunSettled: &schemas.RunSettled{Run: s.begun, Status: schemas.RunCompleted}},
-		{ReplyWithheld: &schemas.ReplyWithheld{Run: s.begun, Reason: schemas.WithheldBudget}},
-		{RunEnded: &schemas.RunEnded{Run: s.begun, Status: schemas.RunCompleted}},
+		&schemas.TaskCompleted{Run: s.begun, Task: "t1", Attempt: 1},
+		&schemas.RunSettled{Run: s.begun, Status: schemas.RunCompleted},
+		&schemas.ReplyWithheld{Run: s.begun, Reason: schemas.WithheldBudget},
+		&schemas.RunEnded{Run: s.begun, Status: schemas.RunCompleted},
 	}
 }
 
@@ -114,30 +114,30 @@ func (s *trailed) reopen(run int) {
 	s.tb.Helper()
 	again := schemas.DeliveryReopened{Run: run, Status: schemas.RunCompleted, Attempt: s.tries[run]}
 	s.tries[run]++
-	s.record(s.received(run, schemas.DispositionControl), schemas.Fact{ResendRequested: &schemas.ResendRequested{Run: run}},
-		schemas.Fact{DeliveryReopened: &again},
-		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: run, Task: schemas.DeliveryTask, Agent: "m", Attempt: s.tries[run]}})
+	s.record(s.received(run, schemas.DispositionControl), &schemas.ResendRequested{Run: run},
+		&again,
+		&schemas.TaskDispatched{Run: run, Task: schemas.DeliveryTask, Agent: "m", Attempt: s.tries[run]})
 }
 
 func (s *trailed) delivers(run, percentage int) {
 	s.tb.Helper()
 	s.input++
-	s.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Percentage: percentage}})
+	s.record(&schemas.TaskProgressed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Percentage: percentage})
 }
 
 // refused returns what ends a run whose answer was not taken.
 func (s *trailed) refused(run int) []schemas.Fact {
 	s.input++
 	return []schemas.Fact{
-		{TaskFailed: &schemas.TaskFailed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Cause: schemas.FailurePermanent}},
-		{RunEnded: &schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed}},
+		&schemas.TaskFailed{Run: run, Task: schemas.DeliveryTask, Attempt: s.tries[run], Cause: schemas.FailurePermanent},
+		&schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed},
 	}
 }
 
 func (s *trailed) late(run int) {
 	s.tb.Helper()
 	s.input++
-	s.record(schemas.Fact{ResponseLate: &schemas.ResponseLate{Run: run, Task: "t1", Attempt: 1}})
+	s.record(&schemas.ResponseLate{Run: run, Task: "t1", Attempt: 1})
 }
 
 // excerpt reads one run.
@@ -416,7 +416,7 @@ func TestASessionWithoutTrails(t *testing.T) {
 	session := schemas.SessionID("p", "before")
 	input := schemas.MessageReceived{ID: "m", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted}
 	for number, facts := range [][]schemas.Fact{
-		{{MessageReceived: &input}, {RunStarted: &schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m"}}}}, {}, {},
+		{&input, &schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m"}}}, {}, {},
 	} {
 		body, err := schemas.Marshal(schemas.Record{Session: session, Number: uint64(number + 1), Facts: facts}) //nolint:gosec // a small number
 		if err != nil {

@@ -223,7 +223,7 @@ func (d *crashDesk) say() {
 }
 
 // facts counts the facts that a test looks for.
-func (d *crashDesk) facts(wanted func(*schemas.Fact) bool) (found int) {
+func (d *crashDesk) facts(wanted func(schemas.Fact) bool) (found int) {
 	for record, err := range history.LoadSession(d.t.Context(), d.core, d.session()) {
 		if err != nil {
 			return 0 // the server is on its way
@@ -302,7 +302,7 @@ func (d *crashDesk) awaitAgain() {
 	}
 }
 
-func ends(f *schemas.Fact) bool { return f.RunEnded != nil }
+func ends(f schemas.Fact) bool { return schemas.As[*schemas.RunEnded](f) != nil }
 
 // TestEffectOnceOverACrashOfTheServer: the server is killed when an agent has acted by
 // the leave that came along, and its answer is stored. The server hands the request out
@@ -325,7 +325,9 @@ func TestEffectOnceOverACrashOfTheServer_X03(t *testing.T) {
 			if effects := d.effects.Load(); effects != 1 {
 				t.Errorf("it was done %d times", effects)
 			}
-			if n := d.facts(func(f *schemas.Fact) bool { return f.TaskDispatched != nil && f.TaskDispatched.Permitted }); n != 1 {
+			if n := d.facts(func(f schemas.Fact) bool {
+				return schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted
+			}); n != 1 {
 				t.Errorf("%d requests brought their permit along", n)
 			}
 		})
@@ -355,8 +357,8 @@ func TestDoubtOverACrashOfTheServer_X03(t *testing.T) {
 	if effects := d.effects.Load(); effects != 1 {
 		t.Errorf("it was done %d times", effects)
 	}
-	told := func(f *schemas.Fact) bool {
-		return f.TaskFailed != nil && f.TaskFailed.Cause == schemas.FailureUnknownEffect
+	told := func(f schemas.Fact) bool {
+		return schemas.As[*schemas.TaskFailed](f) != nil && schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureUnknownEffect
 	}
 	if d.facts(told) != 1 {
 		t.Error("nobody is told that it may have been done")

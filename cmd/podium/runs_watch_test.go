@@ -22,8 +22,8 @@ func past(t *testing.T, core bus.Core, session string, runs int) *bustest.Script
 	for i := range runs {
 		run, id := i+1, "m"+strconv.Itoa(i+1)
 		script.Record(
-			schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: id, Sequence: uint64(10 * run), Run: run, Disposition: schemas.DispositionStarted}}, //nolint:gosec // small
-			schemas.Fact{RunStarted: &schemas.RunStarted{Run: run, Message: schemas.Incoming{ID: id}}})
+			&schemas.MessageReceived{ID: id, Sequence: uint64(10 * run), Run: run, Disposition: schemas.DispositionStarted}, //nolint:gosec // small
+			&schemas.RunStarted{Run: run, Message: schemas.Incoming{ID: id}})
 		script.Record(ended(run)...)
 	}
 	return script
@@ -31,10 +31,10 @@ func past(t *testing.T, core bus.Core, session string, runs int) *bustest.Script
 
 func ended(run int) []schemas.Fact {
 	return []schemas.Fact{
-		{RunSettled: &schemas.RunSettled{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted, Answer: []schemas.AnswerPart{
+		&schemas.RunSettled{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted, Answer: []schemas.AnswerPart{
 			{Body: schemas.Body{Result: schemas.Result{Text: "answer " + strconv.Itoa(run)}}},
-		}}},
-		{RunEnded: &schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}},
+		}},
+		&schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
 	}
 }
 
@@ -91,8 +91,8 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	}()
 	next := runs + 1
 	script.Record(
-		schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "next", Sequence: 10*runs + 10, Run: next, Disposition: schemas.DispositionStarted}},
-		schemas.Fact{RunStarted: &schemas.RunStarted{Run: next, Message: schemas.Incoming{ID: "next"}}})
+		&schemas.MessageReceived{ID: "next", Sequence: 10*runs + 10, Run: next, Disposition: schemas.DispositionStarted},
+		&schemas.RunStarted{Run: next, Message: schemas.Incoming{ID: "next"}})
 	script.Record(ended(next)...)
 	if err := <-followed; err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(next)+"\n") {
 		t.Errorf("the next message shows %q (%v)", out, err)
@@ -108,17 +108,17 @@ func TestAMessageThatBecomesPartOfARun(t *testing.T) {
 	session := schemas.SessionID("p", "merged")
 	script := past(t, core, session, 20)
 	script.Record(
-		schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "a", Sequence: 300, Run: 21, Disposition: schemas.DispositionStarted}},
-		schemas.Fact{RunStarted: &schemas.RunStarted{Run: 21, Message: schemas.Incoming{ID: "a"}}})
-	script.Record(schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "b", Sequence: 310, Run: 22, Disposition: schemas.DispositionQueued, Message: &schemas.Incoming{ID: "b"}}})
+		&schemas.MessageReceived{ID: "a", Sequence: 300, Run: 21, Disposition: schemas.DispositionStarted},
+		&schemas.RunStarted{Run: 21, Message: schemas.Incoming{ID: "a"}})
+	script.Record(&schemas.MessageReceived{ID: "b", Sequence: 310, Run: 22, Disposition: schemas.DispositionQueued, Message: &schemas.Incoming{ID: "b"}})
 	var out bytes.Buffer
 	env := &environment{ctx: t.Context(), stdout: &out, log: zerolog.Nop()}
 	followed := make(chan error, 1)
 	go func() {
 		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320})
 	}()
-	script.Record(schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}}})
-	script.Record(append(ended(21), schemas.Fact{RunStarted: &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}}})...)
+	script.Record(&schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}})
+	script.Record(append(ended(21), &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}})...)
 	script.Record(ended(22)...)
 	if err := <-followed; err != nil || !strings.HasSuffix(out.String(), "answer 22\n") {
 		t.Errorf("shown %q (%v)", out.String(), err)

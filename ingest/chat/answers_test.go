@@ -67,11 +67,11 @@ func answerAfter(t *testing.T, ledger bus.Ledger, channel string, settled time.D
 		accepted := chat.Accepted{ID: event.ID, Sequence: 1, Session: schemas.SessionID(event.Profile, event.PartitionKey)}
 		session := newScript(t, ledger, accepted.Session)
 		fact := started(accepted, 1)
-		fact.RunStarted.Message.Reply.Channel, fact.RunStarted.Message.Language = channel, "de"
+		schemas.As[*schemas.RunStarted](fact).Message.Reply.Channel, schemas.As[*schemas.RunStarted](fact).Message.Language = channel, "de"
 		session.record(received(accepted, 1, schemas.DispositionStarted), fact,
-			schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}, {Task: "t2"}}}},
-			schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}}},
-			schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "calculator", Attempt: 1}})
+			&schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}, {Task: "t2"}}},
+			&schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}},
+			&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "calculator", Attempt: 1})
 		if len(waits) > 0 {
 			session.record(waits...)
 		}
@@ -138,9 +138,9 @@ func TestProgressIsShown(t *testing.T) {
 		"slow":  {settled: 9 * time.Second, want: []string{"In Arbeit: 0 von 2 Schritten sind fertig."}},
 		"unserved": {
 			settled: 9 * time.Second, want: []string{"Wartet: calculator ist seit 1999-12-31 23:40 UTC nicht in Betrieb."},
-			waits: []schemas.Fact{{TaskUnserved: &schemas.TaskUnserved{
+			waits: []schemas.Fact{&schemas.TaskUnserved{
 				Run: 1, Task: "t1", Agent: "calculator", Since: time.Date(1999, 12, 31, 23, 40, 0, 0, time.UTC),
-			}}},
+			}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

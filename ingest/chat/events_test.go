@@ -141,7 +141,7 @@ func TestEventsOfARun(t *testing.T) {
 			t.Fatalf("under way: %+v", events)
 		}
 		step := read[runs.Step](t, []byte(events[1].data))
-		if step.Sequence != worked || len(step.Facts) != 1 || step.Facts[0].TaskStarted == nil || step.Time.IsZero() {
+		if step.Sequence != worked || len(step.Facts) != 1 || schemas.As[*schemas.TaskStarted](step.Facts[0]) == nil || step.Time.IsZero() {
 			t.Errorf("step %+v", step)
 		}
 		session.settle(1, text("4\nexactly"))
@@ -202,16 +202,16 @@ func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 	session.begin(first, 1)
 	queued := received(second, 2, schemas.DispositionQueued)
 	message := incoming(second)
-	queued.MessageReceived.Message = &message
+	schemas.As[*schemas.MessageReceived](queued).Message = &message
 	waiting := session.record(queued)
 	session.settle(1, text("4"))
 	session.record(
-		schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Attempt: 1}},
-		schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}},
+		&schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Attempt: 1},
+		&schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
 		started(second, 2),
 	)
-	session.record(schemas.Fact{RunSettled: &schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}},
-		schemas.Fact{RunEnded: &schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}})
+	session.record(&schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled},
+		&schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled})
 	events, _ := parseEvents(t, get(first.Events).do(t, adapter).Body.String())
 	if names(events) != "record record record end" {
 		t.Errorf("run 1: %+v", events)
@@ -222,8 +222,8 @@ func TestEventsOfOneRunAmongSeveral(t *testing.T) {
 	}
 	for _, event := range events[:3] {
 		for _, fact := range read[runs.Step](t, []byte(event.data)).Facts {
-			if fact.Run() != 2 {
-				t.Errorf("a fact of run %d: %s", fact.Run(), event.data)
+			if schemas.RunOf(fact) != 2 {
+				t.Errorf("a fact of run %d: %s", schemas.RunOf(fact), event.data)
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func TestAMessageThatJoinsAnother(t *testing.T) {
 			session.begin(first, 1)
 			queued, merged := received(second, 2, schemas.DispositionQueued), received(third, 2, schemas.DispositionMerged)
 			message, joined := incoming(second), incoming(third)
-			queued.MessageReceived.Message, merged.MessageReceived.Message = &message, &joined
+			schemas.As[*schemas.MessageReceived](queued).Message, schemas.As[*schemas.MessageReceived](merged).Message = &message, &joined
 			session.record(queued)
 			join := func() { session.record(merged) }
 			if !meanwhile {
@@ -165,10 +165,10 @@ func TestAMessageThatJoinsAnother(t *testing.T) {
 			}
 			session.settle(1, text("4"))
 			session.record(
-				schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Attempt: 1}},
-				schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}}, started(second, 2))
-			session.record(schemas.Fact{RunSettled: &schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}},
-				schemas.Fact{RunEnded: &schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled}})
+				&schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Attempt: 1},
+				&schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}, started(second, 2))
+			session.record(&schemas.RunSettled{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled},
+				&schemas.RunEnded{Run: 2, Status: schemas.RunCancelled, Reason: schemas.StopCancelled})
 			<-done
 			if events, _ := parseEvents(t, live.seen()); names(events) != "message_received message_received run_started record end" {
 				t.Errorf("meanwhile %v: %s", meanwhile, names(events))
@@ -221,7 +221,7 @@ func TestNobodyWaitsForLongRuns(t *testing.T) {
 		session := newScript(t, ledger, long.Session)
 		session.begin(long, 1)
 		for range 1000 {
-			session.record(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: 1, Task: "t1", Attempt: 1, Percentage: 1}})
+			session.record(&schemas.TaskProgressed{Run: 1, Task: "t1", Attempt: 1, Percentage: 1})
 		}
 		const readers = 10
 		shown := make(chan int, readers)

@@ -453,7 +453,7 @@ func TestReplyRefIsNotShown(t *testing.T) {
 	accepted := accept(t, adapter, post("web", hello))
 	session := newScript(t, ledger, accepted.Session)
 	fact := started(accepted, 1)
-	fact.RunStarted.Message.Reply.ReplyRef = "sealed-for-another"
+	schemas.As[*schemas.RunStarted](fact).Message.Reply.ReplyRef = "sealed-for-another"
 	queued := received(accepted, 1, schemas.DispositionStarted)
 	session.record(queued, fact)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

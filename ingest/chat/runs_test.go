@@ -88,10 +88,10 @@ func TestDispositions(t *testing.T) {
 	session.begin(accepted[0], 1)
 	queued := received(accepted[1], 2, schemas.DispositionQueued)
 	message := incoming(accepted[1])
-	queued.MessageReceived.Message = &message
+	schemas.As[*schemas.MessageReceived](queued).Message = &message
 	session.record(queued)
 	ignored, refused := received(accepted[2], 0, schemas.DispositionIgnored), received(accepted[3], 0, schemas.DispositionRefused)
-	ignored.MessageReceived.Reason, refused.MessageReceived.Reason = "autoreply", "already_settled"
+	schemas.As[*schemas.MessageReceived](ignored).Reason, schemas.As[*schemas.MessageReceived](refused).Reason = "autoreply", "already_settled"
 	session.record(ignored)
 	session.record(refused)
 	for i, want := range []runs.Document{
@@ -116,15 +116,15 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 	session := newScript(t, ledger, accepted.Session)
 	session.begin(accepted, 1)
 	session.record(
-		schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: "t1", Attempt: 1, Cause: schemas.FailurePermanent}},
-		schemas.Fact{RunSettled: &schemas.RunSettled{
+		&schemas.TaskFailed{Run: 1, Task: "t1", Attempt: 1, Cause: schemas.FailurePermanent},
+		&schemas.RunSettled{
 			Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed,
 			Error: &schemas.Error{
 				ErrorType: schemas.ErrorToolFailure, SuggestedAction: schemas.ActionRetry,
 				Message: map[string]string{"en": "That did not work.", "de": "Das ging nicht."}, InternalDetails: "host db7 is away",
 			},
-		}})
-	session.record(schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed}})
+		})
+	session.record(&schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed})
 	recorder := get(accepted.Run).do(t, adapter)
 	document := read[runs.Document](t, recorder.Body.Bytes())
 	if document.Answer != "That did not work." || document.Status != schemas.RunFailed || document.Details.Error.ErrorType != schemas.ErrorToolFailure {

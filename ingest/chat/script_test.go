@@ -164,7 +164,7 @@ func publish(t *testing.T, ledger bus.Ledger, subject string, event schemas.Even
 }
 
 func received(a chat.Accepted, run int, disposition schemas.Disposition) schemas.Fact {
-	return schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: a.ID, Sequence: a.Sequence, Run: run, Disposition: disposition}}
+	return &schemas.MessageReceived{ID: a.ID, Sequence: a.Sequence, Run: run, Disposition: disposition}
 }
 
 func incoming(a chat.Accepted) schemas.Incoming {
@@ -176,22 +176,22 @@ func incoming(a chat.Accepted) schemas.Incoming {
 }
 
 func started(a chat.Accepted, run int) schemas.Fact {
-	return schemas.Fact{RunStarted: &schemas.RunStarted{Run: run, Profile: profile, Message: incoming(a)}}
+	return &schemas.RunStarted{Run: run, Profile: profile, Message: incoming(a)}
 }
 
 // begin is the record that starts a run, as a session writes it.
 func (s *script) begin(a chat.Accepted, run int) uint64 {
 	s.t.Helper()
 	return s.record(received(a, run, schemas.DispositionStarted), started(a, run),
-		schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: run, Tasks: []schemas.PlannedTask{{Task: "t1"}}}},
-		schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: run, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}}},
-		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: run, Task: "t1", Agent: "calculator", Attempt: 1}})
+		&schemas.PlanCreated{Run: run, Tasks: []schemas.PlannedTask{{Task: "t1"}}},
+		&schemas.TaskRouted{Run: run, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}},
+		&schemas.TaskDispatched{Run: run, Task: "t1", Agent: "calculator", Attempt: 1})
 }
 
 // work says that the agent has begun.
 func (s *script) work(run int) uint64 {
 	s.t.Helper()
-	return s.record(schemas.Fact{TaskStarted: &schemas.TaskStarted{Run: run, Task: "t1", Attempt: 1}})
+	return s.record(&schemas.TaskStarted{Run: run, Task: "t1", Attempt: 1})
 }
 
 // settle fixes the answer; the delivery is under way.
@@ -201,15 +201,15 @@ func (s *script) settle(run int, answer ...schemas.Body) uint64 {
 	for _, body := range answer {
 		settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: "t1", Body: body})
 	}
-	return s.record(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: run, Task: "t1", Attempt: 1, Result: settled.Answer[0].Body}},
-		schemas.Fact{RunSettled: &settled},
-		schemas.Fact{TaskDispatched: &schemas.TaskDispatched{Run: run, Task: schemas.DeliveryTask, Agent: "chat", Attempt: 1}})
+	return s.record(&schemas.TaskCompleted{Run: run, Task: "t1", Attempt: 1, Result: settled.Answer[0].Body},
+		&settled,
+		&schemas.TaskDispatched{Run: run, Task: schemas.DeliveryTask, Agent: "chat", Attempt: 1})
 }
 
 func (s *script) end(run int) uint64 {
 	s.t.Helper()
-	return s.record(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: run, Task: schemas.DeliveryTask, Attempt: 1}},
-		schemas.Fact{RunEnded: &schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}})
+	return s.record(&schemas.TaskCompleted{Run: run, Task: schemas.DeliveryTask, Attempt: 1},
+		&schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted})
 }
 
 func text(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }

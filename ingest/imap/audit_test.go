@@ -21,7 +21,7 @@ func (f *fixture) session(tb testing.TB, e schemas.Event, fact schemas.MessageRe
 	fact.ID = e.ID
 	body, err := schemas.Marshal(schemas.Record{
 		Session: name, Number: 1, Cause: schemas.Cause{ID: e.ID, Time: time.Now().UTC()},
-		Facts: []schemas.Fact{{MessageReceived: &fact}},
+		Facts: []schemas.Fact{&fact},
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -14,9 +14,9 @@ import (
 
 // A Step is the data of one event of a stream: what one record says of the run.
 type Step struct {
-	Sequence uint64         `json:"sequence"` // of the record on the ledger; also the event's id
-	Time     time.Time      `json:"time"`     // when it was decided
-	Facts    []schemas.Fact `json:"facts"`
+	Sequence uint64        `json:"sequence"` // of the record on the ledger; also the event's id
+	Time     time.Time     `json:"time"`     // when it was decided
+	Facts    schemas.Facts `json:"facts"`
 }
 
 const (

@@ -148,22 +148,26 @@ func (w *Watch) take(record *history.StoredRecord) error {
 		if reply := replyOf(fact); w.channel == "" && reply != nil && reply.Provider == string(schemas.ProviderWebhook) {
 			w.channel = reply.Channel // of no other provider does a token open runs
 		}
-		if fact.RunStarted != nil {
-			w.language = fact.RunStarted.Message.Language
+		if started, is := fact.(*schemas.RunStarted); is {
+			w.language = started.Message.Language
 		}
 	}
 	return nil
 }
 
 // replyOf returns where the answer to a message goes, if the fact holds a message.
-func replyOf(fact *schemas.Fact) *schemas.Reply {
-	switch {
-	case fact.RunStarted != nil:
-		return fact.RunStarted.Message.Reply
-	case fact.MessageReceived != nil && fact.MessageReceived.Message != nil:
-		return fact.MessageReceived.Message.Reply
+func replyOf(fact schemas.Fact) *schemas.Reply {
+	switch fact := fact.(type) {
+	case *schemas.RunStarted:
+		return fact.Message.Reply
+	case *schemas.MessageReceived:
+		if fact.Message != nil {
+			return fact.Message.Reply
+		}
+		return nil
+	default:
+		return nil
 	}
-	return nil
 }
 
 // Run is what is known of the run; nil while there is none.
@@ -191,14 +195,13 @@ func (w *Watch) dropped() bool {
 }
 
 // facts returns what a record says about the run; nothing while there is none.
-func (w *Watch) facts(record *history.StoredRecord) []schemas.Fact {
-	var facts []schemas.Fact
-	for stored := range w.excerpt.Facts(&record.Record) {
-		fact := *stored
-		if fact.RunSettled != nil {
-			settled := *fact.RunSettled
+func (w *Watch) facts(record *history.StoredRecord) schemas.Facts {
+	var facts schemas.Facts
+	for fact := range w.excerpt.Facts(&record.Record) {
+		if stored, is := fact.(*schemas.RunSettled); is {
+			settled := *stored
 			settled.Error = outward(settled.Error)
-			fact.RunSettled = &settled
+			fact = &settled
 		}
 		facts = append(facts, withoutReplyRef(fact))
 	}
@@ -207,23 +210,25 @@ func (w *Watch) facts(record *history.StoredRecord) []schemas.Fact {
 
 // withoutReplyRef returns a fact without what is sealed for another agent.
 func withoutReplyRef(fact schemas.Fact) schemas.Fact {
-	reply := replyOf(&fact)
+	reply := replyOf(fact)
 	if reply == nil || reply.ReplyRef == "" {
 		return fact
 	}
 	open := *reply
 	open.ReplyRef = ""
-	if fact.RunStarted != nil {
-		started := *fact.RunStarted
+	switch fact := fact.(type) {
+	case *schemas.RunStarted:
+		started := *fact
 		started.Message.Reply = &open
-		fact.RunStarted = &started
+		return &started
+	case *schemas.MessageReceived:
+		received, message := *fact, *fact.Message
+		message.Reply = &open
+		received.Message = &message
+		return &received
+	default:
 		return fact
 	}
-	received, message := *fact.MessageReceived, *fact.MessageReceived.Message
-	message.Reply = &open
-	received.Message = &message
-	fact.MessageReceived = &received
-	return fact
 }
 
 // outward returns an error without what is meant for the log.

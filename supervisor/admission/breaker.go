@@ -104,18 +104,18 @@ func (a *Controller) Observe(s *Session, record *schemas.Record) {
 
 func (a *Controller) observeFacts(s *Session, transition *schemas.Transition) {
 	for i := range transition.Facts {
-		f := &transition.Facts[i]
-		if asked := f.TaskDispatched; asked != nil {
+		f := transition.Facts[i]
+		if asked, is := f.(*schemas.TaskDispatched); is {
 			a.record(asked.Agent, plan.BreakerEvent{
 				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
 		kind, says := plan.BreakerEventOf(f)
-		if !says || s.State.Active == nil || s.State.Active.Number != f.Run() {
+		if !says || s.State.Active == nil || s.State.Active.Number != schemas.RunOf(f) {
 			continue
 		}
-		task := s.State.Active.Task(f.Task())
+		task := s.State.Active.Task(schemas.TaskOf(f))
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
@@ -123,7 +123,7 @@ func (a *Controller) observeFacts(s *Session, transition *schemas.Transition) {
 		if transition.Cause.Deadline != nil && strings.Contains(s.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}
-		if failed := f.TaskFailed; failed != nil && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
+		if failed, is := f.(*schemas.TaskFailed); is && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
 			a.unstarted(task, event)
 		} else {
 			a.record(task.Agent, event)

@@ -100,7 +100,7 @@ func (t *Turn) completed(task *Task, answer *Answer) {
 		passing.result(answer.Whole, &completed)
 		completed.Unproven = nil
 	}
-	t.Emit(schemas.Fact{TaskCompleted: &completed})
+	t.Emit(&completed)
 }
 
 // compare flags an answer about another entity than the conversation's (G-30).
@@ -114,9 +114,9 @@ func (t *Turn) compare(task *Task, result schemas.Result) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Run.Entities)) {
 		if found, ok := scalar(said[name]); ok && found != t.Run.Entities[name] {
-			t.Emit(schemas.Fact{EntityMismatched: &schemas.EntityMismatched{
+			t.Emit(&schemas.EntityMismatched{
 				Run: t.Run.Number, Task: task.ID, Entity: name, Found: found,
-			}})
+			})
 		}
 	}
 }
@@ -155,17 +155,17 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 		if heartbeat > 0 {
 			started.Silence = t.Now.Add(silences * heartbeat)
 		}
-		t.Emit(schemas.Fact{TaskStarted: &started})
+		t.Emit(&started)
 	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat/2 { // a regular sign may come a little early
-		t.Emit(schemas.Fact{TaskHeard: &schemas.TaskHeard{
+		t.Emit(&schemas.TaskHeard{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
-		}})
+		})
 	}
 	if percentage > task.Percentage || message != "" && message != task.Note {
-		t.Emit(schemas.Fact{TaskProgressed: &schemas.TaskProgressed{
+		t.Emit(&schemas.TaskProgressed{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Percentage: max(percentage, task.Percentage), Message: message,
-		}})
+		})
 	}
 }
 
@@ -199,9 +199,9 @@ func (t *Turn) Expire(deadline schemas.Deadline) bool {
 	case schemas.DeadlineSilence:
 		t.fail(task, schemas.FailureCrashed, "")
 	case schemas.DeadlineSlow:
-		t.Emit(schemas.Fact{TaskDelayed: &schemas.TaskDelayed{
+		t.Emit(&schemas.TaskDelayed{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
-		}})
+		})
 	case schemas.DeadlineRetry:
 		t.start(task)
 	case schemas.DeadlineRun:
@@ -227,18 +227,18 @@ func (t *Turn) Supersede() bool {
 		return false
 	}
 	t.cancelTasks()
-	t.Emit(schemas.Fact{RunSettled: &schemas.RunSettled{
+	t.Emit(&schemas.RunSettled{
 		Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
-	}})
+	})
 	t.end(schemas.StopSuperseded, "")
 	return true
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
 func (t *Turn) Refuse() {
-	t.Emit(schemas.Fact{RunSettled: &schemas.RunSettled{Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted}})
+	t.Emit(&schemas.RunSettled{Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
 	if t.Run.Message.ReplyAgent() != "" && t.Withheld != nil {
-		t.Emit(schemas.Fact{ReplyWithheld: t.Withheld})
+		t.Emit(t.Withheld)
 	}
 	t.end(schemas.StopRefuted, "")
 }
@@ -261,9 +261,9 @@ func (t *Turn) stop(status schemas.RunStatus, reason schemas.StopReason, failure
 func (t *Turn) cancelTasks() {
 	for task := range t.Run.All {
 		if !task.State.Ended() {
-			t.Emit(schemas.Fact{TaskCancelled: &schemas.TaskCancelled{
+			t.Emit(&schemas.TaskCancelled{
 				Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			}})
+			})
 		}
 	}
 }

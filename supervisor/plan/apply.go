@@ -16,28 +16,28 @@ func Begin(f *schemas.RunStarted) *Run {
 
 // Apply changes the run by one fact about it, decided at now. A fact that does
 // not concern a task of the run changes nothing.
-func (r *Run) Apply(f *schemas.Fact, now time.Time) {
-	switch {
-	case f.PlanCreated != nil:
-		r.applyPlan(f.PlanCreated, now)
-	case f.PlanRefused != nil:
-		r.Phase, r.Tasks, r.index, r.Faults = PhaseDecomposing, nil, nil, f.PlanRefused.Faults
-	case f.TaskRouted != nil:
-		r.applyRoute(f.TaskRouted)
-	case f.TaskReady != nil:
-		task := r.take(f.TaskReady.Task, f.TaskReady.Kind)
-		task.State, task.Agent, task.Due = TaskReady, f.TaskReady.Agent, f.TaskReady.Until
-	case f.TaskDispatched != nil:
-		r.applyDispatch(f.TaskDispatched)
-	case f.RunSettled != nil:
+func (r *Run) Apply(f schemas.Fact, now time.Time) {
+	switch f := f.(type) {
+	case *schemas.PlanCreated:
+		r.applyPlan(f, now)
+	case *schemas.PlanRefused:
+		r.Phase, r.Tasks, r.index, r.Faults = PhaseDecomposing, nil, nil, f.Faults
+	case *schemas.TaskRouted:
+		r.applyRoute(f)
+	case *schemas.TaskReady:
+		task := r.take(f.Task, f.Kind)
+		task.State, task.Agent, task.Due = TaskReady, f.Agent, f.Until
+	case *schemas.TaskDispatched:
+		r.applyDispatch(f)
+	case *schemas.RunSettled:
 		r.Phase = PhaseAssembling
-		r.Status, r.Reason = f.RunSettled.Status, f.RunSettled.Reason
-		r.Answer, r.Error = f.RunSettled.Answer, f.RunSettled.Error
-	case f.RunEnded != nil:
+		r.Status, r.Reason = f.Status, f.Reason
+		r.Answer, r.Error = f.Answer, f.Error
+	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
-		r.Status, r.Reason = f.RunEnded.Status, f.RunEnded.Reason
+		r.Status, r.Reason = f.Status, f.Reason
 	default:
-		if task := r.change(f.Task()); task != nil {
+		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
 		}
 	}
@@ -107,30 +107,31 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 	}
 }
 
-func (t *Task) apply(f *schemas.Fact, now time.Time) {
-	switch {
-	case f.TaskUnserved != nil:
-		t.Unserved = &schemas.Unserved{Since: f.TaskUnserved.Since}
-	case f.TaskStarted != nil:
+func (t *Task) apply(f schemas.Fact, now time.Time) {
+	switch f := f.(type) {
+	case *schemas.TaskUnserved:
+		t.Unserved = &schemas.Unserved{Since: f.Since}
+	case *schemas.TaskStarted:
 		t.Unserved = nil
-		t.State, t.Due, t.Began, t.Heard = TaskRunning, f.TaskStarted.Deadline, now, now
-		t.Slow, t.Silence = f.TaskStarted.Slow, f.TaskStarted.Silence
-	case f.TaskProgressed != nil:
-		t.Percentage, t.Note = f.TaskProgressed.Percentage, f.TaskProgressed.Message
-	case f.TaskHeard != nil:
-		t.Heard, t.Silence = now, f.TaskHeard.Silence
-	case f.TaskDelayed != nil:
+		t.State, t.Due, t.Began, t.Heard = TaskRunning, f.Deadline, now, now
+		t.Slow, t.Silence = f.Slow, f.Silence
+	case *schemas.TaskProgressed:
+		t.Percentage, t.Note = f.Percentage, f.Message
+	case *schemas.TaskHeard:
+		t.Heard, t.Silence = now, f.Silence
+	case *schemas.TaskDelayed:
 		t.Slow = time.Time{}
-	case f.TaskCompleted != nil:
-		t.complete(f.TaskCompleted, now)
-	case f.TaskFailed != nil:
-		t.fail(f.TaskFailed, now)
-	case f.TaskSkipped != nil:
+	case *schemas.TaskCompleted:
+		t.complete(f, now)
+	case *schemas.TaskFailed:
+		t.fail(f, now)
+	case *schemas.TaskSkipped:
 		t.State, t.Ended, t.Unserved = TaskSkipped, now, nil
-	case f.TaskCancelled != nil:
+	case *schemas.TaskCancelled:
 		t.State, t.Ended, t.Unserved = TaskCancelled, now, nil
-	case f.PermitGranted != nil:
-		t.Permit = f.PermitGranted.Permit
+	case *schemas.PermitGranted:
+		t.Permit = f.Permit
+	default:
 	}
 }
 

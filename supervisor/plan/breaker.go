@@ -47,26 +47,31 @@ const (
 
 // BreakerEventOf returns what a fact about a request that was under way says of
 // its agent; false is nothing.
-func BreakerEventOf(f *schemas.Fact) (BreakerEventKind, bool) {
-	switch {
-	case f.TaskCompleted != nil:
+func BreakerEventOf(f schemas.Fact) (BreakerEventKind, bool) {
+	switch f := f.(type) {
+	case *schemas.TaskCompleted:
 		return BreakerSucceeded, true
-	case f.TaskCancelled != nil:
+	case *schemas.TaskCancelled:
 		return BreakerEnded, true
-	case f.TaskFailed == nil:
+	case *schemas.TaskFailed:
+		return breakerEventOfFailure(f), true
+	default:
 		return "", false
 	}
-	if f.TaskFailed.Category == schemas.CategoryResource {
-		return BreakerEnded, true
+}
+
+func breakerEventOfFailure(f *schemas.TaskFailed) BreakerEventKind {
+	if f.Category == schemas.CategoryResource {
+		return BreakerEnded
 	}
-	switch f.TaskFailed.Cause {
+	switch f.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
 		schemas.FailureMalformed:
-		return BreakerFailed, true
+		return BreakerFailed
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
 		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments:
 	}
-	return BreakerEnded, true
+	return BreakerEnded
 }
 
 // Change returns a breaker after some events, and whether that is another one.

@@ -155,7 +155,7 @@ func TestBreakerPassage_M28(t *testing.T) {
 func TestBreakerCounts_M28(t *testing.T) {
 	t.Parallel()
 	cause := func(kind schemas.FailureKind) schemas.Fact {
-		return schemas.Fact{TaskFailed: &schemas.TaskFailed{Cause: kind}}
+		return &schemas.TaskFailed{Cause: kind}
 	}
 	for _, c := range []struct {
 		fact schemas.Fact
@@ -170,14 +170,14 @@ func TestBreakerCounts_M28(t *testing.T) {
 		{cause(schemas.FailureBlocked), plan.BreakerEnded},
 		{cause(schemas.FailureUnknownEffect), plan.BreakerEnded},
 		{cause(schemas.FailureUnavailable), plan.BreakerEnded},
-		{schemas.Fact{TaskFailed: &schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}}, plan.BreakerEnded},
-		{schemas.Fact{TaskFailed: &schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryExecution}}, plan.BreakerFailed},
-		{schemas.Fact{TaskCompleted: &schemas.TaskCompleted{}}, plan.BreakerSucceeded},
-		{schemas.Fact{TaskCancelled: &schemas.TaskCancelled{}}, plan.BreakerEnded},
-		{schemas.Fact{TaskStarted: &schemas.TaskStarted{}}, ""},
-		{schemas.Fact{RunEnded: &schemas.RunEnded{}}, ""},
+		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}, plan.BreakerEnded},
+		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryExecution}, plan.BreakerFailed},
+		{&schemas.TaskCompleted{}, plan.BreakerSucceeded},
+		{&schemas.TaskCancelled{}, plan.BreakerEnded},
+		{&schemas.TaskStarted{}, ""},
+		{&schemas.RunEnded{}, ""},
 	} {
-		if got, says := plan.BreakerEventOf(&c.fact); got != c.want || says != (c.want != "") {
+		if got, says := plan.BreakerEventOf(c.fact); got != c.want || says != (c.want != "") {
 			t.Errorf("%s: %q %t, want %q", c.fact.Name(), got, says, c.want)
 		}
 	}

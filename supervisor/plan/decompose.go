@@ -59,7 +59,7 @@ func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
 		return kind == schemas.PlannerAgent
 	}
 	complexity := t.Profile.router.Assess(words)
-	t.Emit(schemas.Fact{ComplexityAssessed: &schemas.ComplexityAssessed{Run: t.Run.Number, Complexity: complexity}})
+	t.Emit(&schemas.ComplexityAssessed{Run: t.Run.Number, Complexity: complexity})
 	return complexity.Complex
 }
 
@@ -150,7 +150,7 @@ func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schem
 	if source == schemas.PlannerNone {
 		source = ""
 	}
-	t.Emit(schemas.Fact{PlanCreated: &schemas.PlanCreated{Run: t.Run.Number, Source: source, Template: template, Tasks: tasks}})
+	t.Emit(&schemas.PlanCreated{Run: t.Run.Number, Source: source, Template: template, Tasks: tasks})
 	t.routing()
 }
 
@@ -164,7 +164,7 @@ func (t *Turn) refuse(source schemas.PlannerKind, faults []string) {
 	for i := range faults {
 		faults[i] = head(faults[i], maxFault)
 	}
-	t.Emit(schemas.Fact{PlanRefused: &schemas.PlanRefused{Run: t.Run.Number, Source: source, Faults: faults}})
+	t.Emit(&schemas.PlanRefused{Run: t.Run.Number, Source: source, Faults: faults})
 }
 
 const maxFault = 512

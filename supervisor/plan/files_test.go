@@ -77,10 +77,10 @@ func answer(tb testing.TB, turn *plan.Turn, said plan.Answer) schemas.TaskComple
 	said.Status = schemas.StatusCompleted
 	var completed *schemas.TaskCompleted
 	turn.Emit = func(f schemas.Fact) {
-		if f.TaskCompleted != nil {
-			completed = f.TaskCompleted
+		if schemas.As[*schemas.TaskCompleted](f) != nil {
+			completed = schemas.As[*schemas.TaskCompleted](f)
 		}
-		turn.Run.Apply(&f, turn.Now)
+		turn.Run.Apply(f, turn.Now)
 	}
 	turn.Answer(turn.Run.Tasks[0], said)
 	if completed == nil {

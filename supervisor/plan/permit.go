@@ -22,13 +22,13 @@ func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool)
 	switch {
 	case reason == "" && !known:
 		t.Progress(task, task.Percentage, "") // whoever asks has begun
-		t.Emit(schemas.Fact{PermitGranted: &schemas.PermitGranted{
+		t.Emit(&schemas.PermitGranted{
 			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
-		}})
+		})
 	case reason != "" && !known:
-		t.Emit(schemas.Fact{PermitRefused: &schemas.PermitRefused{
+		t.Emit(&schemas.PermitRefused{
 			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: agent,
-		}})
+		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
 			t.fail(task, schemas.FailureUnknownEffect, "")
 		}

@@ -18,7 +18,7 @@ func (t *Turn) failWith(task *Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = t.Run.Number, task.ID, task.Attempt
 	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
 	t.remedy(task, &failed)
-	t.Emit(schemas.Fact{TaskFailed: &failed})
+	t.Emit(&failed)
 	switch {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":

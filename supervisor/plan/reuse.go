@@ -33,7 +33,7 @@ func (t *Turn) reuse(task *Task) bool {
 		passing := passing{turn: t, task: task, put: found.Proven}
 		passing.result(t.content(completed.Result), &completed)
 	}
-	t.Emit(schemas.Fact{TaskCompleted: &completed})
+	t.Emit(&completed)
 	t.advance()
 	return true
 }

@@ -80,15 +80,15 @@ func (t *Turn) route(task *Task) {
 		decision.NextAgent = ""
 	}
 	decision.Response = head(decision.Response, schemas.InlineLimit)
-	t.Emit(schemas.Fact{TaskRouted: &schemas.TaskRouted{Run: t.Run.Number, Task: task.ID, Decision: decision}})
+	t.Emit(&schemas.TaskRouted{Run: t.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		t.Emit(schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: t.Run.Number, Task: task.ID, Result: text(decision.Response)}})
+		t.Emit(&schemas.TaskCompleted{Run: t.Run.Number, Task: task.ID, Result: text(decision.Response)})
 	case "":
-		t.Emit(schemas.Fact{TaskFailed: &schemas.TaskFailed{
+		t.Emit(&schemas.TaskFailed{
 			Run: t.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
 			Category: schemas.CategoryCoordination, Action: t.giveUp(task, schemas.FailureNoRoute),
-		}})
+		})
 	}
 }
 
@@ -168,7 +168,7 @@ func (t *Turn) ask(id string, kind schemas.TaskKind, agent string) {
 	case Full:
 		t.ready(id, kind, agent)
 	case Unavailable:
-		t.Emit(schemas.Fact{TaskReady: &schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}})
+		t.Emit(&schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind})
 		t.fail(t.Run.Task(id), schemas.FailureUnavailable, "")
 	}
 }

@@ -74,10 +74,10 @@ func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, fai
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
-	t.Emit(schemas.Fact{RunSettled: &settled})
+	t.Emit(&settled)
 	agent := t.Run.Message.ReplyAgent()
 	if agent != "" && t.Withheld != nil {
-		t.Emit(schemas.Fact{ReplyWithheld: t.Withheld})
+		t.Emit(t.Withheld)
 		agent = ""
 	}
 	if agent == "" {
@@ -99,9 +99,9 @@ func (t *Turn) tells(task *Task) bool {
 }
 
 func (t *Turn) end(reason schemas.StopReason, delivered string) {
-	t.Emit(schemas.Fact{RunEnded: &schemas.RunEnded{
+	t.Emit(&schemas.RunEnded{
 		Run: t.Run.Number, Status: t.Run.Status, Reason: reason, Replied: delivered,
-	}})
+	})
 }
 
 func stopReason(kind schemas.FailureKind) schemas.StopReason {

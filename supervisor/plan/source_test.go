@@ -113,7 +113,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Data: body}})
 	for i := range *facts {
 		record(t, (*facts)[i])
-		if refused := (*facts)[i].PlanRefused; refused != nil {
+		if refused := schemas.As[*schemas.PlanRefused]((*facts)[i]); refused != nil {
 			if len(refused.Faults) != 51 || refused.Faults[50] != "and 69 more" {
 				t.Errorf("%d faults, the last %q", len(refused.Faults), refused.Faults[len(refused.Faults)-1])
 			}

@@ -103,9 +103,9 @@ func (t *Turn) skip() {
 				continue
 			}
 			if missing := t.missing(task); missing != nil {
-				t.Emit(schemas.Fact{TaskSkipped: &schemas.TaskSkipped{
+				t.Emit(&schemas.TaskSkipped{
 					Run: t.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
-				}})
+				})
 				again = true
 			}
 		}
@@ -202,7 +202,7 @@ func (t *Turn) ready(id string, kind schemas.TaskKind, agent string) {
 	if wait := t.Profile.patience(kind, agent); wait > 0 {
 		ready.Until = t.Now.Add(wait)
 	}
-	t.Emit(schemas.Fact{TaskReady: &ready})
+	t.Emit(&ready)
 }
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
@@ -229,9 +229,9 @@ func (t *Turn) Unserved(absence schemas.Absence) bool {
 	if t.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
 		return false
 	}
-	t.Emit(schemas.Fact{TaskUnserved: &schemas.TaskUnserved{
+	t.Emit(&schemas.TaskUnserved{
 		Run: t.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
-	}})
+	})
 	return true
 }
 
@@ -262,13 +262,13 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 		}
 		expires = queue
 	}
-	t.Emit(schemas.Fact{TaskDispatched: &schemas.TaskDispatched{
+	t.Emit(&schemas.TaskDispatched{
 		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
 		Request: schemas.RequestID(t.Shard, run, id, attempt),
 		Effect:  t.effect(run, id),
 		Queue:   t.bounded(queue),
 		Expires: t.bounded(expires), Permitted: t.brings(id, kind, agent, attempt),
-	}})
+	})
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of

@@ -65,7 +65,7 @@ func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus pla
 	var facts []schemas.Fact
 	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: bus}
 	turn.Emit = func(f schemas.Fact) {
-		run.Apply(&f, turn.Now)
+		run.Apply(f, turn.Now)
 		facts = append(facts, f)
 	}
 	turn.Begin(schemas.Result{Text: text})
@@ -98,7 +98,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
 				turn.Answer(task, plan.Answer{Status: schemas.StatusFailed})
-				if got := (*facts)[len(*facts)-1].TaskFailed.RetryAt.Sub(turn.Now); got != want {
+				if got := schemas.As[*schemas.TaskFailed]((*facts)[len(*facts)-1]).RetryAt.Sub(turn.Now); got != want {
 					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
 				}
 				turn.Now = turn.Run.Tasks[0].Due
@@ -159,7 +159,7 @@ func TestSettle_M56(t *testing.T) {
 			}
 			settled, ended := 0, 0
 			for i := range *facts {
-				if f := (*facts)[i].RunSettled; f != nil {
+				if f := schemas.As[*schemas.RunSettled]((*facts)[i]); f != nil {
 					settled++
 					said := ""
 					if f.Error != nil {
@@ -169,7 +169,7 @@ func TestSettle_M56(t *testing.T) {
 						t.Errorf("settled %s (%s) with %d parts, %q", f.Status, f.Reason, len(f.Answer), said)
 					}
 				}
-				if (*facts)[i].RunEnded != nil {
+				if schemas.As[*schemas.RunEnded]((*facts)[i]) != nil {
 					ended++
 				}
 			}
@@ -196,7 +196,7 @@ func TestDeadlines(t *testing.T) {
 		}
 	}
 	wait(schemas.DeadlineQueue, 1, 10*time.Second)
-	if expires := (*facts)[len(*facts)-1].TaskDispatched.Expires; !expires.Equal(start().Add(time.Hour + 10*time.Second)) {
+	if expires := schemas.As[*schemas.TaskDispatched]((*facts)[len(*facts)-1]).Expires; !expires.Equal(start().Add(time.Hour + 10*time.Second)) {
 		t.Errorf("the request expires at %s", expires)
 	}
 	turn.Now = start().Add(time.Second)
@@ -253,7 +253,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 	clone := *turn
 	clone.Run = turn.Run.Clone()
-	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(&f, clone.Now) }
+	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(f, clone.Now) }
 	for len(clone.Run.Deadlines()) > 0 {
 		clone.Answer(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Answer{Status: schemas.StatusCompleted})
 	}
@@ -280,8 +280,8 @@ func TestUnavailableIsNoTimeout_M28(t *testing.T) {
 			t.Fatalf("the run is %s, %s", turn.Run.Status, turn.Run.Reason)
 		}
 		for _, f := range *facts {
-			if f.RunSettled != nil && f.RunSettled.Error.Message["en"] != want {
-				t.Errorf("with %q it is told %q", own, f.RunSettled.Error.Message)
+			if schemas.As[*schemas.RunSettled](f) != nil && schemas.As[*schemas.RunSettled](f).Error.Message["en"] != want {
+				t.Errorf("with %q it is told %q", own, schemas.As[*schemas.RunSettled](f).Error.Message)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*
 			return nil, err
 		}
 		for fact := range record.AllFacts() {
-			if fact.RunEnded == nil || fact.RunEnded.Run != run {
+			if end, is := fact.(*schemas.RunEnded); !is || end.Run != run {
 				continue
 			}
 			message, err := core.Get(ctx, bus.ShardStream(shard), record.Sequence)

@@ -15,9 +15,9 @@ const replyWindow = time.Hour
 
 // replied remembers that an answer by mail goes out. Further attempts of it are
 // the same mail.
-func (s *State) replied(f *schemas.Fact) {
-	sent := f.TaskDispatched
-	if sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
+func (s *State) replied(f schemas.Fact) {
+	sent, is := f.(*schemas.TaskDispatched)
+	if !is || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
 	kept := s.recentReplies(s.now)
@@ -73,14 +73,14 @@ func (d *decision) bounced(received schemas.MessageReceived, report *Report) {
 	if received.Run = d.sent(report.MessageID); received.Run > 0 {
 		received.Reason = string(schemas.MailBounce)
 	}
-	d.emit(schemas.Fact{MessageReceived: &received})
+	d.emit(&received)
 	if received.Run == 0 {
 		return
 	}
-	d.emit(schemas.Fact{DeliveryBounced: &schemas.DeliveryBounced{
+	d.emit(&schemas.DeliveryBounced{
 		Run: received.Run, Message: received.ID, Action: cut(report.Action, maxNote), Status: cut(report.Status, maxNote),
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
-	}})
+	})
 }
 
 // sent returns the run whose answer has a Message-ID, or 0. The id begins with that

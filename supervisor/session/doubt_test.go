@@ -3,6 +3,7 @@ package session_test
 import (
 	"bytes"
 
+	"podium/schemas"
 	"podium/supervisor/session"
 )
 
@@ -24,7 +25,7 @@ func (s *stage) doubts(tb judge, input session.Input, outcome *session.Outcome) 
 			continue
 		}
 		for i := range outcome.Facts {
-			if f := &outcome.Facts[i]; f.TaskProgressed == nil && f.TaskHeard == nil && f.ResponseLate == nil {
+			if f := outcome.Facts[i]; schemas.As[*schemas.TaskProgressed](f) == nil && schemas.As[*schemas.TaskHeard](f) == nil && schemas.As[*schemas.ResponseLate](f) == nil {
 				tb.Fatalf("%d records before nothing would come of input %d, without a doubt, and now it is %s",
 					s.state.Records-former.Records, input.Sequence, canonical(tb, outcome.Facts))
 			}

@@ -135,18 +135,18 @@ func (s *stage) wakes(tb judge, after *session.State) {
 func (s *stage) returns(tb judge, record *schemas.Record) {
 	tb.Helper()
 	for i := range record.Facts {
-		switch f := &record.Facts[i]; {
-		case f.MessageReceived != nil && f.MessageReceived.Disposition == schemas.DispositionQueued:
-			s.queued[f.MessageReceived.Run] = *f.MessageReceived.Message
-		case f.MessageReceived != nil && f.MessageReceived.Disposition == schemas.DispositionMerged:
-			whole := s.queued[f.MessageReceived.Run]
-			whole.More, whole.Reply = append(slices.Clip(whole.More), f.MessageReceived.Message.Words), f.MessageReceived.Message.Reply
-			s.queued[f.MessageReceived.Run] = whole
-		case f.RunStarted != nil:
-			want, waited := s.queued[f.RunStarted.Run]
-			want.Words, want.Entities = f.RunStarted.Message.Words, nil
-			if began := f.RunStarted.Message; waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
-				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", f.RunStarted.Run, canonical(tb, want), canonical(tb, began))
+		switch f := record.Facts[i]; {
+		case schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).Disposition == schemas.DispositionQueued:
+			s.queued[schemas.As[*schemas.MessageReceived](f).Run] = *schemas.As[*schemas.MessageReceived](f).Message
+		case schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).Disposition == schemas.DispositionMerged:
+			whole := s.queued[schemas.As[*schemas.MessageReceived](f).Run]
+			whole.More, whole.Reply = append(slices.Clip(whole.More), schemas.As[*schemas.MessageReceived](f).Message.Words), schemas.As[*schemas.MessageReceived](f).Message.Reply
+			s.queued[schemas.As[*schemas.MessageReceived](f).Run] = whole
+		case schemas.As[*schemas.RunStarted](f) != nil:
+			want, waited := s.queued[schemas.As[*schemas.RunStarted](f).Run]
+			want.Words, want.Entities = schemas.As[*schemas.RunStarted](f).Message.Words, nil
+			if began := schemas.As[*schemas.RunStarted](f).Message; waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
+				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", schemas.As[*schemas.RunStarted](f).Run, canonical(tb, want), canonical(tb, began))
 			}
 		}
 	}
@@ -158,18 +158,18 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 	for i := range record.Facts {
 		before := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i]})
 		after := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i+1]})
-		fact := &record.Facts[i]
+		fact := record.Facts[i]
 		if before.Active != nil && after.Active != nil && before.Active.Number == after.Active.Number {
 			phases(tb, before.Active, after.Active, fact)
 		}
-		if fact.TaskDispatched != nil && before.Active != nil {
-			s.dispatchable(tb, before.Active, fact.TaskDispatched, record)
+		if schemas.As[*schemas.TaskDispatched](fact) != nil && before.Active != nil {
+			s.dispatchable(tb, before.Active, schemas.As[*schemas.TaskDispatched](fact), record)
 		}
 		if before.Active != nil {
 			s.permits(tb, before.Active, fact)
 			s.budget(tb, before.Active, fact)
 		}
-		if again := fact.DeliveryReopened; again != nil {
+		if again := schemas.As[*schemas.DeliveryReopened](fact); again != nil {
 			s.reopens(tb, &before, again)
 		}
 	}
@@ -177,7 +177,7 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 
 // phases: a run goes from one phase to the next, and only when the phase is done
 // (P-12…P-14).
-func phases(tb judge, before, after *plan.Run, fact *schemas.Fact) {
+func phases(tb judge, before, after *plan.Run, fact schemas.Fact) {
 	tb.Helper()
 	next := map[plan.Phase][]plan.Phase{
 		plan.PhaseDecomposing: {plan.PhaseRouting, plan.PhaseExecuting, plan.PhaseAssembling},
@@ -239,22 +239,22 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 
 // permits: only work may act outside. An effect is permitted once, unless the agent has said that nothing came
 // of it, or the profile wants it again when nobody knows.
-func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
+func (s *stage) permits(tb judge, run *plan.Run, fact schemas.Fact) {
 	tb.Helper()
-	effect := fmt.Sprint(run.Number, "/", fact.Task())
+	effect := fmt.Sprint(run.Number, "/", schemas.TaskOf(fact))
 	outstanding := s.effects[effect]
-	if question := run.Task(fact.Task()); question != nil && !question.Kind.IsWork() && fact.PermitGranted != nil ||
-		fact.TaskDispatched != nil && fact.TaskDispatched.Permitted && !fact.TaskDispatched.Kind.IsWork() {
-		tb.Fatalf("question %s is permitted to act", fact.Task())
+	if question := run.Task(schemas.TaskOf(fact)); question != nil && !question.Kind.IsWork() && schemas.As[*schemas.PermitGranted](fact) != nil ||
+		schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted && !schemas.As[*schemas.TaskDispatched](fact).Kind.IsWork() {
+		tb.Fatalf("question %s is permitted to act", schemas.TaskOf(fact))
 	}
 	switch {
-	case fact.TaskDispatched != nil && fact.TaskDispatched.Permitted:
+	case schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted:
 		if outstanding != "" {
-			tb.Fatalf("task %s brings a permit, but %s is not answered for", fact.Task(), outstanding)
+			tb.Fatalf("task %s brings a permit, but %s is not answered for", schemas.TaskOf(fact), outstanding)
 		}
-		s.effects[effect] = schemas.PermitID(fact.TaskDispatched.Request)
-	case fact.PermitGranted != nil:
-		granted, task := fact.PermitGranted, run.Task(fact.Task())
+		s.effects[effect] = schemas.PermitID(schemas.As[*schemas.TaskDispatched](fact).Request)
+	case schemas.As[*schemas.PermitGranted](fact) != nil:
+		granted, task := schemas.As[*schemas.PermitGranted](fact), run.Task(schemas.TaskOf(fact))
 		if !task.State.UnderWay() || granted.Attempt != task.Attempt || !s.now.Before(task.Expires) {
 			tb.Fatalf("attempt %d of task %s is permitted, which is %s with attempt %d", granted.Attempt, task.ID, task.State, task.Attempt)
 		}
@@ -272,7 +272,7 @@ func (s *stage) permits(tb judge, run *plan.Run, fact *schemas.Fact) {
 			}
 			s.effects[common] = effect
 		}
-	case fact.TaskFailed != nil && fact.TaskFailed.Undone():
+	case schemas.As[*schemas.TaskFailed](fact) != nil && schemas.As[*schemas.TaskFailed](fact).Undone():
 		delete(s.effects, effect)
 	}
 }
@@ -293,7 +293,7 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
 // may have one sent.
-func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
+func (s *stage) budget(tb judge, run *plan.Run, fact schemas.Fact) {
 	tb.Helper()
 	recent := 0
 	for _, moment := range s.mailed {
@@ -306,14 +306,14 @@ func (s *stage) budget(tb judge, run *plan.Run, fact *schemas.Fact) {
 		limit = schemas.DefaultRepliesPerHour
 	}
 	doubt := run.Message.Withheld
-	switch sent := fact.TaskDispatched; {
-	case fact.ReplyWithheld != nil && doubt != "":
-		if fact.ReplyWithheld.Reason != doubt {
-			tb.Fatalf("withheld for %s, and not for %s", fact.ReplyWithheld.Reason, doubt)
+	switch sent := schemas.As[*schemas.TaskDispatched](fact); {
+	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt != "":
+		if schemas.As[*schemas.ReplyWithheld](fact).Reason != doubt {
+			tb.Fatalf("withheld for %s, and not for %s", schemas.As[*schemas.ReplyWithheld](fact).Reason, doubt)
 		}
 	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == plan.DeliveryTask):
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
-	case fact.ReplyWithheld != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
+	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
 	case sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
 	case recent >= limit && !run.Reopened:
@@ -397,7 +397,7 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 		}
 	}
 	for i := range record.Facts {
-		f := record.Facts[i].TaskDispatched
+		f := schemas.As[*schemas.TaskDispatched](record.Facts[i])
 		if f == nil {
 			continue
 		}

@@ -24,12 +24,12 @@ func (d *decision) message(message *Message) {
 	}
 	if message.Ignore != "" {
 		received.Disposition, received.Reason = schemas.DispositionIgnored, message.Ignore
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 		return
 	}
 	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 		d.turn(d.env.Pinned).Supersede()
 		d.begin(received.Run, message, d.incoming(message))
 		return
@@ -39,7 +39,7 @@ func (d *decision) message(message *Message) {
 		return
 	}
 	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
-	d.emit(schemas.Fact{MessageReceived: &received})
+	d.emit(&received)
 	d.begin(received.Run, message, d.incoming(message))
 }
 
@@ -82,7 +82,7 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	} else {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionQueued
 	}
-	d.emit(schemas.Fact{MessageReceived: &received})
+	d.emit(&received)
 }
 
 // doubt is why a message is not answered: nobody vouches for who wrote. Nothing of the
@@ -147,7 +147,7 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 		(started.Expires.IsZero() || message.Upstream.Expires.Before(started.Expires)) {
 		started.Expires = message.Upstream.Expires
 	}
-	d.emit(schemas.Fact{RunStarted: &started})
+	d.emit(&started)
 	return d.turn(d.env.Current)
 }
 
@@ -242,13 +242,13 @@ func (d *decision) control(control *schemas.Control) {
 	case control.Action == schemas.ControlResend:
 		d.resend(control, number)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 		d.turn(d.env.Pinned).Cancel()
 	case d.state.Queue.has(number):
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 	default:
 		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 	}
 }
 

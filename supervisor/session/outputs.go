@@ -32,21 +32,24 @@ type Output struct {
 func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
 	for i := range record.Facts {
-		f := &record.Facts[i]
-		switch {
-		case f.TaskDispatched != nil:
-			if !awaited(&state, f.TaskDispatched) {
+		switch f := record.Facts[i].(type) {
+		case *schemas.TaskDispatched:
+			if !awaited(&state, f) {
 				continue // taken back in the same breath
 			}
-			request, err := env.request(&state, record, f.TaskDispatched)
+			request, err := env.request(&state, record, f)
 			if err != nil {
 				return nil, err
 			}
-			outputs = append(outputs, Output{Agent: f.TaskDispatched.Agent, Event: request})
-		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0 && !takenBack(record, f.TaskCancelled):
-			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
-		case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && abandoned(f.TaskFailed.Cause):
-			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
+			outputs = append(outputs, Output{Agent: f.Agent, Event: request})
+		case *schemas.TaskCancelled:
+			if f.Attempt > 0 && !takenBack(record, f) {
+				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+			}
+		case *schemas.TaskFailed:
+			if f.Attempt > 0 && abandoned(f.Cause) {
+				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+			}
 		default:
 			outputs = permits(outputs, &state, f)
 		}
@@ -76,8 +79,8 @@ func Answers(env Env, state *State, record *schemas.Transition) ([]Output, error
 // record, so that its agent has not been asked.
 func takenBack(record *schemas.Transition, f *schemas.TaskCancelled) bool {
 	return slices.ContainsFunc(record.Facts, func(other schemas.Fact) bool {
-		d := other.TaskDispatched
-		return d != nil && d.Run == f.Run && d.Task == f.Task && d.Attempt == f.Attempt
+		d, is := other.(*schemas.TaskDispatched)
+		return is && d.Run == f.Run && d.Task == f.Task && d.Attempt == f.Attempt
 	})
 }
 

@@ -31,9 +31,9 @@ func (d *decision) belated(request *schemas.PermitRequest, id string, known bool
 	}
 	d.permitted = &schemas.PermitAnswer{Permit: id, Reason: schemas.PermitStale}
 	if !known {
-		d.emit(schemas.Fact{PermitRefused: &schemas.PermitRefused{
+		d.emit(&schemas.PermitRefused{
 			Run: run, Task: task, Attempt: attempt, Permit: id, Reason: schemas.PermitStale, Agent: d.input.Agent,
-		}})
+		})
 	}
 }
 
@@ -42,12 +42,13 @@ func (d *decision) belated(request *schemas.PermitRequest, id string, known bool
 func permitKey(permit string) string { return "permit\x00" + permit }
 
 // answered remembers a question about a permit.
-func (s *State) answered(f *schemas.Fact) {
-	switch {
-	case f.PermitRefused != nil:
-		s.see(permitKey(f.PermitRefused.Permit), f.PermitRefused.Run)
-	case f.PermitGranted != nil:
-		s.see(permitKey(f.PermitGranted.Permit), f.PermitGranted.Run)
+func (s *State) answered(f schemas.Fact) {
+	switch f := f.(type) {
+	case *schemas.PermitRefused:
+		s.see(permitKey(f.Permit), f.Run)
+	case *schemas.PermitGranted:
+		s.see(permitKey(f.Permit), f.Run)
+	default:
 	}
 }
 
@@ -60,18 +61,19 @@ func brought(f *schemas.TaskDispatched) string {
 }
 
 // permits appends the answer that a fact gives to whoever has asked for a permit.
-func permits(outputs []Output, state *State, f *schemas.Fact) []Output {
-	switch {
-	case f.PermitRefused != nil:
-		return append(outputs, Output{Agent: f.PermitRefused.Agent, Permit: &schemas.PermitAnswer{
-			Permit: f.PermitRefused.Permit, Reason: f.PermitRefused.Reason,
+func permits(outputs []Output, state *State, f schemas.Fact) []Output {
+	switch f := f.(type) {
+	case *schemas.PermitRefused:
+		return append(outputs, Output{Agent: f.Agent, Permit: &schemas.PermitAnswer{
+			Permit: f.Permit, Reason: f.Reason,
 		}})
-	case f.PermitGranted != nil:
-		if task := taskOf(state, f.PermitGranted.Run, f.PermitGranted.Task); task != nil {
-			return append(outputs, Output{Agent: task.AgentOf(f.PermitGranted.Attempt), Permit: &schemas.PermitAnswer{
-				Permit: f.PermitGranted.Permit, Granted: true,
+	case *schemas.PermitGranted:
+		if task := taskOf(state, f.Run, f.Task); task != nil {
+			return append(outputs, Output{Agent: task.AgentOf(f.Attempt), Permit: &schemas.PermitAnswer{
+				Permit: f.Permit, Granted: true,
 			}})
 		}
+	default:
 	}
 	return outputs
 }

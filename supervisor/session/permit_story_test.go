@@ -35,15 +35,15 @@ func (s *stage) permitOf(tb judge, id, agent string, run int, task string, attem
 }
 
 // permit writes down what becomes of a question.
-func (s *story) permit(f *schemas.Fact) string {
-	if granted := f.PermitGranted; granted != nil {
+func (s *story) permit(f schemas.Fact) string {
+	if granted := schemas.As[*schemas.PermitGranted](f); granted != nil {
 		again := ""
 		if granted.Again {
 			again = ", again"
 		}
 		return fmt.Sprintf("attempt %d: %s is granted%s", granted.Attempt, s.called(granted.Permit), again)
 	}
-	refused := f.PermitRefused
+	refused := schemas.As[*schemas.PermitRefused](f)
 	return fmt.Sprintf("attempt %d: %s of %s is refused, %s", refused.Attempt, s.called(refused.Permit), refused.Agent, refused.Reason)
 }
 

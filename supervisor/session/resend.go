@@ -22,27 +22,29 @@ type Former struct {
 func (p *Former) Apply(record *schemas.Record) {
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
-			if f := &transition.Facts[i]; f.Run() == p.Number {
+			if f := transition.Facts[i]; schemas.RunOf(f) == p.Number {
 				p.apply(f, transition)
 			}
 		}
 	}
 }
 
-func (p *Former) apply(f *schemas.Fact, transition *schemas.Transition) {
-	switch {
-	case f.RunStarted != nil:
-		p.run = plan.Begin(f.RunStarted)
-	case f.DeliveryReopened != nil:
-		p.run, p.ended, p.withheld = plan.Reopen(f.DeliveryReopened), false, false
-	case f.RunEnded != nil:
+func (p *Former) apply(f schemas.Fact, transition *schemas.Transition) {
+	switch f := f.(type) {
+	case *schemas.RunStarted:
+		p.run = plan.Begin(f)
+	case *schemas.DeliveryReopened:
+		p.run, p.ended, p.withheld = plan.Reopen(f), false, false
+	case *schemas.RunEnded:
 		p.ended = true
-	case f.ReplyWithheld != nil:
+	case *schemas.ReplyWithheld:
 		p.withheld = true
-	case f.DeliveryBounced != nil:
-		p.returned = p.returned || f.DeliveryBounced.Failed
-	case p.run != nil:
-		p.run.Apply(f, transition.Cause.Time)
+	case *schemas.DeliveryBounced:
+		p.returned = p.returned || f.Failed
+	default:
+		if p.run != nil {
+			p.run.Apply(f, transition.Cause.Time)
+		}
 	}
 }
 
@@ -91,11 +93,11 @@ func (d *decision) resend(control *schemas.Control, number int) {
 	}
 	if received.Reason != "" {
 		received.Disposition = schemas.DispositionRefused
-		d.emit(schemas.Fact{MessageReceived: &received})
+		d.emit(&received)
 		return
 	}
-	d.emit(schemas.Fact{MessageReceived: &received})
-	d.emit(schemas.Fact{ResendRequested: &asked})
+	d.emit(&received)
+	d.emit(&asked)
 }
 
 // reopen goes on with the delivery of an answer, when one is to be sent again and no
@@ -110,7 +112,7 @@ func (d *decision) reopen() {
 		return // to be decided again once it can be read
 	}
 	reopened := former.run.Reopening(asked.AllowDuplicate)
-	d.emit(schemas.Fact{DeliveryReopened: &reopened})
+	d.emit(&reopened)
 	d.turn(former.Profile).Deliver()
 }
 

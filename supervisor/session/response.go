@@ -54,7 +54,10 @@ func (d *decision) lesson(task *plan.Task, response *schemas.ExecutionResponse) 
 }
 
 func completes(task string) func(schemas.Fact) bool {
-	return func(f schemas.Fact) bool { return f.TaskCompleted != nil && f.TaskCompleted.Task == task }
+	return func(f schemas.Fact) bool {
+		completed, is := f.(*schemas.TaskCompleted)
+		return is && completed.Task == task
+	}
 }
 
 // asked returns the task of the active run, and the attempt, that a request id stands for.
@@ -121,10 +124,10 @@ func (d *decision) past(request string) (number int, task string, attempt int, p
 }
 
 func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {
-	d.emit(schemas.Fact{ResponseLate: &schemas.ResponseLate{
+	d.emit(&schemas.ResponseLate{
 		Run: run, Task: task, Attempt: attempt,
 		Sequence: d.input.Sequence, Status: string(response.Payload.Status),
-	}})
+	})
 }
 
 func (d *decision) wrongAgent(asked string) {

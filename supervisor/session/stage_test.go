@@ -174,14 +174,14 @@ func (s *stage) step(tb judge, input session.Input) decided {
 
 func (s *stage) count(record *schemas.Record) {
 	for i := range record.Facts {
-		fact := &record.Facts[i]
+		fact := record.Facts[i]
 		s.facts[fact.Name()]++
 		switch {
-		case fact.TaskCompleted != nil && fact.TaskCompleted.Reused > 0:
+		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Reused > 0:
 			s.facts["reused"]++
-		case fact.TaskFailed != nil:
-			s.facts[string(fact.TaskFailed.Action)]++
-			s.facts[string(fact.TaskFailed.Cause)]++
+		case schemas.As[*schemas.TaskFailed](fact) != nil:
+			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Action)]++
+			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Cause)]++
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (s State) Within() State {
 func (s *State) take(transition *schemas.Transition, record uint64) {
 	s.begin(transition.Cause, record)
 	for i := range transition.Facts {
-		s.Apply(&transition.Facts[i])
+		s.Apply(transition.Facts[i])
 	}
 }
 
@@ -159,27 +159,27 @@ func (s *State) clone() State {
 }
 
 // Apply changes the state by one fact.
-func (s *State) Apply(f *schemas.Fact) {
-	switch {
-	case f.MessageReceived != nil:
-		s.applyMessage(f.MessageReceived)
-	case f.RunStarted != nil:
-		s.Active, s.Profile = plan.Begin(f.RunStarted), f.RunStarted.Profile
-		if f.RunStarted.Message.Withheld == "" { // else it is no part of the conversation
-			to := recipients(f.RunStarted.Message.Reply)
+func (s *State) Apply(f schemas.Fact) {
+	switch f := f.(type) {
+	case *schemas.MessageReceived:
+		s.applyMessage(f)
+	case *schemas.RunStarted:
+		s.Active, s.Profile = plan.Begin(f), f.Profile
+		if f.Message.Withheld == "" { // else it is no part of the conversation
+			to := recipients(f.Message.Reply)
 			if !sameRecipients(s.Recipients, to) {
 				s.Recent = nil
 			}
-			s.Entities, s.Recipients = f.RunStarted.Entities, to
+			s.Entities, s.Recipients = f.Entities, to
 		}
-		if s.Queue.first == f.RunStarted.Run && !s.Queue.IsZero() {
+		if s.Queue.first == f.Run && !s.Queue.IsZero() {
 			s.Queue = s.Queue.rest()
 		}
-	case f.ResendRequested != nil:
-		s.requested(f.ResendRequested)
-	case f.DeliveryReopened != nil:
-		s.reopened(f.DeliveryReopened)
-	case f.RunEnded != nil:
+	case *schemas.ResendRequested:
+		s.requested(f)
+	case *schemas.DeliveryReopened:
+		s.reopened(f)
+	case *schemas.RunEnded:
 		s.applyEnd(f)
 	default:
 		if s.Active != nil {
@@ -193,7 +193,7 @@ func (s *State) Apply(f *schemas.Fact) {
 	}
 }
 
-func (s *State) applyEnd(f *schemas.Fact) {
+func (s *State) applyEnd(f *schemas.RunEnded) {
 	if s.Active == nil {
 		return
 	}
@@ -208,8 +208,8 @@ func (s *State) applyEnd(f *schemas.Fact) {
 		}
 	}
 	s.Active = nil
-	if f.RunEnded.Reason == schemas.StopFinished && !withheld && f.RunEnded.Run >= s.begun() { // else it has gone on since
-		s.Closed, s.Recent, s.Entities = f.RunEnded.Run, nil, nil
+	if f.Reason == schemas.StopFinished && !withheld && f.Run >= s.begun() { // else it has gone on since
+		s.Closed, s.Recent, s.Entities = f.Run, nil, nil
 	}
 }
 
@@ -217,18 +217,21 @@ func (s *State) applyEnd(f *schemas.Fact) {
 const recentCalls = 3
 
 // remember keeps the last requests that have ended.
-func (s *State) remember(f *schemas.Fact) {
+func (s *State) remember(f schemas.Fact) {
 	var status schemas.ResponseStatus
-	switch {
-	case f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0:
-		status = schemas.StatusCompleted
-	case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && f.TaskFailed.Cause != schemas.FailureUnavailable:
-		status = schemas.StatusFailed
+	switch f := f.(type) {
+	case *schemas.TaskCompleted:
+		if f.Attempt > 0 {
+			status = schemas.StatusCompleted
+		}
+	case *schemas.TaskFailed:
+		if f.Attempt > 0 && f.Cause != schemas.FailureUnavailable {
+			status = schemas.StatusFailed
+		}
 	default:
-		return
 	}
-	task := s.Active.Task(f.Task())
-	if task == nil || task.Plan == nil {
+	task := s.Active.Task(schemas.TaskOf(f))
+	if status == "" || task == nil || task.Plan == nil {
 		return
 	}
 	call := schemas.RecentCall{Request: task.Request, Agent: task.AgentOf(task.Attempt), Task: task.ID, Status: status}

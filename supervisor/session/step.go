@@ -41,7 +41,7 @@ type Grants interface {
 type Outcome struct {
 	State   State
 	Cause   schemas.Cause
-	Facts   []schemas.Fact
+	Facts   schemas.Facts
 	Refusal *Refusal
 	// Repeated is the run that an execution_request began which came again after
 	// that run had ended: its answer is owed once more. 0 is none.
@@ -121,7 +121,7 @@ type decision struct {
 	input     *Input
 	state     State
 	bus       noted
-	facts     []schemas.Fact
+	facts     schemas.Facts
 	refusal   *Refusal
 	repeated  int
 	permitted *schemas.PermitAnswer
@@ -132,10 +132,10 @@ type decision struct {
 
 func (d *decision) emit(f schemas.Fact) {
 	if d.facts == nil {
-		d.facts = make([]schemas.Fact, 0, usualFacts)
+		d.facts = make(schemas.Facts, 0, usualFacts)
 	}
 	d.facts = append(d.facts, f)
-	d.state.Apply(&d.facts[len(d.facts)-1])
+	d.state.Apply(f)
 }
 
 // usualFacts is how many facts most transitions have at the most.

@@ -33,7 +33,7 @@ func (s *story) tell(d decided, malformed error) string {
 		fmt.Fprintf(&told, "  %s has room for %d, breaker open: %v\n", limit.Agent, limit.Room, limit.Open)
 	}
 	for i := range d.record.Facts {
-		fmt.Fprintf(&told, "  %s\n", s.fact(&d.record.Facts[i]))
+		fmt.Fprintf(&told, "  %s\n", s.fact(d.record.Facts[i]))
 	}
 	for i := range d.outputs {
 		told.WriteString(s.output(&d.outputs[i]))
@@ -51,43 +51,41 @@ func (s *story) called(id string) string {
 	return id
 }
 
-func (s *story) fact(f *schemas.Fact) string {
-	switch {
-	case f.MessageReceived != nil:
-		return s.message(f.MessageReceived)
-	case f.RunStarted != nil:
-		return s.started(f.RunStarted)
-	case f.ComplexityAssessed != nil:
-		return fmt.Sprintf("run %d complex: %v", f.ComplexityAssessed.Run, f.ComplexityAssessed.Complexity.Complex)
-	case f.PlanCreated != nil:
-		return planned(f.PlanCreated)
-	case f.PlanRefused != nil:
-		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.PlanRefused.Run, f.PlanRefused.Source,
-			strings.Join(f.PlanRefused.Faults, "\n    - "))
-	case f.RunSettled != nil:
-		return settled(f.RunSettled)
-	case f.RunEnded != nil:
-		return strings.TrimSpace(fmt.Sprintf("run %d ends: %s (%s) %s", f.RunEnded.Run, f.RunEnded.Status, f.RunEnded.Reason, f.RunEnded.Replied))
-	case f.ReplyWithheld != nil:
-		if f.ReplyWithheld.Until.IsZero() {
-			return fmt.Sprintf("run %d answer withheld (%s)", f.ReplyWithheld.Run, f.ReplyWithheld.Reason)
+func (s *story) fact(f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.MessageReceived:
+		return s.message(f)
+	case *schemas.RunStarted:
+		return s.started(f)
+	case *schemas.ComplexityAssessed:
+		return fmt.Sprintf("run %d complex: %v", f.Run, f.Complexity.Complex)
+	case *schemas.PlanCreated:
+		return planned(f)
+	case *schemas.PlanRefused:
+		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.Run, f.Source,
+			strings.Join(f.Faults, "\n    - "))
+	case *schemas.RunSettled:
+		return settled(f)
+	case *schemas.RunEnded:
+		return strings.TrimSpace(fmt.Sprintf("run %d ends: %s (%s) %s", f.Run, f.Status, f.Reason, f.Replied))
+	case *schemas.ReplyWithheld:
+		if f.Until.IsZero() {
+			return fmt.Sprintf("run %d answer withheld (%s)", f.Run, f.Reason)
 		}
-		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.ReplyWithheld.Run, f.ReplyWithheld.Reason, s.clock(f.ReplyWithheld.Until))
-	case f.DeliveryBounced != nil:
-		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.DeliveryBounced.Run,
-			s.called(f.DeliveryBounced.Message), f.DeliveryBounced.Action, f.DeliveryBounced.Status, f.DeliveryBounced.Failed)
+		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.Run, f.Reason, s.clock(f.Until))
+	case *schemas.DeliveryBounced:
+		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.Run,
+			s.called(f.Message), f.Action, f.Status, f.Failed)
+	case *schemas.ResendRequested:
+		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", f.Run, f.AllowDuplicate)
+	case *schemas.DeliveryReopened:
+		return reopened(f)
+	default:
+		return fmt.Sprintf("run %d %s %s", schemas.RunOf(f), schemas.TaskOf(f), s.task(f))
 	}
-	if f.ResendRequested != nil || f.DeliveryReopened != nil {
-		return s.again(f)
-	}
-	return fmt.Sprintf("run %d %s %s", f.Run(), f.Task(), s.task(f))
 }
 
-func (s *story) again(f *schemas.Fact) string {
-	if asked := f.ResendRequested; asked != nil {
-		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", asked.Run, asked.AllowDuplicate)
-	}
-	again := f.DeliveryReopened
+func reopened(again *schemas.DeliveryReopened) string {
 	told := []string{fmt.Sprintf("run %d goes on to deliver: %s (%s) by %s after attempt %d", again.Run, again.Status, again.Reason, again.Agent, again.Attempt)}
 	for i := range again.Made {
 		told = append(told, "files of "+again.Made[i].Task)
@@ -95,45 +93,46 @@ func (s *story) again(f *schemas.Fact) string {
 	return strings.Join(told, ", ")
 }
 
-func (s *story) task(f *schemas.Fact) string {
-	switch {
-	case f.TaskRouted != nil:
-		return routed(&f.TaskRouted.Decision)
-	case f.TaskReady != nil:
-		return s.ready(f.TaskReady)
-	case f.TaskDispatched != nil:
-		s.remember(f.TaskDispatched)
-		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.TaskDispatched.Attempt,
-			f.TaskDispatched.Agent, s.clock(f.TaskDispatched.Queue), s.clock(f.TaskDispatched.Expires))
-	case f.TaskUnserved != nil:
-		if f.TaskUnserved.Since.IsZero() {
-			return "nobody has ever served " + f.TaskUnserved.Agent
+func (s *story) task(f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.TaskRouted:
+		return routed(&f.Decision)
+	case *schemas.TaskReady:
+		return s.ready(f)
+	case *schemas.TaskDispatched:
+		s.remember(f)
+		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.Attempt,
+			f.Agent, s.clock(f.Queue), s.clock(f.Expires))
+	case *schemas.TaskUnserved:
+		if f.Since.IsZero() {
+			return "nobody has ever served " + f.Agent
 		}
-		return fmt.Sprintf("nobody serves %s since %s", f.TaskUnserved.Agent, s.clock(f.TaskUnserved.Since))
-	case f.TaskStarted != nil:
-		return s.begun(f.TaskStarted)
-	case f.TaskProgressed != nil:
-		return fmt.Sprintf("attempt %d: %d %% %q", f.TaskProgressed.Attempt, f.TaskProgressed.Percentage, f.TaskProgressed.Message)
-	case f.TaskHeard != nil:
-		return fmt.Sprintf("attempt %d: alive, counts as crashed from %s on", f.TaskHeard.Attempt, s.clock(f.TaskHeard.Silence))
-	case f.TaskDelayed != nil:
-		return fmt.Sprintf("attempt %d: takes more than twice its %d s", f.TaskDelayed.Attempt, f.TaskDelayed.Seconds)
-	case f.TaskCompleted != nil:
-		return completed(f.TaskCompleted)
-	case f.TaskFailed != nil:
-		return s.failed(f.TaskFailed)
-	case f.TaskSkipped != nil:
-		return "skipped: " + f.TaskSkipped.Reason
-	case f.TaskCancelled != nil:
-		return fmt.Sprintf("attempt %d: cancelled", f.TaskCancelled.Attempt)
-	case f.ResponseLate != nil:
-		return fmt.Sprintf("attempt %d: late answer %s, input %d", f.ResponseLate.Attempt, f.ResponseLate.Status, f.ResponseLate.Sequence)
-	case f.EntityMismatched != nil:
-		return fmt.Sprintf("speaks of another %s: %q", f.EntityMismatched.Entity, f.EntityMismatched.Found)
-	case f.PermitGranted != nil, f.PermitRefused != nil:
+		return fmt.Sprintf("nobody serves %s since %s", f.Agent, s.clock(f.Since))
+	case *schemas.TaskStarted:
+		return s.begun(f)
+	case *schemas.TaskProgressed:
+		return fmt.Sprintf("attempt %d: %d %% %q", f.Attempt, f.Percentage, f.Message)
+	case *schemas.TaskHeard:
+		return fmt.Sprintf("attempt %d: alive, counts as crashed from %s on", f.Attempt, s.clock(f.Silence))
+	case *schemas.TaskDelayed:
+		return fmt.Sprintf("attempt %d: takes more than twice its %d s", f.Attempt, f.Seconds)
+	case *schemas.TaskCompleted:
+		return completed(f)
+	case *schemas.TaskFailed:
+		return s.failed(f)
+	case *schemas.TaskSkipped:
+		return "skipped: " + f.Reason
+	case *schemas.TaskCancelled:
+		return fmt.Sprintf("attempt %d: cancelled", f.Attempt)
+	case *schemas.ResponseLate:
+		return fmt.Sprintf("attempt %d: late answer %s, input %d", f.Attempt, f.Status, f.Sequence)
+	case *schemas.EntityMismatched:
+		return fmt.Sprintf("speaks of another %s: %q", f.Entity, f.Found)
+	case *schemas.PermitGranted, *schemas.PermitRefused:
 		return s.permit(f)
+	default:
+		return f.Name()
 	}
-	return f.Name()
 }
 
 func (s *story) remember(f *schemas.TaskDispatched) {

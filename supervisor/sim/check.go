@@ -33,7 +33,7 @@ func (h *oracle) judge(m *moment) {
 	h.sentAgainByRequest(m)
 	h.resultsKept(m)
 	h.endsForAReason(m)
-	if m.task == nil && m.fact.TaskDispatched == nil {
+	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
 	h.dependenciesFirst(m)
@@ -54,19 +54,19 @@ func (h *oracle) judge(m *moment) {
 
 func (h *oracle) nothingAfterTheEnd(m *moment) {
 	f := m.fact
-	if f.ResponseLate != nil || f.PermitRefused != nil || f.MessageReceived != nil {
+	if schemas.As[*schemas.ResponseLate](f) != nil || schemas.As[*schemas.PermitRefused](f) != nil || schemas.As[*schemas.MessageReceived](f) != nil {
 		return
 	}
-	if m.run.ended != nil && (f.ResendRequested != nil || f.DeliveryReopened != nil) {
+	if m.run.ended != nil && (schemas.As[*schemas.ResendRequested](f) != nil || schemas.As[*schemas.DeliveryReopened](f) != nil) {
 		return // see sentAgainByRequest
 	}
-	begins := f.TaskDispatched != nil || f.TaskReady != nil || f.TaskStarted != nil || f.PermitGranted != nil
+	begins := schemas.As[*schemas.TaskDispatched](f) != nil || schemas.As[*schemas.TaskReady](f) != nil || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.PermitGranted](f) != nil
 	switch {
 	case m.run.ended != nil:
 		h.world.violate(NothingAfterTheEnd, "%s: %s after the end", m.id, f.Name())
-	case m.run.settled != nil && begins && f.Task() != schemas.DeliveryTask:
+	case m.run.settled != nil && begins && schemas.TaskOf(f) != schemas.DeliveryTask:
 		h.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
-	case m.run.settled == nil && begins && f.Task() == schemas.DeliveryTask:
+	case m.run.settled == nil && begins && schemas.TaskOf(f) == schemas.DeliveryTask:
 		h.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())
 	}
 }
@@ -74,7 +74,7 @@ func (h *oracle) nothingAfterTheEnd(m *moment) {
 // sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
 // somebody who has asked, and while nothing else of its conversation is under way.
 func (h *oracle) sentAgainByRequest(m *moment) {
-	f := m.fact.DeliveryReopened
+	f := schemas.As[*schemas.DeliveryReopened](m.fact)
 	if f == nil {
 		return
 	}
@@ -97,7 +97,7 @@ func (h *oracle) sentAgainByRequest(m *moment) {
 // begins reports whether the fact lets a task of the plan begin.
 func (m *moment) begins() bool {
 	f := m.fact
-	asked := f.TaskDispatched != nil || f.TaskReady != nil || f.TaskCompleted != nil && f.TaskCompleted.Reused > 0
+	asked := schemas.As[*schemas.TaskDispatched](f) != nil || schemas.As[*schemas.TaskReady](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Reused > 0
 	return asked && m.task != nil && m.task.planned != nil
 }
 
@@ -133,7 +133,7 @@ func (h *oracle) levelsInOrder(m *moment) {
 }
 
 func (h *oracle) attemptsInOrder(m *moment) {
-	f := m.fact.TaskDispatched
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
 	if f == nil {
 		return
 	}
@@ -166,10 +166,10 @@ func (h *oracle) attemptsInOrder(m *moment) {
 // and only when it comes by the agent's own subject.
 func (h *oracle) answersFit(m *moment) {
 	f := m.fact
-	said := f.TaskStarted != nil || f.TaskHeard != nil || f.TaskProgressed != nil || f.TaskCompleted != nil && f.TaskCompleted.Attempt > 0
-	failed := f.TaskFailed != nil && (f.TaskFailed.Cause == schemas.FailureAgent || f.TaskFailed.Cause == schemas.FailurePermanent ||
-		f.TaskFailed.Cause == schemas.FailureBlocked || f.TaskFailed.Cause == schemas.FailureInvalidResult ||
-		f.TaskFailed.Cause == schemas.FailureMalformed)
+	said := schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeard](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
+	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
+		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
+		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
 	if !said && !failed {
 		return
 	}
@@ -184,7 +184,7 @@ func (h *oracle) answersFit(m *moment) {
 }
 
 func (h *oracle) deadlinesInTime(m *moment) {
-	f := m.fact.TaskFailed
+	f := schemas.As[*schemas.TaskFailed](m.fact)
 	if f == nil || m.task == nil {
 		return
 	}
@@ -220,7 +220,7 @@ func slack(size int) int { return max(2, size/4) }
 // those from before its time. It knows nothing of a record that it has given up on
 // and that arrives later, before it reads that session again.
 func (h *oracle) poolsHold(m *moment) {
-	f := m.fact.TaskDispatched
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
 	if f == nil || h.world.pools[f.Agent] == 0 || h.world.watch.late[m.at] {
 		return
 	}
@@ -256,7 +256,7 @@ func (h *oracle) underWay(m *moment, agent string) []string {
 // because they lack more than room: who needs resources, for which there is a line of
 // its own (M-19), and everybody while the agent's breaker says who goes (M-28).
 func (h *oracle) urgentFirst(m *moment) {
-	f := m.fact.TaskDispatched
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
 	if f == nil || h.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
 		return
 	}
@@ -325,7 +325,7 @@ func priorityOf(f *schemas.TaskDispatched, t *task) int {
 }
 
 func (h *oracle) resultsKept(m *moment) {
-	f := m.fact.RunSettled
+	f := schemas.As[*schemas.RunSettled](m.fact)
 	if f == nil || f.Reason == schemas.StopSuperseded {
 		return
 	}
@@ -356,7 +356,7 @@ func (r *run) builtOn(t *task) bool {
 }
 
 func (h *oracle) reuseProven(m *moment) {
-	f := m.fact.TaskCompleted
+	f := schemas.As[*schemas.TaskCompleted](m.fact)
 	if f == nil || f.Reused == 0 {
 		return
 	}
@@ -378,7 +378,7 @@ func (h *oracle) reuseProven(m *moment) {
 // endsForAReason: a run that is settled with tasks left was cancelled, has
 // expired, was superseded, has no plan, or one failed and the profile aborts then.
 func (h *oracle) endsForAReason(m *moment) {
-	f := m.fact.RunSettled
+	f := schemas.As[*schemas.RunSettled](m.fact)
 	if f == nil {
 		return
 	}
@@ -424,16 +424,16 @@ func (r *run) cancelled() bool {
 // is decided only when all who do have been asked.
 func (h *oracle) askedAsDeclared(m *moment) {
 	switch f := m.fact; {
-	case f.TaskDispatched != nil && f.TaskDispatched.Kind == schemas.KindAssess:
+	case schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Kind == schemas.KindAssess:
 		for i := range m.run.profile.Agents {
-			if use := &m.run.profile.Agents[i]; use.Name == f.TaskDispatched.Agent && !use.Declares(schemas.KindAssess) {
+			if use := &m.run.profile.Agents[i]; use.Name == schemas.As[*schemas.TaskDispatched](f).Agent && !use.Declares(schemas.KindAssess) {
 				h.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)
 			}
 		}
-	case f.TaskRouted != nil && scored(&f.TaskRouted.Decision):
+	case schemas.As[*schemas.TaskRouted](f) != nil && scored(&schemas.As[*schemas.TaskRouted](f).Decision):
 		for i := range m.run.profile.Agents {
 			use := &m.run.profile.Agents[i]
-			if asked := m.run.task("assess:"+f.TaskRouted.Task+":"+use.Name) != nil; asked != use.Declares(schemas.KindAssess) {
+			if asked := m.run.task("assess:"+schemas.As[*schemas.TaskRouted](f).Task+":"+use.Name) != nil; asked != use.Declares(schemas.KindAssess) {
 				h.world.violate(AskedAsDeclared, "%s: agent %s is scored, asked: %t", m.id, use.Name, asked)
 			}
 		}

@@ -36,7 +36,7 @@ func (h *oracle) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 // signsOfLifeCount: no attempt ends as one that has not begun by a process that had its
 // agent's word that it has. A bare message may have to wait until it is known whose it is.
 func (h *oracle) signsOfLifeCount(m *moment) {
-	f := m.fact.TaskFailed
+	f := schemas.As[*schemas.TaskFailed](m.fact)
 	if f == nil || f.Cause != schemas.FailureNotStarted || m.task == nil || m.task.state != taskUnderWay {
 		return
 	}

@@ -30,7 +30,7 @@ type leave struct {
 // permittedOnce: as long as an effect may have happened, it is permitted again
 // only where the profile of whoever was permitted lets it.
 func (h *oracle) permittedOnce(m *moment) {
-	f := m.fact.PermitGranted
+	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
 	}
@@ -77,7 +77,7 @@ func (r *run) asksOnUnknown(agent string) bool {
 // leaveIsAskedFor: the cause of a permit is the question that it names, about the
 // attempt under way and in its time.
 func (h *oracle) leaveIsAskedFor(m *moment) {
-	f := m.fact.PermitGranted
+	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
 	}
@@ -188,8 +188,8 @@ func (h *oracle) effectsHappenOnce() {
 // leaveIsForWork: no question has leave to act, neither with its request nor later.
 func (h *oracle) leaveIsForWork(m *moment) {
 	f := m.fact
-	brings := f.TaskDispatched != nil && f.TaskDispatched.Permitted && !f.TaskDispatched.Kind.IsWork()
-	granted := f.PermitGranted != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
+	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.IsWork()
+	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
 	if brings || granted {
 		h.world.violate(LeaveIsForWork, "%s: a question has leave", m.id)
 	}

@@ -67,7 +67,7 @@ func (a *attempt) needs(resource string) bool {
 // breakersHold: an owner is held to what it knows of a breaker. A delivery that
 // has not been tried is worth the try, and so is one that a person has just asked for.
 func (h *oracle) breakersHold(m *moment) {
-	f := m.fact.TaskDispatched
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
 	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}

@@ -69,17 +69,18 @@ func brief(message bus.Message) string {
 			_, _ = fmt.Fprintf(&b, " | %d", cause.Sequence)
 		}
 		for i := range facts {
-			f := &facts[i]
-			_, _ = fmt.Fprintf(&b, ", %s %d/%s", f.Name(), f.Run(), f.Task())
-			switch {
-			case f.TaskDispatched != nil:
-				_, _ = fmt.Fprintf(&b, " %d %s", f.TaskDispatched.Attempt, f.TaskDispatched.Agent)
-			case f.TaskReady != nil:
-				b.WriteString(" " + f.TaskReady.Agent)
-			case f.TaskFailed != nil:
-				_, _ = fmt.Fprintf(&b, " %d %s %s", f.TaskFailed.Attempt, f.TaskFailed.Cause, f.TaskFailed.Action)
-			case f.RunSettled != nil:
-				b.WriteString(" " + string(f.RunSettled.Reason))
+			f := facts[i]
+			_, _ = fmt.Fprintf(&b, ", %s %d/%s", f.Name(), schemas.RunOf(f), schemas.TaskOf(f))
+			switch f := f.(type) {
+			case *schemas.TaskDispatched:
+				_, _ = fmt.Fprintf(&b, " %d %s", f.Attempt, f.Agent)
+			case *schemas.TaskReady:
+				b.WriteString(" " + f.Agent)
+			case *schemas.TaskFailed:
+				_, _ = fmt.Fprintf(&b, " %d %s %s", f.Attempt, f.Cause, f.Action)
+			case *schemas.RunSettled:
+				b.WriteString(" " + string(f.Reason))
+			default:
 			}
 		}
 	}

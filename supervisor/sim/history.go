@@ -131,7 +131,7 @@ type moment struct {
 	at     place
 	record *schemas.Record
 	cause  *schemas.Cause
-	fact   *schemas.Fact
+	fact   schemas.Fact
 	run    *run  // nil when the fact speaks of none that is known
 	task   *task // nil when the fact speaks of none that is known
 	id     string
@@ -216,7 +216,7 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	for transition := range record.Transitions() {
 		h.inputsInOrder(s, session, &transition.Cause)
 		for i := range transition.Facts {
-			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: &transition.Facts[i]}
+			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
 			h.judge(m)
 			h.apply(session, m)
@@ -228,11 +228,11 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 
 // find looks up what the fact speaks of.
 func (m *moment) find(session *sessionHistory) {
-	if number := m.fact.Run(); number >= 1 && number <= len(session.runs) {
+	if number := schemas.RunOf(m.fact); number >= 1 && number <= len(session.runs) {
 		m.run = session.runs[number-1]
-		m.task = m.run.task(m.fact.Task())
+		m.task = m.run.task(schemas.TaskOf(m.fact))
 	}
-	m.id = schemas.RunID(session.id, m.fact.Run()) + "/" + m.fact.Task()
+	m.id = schemas.RunID(session.id, schemas.RunOf(m.fact)) + "/" + schemas.TaskOf(m.fact)
 }
 
 func (r *run) id() string { return schemas.RunID(r.session.id, r.number) }
@@ -269,30 +269,36 @@ func (h *oracle) profile(hash string) *schemas.Profile {
 }
 
 func (h *oracle) apply(session *sessionHistory, m *moment) {
-	f := m.fact
-	switch {
-	case f.PermitRefused != nil:
-		h.denied[f.PermitRefused.Permit] = true
-	case f.MessageReceived != nil:
-		session.messages[f.MessageReceived.ID] = append(session.messages[f.MessageReceived.ID], *f.MessageReceived)
-	case f.RunStarted != nil:
+	switch f := m.fact.(type) {
+	case *schemas.PermitRefused:
+		h.denied[f.Permit] = true
+	case *schemas.MessageReceived:
+		session.messages[f.ID] = append(session.messages[f.ID], *f)
+	case *schemas.RunStarted:
 		session.runs = append(session.runs, &run{
-			session: session, number: f.RunStarted.Run, profile: h.profile(f.RunStarted.ProfileHash),
-			message: f.RunStarted.Message, expires: f.RunStarted.Expires,
+			session: session, number: f.Run, profile: h.profile(f.ProfileHash), message: f.Message, expires: f.Expires,
 		})
-	case m.run == nil:
-	case f.PlanCreated != nil:
-		m.run.plan(f.PlanCreated)
-	case f.PlanRefused != nil:
+	default:
+		if m.run != nil {
+			h.applyRun(m)
+		}
+	}
+}
+
+func (h *oracle) applyRun(m *moment) {
+	switch f := m.fact.(type) {
+	case *schemas.PlanCreated:
+		m.run.plan(f)
+	case *schemas.PlanRefused:
 		m.run.tasks = nil
-	case f.RunSettled != nil:
-		m.run.settled = f.RunSettled
-	case f.RunEnded != nil:
-		m.run.ended, m.run.endedAt = f.RunEnded, m.cause.Time
-	case f.ResendRequested != nil:
-		m.run.again = f.ResendRequested
-	case f.DeliveryReopened != nil:
-		m.run.reopen(f.DeliveryReopened)
+	case *schemas.RunSettled:
+		m.run.settled = f
+	case *schemas.RunEnded:
+		m.run.ended, m.run.endedAt = f, m.cause.Time
+	case *schemas.ResendRequested:
+		m.run.again = f
+	case *schemas.DeliveryReopened:
+		m.run.reopen(f)
 		m.run.reopened = m.at.sequence
 	default:
 		h.applyTask(m)
@@ -327,41 +333,47 @@ func (r *run) reopen(f *schemas.DeliveryReopened) {
 }
 
 func (h *oracle) applyTask(m *moment) {
-	f, t := m.fact, m.task
+	t := m.task
 	if t == nil {
-		if f.TaskReady == nil && f.TaskDispatched == nil {
+		_, ready := m.fact.(*schemas.TaskReady)
+		if _, dispatched := m.fact.(*schemas.TaskDispatched); !ready && !dispatched {
 			return
 		}
-		t = &task{run: m.run, id: f.Task()}
+		t = &task{run: m.run, id: schemas.TaskOf(m.fact)}
 		m.task = t
 		m.run.aside = append(m.run.aside, t)
 	}
-	switch {
-	case f.TaskRouted != nil:
-		t.agent = f.TaskRouted.Decision.NextAgent
-	case f.TaskReady != nil:
-		t.state, t.agent, t.ready, t.until = taskReady, f.TaskReady.Agent, m.at, f.TaskReady.Until
+	switch f := m.fact.(type) {
+	case *schemas.TaskRouted:
+		t.agent = f.Decision.NextAgent
+	case *schemas.TaskReady:
+		t.state, t.agent, t.ready, t.until = taskReady, f.Agent, m.at, f.Until
 		m.enlist(t)
-	case f.TaskDispatched != nil:
-		h.dispatch(m, t, f.TaskDispatched)
-	case f.TaskStarted != nil && t.attempt != nil:
-		t.attempt.deadline, t.attempt.silence = f.TaskStarted.Deadline, f.TaskStarted.Silence
-	case f.TaskHeard != nil && t.attempt != nil:
-		t.attempt.silence = f.TaskHeard.Silence
-	case f.TaskCompleted != nil:
+	case *schemas.TaskDispatched:
+		h.dispatch(m, t, f)
+	case *schemas.TaskStarted:
+		if t.attempt != nil {
+			t.attempt.deadline, t.attempt.silence = f.Deadline, f.Silence
+		}
+	case *schemas.TaskHeard:
+		if t.attempt != nil {
+			t.attempt.silence = f.Silence
+		}
+	case *schemas.TaskCompleted:
 		if t.state == taskUnderWay {
 			t.attempt.completed = true
 		}
 		h.leave(m, t, taskCompleted)
-		t.result = f.TaskCompleted
-	case f.TaskSkipped != nil:
+		t.result = f
+	case *schemas.TaskSkipped:
 		h.leave(m, t, taskSkipped)
-	case f.TaskCancelled != nil:
+	case *schemas.TaskCancelled:
 		h.leave(m, t, taskCancelled)
-	case f.TaskFailed != nil:
-		h.fail(m, t, f.TaskFailed)
-	case f.PermitGranted != nil:
-		h.grant(m, f.PermitGranted.Permit, t.agent, f.PermitGranted.Again)
+	case *schemas.TaskFailed:
+		h.fail(m, t, f)
+	case *schemas.PermitGranted:
+		h.grant(m, f.Permit, t.agent, f.Again)
+	default: // changes nothing that the oracle judges by
 	}
 }
 

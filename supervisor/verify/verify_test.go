@@ -221,7 +221,7 @@ func TestFaults_X07(t *testing.T) {
 		"a record that is gone":         {erase(secondRecord), thirdRecord, "the record does not follow from the one before it"},
 		"another chain":                 {rewrite(secondRecord, func(r *schemas.Record) { r.Epoch = 2 }), thirdRecord, "the record does not follow"},
 		"another fact": {
-			rewrite(secondRecord, func(r *schemas.Record) { r.Facts[0].MessageReceived.Run = 7 }), secondRecord,
+			rewrite(secondRecord, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Facts[0]).Run = 7 }), secondRecord,
 			"fact 1: the ledger says",
 		},
 		"a fact too many": {rewrite(secondRecord, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), secondRecord, "deciding again says nothing more"},

@@ -135,8 +135,8 @@ func (f *Feed) count(of outcome, at time.Time) {
 func (f *Feed) Observe(before *session.State, record *schemas.Record) {
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
-			fact := &transition.Facts[i]
-			told := line{at: transition.Cause.Time, session: record.Session, run: fact.Run()}
+			fact := transition.Facts[i]
+			told := line{at: transition.Cause.Time, session: record.Session, run: schemas.RunOf(fact)}
 			if f.describe(&told, fact, before, &transition.Cause); told.said != "" {
 				told.event = fact.Name()
 				f.tell(told)
@@ -146,34 +146,39 @@ func (f *Feed) Observe(before *session.State, record *schemas.Record) {
 }
 
 // describe fills in what a fact is told as; most are not.
-func (f *Feed) describe(told *line, fact *schemas.Fact, before *session.State, cause *schemas.Cause) {
-	switch {
-	case fact.MessageReceived != nil:
-		received(told, fact.MessageReceived, cause.Type)
-	case fact.RunStarted != nil:
-		told.said, told.with = "%r begins, by profile %s", [3]string{fact.RunStarted.Profile}
-	case fact.PlanRefused != nil:
+func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, cause *schemas.Cause) {
+	switch fact := fact.(type) {
+	case *schemas.MessageReceived:
+		received(told, fact, cause.Type)
+	case *schemas.RunStarted:
+		told.said, told.with = "%r begins, by profile %s", [3]string{fact.Profile}
+	case *schemas.PlanRefused:
 		told.mood, told.said, told.with = careful, "%r: a plan is refused", [3]string{}
-	case fact.TaskUnserved != nil:
-		told.mood, told.said, told.with = bad, "%r waits: nobody serves %s", [3]string{fact.TaskUnserved.Agent}
-	case fact.TaskFailed != nil:
-		f.failure(told, fact.TaskFailed, before)
-	case fact.TaskCompleted != nil && fact.TaskCompleted.Task == schemas.DeliveryTask:
-		f.count(sent, told.at)
-		told.mood, told.said, told.with = good, "%r: answer sent by %s", [3]string{deliverer(before)}
-	case fact.ReplyWithheld != nil:
+	case *schemas.TaskUnserved:
+		told.mood, told.said, told.with = bad, "%r waits: nobody serves %s", [3]string{fact.Agent}
+	case *schemas.TaskFailed:
+		f.failure(told, fact, before)
+	case *schemas.TaskCompleted:
+		if fact.Task == schemas.DeliveryTask {
+			f.count(sent, told.at)
+			told.mood, told.said, told.with = good, "%r: answer sent by %s", [3]string{deliverer(before)}
+		}
+	case *schemas.ReplyWithheld:
 		f.count(withheld, told.at)
-		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{spoken(fact.ReplyWithheld.Reason)}
-		if told.when = fact.ReplyWithheld.Until; !told.when.IsZero() {
+		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{spoken(fact.Reason)}
+		if told.when = fact.Until; !told.when.IsZero() {
 			told.said += " until %t"
 		}
-	case fact.DeliveryBounced != nil && fact.DeliveryBounced.Failed:
-		f.count(returned, told.at)
-		told.mood, told.said = bad, "%r: a mail system reports that its answer came back"
-	case fact.DeliveryReopened != nil:
-		told.said, told.with = "%r: its answer is sent again by %s", [3]string{fact.DeliveryReopened.Agent}
-	case fact.RunEnded != nil:
-		ended(told, fact.RunEnded)
+	case *schemas.DeliveryBounced:
+		if fact.Failed {
+			f.count(returned, told.at)
+			told.mood, told.said = bad, "%r: a mail system reports that its answer came back"
+		}
+	case *schemas.DeliveryReopened:
+		told.said, told.with = "%r: its answer is sent again by %s", [3]string{fact.Agent}
+	case *schemas.RunEnded:
+		ended(told, fact)
+	default: // of no use to who looks on
 	}
 }
 

@@ -30,33 +30,33 @@ func happened(cause string, facts ...schemas.Fact) *schemas.Record {
 func everything() []*schemas.Record {
 	later := time.Date(2026, 1, 1, 12, 5, 0, 0, time.Local)
 	mail := func(disposition schemas.Disposition, reason string) *schemas.Record {
-		return happened(schemas.TypeEmailReceived, schemas.Fact{MessageReceived: &schemas.MessageReceived{
+		return happened(schemas.TypeEmailReceived, &schemas.MessageReceived{
 			ID: secret, Run: 1, Disposition: disposition, Reason: reason, Message: &schemas.Incoming{Subject: secret},
-		}})
+		})
 	}
 	said := schemas.Result{Text: secret}
 	return []*schemas.Record{
 		mail(schemas.DispositionStarted, ""), mail(schemas.DispositionQueued, ""), mail(schemas.DispositionMerged, ""),
 		mail(schemas.DispositionIgnored, "autoreply"), mail(schemas.DispositionRefused, "already_settled"),
-		happened(schemas.TypeControl, schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: secret, Run: 1, Disposition: schemas.DispositionControl}}),
-		happened("", schemas.Fact{RunStarted: &schemas.RunStarted{Run: 1, Profile: "desk", Message: schemas.Incoming{Subject: secret}}}),
-		happened("", schemas.Fact{PlanRefused: &schemas.PlanRefused{Run: 1, Faults: []string{secret}}}),
-		happened("", schemas.Fact{TaskUnserved: &schemas.TaskUnserved{Run: 1, Task: secret, Agent: "echo"}}),
-		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureTimeout, Detail: secret, RetryAt: later}}),
-		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureCrashed, Detail: secret, Agent: "other"}}),
-		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailurePermanent, Detail: secret}}),
-		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}}),
-		happened("", schemas.Fact{TaskFailed: &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailurePermanent, Detail: secret}}),
-		happened("", schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Body{Result: said}}}),
-		happened("", schemas.Fact{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: later}}),
-		happened("", schemas.Fact{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}}),
-		happened("", schemas.Fact{DeliveryBounced: &schemas.DeliveryBounced{Run: 1, Message: secret, Action: secret, Status: secret, Failed: true}}),
-		happened("", schemas.Fact{DeliveryReopened: &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}}),
-		happened("", schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}}),
-		happened("", schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTimeout}}),
+		happened(schemas.TypeControl, &schemas.MessageReceived{ID: secret, Run: 1, Disposition: schemas.DispositionControl}),
+		happened("", &schemas.RunStarted{Run: 1, Profile: "desk", Message: schemas.Incoming{Subject: secret}}),
+		happened("", &schemas.PlanRefused{Run: 1, Faults: []string{secret}}),
+		happened("", &schemas.TaskUnserved{Run: 1, Task: secret, Agent: "echo"}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureTimeout, Detail: secret, RetryAt: later}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureCrashed, Detail: secret, Agent: "other"}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailurePermanent, Detail: secret}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailurePermanent, Detail: secret}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Body{Result: said}}),
+		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: later}),
+		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}),
+		happened("", &schemas.DeliveryBounced{Run: 1, Message: secret, Action: secret, Status: secret, Failed: true}),
+		happened("", &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}),
+		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}),
+		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTimeout}),
 		// These are nobody's business here, or not worth a line.
-		happened("", schemas.Fact{TaskProgressed: &schemas.TaskProgressed{Run: 1, Task: "t1", Message: secret}}),
-		happened("", schemas.Fact{TaskCompleted: &schemas.TaskCompleted{Run: 1, Task: "t1", Result: schemas.Body{Result: said}}}),
+		happened("", &schemas.TaskProgressed{Run: 1, Task: "t1", Message: secret}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: "t1", Result: schemas.Body{Result: said}}),
 	}
 }
 

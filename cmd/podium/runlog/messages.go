@@ -84,7 +84,7 @@ func tells(event *schemas.Event, run string) bool {
 	}
 	about := false
 	for fact := range record.AllFacts() {
-		if number := fact.Run(); number > 0 {
+		if number := schemas.RunOf(fact); number > 0 {
 			about = true
 			if schemas.RunID(record.Session, number) == run {
 				return true

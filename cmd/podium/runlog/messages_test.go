@@ -26,9 +26,9 @@ func TestConcerns(t *testing.T) {
 		}
 		return body
 	}
-	ended := schemas.Fact{RunEnded: &schemas.RunEnded{Run: 1}}
-	started := schemas.Fact{RunStarted: &schemas.RunStarted{Run: 2}}
-	refused := schemas.Fact{MessageReceived: &schemas.MessageReceived{ID: "m", Disposition: schemas.DispositionIgnored}}
+	ended := &schemas.RunEnded{Run: 1}
+	started := &schemas.RunStarted{Run: 2}
+	refused := &schemas.MessageReceived{ID: "m", Disposition: schemas.DispositionIgnored}
 	place := bus.SessionSubject(session, 1)
 	for name, test := range map[string]struct {
 		event         schemas.Event

@@ -107,7 +107,7 @@ func (n *NestedRuns) take(ctx context.Context, conversation *schemas.Conversatio
 	}
 	shown := make(map[int]bool)
 	for fact := range record.AllFacts() {
-		run := conversation.Run(fact.Run())
+		run := conversation.Run(schemas.RunOf(fact))
 		if run == nil || shown[run.Number] {
 			continue
 		}

@@ -193,7 +193,7 @@ func runsOf(t *testing.T, running *service.Service, session string) (runs int) {
 			t.Fatal(err)
 		}
 		for fact := range record.AllFacts() {
-			if fact.RunStarted != nil {
+			if schemas.As[*schemas.RunStarted](fact) != nil {
 				runs++
 			}
 		}

@@ -27,7 +27,7 @@ type change struct {
 // tasksIn names the tasks of a run that a record says something about.
 func tasksIn(record *schemas.Record, run int) (tasks []string) {
 	for fact := range record.AllFacts() {
-		if task := fact.Task(); task != "" && fact.Run() == run && !slices.Contains(tasks, task) {
+		if task := schemas.TaskOf(fact); task != "" && schemas.RunOf(fact) == run && !slices.Contains(tasks, task) {
 			tasks = append(tasks, task)
 		}
 	}

@@ -18,10 +18,10 @@ func linesAbout(record *schemas.Record, run int) []string {
 	told := []string{}
 	for transition := range record.Transitions() {
 		for i := range transition.Facts {
-			if run > 0 && transition.Facts[i].Run() != run {
+			if run > 0 && schemas.RunOf(transition.Facts[i]) != run {
 				continue
 			}
-			if line := factLine(&transition.Facts[i], transition.Cause.Time); line != "" {
+			if line := factLine(transition.Facts[i], transition.Cause.Time); line != "" {
 				told = append(told, Line(line, 0))
 			}
 		}
@@ -29,75 +29,81 @@ func linesAbout(record *schemas.Record, run int) []string {
 	return told
 }
 
-func factLine(f *schemas.Fact, now time.Time) string {
-	switch {
-	case f.MessageReceived != nil:
-		return messageLine(f.MessageReceived)
-	case f.RunStarted != nil:
+func factLine(f schemas.Fact, now time.Time) string {
+	switch f := f.(type) {
+	case *schemas.MessageReceived:
+		return messageLine(f)
+	case *schemas.RunStarted:
 		return fmt.Sprintf("run %d started with profile %s, answers in %s",
-			f.RunStarted.Run, f.RunStarted.Profile, f.RunStarted.Message.Language)
-	case f.ComplexityAssessed != nil:
-		if f.ComplexityAssessed.Complexity.Complex {
-			return "several steps: " + f.ComplexityAssessed.Complexity.Reason
+			f.Run, f.Profile, f.Message.Language)
+	case *schemas.ComplexityAssessed:
+		if f.Complexity.Complex {
+			return "several steps: " + f.Complexity.Reason
 		}
-		return "one step: " + f.ComplexityAssessed.Complexity.Reason
-	case f.PlanCreated != nil:
-		return planLine(f.PlanCreated)
-	case f.PlanRefused != nil:
-		return "plan refused: " + strings.Join(f.PlanRefused.Faults, "; ")
-	case f.TaskRouted != nil:
-		return routeLine(f.TaskRouted)
-	case f.RunSettled != nil:
-		return settledLine(f.RunSettled)
-	case f.ReplyWithheld != nil:
-		return "answer withheld: " + spoken(f.ReplyWithheld.Reason)
-	case f.DeliveryBounced != nil:
-		return "report: " + bounce(f.DeliveryBounced)
-	case f.ResendRequested != nil:
-		return fmt.Sprintf("the answer of run %d is to be sent again", f.ResendRequested.Run)
-	case f.DeliveryReopened != nil:
-		return fmt.Sprintf("run %d goes on to deliver its answer, after %d attempts", f.DeliveryReopened.Run, f.DeliveryReopened.Attempt)
-	case f.RunEnded != nil:
-		if f.RunEnded.Replied != "" {
-			return fmt.Sprintf("ended: %s, answered as %s", f.RunEnded.Status, f.RunEnded.Replied)
+		return "one step: " + f.Complexity.Reason
+	case *schemas.PlanCreated:
+		return planLine(f)
+	case *schemas.PlanRefused:
+		return "plan refused: " + strings.Join(f.Faults, "; ")
+	case *schemas.TaskRouted:
+		return routeLine(f)
+	case *schemas.RunSettled:
+		return settledLine(f)
+	case *schemas.ReplyWithheld:
+		return "answer withheld: " + spoken(f.Reason)
+	case *schemas.DeliveryBounced:
+		return "report: " + bounce(f)
+	case *schemas.ResendRequested:
+		return fmt.Sprintf("the answer of run %d is to be sent again", f.Run)
+	case *schemas.DeliveryReopened:
+		return fmt.Sprintf("run %d goes on to deliver its answer, after %d attempts", f.Run, f.Attempt)
+	case *schemas.RunEnded:
+		if f.Replied != "" {
+			return fmt.Sprintf("ended: %s, answered as %s", f.Status, f.Replied)
 		}
-		return "ended: " + because(f.RunEnded.Status, f.RunEnded.Reason)
-	}
-	return taskLine(f, now)
-}
-
-func taskLine(f *schemas.Fact, now time.Time) string {
-	switch {
-	case f.TaskReady != nil:
-		return fmt.Sprintf("%s: ready, waits for %s to have room", f.TaskReady.Task, f.TaskReady.Agent)
-	case f.TaskDispatched != nil:
-		return fmt.Sprintf("%s: request to %s, attempt %d", f.TaskDispatched.Task, f.TaskDispatched.Agent, f.TaskDispatched.Attempt)
-	case f.TaskUnserved != nil:
-		return f.TaskUnserved.Task + ": " + unserved(f.TaskUnserved.Agent, f.TaskUnserved.Since)
-	case f.TaskStarted != nil:
-		return f.TaskStarted.Task + ": the agent works on it"
-	case f.TaskProgressed != nil:
-		return strings.TrimSpace(fmt.Sprintf("%s: %d %% %s", f.TaskProgressed.Task, f.TaskProgressed.Percentage, f.TaskProgressed.Message))
-	case f.TaskDelayed != nil:
-		return fmt.Sprintf("%s: takes more than twice the %d s that were estimated", f.TaskDelayed.Task, f.TaskDelayed.Seconds)
-	case f.TaskCompleted != nil:
-		return completionLine(f.TaskCompleted)
-	case f.TaskFailed != nil:
-		return failureLine(f.TaskFailed, now)
-	case f.TaskSkipped != nil:
-		return f.TaskSkipped.Task + ": skipped, " + f.TaskSkipped.Reason
-	case f.TaskCancelled != nil:
-		return f.TaskCancelled.Task + ": cancelled"
-	case f.ResponseLate != nil:
-		return fmt.Sprintf("%s: an answer to attempt %d came too late to count", f.ResponseLate.Task, f.ResponseLate.Attempt)
-	case f.EntityMismatched != nil:
-		return fmt.Sprintf("%s: the answer is about another %s", f.EntityMismatched.Task, f.EntityMismatched.Entity)
-	case f.PermitGranted != nil:
-		return f.PermitGranted.Task + ": may act outside"
-	case f.PermitRefused != nil:
-		return fmt.Sprintf("%s: may not act outside (%s)", f.PermitRefused.Task, f.PermitRefused.Reason)
+		return "ended: " + because(f.Status, f.Reason)
+	case *schemas.TaskReady, *schemas.TaskDispatched, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed,
+		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled,
+		*schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitGranted, *schemas.PermitRefused:
+		return taskLine(f, now)
+	case *schemas.TaskHeard: // each sign of life would be a line
 	}
 	return ""
+}
+
+func taskLine(f schemas.Fact, now time.Time) string {
+	switch f := f.(type) {
+	case *schemas.TaskReady:
+		return fmt.Sprintf("%s: ready, waits for %s to have room", f.Task, f.Agent)
+	case *schemas.TaskDispatched:
+		return fmt.Sprintf("%s: request to %s, attempt %d", f.Task, f.Agent, f.Attempt)
+	case *schemas.TaskUnserved:
+		return f.Task + ": " + unserved(f.Agent, f.Since)
+	case *schemas.TaskStarted:
+		return f.Task + ": the agent works on it"
+	case *schemas.TaskProgressed:
+		return strings.TrimSpace(fmt.Sprintf("%s: %d %% %s", f.Task, f.Percentage, f.Message))
+	case *schemas.TaskDelayed:
+		return fmt.Sprintf("%s: takes more than twice the %d s that were estimated", f.Task, f.Seconds)
+	case *schemas.TaskCompleted:
+		return completionLine(f)
+	case *schemas.TaskFailed:
+		return failureLine(f, now)
+	case *schemas.TaskSkipped:
+		return f.Task + ": skipped, " + f.Reason
+	case *schemas.TaskCancelled:
+		return f.Task + ": cancelled"
+	case *schemas.ResponseLate:
+		return fmt.Sprintf("%s: an answer to attempt %d came too late to count", f.Task, f.Attempt)
+	case *schemas.EntityMismatched:
+		return fmt.Sprintf("%s: the answer is about another %s", f.Task, f.Entity)
+	case *schemas.PermitGranted:
+		return f.Task + ": may act outside"
+	case *schemas.PermitRefused:
+		return fmt.Sprintf("%s: may not act outside (%s)", f.Task, f.Reason)
+	default:
+		return ""
+	}
 }
 
 func settledLine(f *schemas.RunSettled) string {

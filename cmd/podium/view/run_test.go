@@ -31,8 +31,8 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 		}
 	}
 	record := schemas.Record{Facts: []schemas.Fact{
-		{ReplyWithheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget}},
-		{DeliveryBounced: &schemas.DeliveryBounced{Run: 1, Action: "failed", Failed: true}},
+		&schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget},
+		&schemas.DeliveryBounced{Run: 1, Action: "failed", Failed: true},
 	}}
 	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: reply budget" || lines[1] != "report: delivery failed, it has not arrived" {
 		t.Errorf("%q", lines)

@@ -128,8 +128,8 @@ func (x *eventIndex) readRecords(ctx context.Context, core bus.Core, shard int) 
 			return err
 		}
 		for fact := range record.AllFacts() {
-			received := fact.MessageReceived
-			if received == nil {
+			received, is := fact.(*schemas.MessageReceived)
+			if !is {
 				continue
 			}
 			validity, uid, ok := mailbox.ParseEventID(x.prefix, received.ID)
