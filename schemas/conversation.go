@@ -93,7 +93,8 @@ func (c *Conversation) apply(record *Record) error {
 		return fmt.Errorf("%w: record %d follows record %d", ErrGrammar, record.Number, c.Records)
 	}
 	number := 0
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		for i := range transition.Facts {
 			number++
 			fact := transition.Facts[i]
@@ -180,12 +181,12 @@ func newRun(session string, f *RunStarted, now time.Time) Run {
 		ID: RunID(session, f.Run), Session: session, Number: f.Run,
 		Profile: f.Profile, ProfileHash: f.ProfileHash,
 		Channel: f.Message.Channel, Message: f.Message.ID, Input: f.Message.Sequence, Subject: f.Message.Subject, Language: f.Message.Language,
-		State: RunStatePlanning, Started: now, Request: f.Message.Words.Text,
+		State: RunStatePlanning, Started: now, Request: f.Message.Text.Text,
 		Tasks: []RunTask{}, Decisions: []TaskDecision{},
 	}
 	run.Expires, run.Entities, run.Upstream = f.Expires, f.Entities, f.Message.Upstream
-	if f.Message.Words.Sequence != 0 {
-		words := f.Message.Words
+	if f.Message.Text.Sequence != 0 {
+		words := f.Message.Text
 		run.Words = &words
 	}
 	return run

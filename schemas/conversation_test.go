@@ -47,7 +47,7 @@ func parseFact(tb testing.TB, line string) Fact {
 		}
 	case "run":
 		return &RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: Incoming{
-			ID: "m" + word(2), Channel: ChannelChat, Words: Body{Result: Result{Text: "words of m" + word(2)}},
+			ID: "m" + word(2), Channel: ChannelChat, Text: Body{Result: Result{Text: "words of m" + word(2)}},
 		}}
 	case "complexity":
 		return &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}
@@ -137,7 +137,7 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		}
 		return fact
 	case "heard":
-		return &TaskHeard{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}
+		return &TaskHeartbeat{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}
 	case "delayed":
 		return &TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}
 	case "mismatched":
@@ -200,12 +200,12 @@ func TestConversationStories(t *testing.T) {
 				return ""
 			case "record":
 				number++
-				record := Record{Session: testSession, Number: number, Cause: Cause{Time: testTime(int(number))}}
-				facts, now := &record.Facts, record.Cause.Time
+				record := Record{Session: testSession, Number: number, Transitions: []Transition{{Cause: Cause{Time: testTime(int(number))}}}}
+				facts, now := &record.Last().Facts, testTime(int(number))
 				for line := range strings.Lines(strings.TrimSpace(d.Input)) {
 					if strings.TrimSpace(line) == "then" {
 						now = now.Add(30 * time.Second)
-						record.Then = append(record.Then, Transition{Cause: Cause{Time: now}})
+						record.Transitions = append(record.Transitions, Transition{Cause: Cause{Time: now}})
 						facts = &record.Last().Facts
 						continue
 					}
@@ -317,10 +317,7 @@ func TestConversationInvariants(t *testing.T) {
 		var accepted []Record
 		for i, line := range rapid.SliceOfN(rapid.SampledFrom(lines), 1, 200).Draw(t, "facts") {
 			trial := copyOf(t, &conversation)
-			record := Record{
-				Session: testSession, Number: trial.Records + 1,
-				Cause: Cause{Time: testTime(i)}, Facts: []Fact{facts[line]},
-			}
+			record := Record{Session: testSession, Number: trial.Records + 1, Transitions: []Transition{{Cause: Cause{Time: testTime(i)}, Facts: []Fact{facts[line]}}}}
 			if err := trial.Apply(record); err != nil {
 				if !errors.Is(err, ErrGrammar) {
 					t.Fatalf("%s: %v", line, err)

@@ -54,7 +54,8 @@ func (e *Excerpt) apply(record *Record) error {
 	}
 	e.newest = record.Number
 	number := 0
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		for i := range transition.Facts {
 			number++
 			fact := transition.Facts[i]

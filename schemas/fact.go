@@ -86,13 +86,13 @@ const (
 
 // An Incoming is what a session keeps of a message that starts a run.
 type Incoming struct {
-	Sequence uint64 `json:"sequence"`
-	ID       string `json:"id"`
-	Channel  string `json:"channel"` // email or chat
-	Subject  string `json:"subject,omitzero"`
-	Words    Body   `json:"words"`
-	More     []Body `json:"more,omitzero"`     // words of messages that were merged with this one, in order
-	Language string `json:"language,omitzero"` // a BCP 47 primary tag
+	Sequence    uint64 `json:"sequence"`
+	ID          string `json:"id"`
+	Channel     string `json:"channel"` // email or chat
+	Subject     string `json:"subject,omitzero"`
+	Text        Body   `json:"text"`
+	MergedTexts []Body `json:"merged_texts,omitzero"` // texts of messages that were merged with this one, in order
+	Language    string `json:"language,omitzero"`     // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
 	// Withheld is why nothing is answered, whatever comes of it: nobody vouches for who
@@ -124,22 +124,22 @@ const (
 
 // Upstream is what the answer to an execution_request repeats of it.
 type Upstream struct {
-	Request     string    `json:"request"` // message_id
-	From        string    `json:"from"`
-	To          string    `json:"to"`                // the agent that the supervisor answers as
-	ReplyTo     string    `json:"reply_to,omitzero"` // subject; absent: the agent's own of the work stream
-	PlanID      string    `json:"plan_id"`           // of the request
-	Planned     bool      `json:"planned,omitzero"`  // the request holds the plan
-	Given       bool      `json:"given,omitzero"`    // it holds none, and its one task says more than words, such as arguments
-	Brings      bool      `json:"brings,omitzero"`   // its tasks bring results to build on, which stand in the input
-	Task        string    `json:"task,omitzero"`     // its one task, when it holds no plan
-	Subject     string    `json:"subject,omitzero"`  // CloudEvents attribute
-	Correlation string    `json:"correlation,omitzero"`
-	Partition   string    `json:"partition,omitzero"`
-	Effect      string    `json:"effect,omitzero"`
-	Attempt     int       `json:"attempt,omitzero"`
-	TraceParent string    `json:"traceparent,omitzero"`
-	Expires     time.Time `json:"expires,omitzero"` // after this nobody waits
+	Request      string    `json:"request"` // message_id
+	From         string    `json:"from"`
+	To           string    `json:"to"`                     // the agent that the supervisor answers as
+	ReplyTo      string    `json:"reply_to,omitzero"`      // subject; absent: the agent's own of the work stream
+	PlanID       string    `json:"plan_id"`                // of the request
+	Planned      bool      `json:"planned,omitzero"`       // the request holds the plan
+	HasArguments bool      `json:"has_arguments,omitzero"` // it holds none, and its one task says more than words, such as arguments
+	HasInputs    bool      `json:"has_inputs,omitzero"`    // its tasks bring results to build on, which stand in the input
+	Task         string    `json:"task,omitzero"`          // its one task, when it holds no plan
+	Subject      string    `json:"subject,omitzero"`       // CloudEvents attribute
+	Correlation  string    `json:"correlation,omitzero"`
+	Partition    string    `json:"partition,omitzero"`
+	Effect       string    `json:"effect,omitzero"`
+	Attempt      int       `json:"attempt,omitzero"`
+	TraceParent  string    `json:"traceparent,omitzero"`
+	Expires      time.Time `json:"expires,omitzero"` // after this nobody waits
 }
 
 // A Reply says where an answer goes. It is the arguments object of the agent
@@ -200,27 +200,27 @@ type PlannedTask struct {
 	Dependencies []string `json:"dependencies,omitzero"`
 	Agent        string   `json:"agent,omitzero"` // when the plan assigns it
 	Priority     Priority `json:"priority,omitzero"`
-	Seconds      int      `json:"seconds,omitzero"`  // estimate
-	Tokens       int      `json:"tokens,omitzero"`   // estimate
-	Routed       bool     `json:"routed,omitzero"`   // Agent settles who does it
-	Optional     bool     `json:"optional,omitzero"` // the run can do without it
-	Brings       bool     `json:"brings,omitzero"`   // the request that holds the plan has results for it to build on
-	// Particulars are there when any of them is; read them by Particular. In JSON they
+	Seconds      int      `json:"seconds,omitzero"`    // estimate
+	Tokens       int      `json:"tokens,omitzero"`     // estimate
+	Routed       bool     `json:"routed,omitzero"`     // Agent settles who does it
+	Optional     bool     `json:"optional,omitzero"`   // the run can do without it
+	HasInputs    bool     `json:"has_inputs,omitzero"` // the request that holds the plan has results for it to build on
+	// TaskOptions are there when any of them is; read them by Options. In JSON they
 	// are members of the task.
-	Particulars *Particulars `json:",embed"`
+	TaskOptions *TaskOptions `json:",embed"`
 }
 
-// Particular returns what only some tasks have.
-func (t *PlannedTask) Particular() Particulars {
-	if t.Particulars == nil {
-		return Particulars{}
+// Options returns what only some tasks have.
+func (t *PlannedTask) Options() TaskOptions {
+	if t.TaskOptions == nil {
+		return TaskOptions{}
 	}
-	return *t.Particulars
+	return *t.TaskOptions
 }
 
-// Particulars are what a plan says of some of its tasks. They are apart because
+// TaskOptions are what a plan says of some of its tasks. They are apart because
 // ten thousand open runs hold forty thousand tasks without any.
-type Particulars struct {
+type TaskOptions struct {
 	Resources []string `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
 	// Arguments and the rest are handed to the agent as the plan has them.
 	Arguments          jsontext.Value `json:"arguments,omitzero"`
@@ -294,8 +294,8 @@ type TaskProgressed struct {
 	Message    string `json:"message,omitzero"`
 }
 
-// TaskHeard says that an agent which promised signs of life has given one.
-type TaskHeard struct {
+// TaskHeartbeat says that an agent which promised signs of life has given one.
+type TaskHeartbeat struct {
 	Run     int       `json:"run"`
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`

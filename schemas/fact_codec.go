@@ -36,8 +36,8 @@ func newFact(name string) Fact {
 		return new(TaskStarted)
 	case "task_progressed":
 		return new(TaskProgressed)
-	case "task_heard":
-		return new(TaskHeard)
+	case "task_heartbeat":
+		return new(TaskHeartbeat)
 	case "task_delayed":
 		return new(TaskDelayed)
 	case "task_completed":
@@ -106,7 +106,7 @@ func (f *TaskStarted) Name() string { return "task_started" }
 func (f *TaskProgressed) Name() string { return "task_progressed" }
 
 // Name implements Fact.
-func (f *TaskHeard) Name() string { return "task_heard" }
+func (f *TaskHeartbeat) Name() string { return "task_heartbeat" }
 
 // Name implements Fact.
 func (f *TaskDelayed) Name() string { return "task_delayed" }
@@ -164,7 +164,7 @@ func (f *TaskDispatched) about() (int, string)     { return f.Run, f.Task }
 func (f *TaskUnserved) about() (int, string)       { return f.Run, f.Task }
 func (f *TaskStarted) about() (int, string)        { return f.Run, f.Task }
 func (f *TaskProgressed) about() (int, string)     { return f.Run, f.Task }
-func (f *TaskHeard) about() (int, string)          { return f.Run, f.Task }
+func (f *TaskHeartbeat) about() (int, string)      { return f.Run, f.Task }
 func (f *TaskDelayed) about() (int, string)        { return f.Run, f.Task }
 func (f *TaskCompleted) about() (int, string)      { return f.Run, f.Task }
 func (f *TaskFailed) about() (int, string)         { return f.Run, f.Task }

@@ -7,18 +7,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Record is one append to a session: a transition, and those that followed at
+// A Record is one append to a session: a transition, or several that followed at
 // once. The fold of a session's records is its state; nothing else is.
 type Record struct {
 	Session string `json:"session"`
 	Number  uint64 `json:"number"`         // position in the session; 1 is first
 	Epoch   uint64 `json:"epoch,omitzero"` // of the owner that wrote it
 	Chain   string `json:"chain,omitzero"` // SHA-256 (hex) of the previous record's body; empty for the first
-	Cause   Cause  `json:"cause"`
-	Facts   Facts  `json:"facts"`
-	// Then holds further transitions, each decided on the state after the one
-	// before it. Only the last transition of a record may owe outputs.
-	Then []Transition `json:"then,omitzero"`
+	// Transitions are one or more, each decided on the state after the one before it. Only
+	// the last may owe outputs.
+	Transitions []Transition `json:"transitions"`
 	// Snapshot is the state after the record, in one of SnapshotEvery records or fewer.
 	Snapshot jsontext.Value `json:"snapshot,omitzero"`
 	// Roots stand beside a snapshot: see Tip.
@@ -31,26 +29,12 @@ type Transition struct {
 	Facts Facts `json:"facts"`
 }
 
-// Transitions yields all that was decided, in order. The facts are the record's own.
-func (r *Record) Transitions() iter.Seq[*Transition] {
-	return func(yield func(*Transition) bool) {
-		if !yield(&Transition{Cause: r.Cause, Facts: r.Facts}) {
-			return
-		}
-		for i := range r.Then {
-			if !yield(&r.Then[i]) {
-				return
-			}
-		}
-	}
-}
-
 // AllFacts yields the facts of all transitions, in order.
 func (r *Record) AllFacts() iter.Seq[Fact] {
 	return func(yield func(Fact) bool) {
-		for transition := range r.Transitions() {
-			for i := range transition.Facts {
-				if !yield(transition.Facts[i]) {
+		for i := range r.Transitions {
+			for _, fact := range r.Transitions[i].Facts {
+				if !yield(fact) {
 					return
 				}
 			}
@@ -58,12 +42,21 @@ func (r *Record) AllFacts() iter.Seq[Fact] {
 	}
 }
 
+// First returns the oldest transition; an empty one when the record has none, which only
+// somebody else has written.
+func (r *Record) First() *Transition {
+	if len(r.Transitions) == 0 {
+		return &Transition{}
+	}
+	return &r.Transitions[0]
+}
+
 // Last returns the newest transition, the only one that may owe outputs.
 func (r *Record) Last() *Transition {
-	if len(r.Then) > 0 {
-		return &r.Then[len(r.Then)-1]
+	if len(r.Transitions) == 0 {
+		return &Transition{}
 	}
-	return &Transition{Cause: r.Cause, Facts: r.Facts}
+	return &r.Transitions[len(r.Transitions)-1]
 }
 
 // SnapshotEvery is how many records snapshots are apart, unless the records behind a

@@ -106,7 +106,7 @@ func (r *Run) planCreated(f *PlanCreated, now time.Time) error {
 		tasks[i] = RunTask{
 			Task: planned.Task, Description: planned.Description.Text, Agent: planned.Agent,
 			Dependencies: slices.Clone(planned.Dependencies), State: TaskStatePending,
-			Priority: planned.Priority, Optional: planned.Optional, Resources: planned.Particular().Resources, routed: planned.Routed,
+			Priority: planned.Priority, Optional: planned.Optional, Resources: planned.Options().Resources, routed: planned.Routed,
 		}
 	}
 	for i := range tasks {

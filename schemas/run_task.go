@@ -33,7 +33,7 @@ func (t *RunTask) apply(fact Fact, now time.Time) error {
 		return t.started(fact, now)
 	case *TaskProgressed:
 		return t.progressed(fact)
-	case *TaskHeard:
+	case *TaskHeartbeat:
 		return t.current(fact.Attempt)
 	case *TaskDelayed:
 		t.Delayed = true

@@ -117,10 +117,10 @@ func (t Tip) Next(record *Record) *Trail {
 	next := t.trail
 	begun, seen, aside := next.Begun(), next.Seen(), false
 	current := next.Current()
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		next.Applied = max(next.Applied, transition.Cause.Sequence)
-		for i := range transition.Facts {
-			fact := transition.Facts[i]
+		for _, fact := range transition.Facts {
 			run := uint64(max(RunOf(fact), 0)) //nolint:gosec // not negative
 			switch fact := fact.(type) {
 			case *RunStarted:

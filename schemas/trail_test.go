@@ -70,9 +70,8 @@ func drawSession(t *rapid.T, most int) []schemas.Record {
 			default:
 				add(&schemas.TaskStarted{Run: begun})
 			}
-			record.Then = append(record.Then, transition)
+			record.Transitions = append(record.Transitions, transition)
 		}
-		record.Cause, record.Facts, record.Then = record.Then[0].Cause, record.Then[0].Facts, record.Then[1:]
 		records = append(records, record)
 	}
 	return records
@@ -99,7 +98,8 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 				}
 			}
 			aside, speaks := false, false
-			for transition := range record.Transitions() {
+			for i := range record.Transitions {
+				transition := &record.Transitions[i]
 				want.Applied = max(want.Applied, transition.Cause.Sequence)
 				for _, fact := range transition.Facts {
 					run := uint64(schemas.RunOf(fact)) //nolint:gosec // not negative
@@ -163,7 +163,7 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 // A session that an earlier version has begun never gets a trail.
 func TestNoTrailInTheMidst(t *testing.T) {
 	t.Parallel()
-	first, second := schemas.Record{Number: 1, Cause: schemas.Cause{Sequence: 1}}, schemas.Record{Number: 2, Cause: schemas.Cause{Sequence: 2}}
+	first, second := schemas.Record{Number: 1, Transitions: []schemas.Transition{{Cause: schemas.Cause{Sequence: 1}}}}, schemas.Record{Number: 2, Transitions: []schemas.Transition{{Cause: schemas.Cause{Sequence: 2}}}}
 	var tip schemas.Tip
 	if tip.Next(&first) == nil || tip.After(&first, nil, 2).Next(&second) != nil {
 		t.Error("a record behind one without a trail has one")

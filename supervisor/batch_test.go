@@ -44,7 +44,8 @@ func (d *desk) once(id string) (applied int) {
 	d.tb.Helper()
 	newest := uint64(0)
 	for _, record := range d.recordsOf(id) {
-		for transition := range record.Transitions() {
+		for i := range record.Transitions {
+			transition := &record.Transitions[i]
 			switch sequence := transition.Cause.Sequence; {
 			case sequence == 0:
 			case sequence <= newest:
@@ -104,7 +105,7 @@ func TestAFanInSharesRecords(t *testing.T) {
 		t.Errorf("%d records", len(records))
 	}
 	for _, record := range records {
-		if transitions := len(record.Then) + 1; transitions > 64 {
+		if transitions := len(record.Transitions); transitions > 64 {
 			t.Errorf("record %d has %d transitions", record.Number, transitions)
 		}
 	}
@@ -126,7 +127,7 @@ func TestSharedRecordsAreBounded(t *testing.T) {
 	d.joined(o, id, width)
 	records, shared := d.recordsOf(id), 0
 	for _, record := range records {
-		if len(record.Then) == 0 {
+		if len(record.Transitions) == 1 {
 			continue
 		}
 		shared++
@@ -203,7 +204,7 @@ func TestWhatComesMeanwhileSharesARecord(t *testing.T) {
 	}
 	core.release()
 	d.must(d.work(o))
-	if records := d.recordsOf(id); len(records) != 2 || len(records[1].Then) != 1 || o.Watermark() != last {
+	if records := d.recordsOf(id); len(records) != 2 || len(records[1].Transitions) != 2 || o.Watermark() != last {
 		t.Errorf("%d records, floor %d of %d", len(records), o.Watermark(), last)
 	}
 	core.chosen = func(bus.Message) bool { return false }
@@ -360,7 +361,7 @@ func TestARefusedInputEndsARecord_X06(t *testing.T) {
 		t.Fatalf("%d in quarantine", len(found))
 	}
 	records := d.recordsOf(id)
-	if len(records) != 3 || len(records[1].Then) != 3 || len(records[2].Then) != 5 {
+	if len(records) != 3 || len(records[1].Transitions) != 4 || len(records[2].Transitions) != 6 {
 		t.Fatalf("%d records", len(records))
 	}
 	last, err := d.ledger.Last(t.Context(), "podium.dead."+string(schemas.QuarantineWrongAgent)+".0")

@@ -277,7 +277,7 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 				continue
 			}
 			queued++
-			if f.Message.Words.Sequence != f.Sequence || f.Message.Words.Result.Text != "" {
+			if f.Message.Text.Sequence != f.Sequence || f.Message.Text.Result.Text != "" {
 				t.Fatalf("the words of message %d stand in its record", f.Sequence)
 			}
 		}

@@ -17,11 +17,7 @@ import (
 // append stores the record of a batch. Until the ledger has it, nothing of it has happened.
 func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 	b.record = schemas.Record{
-		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: live.chain.String(),
-		Cause: b.transitions[0].Cause, Facts: b.transitions[0].Facts,
-	}
-	if len(b.transitions) > 1 {
-		b.record.Then = b.transitions[1:]
+		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: live.chain.String(), Transitions: b.transitions,
 	}
 	if len(b.inputs) == 0 {
 		live.pin = o.watermark.Pin()
@@ -83,8 +79,8 @@ func (o *Owner) unstorable(ctx context.Context, live *liveSession, b *batch, err
 func recordEvent(live *liveSession, record *schemas.Record, state *session.State, snapshot bool) (schemas.Event, error) {
 	event := schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/podium/supervisor",
-		Type: schemas.TypeRecord, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
-		CausationID: record.Cause.ID, Phase: string(plan.PhaseComplete), Snap: live.snapshotSequence, Previous: live.sequence, Trail: live.tip.Next(record),
+		Type: schemas.TypeRecord, Time: record.First().Cause.Time, DataContentType: schemas.MediaTypeJSON,
+		CausationID: record.First().Cause.ID, Phase: string(plan.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence, Trail: live.tip.Next(record),
 	}
 	if run := runOf(record); run > 0 {
 		event.CorrelationID = schemas.RunID(record.Session, run)
@@ -94,7 +90,7 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 		event.Phase = string(state.Active.Phase)
 	}
 	if snapshot {
-		event.Snap = 0
+		event.SnapshotSequence = 0
 		body, err := schemas.Marshal(state)
 		if err != nil {
 			return event, err

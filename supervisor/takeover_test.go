@@ -105,7 +105,7 @@ func TestOwedByADeadlineTwice_X03(t *testing.T) {
 		t.Fatalf("attempt %d, %d requests", attempt, len(d.askedOf("thread")))
 	}
 	records := d.records("thread")
-	if records[len(records)-1].Cause.Deadline == nil {
+	if records[len(records)-1].First().Cause.Deadline == nil {
 		t.Fatal("the newest record is not a deadline's")
 	}
 	second := d.open("second", core, 0)

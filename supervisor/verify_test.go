@@ -172,21 +172,21 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 	}{
 		"nothing": {func(testing.TB, *bus.Message, int) {}, 0, ""},
 		"a changed fact": {record(3, func(r *schemas.Record) {
-			for i := range r.Facts {
-				if f := schemas.As[*schemas.TaskCompleted](r.Facts[i]); f != nil {
+			for i := range r.First().Facts {
+				if f := schemas.As[*schemas.TaskCompleted](r.First().Facts[i]); f != nil {
 					f.Result.Text = "forged"
 				}
 			}
 		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
-		"a fact too many": {record(4, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), 4, "deciding again says nothing more"},
-		"a missing fact":  {record(4, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), 4, "deciding again adds"},
+		"a fact too many": {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
+		"a missing fact":  {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
 		"a broken chain":  {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
 		"another epoch":   {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
 		"another number":  {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
 		"another session": {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
-		"another moment":  {record(1, func(r *schemas.Record) { r.Cause.Time = r.Cause.Time.Add(1) }), 1, "deciding again says"},
-		"another cause":   {record(4, func(r *schemas.Record) { r.Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
-		"another profile": {record(1, func(r *schemas.Record) { r.Cause.Profile = "0123" }), 1, "profile 0123"},
+		"another moment":  {record(1, func(r *schemas.Record) { r.First().Cause.Time = r.First().Cause.Time.Add(1) }), 1, "deciding again says"},
+		"another cause":   {record(4, func(r *schemas.Record) { r.First().Cause.Sequence = 1 }), 4, "sequence 1 is no input"},
+		"another profile": {record(1, func(r *schemas.Record) { r.First().Cause.Profile = "0123" }), 1, "profile 0123"},
 		"a wrong snapshot": {record(8, func(r *schemas.Record) {
 			r.Snapshot = []byte(strings.Replace(string(r.Snapshot), `"runs":4`, `"runs":5`, 1))
 		}), 8, "the snapshot is not the fold"},
@@ -194,22 +194,23 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"a trail to another place":    {nth("podium.session.", 4, retrail(func(t *schemas.Trail) { t.Jump = 1 })), 4, "its trail does not lead"},
 		"a trail of another run":      {nth("podium.session.", 5, retrail(func(t *schemas.Trail) { t.Queued-- })), 5, "its trail does not lead"},
 		"a missing trail":             {nth("podium.session.", 4, func(_ testing.TB, m *bus.Message) { untrail(m) }), 4, "its trail does not lead"},
-		"a message without its words": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Facts[0]).Message = nil }), 2, "deciding again says"},
+		"a message without its words": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
-			for i := range r.Facts {
-				if f := schemas.As[*schemas.PlanCreated](r.Facts[i]); f != nil {
+			for i := range r.First().Facts {
+				if f := schemas.As[*schemas.PlanCreated](r.First().Facts[i]); f != nil {
 					f.Tasks = append(f.Tasks, schemas.PlannedTask{Task: "t2", Dependencies: []string{"t9"}})
 				}
 			}
 		}), 1, "deciding again says"},
-		"a changed later transition": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Then[1].Facts[0]).Run = 2 }), 2, "deciding again says"},
-		"a missing transition":       {record(2, func(r *schemas.Record) { r.Then = r.Then[:1] }), 0, "a message was never decided"},
-		"a transition too many":      {record(2, func(r *schemas.Record) { r.Then = append(r.Then, r.Then[0]) }), 2, "is no input, or one that another record has used"},
+		"a changed later transition": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Transitions[2].Facts[0]).Run = 2 }), 2, "deciding again says"},
+		"a missing transition":       {record(2, func(r *schemas.Record) { r.Transitions = r.Transitions[:2] }), 0, "a message was never decided"},
+		"a transition too many":      {record(2, func(r *schemas.Record) { r.Transitions = append(r.Transitions, r.Transitions[1]) }), 2, "is no input, or one that another record has used"},
 		"transitions in another order": {record(2, func(r *schemas.Record) {
-			r.Then[0], r.Then[1] = r.Then[1], r.Then[0]
+			r.Transitions[1], r.Transitions[2] = r.Transitions[2], r.Transitions[1]
 		}), 2, "deciding again says"},
 		"a transition behind what is owed": {record(1, func(r *schemas.Record) {
-			r.Then = []schemas.Transition{{Cause: schemas.Cause{Sequence: 3, Time: r.Cause.Time, Profile: r.Cause.Profile}}}
+			first := &r.First().Cause
+			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: 3, Time: first.Time, Profile: first.Profile}})
 		}), 1, "follows another one that owes outputs"},
 		"an unreadable record": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 0, "it cannot be read"},
 		"an erased record":     {nth("podium.session.", 3, erase), 4, "does not follow from the one before it"},

@@ -43,7 +43,7 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 		index int
 		bits  int
 		to    *uint64
-	}{{12, 31, &attempt}, {19, 64, &e.Snap}, {20, 64, &e.Previous}, {23, 63, &size}} {
+	}{{12, 31, &attempt}, {19, 64, &e.SnapshotSequence}, {20, 64, &e.PreviousSequence}, {23, 63, &size}} {
 		if !parseCount(a[count.index], count.bits, count.to) {
 			return schemas.Event{}, &bus.MalformedError{Detail: "attribute " + attributeName(headerNames()[count.index]) + " is not a whole number in range"}
 		}

@@ -37,7 +37,7 @@ func headerNames() [attributeCount]string {
 		"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time", "ce-datacontenttype",
 		"ce-dataschema", "ce-partitionkey", "ce-profile", "ce-correlationid", "ce-causationid",
 		"ce-attempt", "ce-effectid", "ce-expires", "ce-replyto", "ce-traceparent", "ce-keyid",
-		"ce-phase", "ce-snap", "ce-prev", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
+		"ce-phase", "ce-snapshotseq", "ce-prevseq", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
 		"ce-trail", "ce-datagrant", "ce-first", "ce-sessionid",
 	}
 }
@@ -51,7 +51,7 @@ func attributeValues(e *schemas.Event) (values [attributeCount]string) {
 	copy(values[:], []string{
 		specVersion, e.ID, e.Source, e.Type, e.Subject, formatTime(e.Time), e.DataContentType, e.DataSchema,
 		e.PartitionKey, e.Profile, e.CorrelationID, e.CausationID, formatCount(uint64(max(e.Attempt, 0))), e.EffectID, formatTime(e.Expires),
-		e.ReplyTo, e.TraceParent, e.KeyID, e.Phase, formatCount(e.Snap), formatCount(e.Previous),
+		e.ReplyTo, e.TraceParent, e.KeyID, e.Phase, formatCount(e.SnapshotSequence), formatCount(e.PreviousSequence),
 	})
 	if a := e.Artifact; a != nil {
 		copy(values[21:], []string{artifactScheme + a.SHA256, a.SHA256, strconv.FormatInt(a.Size, 10), a.MediaType})

@@ -25,7 +25,7 @@ func fullEvent() schemas.Event {
 		DataContentType: schemas.MediaTypeJSON, DataSchema: "https://podium.dev/s",
 		PartitionKey: "key", Profile: "praxis", CorrelationID: "run", CausationID: "cause", Attempt: 2, EffectID: "effect",
 		Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC), ReplyTo: "podium.agent.echo.response.0",
-		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", Snap: 1 << 40, Previous: 7, Permit: "permit", First: "server",
+		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", SnapshotSequence: 1 << 40, PreviousSequence: 7, Permit: "permit", First: "server",
 		Data: []byte(`{"a":1}`),
 	}
 }
@@ -43,7 +43,7 @@ func TestEncodeWritesBinaryMode(t *testing.T) {
 		"ce-dataschema": {"https://podium.dev/s"}, "ce-partitionkey": {"key"}, "ce-profile": {"praxis"}, "ce-correlationid": {"run"},
 		"ce-causationid": {"cause"}, "ce-attempt": {"2"}, "ce-effectid": {"effect"}, "ce-expires": {"2026-05-02T00:00:00Z"},
 		"ce-replyto": {"podium.agent.echo.response.0"}, "ce-traceparent": {"00-a-b-01"}, "ce-keyid": {"k"},
-		"ce-phase": {"work"}, "ce-snap": {"1099511627776"}, "ce-prev": {"7"}, "ce-permit": {"permit"}, "ce-first": {"server"},
+		"ce-phase": {"work"}, "ce-snapshotseq": {"1099511627776"}, "ce-prevseq": {"7"}, "ce-permit": {"permit"}, "ce-first": {"server"},
 	}
 	if !reflect.DeepEqual(m.Header, want) || m.Subject != "podium.agent.echo.request" || string(m.Body) != `{"a":1}` {
 		t.Errorf("message %+v, want headers %v", m, want)
@@ -135,8 +135,8 @@ func TestDecodeModes(t *testing.T) {
 	t.Parallel()
 	stamp := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	bare := `{"message_id":"7f1b","from":"agent one","to":"supervisor","type":"execution_response","timestamp":"2026-05-01T14:00:00+02:00","in_reply_to":"q","payload":{}}`
-	structured := `{"specversion":"1.0","id":"1","source":"/s","type":"t","time":"2026-05-01T12:00:00Z","attempt":3,"snap":"9007199254740993","datacontenttype":"application/json","data":{"a": 1}}`
-	inStructured := schemas.Event{ID: "1", Source: "/s", Type: "t", Time: stamp, Attempt: 3, Snap: 9007199254740993, DataContentType: schemas.MediaTypeJSON, Data: []byte(`{"a": 1}`)}
+	structured := `{"specversion":"1.0","id":"1","source":"/s","type":"t","time":"2026-05-01T12:00:00Z","attempt":3,"snapshotseq":"9007199254740993","datacontenttype":"application/json","data":{"a": 1}}`
+	inStructured := schemas.Event{ID: "1", Source: "/s", Type: "t", Time: stamp, Attempt: 3, SnapshotSequence: 9007199254740993, DataContentType: schemas.MediaTypeJSON, Data: []byte(`{"a": 1}`)}
 	for name, c := range map[string]struct {
 		message bus.Message
 		want    schemas.Event
@@ -256,7 +256,7 @@ func anyEvent(t *rapid.T) schemas.Event {
 		PartitionKey: anyText(t, "key", 0), Profile: anyText(t, "profile", 0), CorrelationID: anyText(t, "correlation", 0),
 		CausationID: anyText(t, "causation", 0), Attempt: rapid.IntRange(0, 1<<31-1).Draw(t, "attempt"), EffectID: anyText(t, "effect", 0),
 		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0), KeyID: anyText(t, "keyid", 0),
-		Phase: anyText(t, "phase", 0), Snap: rapid.Uint64().Draw(t, "snap"), Previous: rapid.Uint64().Draw(t, "prev"), Permit: anyText(t, "permit", 0),
+		Phase: anyText(t, "phase", 0), SnapshotSequence: rapid.Uint64().Draw(t, "snapshotseq"), PreviousSequence: rapid.Uint64().Draw(t, "prevseq"), Permit: anyText(t, "permit", 0),
 	}
 	if rapid.Bool().Draw(t, "mail") {
 		e.Type, e.SessionID = schemas.TypeEmailReceived, schemas.SessionID("desk", anyText(t, "session", 0))

@@ -65,7 +65,7 @@ func TestNamedRequest(t *testing.T) {
 func TestNamedRequestOfHostileBody(t *testing.T) {
 	fastest := func(body string) time.Duration {
 		best := time.Duration(math.MaxInt64)
-		for range 3 {
+		for range 10 {
 			started := time.Now()
 			if got := binding.NamedRequest(bus.Message{Body: []byte(body)}, 1); got != "" {
 				t.Fatalf("it names %q", got)

@@ -49,16 +49,14 @@ func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.number++
-	record := schemas.Record{
-		Session: s.session, Number: s.number, Facts: facts,
-		Cause: schemas.Cause{Time: time.Unix(1_700_000_000+int64(s.number), 0).UTC()}, //nolint:gosec // a handful
-	}
+	cause := schemas.Cause{Time: time.Unix(1_700_000_000+int64(s.number), 0).UTC()} //nolint:gosec // a handful
 	for _, f := range facts {
 		if received, is := f.(*schemas.MessageReceived); is {
-			record.Cause.Sequence = received.Sequence
+			cause.Sequence = received.Sequence
 			s.seen = s.seen.With(received.ID, received.Run)
 		}
 	}
+	record := schemas.Record{Session: s.session, Number: s.number, Transitions: []schemas.Transition{{Cause: cause, Facts: facts}}}
 	trail := s.tip.Next(&record)
 	if trail != nil && trail.Applied == 0 {
 		trail = nil
@@ -73,10 +71,10 @@ func (s *Script) Record(facts ...schemas.Fact) (schemas.Record, uint64) {
 	}
 	event := schemas.Event{
 		ID: s.session + "/" + strconv.FormatUint(s.number, 10), Source: "/podium/supervisor", Type: schemas.TypeRecord,
-		DataContentType: schemas.MediaTypeJSON, Snap: s.snap, Previous: s.sequence, Trail: trail, Data: body,
+		DataContentType: schemas.MediaTypeJSON, SnapshotSequence: s.snap, PreviousSequence: s.sequence, Trail: trail, Data: body,
 	}
 	if len(record.Snapshot) > 0 {
-		event.Snap = 0
+		event.SnapshotSequence = 0
 	}
 	s.sequence = s.append(&event)
 	if s.tip = s.tip.After(&record, trail, s.sequence); len(record.Snapshot) > 0 {

@@ -217,14 +217,14 @@ func (s *Session) step(message bus.Message) (*step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
 	}
-	read := &step{message: message, previous: event.Previous, snap: event.Snap}
+	read := &step{message: message, previous: event.PreviousSequence, snap: event.SnapshotSequence}
 	if event.Trail == nil {
 		return read, nil
 	}
 	read.trail = *event.Trail
 	_, number, _ := strings.Cut(event.ID, "/")
 	read.number, err = strconv.ParseUint(number, 10, 64)
-	if err != nil || event.Type != schemas.TypeRecord || event.Previous >= message.Sequence {
+	if err != nil || event.Type != schemas.TypeRecord || event.PreviousSequence >= message.Sequence {
 		return nil, s.astray(message.Sequence)
 	}
 	return read, nil

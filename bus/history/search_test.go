@@ -80,7 +80,7 @@ func (s *trailed) begin() (facts []schemas.Fact) {
 	if !waited {
 		message = schemas.As[*schemas.MessageReceived](facts[0]).ID
 	}
-	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Words: schemas.Body{Result: schemas.Result{Text: "words " + message}}}}
+	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Text: schemas.Body{Result: schemas.Result{Text: "words " + message}}}}
 	return append(facts, &started,
 		&schemas.PlanCreated{Run: s.begun, Tasks: []schemas.PlannedTask{{Task: "t1", Routed: true}}},
 		&schemas.TaskDispatched{Run: s.begun, Task: "t1", Agent: "a", Attempt: 1})
@@ -390,7 +390,7 @@ func TestATrailThatLeadsNowhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event.ID, event.Previous = fmt.Sprint(s.session, "/", s.number+1), s.newest
+			event.ID, event.PreviousSequence = fmt.Sprint(s.session, "/", s.number+1), s.newest
 			mislead(&event)
 			s.Append(&event)
 			opened, err := history.OpenSession(t.Context(), s.ledger, s.session)
@@ -418,7 +418,7 @@ func TestASessionWithoutTrails(t *testing.T) {
 	for number, facts := range [][]schemas.Fact{
 		{&input, &schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m"}}}, {}, {},
 	} {
-		body, err := schemas.Marshal(schemas.Record{Session: session, Number: uint64(number + 1), Facts: facts}) //nolint:gosec // a small number
+		body, err := schemas.Marshal(schemas.Record{Session: session, Number: uint64(number + 1), Transitions: []schemas.Transition{{Facts: facts}}}) //nolint:gosec // a small number
 		if err != nil {
 			t.Fatal(err)
 		}

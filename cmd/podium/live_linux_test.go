@@ -259,7 +259,7 @@ func TestWatcherIsSafe(t *testing.T) {
 		showing.Go(func() {
 			for i := range nested.Tasks {
 				nested.Tasks[i] = schemas.RunTask{Task: strconv.Itoa(i), State: schemas.TaskStateFailed, Detail: "torn", Failure: schemas.FailurePermanent}
-				watcher.ShowNested(view.Place{Run: "root", Task: "7"}, &schemas.Record{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}, nested)
+				watcher.ShowNested(view.Place{Run: "root", Task: "7"}, &schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}}, nested)
 			}
 		})
 	}

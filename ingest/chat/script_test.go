@@ -170,7 +170,7 @@ func received(a chat.Accepted, run int, disposition schemas.Disposition) schemas
 func incoming(a chat.Accepted) schemas.Incoming {
 	return schemas.Incoming{
 		Sequence: a.Sequence, ID: a.ID, Channel: schemas.ChannelChat, Language: "en",
-		Words: schemas.Body{Result: schemas.Result{Text: "2+2?"}},
+		Text:  schemas.Body{Result: schemas.Result{Text: "2+2?"}},
 		Reply: &schemas.Reply{Agent: "chat", Provider: string(schemas.ProviderWebhook), Channel: "web", Thread: "t"},
 	}
 }

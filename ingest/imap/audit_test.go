@@ -19,10 +19,7 @@ func (f *fixture) session(tb testing.TB, e schemas.Event, fact schemas.MessageRe
 	tb.Helper()
 	name := schemas.SessionID(e.Profile, e.PartitionKey)
 	fact.ID = e.ID
-	body, err := schemas.Marshal(schemas.Record{
-		Session: name, Number: 1, Cause: schemas.Cause{ID: e.ID, Time: time.Now().UTC()},
-		Facts: []schemas.Fact{&fact},
-	})
+	body, err := schemas.Marshal(schemas.Record{Session: name, Number: 1, Transitions: []schemas.Transition{{Cause: schemas.Cause{ID: e.ID, Time: time.Now().UTC()}, Facts: []schemas.Fact{&fact}}}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func (s *eventStream) step(w *Watch, record *history.StoredRecord, after uint64)
 	if len(facts) == 1 {
 		name = facts[0].Name()
 	}
-	step := Step{Sequence: record.Sequence, Time: record.Cause.Time, Facts: facts}
+	step := Step{Sequence: record.Sequence, Time: record.First().Cause.Time, Facts: facts}
 	return s.event(strconv.FormatUint(record.Sequence, 10), name, step)
 }
 

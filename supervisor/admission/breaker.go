@@ -97,14 +97,14 @@ func (a *Controller) Observe(s *Session, record *schemas.Record) {
 	if a.Breaker == nil {
 		return
 	}
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		a.observeFacts(s, transition)
 	}
 }
 
 func (a *Controller) observeFacts(s *Session, transition *schemas.Transition) {
-	for i := range transition.Facts {
-		f := transition.Facts[i]
+	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			a.record(asked.Agent, plan.BreakerEvent{
 				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,

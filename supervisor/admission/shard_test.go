@@ -185,14 +185,14 @@ func (s *shard) store(made undecided) bool {
 		s.Release(&c.admission)
 		return false
 	}
-	record := schemas.Record{Session: c.state.Session, Number: outcome.State.Records, Epoch: s.epoch, Cause: outcome.Cause, Facts: outcome.Facts}
+	record := schemas.Record{Session: c.state.Session, Number: outcome.State.Records, Epoch: s.epoch, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
 	body, err := schemas.Marshal(record)
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
 	message, err := binding.Encode(bus.SessionSubject(record.Session, s.ledger.core.Shards()), &schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/test", Type: schemas.TypeRecord, Time: s.ledger.now,
-		Previous: c.sequence, DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: c.sequence, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	if err != nil {
 		s.ledger.tb.Fatal(err)

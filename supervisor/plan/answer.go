@@ -157,7 +157,7 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 		}
 		t.Emit(&started)
 	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat/2 { // a regular sign may come a little early
-		t.Emit(&schemas.TaskHeard{
+		t.Emit(&schemas.TaskHeartbeat{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
 		})
 	}

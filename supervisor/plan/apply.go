@@ -117,7 +117,7 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 		t.Slow, t.Silence = f.Slow, f.Silence
 	case *schemas.TaskProgressed:
 		t.Percentage, t.Note = f.Percentage, f.Message
-	case *schemas.TaskHeard:
+	case *schemas.TaskHeartbeat:
 		t.Heard, t.Silence = now, f.Silence
 	case *schemas.TaskDelayed:
 		t.Slow = time.Time{}

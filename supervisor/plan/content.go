@@ -20,10 +20,10 @@ func Part(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Res
 
 // Words returns what a person has said, the messages that were merged in order.
 func Words(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
-	said := make([]string, 0, 1+len(message.More))
-	said = append(said, Part(message.Words, read).Text)
-	for i := range message.More {
-		said = append(said, Part(message.More[i], read).Text)
+	said := make([]string, 0, 1+len(message.MergedTexts))
+	said = append(said, Part(message.Text, read).Text)
+	for i := range message.MergedTexts {
+		said = append(said, Part(message.MergedTexts[i], read).Text)
 	}
 	return strings.Join(said, "\n\n")
 }

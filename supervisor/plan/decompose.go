@@ -39,7 +39,7 @@ func (t *Turn) decompose(content schemas.Result) {
 	case schemas.PlannerRules:
 		if complexity {
 			if steps := t.Profile.router.Steps(words); len(steps) > 0 {
-				t.adopt(kind, "", t.stepsOf(words, steps, t.given(content)))
+				t.adopt(kind, "", t.stepsOf(words, steps, t.requestOptions(content)))
 				return
 			}
 		}
@@ -65,8 +65,8 @@ func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
 
 // single is the plan of one task, which is what was asked for.
 func (t *Turn) single(id string, content schemas.Result) {
-	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Words, Particulars: t.given(content)}
-	if len(t.Run.Message.More) > 0 {
+	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Text, TaskOptions: t.requestOptions(content)}
+	if len(t.Run.Message.MergedTexts) > 0 {
 		task.Description = text(short(t.words()))
 	}
 	t.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
@@ -90,15 +90,15 @@ func (t *Turn) fromTemplate(words string) bool {
 
 // stepsOf are the tasks that some words fall into. What was given to work with is
 // given to each; what the whole has to yield is no single one's to yield.
-func (t *Turn) stepsOf(words string, steps []route.Step, given *schemas.Particulars) []schemas.PlannedTask {
+func (t *Turn) stepsOf(words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
 	if given != nil {
-		given = particulars(schemas.Particulars{
+		given = someOptions(schemas.TaskOptions{
 			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
 		})
 	}
 	tasks := make([]schemas.PlannedTask, len(steps))
 	for i, s := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(words, s), Particulars: given}
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: t.describe(words, s), TaskOptions: given}
 		if i > 0 {
 			tasks[i].Dependencies = []string{tasks[i-1].Task}
 		}
@@ -120,10 +120,10 @@ func short(words string) string {
 func (t *Turn) describe(words string, s route.Step) schemas.Body {
 	switch {
 	case s.End-s.Start == len(words):
-		return t.Run.Message.Words
+		return t.Run.Message.Text
 	case len(s.Text) <= schemas.InlineLimit:
 		return text(s.Text)
-	case len(t.Run.Message.More) > 0:
+	case len(t.Run.Message.MergedTexts) > 0:
 		return text(short(s.Text))
 	}
 	return schemas.Body{Sequence: t.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
@@ -142,7 +142,7 @@ func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schema
 func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	for i := range tasks {
 		tasks[i].Routed = t.Profile.assigns(tasks[i].Agent)
-		tasks[i].Brings = tasks[i].Brings && source == schemas.PlannerExternal
+		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
 			tasks[i].Description.Text = short(tasks[i].Description.Text) // it may repeat the request
 		}

@@ -16,7 +16,7 @@ const maxUnproven = 32
 // of the results that it builds on, those that came with the run's own request, and
 // those of the plan.
 func (r *Run) Granted(task *Task) []string {
-	granted := slices.Clone(r.Brought())
+	granted := slices.Clone(r.Inputs())
 	for _, id := range task.dependencies() {
 		if dependency := r.Task(id); dependency != nil {
 			granted = append(granted, dependency.Proven...)
@@ -27,7 +27,7 @@ func (r *Run) Granted(task *Task) []string {
 
 // Brought are the artifacts that the arguments of the run's tasks may name: those
 // that came with its request, and those that its planner may pass on.
-func (r *Run) Brought() []string {
+func (r *Run) Inputs() []string {
 	brought := r.Message.Proven
 	for i := range r.Support {
 		if r.Support[i].Kind == schemas.KindPlan {
@@ -125,8 +125,8 @@ func (t *Turn) cameAlong(hash string) bool {
 		message := &t.Run.Message
 		if message.Upstream == nil {
 			t.attach(message.Sequence)
-			for i := range message.More {
-				t.attach(message.More[i].Sequence)
+			for i := range message.MergedTexts {
+				t.attach(message.MergedTexts[i].Sequence)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func asked(tb testing.TB, dependencies int) (turn *plan.Turn, reads *int) {
 	tb.Helper()
 	turn, _ = begun(tb, compile(tb, steps()), "one", "")
 	message := &turn.Run.Message
-	message.Sequence, message.More = 7, []schemas.Body{{Sequence: 8}}
+	message.Sequence, message.MergedTexts = 7, []schemas.Body{{Sequence: 8}}
 	task := turn.Run.Tasks[0]
 	for i := range dependencies {
 		other := &plan.Task{ID: fmt.Sprint("d", i), State: plan.TaskCompleted}

@@ -137,7 +137,7 @@ func checkValues(task *schemas.PlannedTask, fault func(format string, arguments 
 	if task.Tokens < 0 || task.Tokens > maxTokens {
 		fault("an estimate of %d tokens is not between 0 and %d", task.Tokens, maxTokens)
 	}
-	more := task.Particular()
+	more := task.Options()
 	if len(more.Resources) > maxResources {
 		fault("it needs %d resources, more than the %d that are allowed", len(more.Resources), maxResources)
 	}

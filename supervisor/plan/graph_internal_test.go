@@ -147,14 +147,14 @@ func TestCheck_P02_M16(t *testing.T) {
 		"ten days":                  {with(func(p *schemas.PlannedTask) { p.Seconds = 864000 }), nil},
 		"more than ten days":        {with(func(p *schemas.PlannedTask) { p.Seconds = 864001 }), []string{`task "a": an estimate of 864001 seconds is not between 0 and 864000`}},
 		"fewer than no tokens":      {with(func(p *schemas.PlannedTask) { p.Tokens = -1 }), []string{`task "a": an estimate of -1 tokens is not between 0 and 1000000000000`}},
-		"a resource without a name": {with(func(p *schemas.PlannedTask) { p.Particulars = &schemas.Particulars{Resources: []string{"disk", ""}} }), []string{`task "a": a resource has a name of 1 to 128 bytes`}},
+		"a resource without a name": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Resources: []string{"disk", ""}} }), []string{`task "a": a resource has a name of 1 to 128 bytes`}},
 		"more resources than can be": {with(func(p *schemas.PlannedTask) {
-			p.Particulars = &schemas.Particulars{Resources: slices.Repeat([]string{"x"}, 33)}
+			p.TaskOptions = &schemas.TaskOptions{Resources: slices.Repeat([]string{"x"}, 33)}
 		}), []string{`task "a": it needs 33 resources, more than the 32 that are allowed`}},
-		"arguments in a list":  {with(func(p *schemas.PlannedTask) { p.Particulars = &schemas.Particulars{Arguments: jsontext.Value(`[1]`)} }), []string{`task "a": its arguments are no object`}},
-		"constraints in words": {with(func(p *schemas.PlannedTask) { p.Particulars = &schemas.Particulars{Constraints: jsontext.Value(`"x"`)} }), []string{`task "a": its constraints are no object`}},
+		"arguments in a list":  {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`[1]`)} }), []string{`task "a": its arguments are no object`}},
+		"constraints in words": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Constraints: jsontext.Value(`"x"`)} }), []string{`task "a": its constraints are no object`}},
 		"objects": {with(func(p *schemas.PlannedTask) {
-			p.Particulars = &schemas.Particulars{Arguments: jsontext.Value(`{}`), Constraints: jsontext.Value(` {"a":1}`)}
+			p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`{}`), Constraints: jsontext.Value(` {"a":1}`)}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (t *Turn) input(task *Task) string {
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
 	told.Granted = t.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
-	told.Inputs = maps.Clone(t.requested.Brought(t.Run, task, t.Read))
+	told.Inputs = maps.Clone(t.requested.Inputs(t.Run, task, t.Read))
 	for _, id := range task.dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}

@@ -116,9 +116,9 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 		task := &tasks[i]
 		plan[i] = schemas.PlannedTask{
 			Task: task.TaskID, Description: text(task.Description), Dependencies: some(task.Dependencies),
-			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional, Brings: len(task.Context.Inputs) > 0,
+			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional, HasInputs: len(task.Context.Inputs) > 0,
 			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens,
-			Particulars: particulars(schemas.Particulars{
+			TaskOptions: someOptions(schemas.TaskOptions{
 				Resources: some(task.Resources), Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
 				Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
 				FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
@@ -129,7 +129,7 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 }
 
 // particulars are nil when there are none.
-func particulars(p schemas.Particulars) *schemas.Particulars {
+func someOptions(p schemas.TaskOptions) *schemas.TaskOptions {
 	if p.Resources == nil && p.Arguments == nil && p.Constraints == nil && p.Deliverables == nil &&
 		p.ValidationCriteria == nil && p.FilesToModify == nil && p.References == nil {
 		return nil

@@ -197,9 +197,7 @@ func finish(tb testing.TB, turn *plan.Turn) {
 // record checks that a fact can stand in a record.
 func record(tb testing.TB, fact schemas.Fact) {
 	tb.Helper()
-	body, err := schemas.Marshal(schemas.Record{
-		Session: schemas.SessionID("p", "k"), Number: 1, Cause: schemas.Cause{Time: start(), Profile: "p"}, Facts: []schemas.Fact{fact},
-	})
+	body, err := schemas.Marshal(schemas.Record{Session: schemas.SessionID("p", "k"), Number: 1, Transitions: []schemas.Transition{{Cause: schemas.Cause{Time: start(), Profile: "p"}, Facts: []schemas.Fact{fact}}}})
 	if err != nil {
 		tb.Fatal(err)
 	}

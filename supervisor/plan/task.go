@@ -120,7 +120,7 @@ func (t *Task) Resources() []string {
 	if t.Plan == nil {
 		return nil
 	}
-	return t.Plan.Particular().Resources
+	return t.Plan.Options().Resources
 }
 
 func (t *Task) dependencies() []string {

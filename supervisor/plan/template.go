@@ -94,7 +94,7 @@ func (t *template) fill(values []string) ([]schemas.PlannedTask, error) {
 			Task: source.Task, Description: text(replacer.Replace(source.Description)), Dependencies: source.Dependencies,
 			Agent: source.Agent, Priority: source.Priority, Optional: source.Optional,
 			Seconds: source.Seconds, Tokens: source.Tokens,
-			Particulars: particulars(schemas.Particulars{Resources: source.Resources, Arguments: arguments}),
+			TaskOptions: someOptions(schemas.TaskOptions{Resources: source.Resources, Arguments: arguments}),
 		}
 	}
 	return tasks, nil

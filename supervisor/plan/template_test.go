@@ -67,8 +67,8 @@ func TestTemplates(t *testing.T) {
 			t.Parallel()
 			made := created(t, profile, test.text)
 			task := &made.Tasks[0]
-			if made.Source != schemas.PlannerTemplate || made.Template != test.template || task.Description.Text != test.description || string(task.Particular().Arguments) != test.arguments {
-				t.Errorf("got %s %q %s", made.Template, task.Description.Text, task.Particular().Arguments)
+			if made.Source != schemas.PlannerTemplate || made.Template != test.template || task.Description.Text != test.description || string(task.Options().Arguments) != test.arguments {
+				t.Errorf("got %s %q %s", made.Template, task.Description.Text, task.Options().Arguments)
 			}
 		})
 	}
@@ -92,17 +92,17 @@ func TestTemplateTakesWordsAsTheyAre(t *testing.T) {
 	profile := compile(t, templated(one("<{request}>", `{"a":["{request}"],"{request}":"x"}`)))
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(rapid.StringOf(rapid.SampledFrom([]rune("{}request\"\\\n ü😀\x00,:[]"))).Draw(t, "text"), "")
-		run := plan.Begin(&schemas.RunStarted{Run: 1, Message: schemas.Incoming{Words: schemas.Body{Result: schemas.Result{Text: text}}}})
+		run := plan.Begin(&schemas.RunStarted{Run: 1, Message: schemas.Incoming{Text: schemas.Body{Result: schemas.Result{Text: text}}}})
 		turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Run: run, Profile: profile, Now: start(), Bus: plan.Unlimited{}, Emit: func(f schemas.Fact) { run.Apply(f, start()) }}
 		turn.Begin(schemas.Result{Text: text})
 		task := run.Tasks[0].Plan
 		var arguments map[string]any
-		if err := schemas.Unmarshal(task.Particular().Arguments, &arguments); err != nil {
-			t.Fatalf("%v: %s", err, task.Particular().Arguments)
+		if err := schemas.Unmarshal(task.Options().Arguments, &arguments); err != nil {
+			t.Fatalf("%v: %s", err, task.Options().Arguments)
 		}
 		list, _ := arguments["a"].([]any)
 		if len(arguments) != 2 || len(list) != 1 || list[0] != text || arguments["{request}"] != "x" || task.Description.Text != "<"+text+">" {
-			t.Fatalf("%q became %s and %q", text, task.Particular().Arguments, task.Description.Text)
+			t.Fatalf("%q became %s and %q", text, task.Options().Arguments, task.Description.Text)
 		}
 	})
 }

@@ -241,7 +241,7 @@ func (t *Turn) argumentFault(task *Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := check.Validate(task.Plan.Particular().Arguments); err != nil {
+	if err := check.Validate(task.Plan.Options().Arguments); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""

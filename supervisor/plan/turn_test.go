@@ -60,7 +60,7 @@ func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Turn
 func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Bus) (*plan.Turn, *[]schemas.Fact) {
 	tb.Helper()
 	run := plan.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
-		Words: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
+		Text: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
 	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: bus}

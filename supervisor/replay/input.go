@@ -39,7 +39,8 @@ func Took(ctx context.Context, core bus.Core, id string, sequence uint64) (bool,
 			break
 		}
 		earlier := stored.Previous == 0
-		for transition := range stored.Transitions() {
+		for i := range stored.Transitions {
+			transition := &stored.Transitions[i]
 			cause := transition.Cause.Sequence
 			if cause == sequence {
 				return true, nil

@@ -29,7 +29,7 @@ func ReadRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 	if err = schemas.Unmarshal(event.Data, &record); err != nil {
 		return Record{}, nil, err
 	}
-	return Record{Record: &record, Sequence: message.Sequence, Previous: event.Previous, Trail: event.Trail}, event.Data, nil
+	return Record{Record: &record, Sequence: message.Sequence, Previous: event.PreviousSequence, Trail: event.Trail}, event.Data, nil
 }
 
 // A Digest is the SHA-256 of a record's body; zero before the first record.

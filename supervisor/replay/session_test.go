@@ -99,11 +99,11 @@ func (d *desk) take(thread string) uint64 {
 	outcome := session.Step(session.Env{
 		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, state, input)
-	body, err := schemas.Marshal(schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Cause: outcome.Cause, Facts: outcome.Facts})
+	body, err := schemas.Marshal(schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}})
 	d.must(err)
 	d.newest[id] = d.append(bus.SessionSubject(id, 1), &schemas.Event{
 		ID: id + "/" + strconv.FormatUint(outcome.State.Records, 10), Source: "/desk", Type: schemas.TypeRecord, Time: event.Time,
-		Previous: d.newest[id], DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: d.newest[id], DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	d.states[id] = outcome.State
 	return sequence

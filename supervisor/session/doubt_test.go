@@ -25,7 +25,7 @@ func (s *stage) doubts(tb judge, input session.Input, outcome *session.Outcome) 
 			continue
 		}
 		for i := range outcome.Facts {
-			if f := outcome.Facts[i]; schemas.As[*schemas.TaskProgressed](f) == nil && schemas.As[*schemas.TaskHeard](f) == nil && schemas.As[*schemas.ResponseLate](f) == nil {
+			if f := outcome.Facts[i]; schemas.As[*schemas.TaskProgressed](f) == nil && schemas.As[*schemas.TaskHeartbeat](f) == nil && schemas.As[*schemas.ResponseLate](f) == nil {
 				tb.Fatalf("%d records before nothing would come of input %d, without a doubt, and now it is %s",
 					s.state.Records-former.Records, input.Sequence, canonical(tb, outcome.Facts))
 			}

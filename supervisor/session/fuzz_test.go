@@ -125,7 +125,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"completed", "partial", "failed", "blocked", "cancelled",
 		"timeout", "no_route", "reply_failed", "invalid_plan", "expired", "superseded", "direct_answer", "finished", "agent_unavailable",
 		"message_received", "run_started", "complexity_assessed", "plan_created", "plan_refused", "task_routed", "task_ready", "task_dispatched",
-		"task_unserved", "task_started", "task_progressed", "task_heard", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
+		"task_unserved", "task_started", "task_progressed", "task_heartbeat", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
 	}

@@ -17,9 +17,7 @@ import (
 // its schema has accepted it.
 func (s *stage) stored(tb judge, outcome *session.Outcome) *schemas.Record {
 	tb.Helper()
-	body := canonical(tb, schemas.Record{
-		Session: s.state.Session, Number: outcome.State.Records, Cause: outcome.Cause, Facts: outcome.Facts,
-	})
+	body := canonical(tb, schemas.Record{Session: s.state.Session, Number: outcome.State.Records, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}})
 	if err := schemas.Validate("record", body); err != nil {
 		tb.Fatalf("the record breaks its schema: %v\n%s", err, body)
 	}
@@ -35,11 +33,11 @@ func (s *stage) stored(tb judge, outcome *session.Outcome) *schemas.Record {
 func (s *stage) redecided(tb judge, input session.Input, record *schemas.Record) {
 	tb.Helper()
 	env := s.env(&s.state)
-	env.Bus, env.Grants = session.Recorded(&record.Cause), nil
-	input.Proven, input.References = record.Cause.Proven, nil
+	env.Bus, env.Grants = session.Recorded(&record.First().Cause), nil
+	input.Proven, input.References = record.First().Cause.Proven, nil
 	again := session.Step(env, s.state, input)
-	if got, want := canonical(tb, again.Facts), canonical(tb, record.Facts); !bytes.Equal(got, want) {
-		tb.Fatalf("by its cause alone the record is another:\n%s\n%s\n%s", canonical(tb, record.Cause), got, want)
+	if got, want := canonical(tb, again.Facts), canonical(tb, record.First().Facts); !bytes.Equal(got, want) {
+		tb.Fatalf("by its cause alone the record is another:\n%s\n%s\n%s", canonical(tb, record.First().Cause), got, want)
 	}
 }
 
@@ -134,17 +132,17 @@ func (s *stage) wakes(tb judge, after *session.State) {
 // returns: a message begins its run as it was queued, however it was kept meanwhile.
 func (s *stage) returns(tb judge, record *schemas.Record) {
 	tb.Helper()
-	for i := range record.Facts {
-		switch f := record.Facts[i]; {
+	for i := range record.First().Facts {
+		switch f := record.First().Facts[i]; {
 		case schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).Disposition == schemas.DispositionQueued:
 			s.queued[schemas.As[*schemas.MessageReceived](f).Run] = *schemas.As[*schemas.MessageReceived](f).Message
 		case schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).Disposition == schemas.DispositionMerged:
 			whole := s.queued[schemas.As[*schemas.MessageReceived](f).Run]
-			whole.More, whole.Reply = append(slices.Clip(whole.More), schemas.As[*schemas.MessageReceived](f).Message.Words), schemas.As[*schemas.MessageReceived](f).Message.Reply
+			whole.MergedTexts, whole.Reply = append(slices.Clip(whole.MergedTexts), schemas.As[*schemas.MessageReceived](f).Message.Text), schemas.As[*schemas.MessageReceived](f).Message.Reply
 			s.queued[schemas.As[*schemas.MessageReceived](f).Run] = whole
 		case schemas.As[*schemas.RunStarted](f) != nil:
 			want, waited := s.queued[schemas.As[*schemas.RunStarted](f).Run]
-			want.Words, want.Entities = schemas.As[*schemas.RunStarted](f).Message.Words, nil
+			want.Text, want.Entities = schemas.As[*schemas.RunStarted](f).Message.Text, nil
 			if began := schemas.As[*schemas.RunStarted](f).Message; waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
 				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", schemas.As[*schemas.RunStarted](f).Run, canonical(tb, want), canonical(tb, began))
 			}
@@ -155,10 +153,10 @@ func (s *stage) returns(tb judge, record *schemas.Record) {
 // obeys: every fact is legal in the state that it stands in.
 func (s *stage) obeys(tb judge, record *schemas.Record) {
 	tb.Helper()
-	for i := range record.Facts {
-		before := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i]})
-		after := s.state.Fold(&schemas.Record{Number: record.Number, Cause: record.Cause, Facts: record.Facts[:i+1]})
-		fact := record.Facts[i]
+	for i := range record.First().Facts {
+		before := s.state.Fold(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i]}}})
+		after := s.state.Fold(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i+1]}}})
+		fact := record.First().Facts[i]
 		if before.Active != nil && after.Active != nil && before.Active.Number == after.Active.Number {
 			phases(tb, before.Active, after.Active, fact)
 		}
@@ -226,7 +224,7 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 	if f.Attempt != task.Attempt+1 || task.State.UnderWay() || task.State.Ended() {
 		tb.Fatalf("attempt %d of task %s, which is %s after attempt %d", f.Attempt, f.Task, task.State, task.Attempt)
 	}
-	if len(task.Resources()) > 0 && record.Cause.Grant == nil {
+	if len(task.Resources()) > 0 && record.First().Cause.Grant == nil {
 		tb.Fatalf("task %s takes %q without a grant", f.Task, task.Resources())
 	}
 	levels := s.profiles[run.ProfileHash].Execution.Schedule == schemas.ScheduleLevels
@@ -396,8 +394,8 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 			requests[s.accepted(tb, after, &outputs[i])] = true
 		}
 	}
-	for i := range record.Facts {
-		f := schemas.As[*schemas.TaskDispatched](record.Facts[i])
+	for i := range record.First().Facts {
+		f := schemas.As[*schemas.TaskDispatched](record.First().Facts[i])
 		if f == nil {
 			continue
 		}

@@ -74,7 +74,7 @@ func (d *decision) supersedes(message *Message) bool {
 // already.
 func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	incoming := d.incoming(message)
-	incoming.Words = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
+	incoming.Text = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
 	incoming.Entities = d.env.Current.EntitiesIn("", message.Entities)
 	received.Message = &incoming
 	if newest, some := d.state.Queue.newest(); some && d.merges(&newest, message) {
@@ -98,14 +98,14 @@ func (d *decision) merges(newest *waiting, message *Message) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge &&
 		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
 		newest.message.Withheld == "" && d.doubt(message) == "" &&
-		newest.message.Channel == message.Channel && len(newest.message.More) < maxMerged &&
+		newest.message.Channel == message.Channel && len(newest.message.MergedTexts) < maxMerged &&
 		sameRecipients(recipients(newest.message.Reply), message.Reply.To)
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
 	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Words, message.Language))
 	incoming.Withheld = d.doubt(message)
-	incoming.Words = hold(schemas.Result{Text: message.Words}, d.input.Sequence)
+	incoming.Text = hold(schemas.Result{Text: message.Words}, d.input.Sequence)
 	return incoming
 }
 
@@ -114,7 +114,7 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	message := in.Message
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
-		Words: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
+		Text: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply
@@ -176,8 +176,8 @@ func (d *decision) next() {
 	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
 		message := d.env.whole(&head)
-		content := d.env.content(message.Words)
-		message.Words = hold(schemas.Result{Text: content.Text}, message.Sequence)
+		content := d.env.content(message.Text)
+		message.Text = hold(schemas.Result{Text: content.Text}, message.Sequence)
 		content.Text = plan.Words(&message, d.env.Read)
 		if message.Upstream == nil {
 			content.Data = nil // a person's files are no part of the words

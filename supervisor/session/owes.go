@@ -19,7 +19,7 @@ func owes(fact schemas.Fact) bool {
 		*schemas.ReplyWithheld, *schemas.DeliveryBounced, *schemas.RunEnded:
 		return true
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ComplexityAssessed, *schemas.PlanCreated, *schemas.PlanRefused,
-		*schemas.TaskRouted, *schemas.TaskReady, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeard,
+		*schemas.TaskRouted, *schemas.TaskReady, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat,
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskSkipped, *schemas.ResponseLate, *schemas.EntityMismatched,
 		*schemas.RunSettled, *schemas.ResendRequested, *schemas.DeliveryReopened:
 	}

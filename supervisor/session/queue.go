@@ -104,8 +104,8 @@ func (w waiting) referring(before waiting) waiting {
 
 // referable reports whether a message follows from its input and what common keeps.
 func referable(m *schemas.Incoming) bool {
-	plain := m.Words.Sequence == m.Sequence && m.Words.Offset == 0 && m.Words.Text == "" && m.Words.Data == nil && m.Words.MediaType == ""
-	return plain && m.Upstream == nil && m.Reply != nil && len(m.More) == 0 && len(m.Entities) == 0 && len(m.Proven) == 0
+	plain := m.Text.Sequence == m.Sequence && m.Text.Offset == 0 && m.Text.Text == "" && m.Text.Data == nil && m.Text.MediaType == ""
+	return plain && m.Upstream == nil && m.Reply != nil && len(m.MergedTexts) == 0 && len(m.Entities) == 0 && len(m.Proven) == 0
 }
 
 // common returns what a queue keeps of a message beside its sequence.

@@ -50,8 +50,8 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		env.planned(&task, run, asked)
 		env.grantInputs(&task, run, asked, f)
 	}
-	task.Context.Arguments = env.granted(task.Context.Arguments, run.Brought(), f)
-	task.Context.Constraints = env.granted(task.Context.Constraints, run.Brought(), f)
+	task.Context.Arguments = env.granted(task.Context.Arguments, run.Inputs(), f)
+	task.Context.Constraints = env.granted(task.Context.Constraints, run.Inputs(), f)
 	return task, err
 }
 
@@ -69,7 +69,7 @@ func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
 	task.Dependencies = planned.Dependencies
 	task.Priority = cmp.Or(planned.Priority, schemas.PriorityMedium)
 	task.EstimatedTimeSeconds, task.EstimatedTokens = planned.Seconds, planned.Tokens
-	more := planned.Particular()
+	more := planned.Options()
 	task.Deliverables, task.ValidationCriteria = more.Deliverables, more.ValidationCriteria
 	task.Resources = more.Resources
 	task.Context.FilesToModify, task.Context.References = more.FilesToModify, more.References
@@ -92,7 +92,7 @@ func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Resul
 		}
 		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
 	}
-	brought := env.requested.Brought(run, asked, env.Read)
+	brought := env.requested.Inputs(run, asked, env.Read)
 	for _, name := range slices.Sorted(maps.Keys(brought)) {
 		if !slices.Contains(asked.Plan.Dependencies, name) {
 			scope.add(name, func() schemas.Result { return brought[name] })
@@ -192,7 +192,7 @@ func (env *Env) question(task *schemas.Task, run *plan.Run, asked *plan.Task) er
 	case schemas.KindPlan:
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()
-		if upstream := run.Message.Upstream; upstream != nil && upstream.Given {
+		if upstream := run.Message.Upstream; upstream != nil && upstream.HasArguments {
 			if asked := plan.Asked(env.Read(schemas.Body{Sequence: run.Message.Sequence})); asked != nil {
 				arguments.Given = asked.Context.Arguments
 			}

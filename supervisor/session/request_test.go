@@ -74,10 +74,10 @@ func TestReadRequest_M02(t *testing.T) {
 			if up.Request != identify("r") || up.From != "planner" || up.To != "desk" || up.PlanID != identify("p") || up.Effect != "e" || up.Attempt != 2 || up.ReplyTo != "s" || !up.Expires.Equal(start().Add(time.Hour)) {
 				t.Errorf("upstream is %+v", up)
 			}
-			if up.Brings != (name == "what it builds on, by name") {
-				t.Errorf("it brings results: %v", up.Brings)
+			if up.HasInputs != (name == "what it builds on, by name") {
+				t.Errorf("it brings results: %v", up.HasInputs)
 			}
-			if content := input.Content(); content.Text != test.words || (len(content.Data) > 0) != (test.planned || up.Brings) {
+			if content := input.Content(); content.Text != test.words || (len(content.Data) > 0) != (test.planned || up.HasInputs) {
 				t.Errorf("it holds %q and %s", content.Text, content.Data)
 			}
 		})

@@ -20,7 +20,8 @@ type Former struct {
 
 // Apply folds a record that says something about the run, and may say more.
 func (p *Former) Apply(record *schemas.Record) {
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		for i := range transition.Facts {
 			if f := transition.Facts[i]; schemas.RunOf(f) == p.Number {
 				p.apply(f, transition)

@@ -173,8 +173,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 }
 
 func (s *stage) count(record *schemas.Record) {
-	for i := range record.Facts {
-		fact := record.Facts[i]
+	for _, fact := range record.First().Facts {
 		s.facts[fact.Name()]++
 		switch {
 		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Reused > 0:

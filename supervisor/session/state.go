@@ -117,7 +117,8 @@ func (s *State) UnderWay(yield func(*plan.Task) bool) {
 // Fold returns the state after a record.
 func (s State) Fold(record *schemas.Record) State {
 	next := s.clone()
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		next.take(transition, record.Number)
 	}
 	return next
@@ -254,7 +255,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 	case schemas.DispositionMerged:
 		if newest, some := s.Queue.newest(); some && f.Message != nil {
 			message := *newest.message
-			message.More = append(slices.Clip(message.More), f.Message.Words)
+			message.MergedTexts = append(slices.Clip(message.MergedTexts), f.Message.Text)
 			message.Reply = f.Message.Reply
 			s.Queue = s.Queue.merged(&message)
 		}

@@ -27,13 +27,13 @@ func (s *story) tell(d decided, malformed error) string {
 		return "nothing changes\n"
 	}
 	var told strings.Builder
-	fmt.Fprintf(&told, "%s, record %d\n", s.clock(d.record.Cause.Time), d.record.Number)
-	for i := range d.record.Cause.Limits {
-		limit := &d.record.Cause.Limits[i]
+	fmt.Fprintf(&told, "%s, record %d\n", s.clock(d.record.First().Cause.Time), d.record.Number)
+	for i := range d.record.First().Cause.Limits {
+		limit := &d.record.First().Cause.Limits[i]
 		fmt.Fprintf(&told, "  %s has room for %d, breaker open: %v\n", limit.Agent, limit.Room, limit.Open)
 	}
-	for i := range d.record.Facts {
-		fmt.Fprintf(&told, "  %s\n", s.fact(d.record.Facts[i]))
+	for i := range d.record.First().Facts {
+		fmt.Fprintf(&told, "  %s\n", s.fact(d.record.First().Facts[i]))
 	}
 	for i := range d.outputs {
 		told.WriteString(s.output(&d.outputs[i]))
@@ -112,7 +112,7 @@ func (s *story) task(f schemas.Fact) string {
 		return s.begun(f)
 	case *schemas.TaskProgressed:
 		return fmt.Sprintf("attempt %d: %d %% %q", f.Attempt, f.Percentage, f.Message)
-	case *schemas.TaskHeard:
+	case *schemas.TaskHeartbeat:
 		return fmt.Sprintf("attempt %d: alive, counts as crashed from %s on", f.Attempt, s.clock(f.Silence))
 	case *schemas.TaskDelayed:
 		return fmt.Sprintf("attempt %d: takes more than twice its %d s", f.Attempt, f.Seconds)
@@ -154,8 +154,8 @@ func (s *story) message(f *schemas.MessageReceived) string {
 }
 
 func (s *story) started(f *schemas.RunStarted) string {
-	words := []string{body(f.Message.Words)}
-	for _, more := range f.Message.More {
+	words := []string{body(f.Message.Text)}
+	for _, more := range f.Message.MergedTexts {
 		words = append(words, body(more))
 	}
 	told := fmt.Sprintf("run %d starts: %s in %s by %s, answer by %s", f.Run, strings.Join(words, " and "),
@@ -305,7 +305,7 @@ func details(task *schemas.PlannedTask) string {
 	add(task.Optional, "optional")
 	add(task.Seconds > 0, fmt.Sprintf("%d s", task.Seconds))
 	add(task.Tokens > 0, fmt.Sprintf("%d tokens", task.Tokens))
-	more := task.Particular()
+	more := task.Options()
 	add(len(more.Resources) > 0, "takes "+strings.Join(more.Resources, ", "))
 	add(len(more.Arguments) > 0, string(more.Arguments))
 	if len(told) == 0 {

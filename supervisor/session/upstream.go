@@ -23,7 +23,7 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 		PlanID: request.Payload.PlanID, Planned: planned,
 		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
 		Attempt: event.Attempt, TraceParent: event.TraceParent, Expires: event.Expires,
-		Brings: plan.Brings(tasks, planned),
+		HasInputs: plan.HasInputs(tasks, planned),
 	}
 	message.Entities = entitiesOf(tasks)
 	if planned {
@@ -32,8 +32,8 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 	} else {
 		upstream.Task = tasks[0].TaskID
 		message.Words = wordsOf(&tasks[0])
-		upstream.Given = plan.GivenOf(&tasks[0]) != nil
-		if upstream.Given || upstream.Brings {
+		upstream.HasArguments = plan.OptionsOf(&tasks[0]) != nil
+		if upstream.HasArguments || upstream.HasInputs {
 			message.Tasks = tasks
 		}
 	}

@@ -166,7 +166,7 @@ func (h *oracle) attemptsInOrder(m *moment) {
 // and only when it comes by the agent's own subject.
 func (h *oracle) answersFit(m *moment) {
 	f := m.fact
-	said := schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeard](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
+	said := schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
@@ -300,7 +300,7 @@ func (t *task) resources() []string {
 	if t.planned == nil {
 		return nil
 	}
-	return t.planned.Particular().Resources
+	return t.planned.Options().Resources
 }
 
 // priority ranks a task: smaller goes first; deliveries and questions go before all work (M-17).

@@ -56,7 +56,8 @@ func brief(message bus.Message) string {
 	}
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "#%d epoch %d", record.Number, record.Epoch)
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		cause, facts := &transition.Cause, transition.Facts
 		switch {
 		case cause.Deadline != nil:
@@ -68,8 +69,7 @@ func brief(message bus.Message) string {
 		default:
 			_, _ = fmt.Fprintf(&b, " | %d", cause.Sequence)
 		}
-		for i := range facts {
-			f := facts[i]
+		for _, f := range facts {
 			_, _ = fmt.Fprintf(&b, ", %s %d/%s", f.Name(), schemas.RunOf(f), schemas.TaskOf(f))
 			switch f := f.(type) {
 			case *schemas.TaskDispatched:

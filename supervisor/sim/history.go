@@ -213,7 +213,8 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	}
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		h.inputsInOrder(s, session, &transition.Cause)
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
@@ -355,7 +356,7 @@ func (h *oracle) applyTask(m *moment) {
 		if t.attempt != nil {
 			t.attempt.deadline, t.attempt.silence = f.Deadline, f.Silence
 		}
-	case *schemas.TaskHeard:
+	case *schemas.TaskHeartbeat:
 		if t.attempt != nil {
 			t.attempt.silence = f.Silence
 		}

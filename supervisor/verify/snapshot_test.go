@@ -14,9 +14,9 @@ import (
 func TestSnapshotsOfBeforeVerify_X07(t *testing.T) {
 	t.Parallel()
 	const whole = `{"applied":9,"queue":[` +
-		`{"message":{"channel":"chat","id":"a","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":7,"words":{"sequence":7,"size":2}},"run":2},` +
-		`{"cancelled":true,"message":{"channel":"chat","id":"b","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":8,"words":{"sequence":8,"size":2}},"run":3},` +
-		`{"message":{"channel":"chat","id":"c","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":9,"words":{"sequence":9,"size":2}},"run":4}` +
+		`{"message":{"channel":"chat","id":"a","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":7,"text":{"sequence":7,"size":2}},"run":2},` +
+		`{"cancelled":true,"message":{"channel":"chat","id":"b","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":8,"text":{"sequence":8,"size":2}},"run":3},` +
+		`{"message":{"channel":"chat","id":"c","language":"en","reply":{"agent":"chat","thread":"t"},"sequence":9,"text":{"sequence":9,"size":2}},"run":4}` +
 		`],"records":3,"runs":4,"session":"s"}`
 	var state session.State
 	if err := schemas.Unmarshal([]byte(whole), &state); err != nil {
@@ -32,7 +32,7 @@ func TestSnapshotsOfBeforeVerify_X07(t *testing.T) {
 	for _, change := range [][2]string{
 		{`"records":3`, `"records":4`},
 		{`"session":"s"`, `"session":"s","closed":1`},
-		{`"sequence":7,"words"`, `"sequence":6,"words"`},
+		{`"sequence":7,"text"`, `"sequence":6,"text"`},
 		{`"cancelled":true,`, ``},
 		{`"size":2}},"run":4`, `"size":3}},"run":4`},
 		{`"runs":4`, `"runs":4,"unknown":1`},

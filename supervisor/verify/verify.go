@@ -241,7 +241,8 @@ func queueRewritten(snapshot []byte) ([]byte, error) {
 // one before it, and returns the state after the record.
 func (v *verifier) transitions(state session.State, record *schemas.Record, report func(string)) (session.State, error) {
 	before, owes := state, false
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		v.result.Facts += len(transition.Facts)
 		if owes {
 			report("a transition follows another one that owes outputs")
@@ -383,8 +384,8 @@ func difference(decided, stored []schemas.Fact) string {
 		case i >= len(decided):
 			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says nothing more", i+1, stored[i].Name())
 		}
-		want, wantErr := schemas.Marshal(decided[i])
-		have, haveErr := schemas.Marshal(stored[i])
+		want, wantErr := schemas.Marshal(schemas.Facts{decided[i]})
+		have, haveErr := schemas.Marshal(schemas.Facts{stored[i]})
 		if wantErr != nil || haveErr != nil || !bytes.Equal(want, have) {
 			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, have, want)
 		}

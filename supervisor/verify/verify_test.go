@@ -86,15 +86,13 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 	outcome := session.Step(session.Env{
 		Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, s.state, input)
-	record := schemas.Record{
-		Session: id(), Number: outcome.State.Records, Epoch: 1, Chain: s.chain.String(), Cause: outcome.Cause, Facts: outcome.Facts,
-	}
-	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), Previous: s.newest, Snap: s.snapshot, Trail: s.tip.Next(&record)}
+	record := schemas.Record{Session: id(), Number: outcome.State.Records, Epoch: 1, Chain: s.chain.String(), Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
+	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), PreviousSequence: s.newest, SnapshotSequence: s.snapshot, Trail: s.tip.Next(&record)}
 	if snapshot {
 		var err error
 		record.Snapshot, err = schemas.Marshal(outcome.State)
 		s.must(err)
-		record.Roots, event.Snap = s.tip.Roots(), 0
+		record.Roots, event.SnapshotSequence = s.tip.Roots(), 0
 	}
 	s.newest = s.add(bus.SessionSubject(id(), 1), schemas.TypeRecord, event, record)
 	if snapshot {
@@ -221,19 +219,20 @@ func TestFaults_X07(t *testing.T) {
 		"a record that is gone":         {erase(secondRecord), thirdRecord, "the record does not follow from the one before it"},
 		"another chain":                 {rewrite(secondRecord, func(r *schemas.Record) { r.Epoch = 2 }), thirdRecord, "the record does not follow"},
 		"another fact": {
-			rewrite(secondRecord, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.Facts[0]).Run = 7 }), secondRecord,
+			rewrite(secondRecord, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Run = 7 }), secondRecord,
 			"fact 1: the ledger says",
 		},
-		"a fact too many": {rewrite(secondRecord, func(r *schemas.Record) { r.Facts = append(r.Facts, r.Facts[0]) }), secondRecord, "deciding again says nothing more"},
-		"a missing fact":  {rewrite(firstRecord, func(r *schemas.Record) { r.Facts = r.Facts[:1] }), firstRecord, "deciding again adds"},
+		"a fact too many": {rewrite(secondRecord, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), secondRecord, "deciding again says nothing more"},
+		"a missing fact":  {rewrite(firstRecord, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), firstRecord, "deciding again adds"},
 		"a transition behind what is owed": {rewrite(firstRecord, func(r *schemas.Record) {
-			r.Then = []schemas.Transition{{Cause: schemas.Cause{Sequence: secondInput, Time: r.Cause.Time, Profile: r.Cause.Profile}}}
+			first := &r.First().Cause
+			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: secondInput, Time: first.Time, Profile: first.Profile}})
 		}), firstRecord, "a transition follows another one that owes outputs"},
-		"a cause that is used":         {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Sequence = firstInput }), secondRecord, "sequence 1 is no input, or one that another record has used"},
+		"a cause that is used":         {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Sequence = firstInput }), secondRecord, "sequence 1 is no input, or one that another record has used"},
 		"a cause that nobody can read": {spoil(secondInput), secondRecord, "the cause cannot be read"},
-		"a cause without a profile":    {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Profile = "" }), secondRecord, "the cause names no profile"},
-		"a profile that is lost":       {rewrite(firstRecord, func(r *schemas.Record) { r.Cause.Profile = strings.Repeat("0", 64) }), firstRecord, "profile 000"},
-		"no malformed answer":          {rewrite(secondRecord, func(r *schemas.Record) { r.Cause.Malformed = &schemas.Malformed{} }), secondRecord, "is no answer in quarantine"},
+		"a cause without a profile":    {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Profile = "" }), secondRecord, "the cause names no profile"},
+		"a profile that is lost":       {rewrite(firstRecord, func(r *schemas.Record) { r.First().Cause.Profile = strings.Repeat("0", 64) }), firstRecord, "profile 000"},
+		"no malformed answer":          {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Malformed = &schemas.Malformed{} }), secondRecord, "is no answer in quarantine"},
 		"another snapshot": {rewrite(thirdRecord, func(r *schemas.Record) {
 			r.Snapshot = bytes.Replace(r.Snapshot, []byte(`"runs":3`), []byte(`"runs":4`), 1)
 		}), thirdRecord, "the snapshot is not the fold of the records"},

@@ -133,9 +133,9 @@ func (f *Feed) count(of outcome, at time.Time) {
 
 // Observe takes a record that was stored, and the state of its session before.
 func (f *Feed) Observe(before *session.State, record *schemas.Record) {
-	for transition := range record.Transitions() {
-		for i := range transition.Facts {
-			fact := transition.Facts[i]
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
+		for _, fact := range transition.Facts {
 			told := line{at: transition.Cause.Time, session: record.Session, run: schemas.RunOf(fact)}
 			if f.describe(&told, fact, before, &transition.Cause); told.said != "" {
 				told.event = fact.Name()

@@ -23,7 +23,7 @@ const (
 
 // happened is a record of one transition.
 func happened(cause string, facts ...schemas.Fact) *schemas.Record {
-	return &schemas.Record{Session: sessionID, Cause: schemas.Cause{Type: cause, Time: time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)}, Facts: facts}
+	return &schemas.Record{Session: sessionID, Transitions: []schemas.Transition{{Cause: schemas.Cause{Type: cause, Time: time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)}, Facts: facts}}}
 }
 
 // everything is a record of each kind, as full of words as it can be.

@@ -16,9 +16,9 @@ func TestConcerns(t *testing.T) {
 	other := schemas.SessionID("desk", "other")
 	first, second := schemas.RunID(session, 1), schemas.RunID(session, 2)
 	record := func(transitions ...schemas.Fact) []byte {
-		r := schemas.Record{Session: session, Number: 1, Facts: transitions[:1]}
-		for i := range transitions[1:] {
-			r.Then = append(r.Then, schemas.Transition{Facts: transitions[i+1 : i+2]})
+		r := schemas.Record{Session: session, Number: 1}
+		for i := range transitions {
+			r.Transitions = append(r.Transitions, schemas.Transition{Facts: transitions[i : i+1]})
 		}
 		body, err := schemas.Marshal(r)
 		if err != nil {

@@ -40,7 +40,7 @@ func (w *Watcher) change(place Place, record *schemas.Record, run *schemas.Run, 
 		return
 	}
 	body, err := schemas.Marshal(change{
-		Event: "change", Time: record.Cause.Time.UTC(), Run: run.ID, Parent: place.Run, ParentTask: place.Task,
+		Event: "change", Time: record.First().Cause.Time.UTC(), Run: run.ID, Parent: place.Run, ParentTask: place.Task,
 		State: run.State, Status: run.Status, Reason: run.Reason, Percentage: run.Percentage, Why: Why(run), Said: said, Tasks: tasks,
 	})
 	if err == nil {

@@ -16,7 +16,8 @@ func Lines(record *schemas.Record) []string { return linesAbout(record, 0) }
 // linesAbout tells what a record says of the run with that number; 0 is everything.
 func linesAbout(record *schemas.Record, run int) []string {
 	told := []string{}
-	for transition := range record.Transitions() {
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
 		for i := range transition.Facts {
 			if run > 0 && schemas.RunOf(transition.Facts[i]) != run {
 				continue
@@ -66,7 +67,7 @@ func factLine(f schemas.Fact, now time.Time) string {
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled,
 		*schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitGranted, *schemas.PermitRefused:
 		return taskLine(f, now)
-	case *schemas.TaskHeard: // each sign of life would be a line
+	case *schemas.TaskHeartbeat: // each sign of life would be a line
 	}
 	return ""
 }

@@ -30,10 +30,10 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 			t.Errorf("%q is not in\n%s", line, told)
 		}
 	}
-	record := schemas.Record{Facts: []schemas.Fact{
+	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{
 		&schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget},
 		&schemas.DeliveryBounced{Run: 1, Action: "failed", Failed: true},
-	}}
+	}}}}
 	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: reply budget" || lines[1] != "report: delivery failed, it has not arrived" {
 		t.Errorf("%q", lines)
 	}

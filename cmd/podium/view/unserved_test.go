@@ -29,7 +29,7 @@ func TestUnservedAgentsAreTold(t *testing.T) {
 	}}, since); !strings.Contains(told, "nobody serves shout since 2026-01-01 13:00:00") {
 		t.Errorf("it is not drawn:\n%s", told)
 	}
-	lines := view.Lines(&schemas.Record{Facts: []schemas.Fact{&schemas.TaskUnserved{Run: 1, Task: "t1", Agent: "shout", Since: since}}})
+	lines := view.Lines(&schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskUnserved{Run: 1, Task: "t1", Agent: "shout", Since: since}}}}})
 	if len(lines) != 1 || lines[0] != "t1: nobody serves shout since 2026-01-01 13:00:00" {
 		t.Errorf("%q", lines)
 	}

@@ -76,7 +76,7 @@ func (w *Watcher) show(place Place, record *schemas.Record, run *schemas.Run) {
 			about = run.Number
 		}
 		for _, line := range linesAbout(record, about) {
-			w.say(record.Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
+			w.say(record.First().Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
 		}
 	}
 }

@@ -6,20 +6,20 @@ import (
 	"podium/schemas"
 )
 
-// GivenOf returns what the one task of a request to a supervisor says besides words;
+// OptionsOf returns what the one task of a request to a supervisor says besides words;
 // nil when there is nothing. It holds for the tasks that the supervisor makes of the
 // words itself, so that passing work on through a tier loses nothing of it.
 //
 // Resources are not among it: whoever asks holds them meanwhile.
-func GivenOf(task *schemas.Task) *schemas.Particulars {
-	given := schemas.Particulars{
+func OptionsOf(task *schemas.Task) *schemas.TaskOptions {
+	given := schemas.TaskOptions{
 		Arguments: task.Context.Arguments, Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
 		FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
 	}
 	if binding(task.Context.Constraints) {
 		given.Constraints = task.Context.Constraints
 	}
-	return particulars(given)
+	return someOptions(given)
 }
 
 // binding reports whether constraints say more than the language, which the run has.
@@ -35,11 +35,11 @@ func binding(constraints jsontext.Value) bool {
 	return len(said) > 0
 }
 
-// given is what came with the words of the run, from its message's content or, when
+// requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func (t *Turn) given(content schemas.Result) *schemas.Particulars {
+func (t *Turn) requestOptions(content schemas.Result) *schemas.TaskOptions {
 	upstream := t.Run.Message.Upstream
-	if upstream == nil || !upstream.Given {
+	if upstream == nil || !upstream.HasArguments {
 		return nil
 	}
 	if len(content.Data) == 0 {
@@ -49,7 +49,7 @@ func (t *Turn) given(content schemas.Result) *schemas.Particulars {
 	if task == nil {
 		return nil
 	}
-	return GivenOf(task)
+	return OptionsOf(task)
 }
 
 // Asked returns the one task of a request from its content; nil when it is not there yet.

@@ -16,18 +16,18 @@ type Requested struct {
 	places   map[string]int // of the tasks
 }
 
-// Brought returns the results that came along with a request to a supervisor and
+// Inputs returns the results that came along with a request to a supervisor and
 // that a task builds on; nil when there are none. A plan brings them for each task. One
 // piece of work in words says the texts in these words, so that only the data is
 // brought, for the tasks that build on nothing else. Of a plan that was refused, the
 // task in its place gets all of them.
-func (r *Requested) Brought(run *Run, task *Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
+func (r *Requested) Inputs(run *Run, task *Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
 	upstream := run.Message.Upstream
-	if upstream == nil || !upstream.Brings || task.Plan == nil || !upstream.Planned && len(task.dependencies()) > 0 {
+	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.dependencies()) > 0 {
 		return nil
 	}
 	planned := upstream.Planned && run.Source == schemas.PlannerExternal
-	if planned && !task.Plan.Brings {
+	if planned && !task.Plan.HasInputs {
 		return nil
 	}
 	r.open(run.Message.Sequence, read)
@@ -55,8 +55,8 @@ func (r *Requested) open(sequence uint64, read func(schemas.Body) schemas.Result
 	}
 }
 
-// Brings reports whether there is anything that Brought would return.
-func Brings(tasks []schemas.Task, planned bool) bool { return len(together(tasks, planned)) > 0 }
+// HasInputs reports whether there is anything that Inputs would return.
+func HasInputs(tasks []schemas.Task, planned bool) bool { return len(together(tasks, planned)) > 0 }
 
 // together are the inputs of all tasks, of two with the same name the first; without
 // texts only their data.
