@@ -208,7 +208,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			trouble = backoff.Backoff{}
+			trouble.Reset()
 			continue
 		case errors.Is(err, bus.ErrClosed), errors.Is(err, bus.ErrDenied):
 			return fmt.Errorf("fetch the requests of %s: %w", s.worker.Name(), err)

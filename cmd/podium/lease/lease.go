@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 const (
@@ -59,10 +60,8 @@ func Take(ctx context.Context, store bus.Store, self Holder, say func(sentence s
 			}
 			continue // somebody was faster
 		}
-		select {
-		case <-time.After(look):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := backoff.Pause(ctx, look); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -113,9 +112,7 @@ func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, lo
 func (l *Lease) renew(ctx context.Context) error {
 	said := false
 	for wait := renewal; ; {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if backoff.Pause(ctx, wait) != nil {
 			return nil
 		}
 		err := l.sign(ctx)
