@@ -112,7 +112,9 @@ func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, lo
 func (l *Lease) renew(ctx context.Context) error {
 	said := false
 	for wait := renewal; ; {
-		if backoff.Pause(ctx, wait) != nil {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
 			return nil
 		}
 		err := l.sign(ctx)

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
-	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -243,7 +242,9 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			return err
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
-		if backoff.Pause(ctx, restartAfter) != nil {
+		select {
+		case <-time.After(restartAfter):
+		case <-ctx.Done():
 			return nil
 		}
 	}
