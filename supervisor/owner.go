@@ -35,7 +35,7 @@ type Config struct {
 	CheckpointNames int           // sessions that one message of a checkpoint names at most; default 5000
 	MaxPending      int           // inputs under way at once; default 4096
 	MaxBytes        int64         // of their bodies; default 64 MiB
-	Backoff         time.Duration // first wait after a temporary error, doubling to 100 times that; default 50 ms
+	Backoff         time.Duration // first wait after a temporary error, doubling to 128 times that; default 50 ms
 
 	// CatchUp is how long the reader must have had nothing new, after a takeover,
 	// before deadlines count: an answer that stands in the stream already is read

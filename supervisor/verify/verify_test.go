@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -18,19 +19,6 @@ import (
 	"podium/supervisor/session"
 	"podium/supervisor/verify"
 )
-
-func deskProfile() schemas.Profile {
-	return schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
-		Retry:     schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}
-}
 
 // A shard is what stands in one, before it is put onto a ledger: the n-th message has the
 // sequence n.
@@ -125,7 +113,7 @@ const (
 
 func newShard(tb testing.TB) *shard {
 	tb.Helper()
-	compiled, err := plan.Compile(deskProfile())
+	compiled, err := plan.Compile(bustest.DeskProfile(1))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -143,7 +131,7 @@ func newShard(tb testing.TB) *shard {
 func (s *shard) verify() verify.Result {
 	s.tb.Helper()
 	ledger := memory.New(1)
-	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
+	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	s.must(err)
 	for i := range s.messages {
 		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
