@@ -9,8 +9,7 @@
 //
 // An [Owner] owns one shard. [Owner.Tick] does all that can be done at a moment, which
 // is an argument, and never waits. [Owner.Run] calls it in production, the simulator in
-// tests. [Owner.Open] takes the shard over from whoever had it. ExampleOwner_Run has a
-// whole Podium in memory.
+// tests. [Owner.Open] takes the shard over. ExampleOwner_Run is a whole Podium in memory.
 //
 // The files stand in the order of a message's way, and none calls one before it:
 //
@@ -23,8 +22,7 @@
 //	load, orphans            sessions that are not in memory, answers that belong to none
 //	send                     what the record owes
 //	evaluate, fetch          one decision, and what it lacks
-//	quarantine               messages that cannot be used
-//	notify                   answers to questions for a permit, hints that nobody waits
+//	quarantine, notify       messages that cannot be used, answers to questions for a permit
 //	confirm                  whether a session is still as it is on the ledger
 //	input, evict             one message on its way; sessions that leave the memory
 //	session, stage           a live session, and the drawing of its stages
