@@ -170,7 +170,7 @@ func TestMakeTargets(t *testing.T) {
 	t.Parallel()
 	makefile := readDoc(t, "Makefile")
 	named := regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)")
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/proven.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/verification.md"} {
 		matches := named.FindAllStringSubmatch(readDoc(t, name), -1)
 		if len(matches) == 0 {
 			t.Errorf("%s names no target", name)
