@@ -1,4 +1,5 @@
-// Package backoff is the wait between two tries.
+// Package backoff says how long to wait before the next try of what has failed for now,
+// and waits.
 package backoff
 
 import (
