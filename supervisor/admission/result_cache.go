@@ -6,7 +6,6 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 
 	"podium/schemas"
-	"podium/supervisor/session"
 )
 
 // answers remembers what agents have answered to which input (M-29). It forgets
@@ -26,11 +25,9 @@ func newAnswers() *answers {
 	return ttlcache.New(ttlcache.WithCapacity[answerKey, knownAnswer](rememberedAnswers))
 }
 
-// Learn remembers what a decision says that agents have answered.
-func (a *Controller) Learn(outcome *session.Outcome, now time.Time) {
-	for _, reuse := range outcome.Learned {
-		a.answers.Set(answerKey{reuse.Agent, reuse.Input}, knownAnswer{reuse, now}, ttlcache.NoTTL)
-	}
+// Learn remembers what an agent has answered.
+func (a *Controller) Learn(reuse schemas.Reuse, now time.Time) {
+	a.answers.Set(answerKey{reuse.Agent, reuse.Input}, knownAnswer{reuse, now}, ttlcache.NoTTL)
 }
 
 func (a *Controller) find(agent, input string, since time.Time) (schemas.Reuse, bool) {

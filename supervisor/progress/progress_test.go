@@ -84,7 +84,7 @@ func (l *live) take(id, eventType, agent string, body any, about schemas.Event) 
 		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, l.state, input)
 	if len(outcome.Facts) == 0 {
-		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Refusal)
+		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Outputs)
 	}
 	l.state = outcome.State
 	l.follow()

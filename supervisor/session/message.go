@@ -54,7 +54,7 @@ func (d *decision) again(message *Message, id string) {
 		d.doubtful = true
 		return
 	}
-	d.repeated = run
+	d.output(Output{Kind: OutputRepeatedResponse, Run: run})
 }
 
 // supersedes reports whether a message takes the place of the run under way. A

@@ -11,21 +11,6 @@ import (
 // Supervisor is the name that requests come from.
 const Supervisor = "supervisor"
 
-// An Output is a message that a record owes.
-type Output struct {
-	Agent string
-	// Cancel, when set, is the id of a request that nobody waits for any more;
-	// else Event is an execution_request, or the response of Agent when Response
-	// is set.
-	Cancel   string
-	Response bool
-	Event    schemas.Event
-	// Permit, when set, is the answer to a question for a permit, and nothing else
-	// is. An Event that brings its permit along may be published so only once: any
-	// further copy of it has to go without.
-	Permit *schemas.PermitAnswer
-}
-
 // Outputs returns what the last transition of a record owes the world, given the
 // state after it. It is a pure function: the same record gives the same messages,
 // byte for byte, whoever computes them and how often.
@@ -41,7 +26,7 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			if err != nil {
 				return nil, err
 			}
-			outputs = append(outputs, Output{Agent: f.Agent, Event: request})
+			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f)})
 		case *schemas.TaskCancelled:
 			if f.Attempt > 0 && !takenBack(record, f) {
 				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
@@ -93,6 +78,16 @@ func awaited(state *State, f *schemas.TaskDispatched) bool {
 	return task != nil && task.Request == f.Request && task.State.UnderWay()
 }
 
+// external reports whether what a request leads to cannot be taken back: its agent reaches
+// people or systems outside, or its task keeps others from something.
+func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
+	if f.Task == plan.DeliveryTask || env.Pinned.External(f.Agent) {
+		return true
+	}
+	task := state.Active.Task(f.Task)
+	return task != nil && len(task.Resources()) > 0
+}
+
 // abandoned reports whether an agent may still work on an attempt that failed.
 func abandoned(cause schemas.FailureKind) bool {
 	switch cause {
@@ -110,7 +105,7 @@ func (env *Env) cancel(outputs []Output, state *State, run int, id string, attem
 		return outputs
 	}
 	request := schemas.RequestID(env.Shard, schemas.RunID(state.Session, run), id, attempt)
-	return append(outputs, Output{Agent: task.AgentOf(attempt), Cancel: request})
+	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: request})
 }
 
 // taskOf finds a task of the run under way, or of one that the record has ended.

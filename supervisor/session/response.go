@@ -27,7 +27,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		before := len(d.facts)
 		d.turn(d.env.Pinned).Answer(task, d.answer(response))
 		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
-			d.learned = append(d.learned, lesson)
+			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
 	}
 }
@@ -204,19 +204,24 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	switch {
 	case task == nil:
 		if _, task, _, past := d.past(request); past {
-			d.unwanted = request
+			d.unwanted(request)
 			d.doubtful = task == plan.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}
 	case attempt != task.Attempt || !task.State.UnderWay():
-		d.unwanted = request
+		d.unwanted(request)
 		d.doubtful = progress.InReplyTo == "" && d.input.Event.CausationID == "" // it may mean a newer attempt
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:
 		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
+}
+
+// unwanted tells an agent once more that nobody waits for what it works on.
+func (d *decision) unwanted(request string) {
+	d.output(Output{Kind: OutputCancelHint, Agent: d.input.Agent, Request: request})
 }
 
 // progressOf returns the request that a progress update is about: what it says

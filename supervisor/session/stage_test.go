@@ -153,8 +153,10 @@ func (s *stage) step(tb judge, input session.Input) decided {
 		}
 		return decided{outcome: outcome}
 	}
-	if outcome.Refusal != nil {
-		tb.Fatalf("the input was both used and refused: %+v", outcome.Refusal)
+	for i := range outcome.Outputs {
+		if outcome.Outputs[i].Kind != session.OutputReusable {
+			tb.Fatalf("beside a record there is %+v", outcome.Outputs[i])
+		}
 	}
 	record := s.stored(tb, &outcome)
 	s.redecided(tb, input, record)
@@ -165,7 +167,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	s.returns(tb, record)
 	s.told(tb, &outcome.State)
 	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
-	s.agents.learn(outcome.Learned, s.now)
+	s.agents.learn(outcome.Outputs, s.now)
 	s.count(record)
 	s.remember()
 	s.state, s.records = outcome.State, append(s.records, record)

@@ -133,7 +133,7 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 		})
 		body, err = schemas.Marshal(response)
 	}
-	return Output{Agent: upstream.To, Response: true, Event: answering(upstream, &response.Envelope, body)}, err
+	return Output{Kind: OutputResponse, Agent: upstream.To, Event: answering(upstream, &response.Envelope, body)}, err
 }
 
 // answering returns the event of a message to whoever asked.

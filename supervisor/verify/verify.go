@@ -387,7 +387,7 @@ func difference(decided, stored []schemas.Fact) string {
 		want, wantErr := schemas.Marshal(schemas.Facts{decided[i]})
 		have, haveErr := schemas.Marshal(schemas.Facts{stored[i]})
 		if wantErr != nil || haveErr != nil || !bytes.Equal(want, have) {
-			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, have, want)
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, bytes.Trim(have, "[]"), bytes.Trim(want, "[]"))
 		}
 	}
 	return "no fact differs"
