@@ -165,8 +165,10 @@ const (
 type Checkpoint struct {
 	Epoch uint64 `json:"epoch"` // one more at every change of owner
 	// Since is the sequence of the checkpoint that the epoch began with; 0 in that one itself.
-	Since uint64    `json:"since,omitzero"`
-	Owner string    `json:"owner"`
+	Since uint64 `json:"since,omitzero"`
+	Owner string `json:"owner"`
+	// Build is the version of Podium that decides in the epoch, in the checkpoint that it begins with.
+	Build string    `json:"build,omitzero"`
 	Time  time.Time `json:"time"`
 	// Floor: every input up to it is applied and every output it caused is acknowledged.
 	Floor uint64 `json:"floor"`

@@ -290,7 +290,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 				}
 			}
 		})
-		result, err := verify.Shard(t.Context(), copied, known, 0)
+		result, err := verify.Shard(t.Context(), copied, known, 0, "")
 		if err == nil && len(result.Faults) == 0 {
 			t.Fatalf("a change of record %d was not found", chosen)
 		}
@@ -303,7 +303,7 @@ func TestVerifyCounts(t *testing.T) {
 	d := audited(t)
 	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
-	result, err := verify.Shard(t.Context(), d.ledger, known, 0)
+	result, err := verify.Shard(t.Context(), d.ledger, known, 0, "")
 	d.must(err)
 	conversation := d.conversation("thread")
 	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {

@@ -144,6 +144,12 @@ func newShard(tb testing.TB) *shard {
 // verify puts the messages onto a ledger and decides them again.
 func (s *shard) verify() verify.Result {
 	s.tb.Helper()
+	return s.verifyBy("")
+}
+
+// verifyBy is verify by a build of Podium.
+func (s *shard) verifyBy(build string) verify.Result {
+	s.tb.Helper()
 	ledger := memory.New(1)
 	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
 	s.must(err)
@@ -153,7 +159,7 @@ func (s *shard) verify() verify.Result {
 	}
 	known, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), nil)
 	s.must(err)
-	result, err := verify.Shard(context.Background(), ledger, known, 0)
+	result, err := verify.Shard(context.Background(), ledger, known, 0, build)
 	s.must(err)
 	return result
 }
@@ -259,6 +265,36 @@ func TestFaults_X07(t *testing.T) {
 			}
 			t.Errorf("found only\n%s", strings.Join(said, "\n"))
 		})
+	}
+}
+
+// TestDecisionsOfAnotherBuild: what another build has decided otherwise is called different, and names
+// both; what this one has is called false, and so is whatever is no decision.
+func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
+	t.Parallel()
+	otherwise := rewrite(fourthRecord, func(r *schemas.Record) { r.Facts[0].MessageReceived.Message.Language = "de" })
+	begin := func(s *shard) {
+		rewrite(firstCheckpoint, func(p *schemas.Checkpoint) { p.Since, p.Build = 0, "v1 abc" })(s)
+	}
+	s := newShard(t)
+	begin(s)
+	otherwise(s)
+	rewrite(fourthRecord, func(r *schemas.Record) { r.Chain = "" })(s)
+	for build, want := range map[string]struct{ faults, different int }{"v1 abc": {2, 0}, "": {2, 0}, "v2 def": {1, 1}} {
+		result := s.verifyBy(build)
+		if len(result.Faults) != want.faults || len(result.Different) != want.different {
+			t.Errorf("build %q: %+v", build, result)
+		}
+		for _, fault := range result.Different {
+			if fault.Sequence != fourthRecord || fault.Build != "v1 abc" || !strings.HasSuffix(fault.What, "(decided by v1 abc, this is v2 def)") {
+				t.Errorf("build %q: %+v", build, fault)
+			}
+		}
+	}
+	s = newShard(t)
+	otherwise(s)
+	if result := s.verifyBy("v2 def"); len(result.Faults) != 1 || len(result.Different) != 0 {
+		t.Errorf("of an epoch that names no build: %+v", result)
 	}
 }
 
