@@ -47,7 +47,7 @@ type Event struct {
 	Permit        string    // permit: the leave to act outside that came with the request
 	First         string    // first: server on which this copy of a request, the first, was published (see bus.First)
 	TraceParent   string    // traceparent (W3C)
-	KeyID         string    // keyid: reserved for encrypted bodies
+	KeyID         string    // keyid: names the key under which Data is encrypted; empty is plain
 
 	Phase    string // phase: of the run after this record (records only)
 	Snap     uint64 // snap: sequence of the newest record that holds a snapshot; 0 is this one or none (records only)

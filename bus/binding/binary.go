@@ -122,8 +122,19 @@ func checkEncodable(e *schemas.Event) error {
 // without any CloudEvents header, whose envelope determines the attributes. The
 // event shares the message's body. Every error is a *MalformedError.
 //
+// Of an event whose body is encrypted, which says the attribute keyid, nothing but the
+// attributes can be read: it is returned beside an error that is bus.ErrSealed.
+//
 // Extension attributes that an Event has no field for stay on the ledger only.
 func Decode(message bus.Message) (schemas.Event, error) {
+	event, err := decode(message)
+	if err == nil && event.KeyID != "" {
+		err = &bus.MalformedError{Detail: "attribute keyid: " + bus.ErrSealed.Error(), Err: bus.ErrSealed}
+	}
+	return event, err
+}
+
+func decode(message bus.Message) (schemas.Event, error) {
 	header, binary, structured := readHeader(message.Header)
 	switch {
 	case structured:

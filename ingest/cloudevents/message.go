@@ -37,6 +37,9 @@ var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$
 
 // ledgerEvent turns an event from outside into the one that the ledger keeps.
 func (d *Adapter) ledgerEvent(from *source, e *event.Event, header http.Header) (schemas.Event, *Fault) {
+	if extension(e, attrKeyID) != "" {
+		return schemas.Event{}, &Fault{Attribute: attrKeyID, Detail: "the data is encrypted, and no such data is taken"}
+	}
 	taken, ok := from.Types[e.Type()]
 	if !ok {
 		return schemas.Event{}, &Fault{Attribute: attrType, Detail: "the source is not configured to take events of this type"}

@@ -97,9 +97,13 @@ func TestForwarderFindsTheShard_X06(t *testing.T) {
 		message bus.Message
 		want    []string
 	}{
-		"a response":                     {bus.Message{Subject: bareResponse, Body: bare(response, mine)}, []string{bus.ResponseSubject("worker", 2)}},
-		"one with attributes":            {bus.Message{Subject: bareResponse, Header: attributes(schemas.TypeExecutionResponse), Body: []byte(`{}`)}, []string{bus.ResponseSubject("worker", 2)}},
-		"one that breaks its schema":     {bus.Message{Subject: bareResponse, Body: []byte(`{"in_reply_to":"` + mine + `"}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"a response":                 {bus.Message{Subject: bareResponse, Body: bare(response, mine)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one with attributes":        {bus.Message{Subject: bareResponse, Header: attributes(schemas.TypeExecutionResponse), Body: []byte(`{}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one that breaks its schema": {bus.Message{Subject: bareResponse, Body: []byte(`{"in_reply_to":"` + mine + `"}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one that is encrypted": {bus.Message{
+			Subject: bareResponse, Body: []byte("sealed"),
+			Header: bus.Header{"ce-specversion": {"1.0"}, "ce-id": {"e"}, "ce-source": {"/x"}, "ce-type": {schemas.TypeExecutionResponse}, "ce-causationid": {mine}, "ce-keyid": {"k"}},
+		}, []string{bus.ResponseSubject("worker", 2)}},
 		"of another ledger":              {bus.Message{Subject: bareResponse, Body: bare(response, strange)}, []string{bus.ResponseSubject("worker", 0)}},
 		"garbage":                        {bus.Message{Subject: bareResponse, Body: []byte("garbage")}, []string{bus.ResponseSubject("worker", 0)}},
 		"progress":                       {bus.Message{Subject: bareProgress, Header: attributes(schemas.TypeProgressUpdate), Body: []byte(`{}`)}, []string{bus.ProgressSubject("worker", 2)}},
