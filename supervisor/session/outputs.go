@@ -147,7 +147,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
 		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
-		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), Data: body,
+		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil
 }
 
