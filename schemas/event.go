@@ -52,6 +52,7 @@ type Event struct {
 	Phase    string // phase: of the run after this record (records only)
 	Snap     uint64 // snap: sequence of the newest record that holds a snapshot; 0 is this one or none (records only)
 	Previous uint64 // prev: sequence of the session's previous record (records only)
+	Chain    string // chain: the link to the records before it, see Link; empty in a session's first (records only)
 	Trail    *Trail // trail: how to find other records of the session; nil when an earlier version has begun it (records only)
 
 	// Artifact stands for the body when it is too large for a message

@@ -13,7 +13,6 @@ type Record struct {
 	Session string `json:"session"`
 	Number  uint64 `json:"number"`         // position in the session; 1 is first
 	Epoch   uint64 `json:"epoch,omitzero"` // of the owner that wrote it
-	Chain   string `json:"chain,omitzero"` // SHA-256 (hex) of the previous record's body; empty for the first
 	Cause   Cause  `json:"cause"`
 	Facts   []Fact `json:"facts"`
 	// Then holds further transitions, each decided on the state after the one

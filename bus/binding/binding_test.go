@@ -263,6 +263,7 @@ func anyEvent(t *rapid.T) schemas.Event {
 	}
 	if e.SessionID == "" && rapid.Bool().Draw(t, "record") {
 		e.Type = schemas.TypeRecord
+		e.Chain = rapid.SampledFrom([]string{"", hash}).Draw(t, "chain")
 		e.Trail = &schemas.Trail{
 			Applied: rapid.Uint64Min(1).Draw(t, "applied"), Runs: rapid.Uint64Min(3).Draw(t, "runs"), Queued: rapid.Uint64Max(3).Draw(t, "queued"),
 			Others: rapid.Uint64Max(3).Draw(t, "others"), Jump: rapid.Uint64Max(3).Draw(t, "jump"),

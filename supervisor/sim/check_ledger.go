@@ -70,7 +70,7 @@ func (w *World) check() {
 }
 
 func (h *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
-	if record.Session != session.id || record.Number != session.records+1 || event.Previous != session.sequence || record.Chain != session.chain {
+	if record.Session != session.id || record.Number != session.records+1 || event.Previous != session.sequence || event.Chain != session.chain {
 		h.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
 	}
 }

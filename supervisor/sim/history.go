@@ -222,7 +222,13 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			h.apply(session, m)
 		}
 	}
-	sum := sha256.Sum256(event.Data)
+	before, err := hex.DecodeString(event.Chain)
+	h.world.must(err)
+	if len(before) == 0 {
+		before = make([]byte, sha256.Size)
+	}
+	body := sha256.Sum256(event.Data)
+	sum := sha256.Sum256(append(before, body[:]...))
 	session.records, session.sequence, session.chain = record.Number, at.sequence, hex.EncodeToString(sum[:])
 }
 

@@ -87,7 +87,7 @@ type verifier struct {
 type verified struct {
 	state    session.State
 	sequence uint64
-	chain    replay.Digest
+	link     schemas.Link
 	tip      schemas.Tip
 }
 
@@ -161,7 +161,7 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 
 // record decides one transition again.
 func (v *verifier) record(id string, message bus.Message) error {
-	stored, body, err := replay.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	stored, err := replay.ReadRecord(v.ctx, v.core.Artifacts(), message)
 	if err != nil {
 		return v.unreadable(id, message, err)
 	}
@@ -175,7 +175,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	report := func(what string) {
 		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
 	}
-	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || record.Chain != s.chain.String() {
+	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || stored.Chain != s.link.String() {
 		report("the record does not follow from the one before it")
 	}
 	if fault := s.strays(&stored); fault != "" {
@@ -200,7 +200,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
 		report("its trail does not say what the state does")
 	}
-	s.sequence, s.chain = message.Sequence, replay.Hash(body)
+	s.sequence, s.link = message.Sequence, stored.Link
 	if len(record.Snapshot) > 0 {
 		if !isSnapshot(record.Snapshot, &s.state) {
 			report("the snapshot is not the fold of the records")

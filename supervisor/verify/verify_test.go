@@ -42,7 +42,7 @@ type shard struct {
 	state    session.State
 	newest   uint64 // record
 	snapshot uint64 // record with one
-	chain    replay.Digest
+	link     schemas.Link
 	tip      schemas.Tip
 	point    uint64 // newest checkpoint
 }
@@ -87,9 +87,9 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 		Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, s.state, input)
 	record := schemas.Record{
-		Session: id(), Number: outcome.State.Records, Epoch: 1, Chain: s.chain.String(), Cause: outcome.Cause, Facts: outcome.Facts,
+		Session: id(), Number: outcome.State.Records, Epoch: 1, Cause: outcome.Cause, Facts: outcome.Facts,
 	}
-	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), Previous: s.newest, Snap: s.snapshot, Trail: s.tip.Next(&record)}
+	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), Previous: s.newest, Snap: s.snapshot, Chain: s.link.String(), Trail: s.tip.Next(&record)}
 	if snapshot {
 		var err error
 		record.Snapshot, err = schemas.Marshal(outcome.State)
@@ -100,7 +100,7 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 	if snapshot {
 		s.snapshot = s.newest
 	}
-	s.state, s.chain = outcome.State, replay.Hash(s.messages[s.newest-1].Body)
+	s.state, s.link = outcome.State, schemas.LinkOf(&event, s.messages[s.newest-1].Body)
 	s.tip = s.tip.After(&record, event.Trail, s.newest)
 }
 
@@ -279,7 +279,7 @@ func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
 	s := newShard(t)
 	begin(s)
 	otherwise(s)
-	rewrite(fourthRecord, func(r *schemas.Record) { r.Chain = "" })(s)
+	reattribute(fourthRecord, func(e *schemas.Event) { e.Chain = "" })(s)
 	for build, want := range map[string]struct{ faults, different int }{"v1 abc": {2, 0}, "": {2, 0}, "v2 def": {1, 1}} {
 		result := s.verifyBy(build)
 		if len(result.Faults) != want.faults || len(result.Different) != want.different {
