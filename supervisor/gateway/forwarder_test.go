@@ -80,7 +80,7 @@ func bare(kind, request string) []byte {
 func TestForwarderFindsTheShard_X06(t *testing.T) {
 	t.Parallel()
 	const run = "0193b3a0-0000-7000-8000-000000000000/1"
-	mine, strange := schemas.RequestID(2, run, "t1", 1), schemas.RequestID(77, run, "t1", 1)
+	mine, strange := schemas.RequestID(2, 1, run, "t1", 1), schemas.RequestID(77, 1, run, "t1", 1)
 	attributes := func(eventType string) bus.Header {
 		message, err := binding.Encode(bareResponse, &schemas.Event{
 			ID: "e", Source: "/podium/worker", Type: eventType, Time: time.Unix(0, 0), CausationID: mine,
@@ -137,7 +137,7 @@ func TestForwarderLeavesWhatIsForOthers_X06(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		mine, strange := schemas.RequestID(0, "run", "t1", 1), schemas.RequestID(77, "run", "t1", 1)
+		mine, strange := schemas.RequestID(0, 1, "run", "t1", 1), schemas.RequestID(77, 1, "run", "t1", 1)
 		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, strange)})
 		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, mine)})
 		forward(t, &gateway.Forwarder{Core: ledger, Supervisors: []string{"top"}})

@@ -44,9 +44,9 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			}
 			outputs = append(outputs, Output{Agent: f.TaskDispatched.Agent, Event: request})
 		case f.TaskCancelled != nil && f.TaskCancelled.Attempt > 0 && !takenBack(record, f.TaskCancelled):
-			outputs = env.cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
+			outputs = cancel(outputs, &state, f.TaskCancelled.Run, f.TaskCancelled.Task, f.TaskCancelled.Attempt)
 		case f.TaskFailed != nil && f.TaskFailed.Attempt > 0 && abandoned(f.TaskFailed.Cause):
-			outputs = env.cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
+			outputs = cancel(outputs, &state, f.TaskFailed.Run, f.TaskFailed.Task, f.TaskFailed.Attempt)
 		default:
 			outputs = permits(outputs, &state, f)
 		}
@@ -101,12 +101,15 @@ func abandoned(cause schemas.FailureKind) bool {
 	return false
 }
 
-func (env *Env) cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
+func cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
 	task := taskOf(state, run, id)
 	if task == nil {
 		return outputs
 	}
-	request := schemas.RequestID(env.Shard, schemas.RunID(state.Session, run), id, attempt)
+	request := task.Request
+	if attempt < task.Attempt {
+		request = task.Asked // the next one was decided in the same breath
+	}
 	return append(outputs, Output{Agent: task.AgentOf(attempt), Cancel: request})
 }
 

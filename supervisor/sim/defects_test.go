@@ -21,6 +21,12 @@ func defects() []defect {
 			`Chain: live.link.String(),`, `Chain: either("a record names no predecessor", "", live.link.String()),`,
 		}},
 	}, {
+		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
+		edits: []edit{{
+			"supervisor/plan/turn.go",
+			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
+		}},
+	}, {
 		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",

@@ -20,6 +20,7 @@ type oracle struct {
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
 	requests map[string]*attempt  // by id
+	attempts map[string]*attempt  // by schemas.AttemptOf of that, as breakers name them
 	leaves   map[string]*leave    // by permit
 	denied   map[string]bool      // by permit: a record refuses it
 	uses     []*use               // of resources
@@ -139,7 +140,7 @@ type moment struct {
 
 func newHistory(w *World) *oracle {
 	return &oracle{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
@@ -384,7 +385,7 @@ func (h *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
-	h.requests[f.Request] = t.attempt
+	h.requests[f.Request], h.attempts[schemas.AttemptOf(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
 	h.holds(m, t)
 	if f.Permitted {

@@ -271,7 +271,7 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
-		} else if err = v.redecide(before, transition, input, report, differs); err != nil {
+		} else if err = v.redecide(before, record.Epoch, transition, input, report, differs); err != nil {
 			return state, err
 		}
 		state = state.After(transition, record.Number)
@@ -328,12 +328,13 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	return input, err
 }
 
-func (v *verifier) redecide(state session.State, stored *schemas.Transition, input session.Input, report, differs func(string)) error {
+func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.Transition, input session.Input, report, differs func(string)) error {
 	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
 		report("the cause names no profile")
 		return nil
 	}
 	env, err := v.env(state, stored.Cause.Profile)
+	env.Epoch = epoch
 	if err != nil {
 		report(err.Error())
 		return nil
