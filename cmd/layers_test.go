@@ -50,7 +50,7 @@ var layers = []struct {
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},
-	{"supervisor/replay", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/session", "supervisor/plan"}},
+	{"supervisor/replay", []string{"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "supervisor/session", "supervisor/plan"}},
 	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "supervisor/eventloop"}},
 	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/replay", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},

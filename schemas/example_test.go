@@ -50,7 +50,7 @@ func ExampleSessionID() {
 	fmt.Println("session", session, "of shard", schemas.ShardOf(session, 8))
 	fmt.Println("run    ", run)
 
-	request := schemas.RequestID(schemas.ShardOf(session, 8), run, "t1", 2) // the second attempt
+	request := schemas.RequestID(schemas.ShardOf(session, 8), 1, run, "t1", 2) // the second attempt, in the first epoch
 	shard, named := schemas.ShardOfRequest(request)
 	fmt.Println("request", request, "of shard", shard, named)
 	fmt.Println("effect ", schemas.EffectID(run, "t1"), "whatever the attempt")

@@ -17,7 +17,8 @@ type batch struct {
 	doubtful    bool          // some of the inputs change nothing by a state that may be old
 	record      schemas.Record
 	trail       *schemas.Trail // of the record
-	body        []byte         // of the record, as it was published
+	link        schemas.Link   // of the record, as it was published
+	weight      int            // of its body, in bytes
 }
 
 // What bounds a record that takes several inputs.

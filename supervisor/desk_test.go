@@ -210,7 +210,7 @@ func (d *desk) verify(core bus.Core) (faults []string) {
 	known, err := replay.NewProfiles(context.Background(), core.Artifacts(), nil)
 	d.must(err)
 	for shard := range core.Shards() {
-		result, err := verify.Shard(context.Background(), core, known, shard)
+		result, err := verify.Shard(context.Background(), core, known, shard, "")
 		d.must(err)
 		for _, fault := range result.Faults {
 			faults = append(faults, fmt.Sprintf("record %d at %d: %s", fault.Record, fault.Sequence, fault.What))

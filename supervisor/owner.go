@@ -27,6 +27,7 @@ var ErrNotOwner = checkpoint.ErrNotOwner
 type Config struct {
 	Shard    int
 	Name     string // of this process, unique among the living
+	Build    string // the version of Podium that this is, which the ledger says of the epoch
 	Core     bus.Core
 	Profiles *replay.Profiles
 	Log      zerolog.Logger
@@ -145,7 +146,7 @@ func NewOwner(config Config) *Owner {
 		PoolSize: o.PoolSize, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
-		Shard: o.Shard, Owner: o.Name, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
+		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
 	})
 	return o
 }

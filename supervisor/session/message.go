@@ -115,6 +115,7 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
 		Text: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
+		TraceParent: schemas.TraceParent(in.Event.TraceParent),
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply

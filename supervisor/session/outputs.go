@@ -29,11 +29,11 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f)})
 		case *schemas.TaskCancelled:
 			if f.Attempt > 0 && !takenBack(record, f) {
-				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		case *schemas.TaskFailed:
 			if f.Attempt > 0 && abandoned(f.Cause) {
-				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		default:
 			outputs = permits(outputs, &state, f)
@@ -99,12 +99,15 @@ func abandoned(cause schemas.FailureKind) bool {
 	return false
 }
 
-func (env *Env) cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
+func cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
 	task := taskOf(state, run, id)
 	if task == nil {
 		return outputs
 	}
-	request := schemas.RequestID(env.Shard, schemas.RunID(state.Session, run), id, attempt)
+	request := task.Request
+	if attempt < task.Attempt {
+		request = task.Asked // the next one was decided in the same breath
+	}
 	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: request})
 }
 
@@ -145,7 +148,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
 		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
-		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), Data: body,
+		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil
 }
 

@@ -12,6 +12,8 @@ import (
 // changes between two decisions with the same cause.
 type Env struct {
 	Shard int
+	// Epoch is that of the record in which the decision stands, or is to stand.
+	Epoch uint64
 	// Current is the profile in force for new runs; Pinned is that of the run
 	// under way, nil when there is none.
 	Current, Pinned *plan.Profile
@@ -127,7 +129,7 @@ const usualFacts = 4
 
 func (d *decision) turn(profile *plan.Profile) *plan.Turn {
 	return &plan.Turn{
-		Session: d.state.Session, Shard: d.env.Shard, Run: d.state.Active,
+		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Bus: &d.bus,
 		Withheld: d.withheld(profile), Acted: d.state.Acted,
 	}
