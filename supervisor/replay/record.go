@@ -25,6 +25,9 @@ func ReadRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 	if err != nil {
 		return Record{}, nil, err
 	}
+	if event.Trail == nil {
+		return Record{}, nil, &bus.MalformedError{Detail: "a record without a trail"}
+	}
 	var record schemas.Record
 	if err = schemas.Unmarshal(event.Data, &record); err != nil {
 		return Record{}, nil, err

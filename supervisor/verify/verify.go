@@ -171,12 +171,12 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if fault := s.strays(&stored); fault != "" {
 		report(fault)
 	}
-	s.tip = s.tip.After(record, stored.Trail, message.Sequence)
+	s.tip = s.tip.After(record, s.tip.Next(record), message.Sequence)
 	if s.state, err = v.transitions(s.state, record, report); err != nil {
 		return err
 	}
-	if t := stored.Trail; t != nil && (t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
-		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
+	if t := stored.Trail; t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
+		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len()) { //nolint:gosec // lengths
 		report("its trail does not say what the state does")
 	}
 	s.sequence, s.chain = message.Sequence, replay.Hash(body)
@@ -188,13 +188,10 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-// strays says what is wrong about where a record leads its readers. One that an
-// earlier version has begun the session of leads nowhere.
+// strays says what is wrong about where a record leads its readers.
 func (s *verified) strays(stored *replay.Record) string {
-	want := s.tip.Next(stored.Record)
-	switch have := stored.Trail; {
-	case have == nil && (want == nil || stored.Number == 1):
-	case have == nil || want == nil || *have != *want:
+	switch {
+	case *stored.Trail != *s.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
 	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
 		return "its roots are not those of the records before it"
