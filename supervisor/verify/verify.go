@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
@@ -199,39 +197,10 @@ func (s *verified) strays(stored *replay.Record) string {
 	return ""
 }
 
-// isSnapshot reports whether a snapshot is that of a state. Its queue may be written
-// as an earlier version wrote queues.
+// isSnapshot reports whether a snapshot is that of a state.
 func isSnapshot(snapshot []byte, state *session.State) bool {
 	want, err := schemas.Marshal(state)
-	if err != nil || bytes.Equal(want, snapshot) {
-		return err == nil
-	}
-	have, err := queueRewritten(snapshot)
-	if err != nil {
-		return false
-	}
-	want, err = queueRewritten(want)
-	return err == nil && bytes.Equal(want, have)
-}
-
-// queueRewritten returns a snapshot with its members in order and its queue as it is
-// written today.
-func queueRewritten(snapshot []byte) ([]byte, error) {
-	var members map[string]jsontext.Value
-	if err := schemas.Unmarshal(snapshot, &members); err != nil {
-		return nil, err
-	}
-	if written, some := members["queue"]; some {
-		var queue session.Queue
-		err := schemas.Unmarshal(written, &queue)
-		if err == nil {
-			members["queue"], err = schemas.Marshal(queue)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return schemas.Marshal(members)
+	return err == nil && bytes.Equal(want, snapshot)
 }
 
 // transitions decides each transition of a record again, on the state after the
