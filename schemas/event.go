@@ -54,7 +54,7 @@ type Event struct {
 	SnapshotSequence uint64 // snapshotseq: sequence of the newest record that holds a snapshot; 0 is this one or none (records only)
 	PreviousSequence uint64 // prevseq: sequence of the session's previous record (records only)
 	Chain            string // chain: the link to the records before it, see Link; empty in a session's first (records only)
-	Trail            *Trail // trail: how to find other records of the session; nil when an earlier version has begun it (records only)
+	Trail            *Trail // trail: how to find other records of the session (records only)
 
 	// Artifact stands for the body when it is too large for a message
 	// (dataref, datahash, datasize, datagrant): then Data is empty.

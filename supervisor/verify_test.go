@@ -115,38 +115,13 @@ func retrail(change func(*schemas.Trail)) func(testing.TB, *bus.Message) {
 }
 
 // untrail takes its trail from a record.
-func untrail(message *bus.Message) { attribute(message, "ce-trail") }
+func untrail(_ testing.TB, message *bus.Message) { attribute(message, "ce-trail") }
 
 // attribute sets an attribute of a message, or takes it away.
 func attribute(message *bus.Message, name string, value ...string) {
 	message.Header = maps.Clone(message.Header) // it is the ledger's
 	if message.Header[name] = value; len(value) == 0 {
 		delete(message.Header, name)
-	}
-}
-
-// TestVerifyWithoutTrails: a session that an earlier version has begun says nothing of
-// where its records are, and is gone on with like that.
-func TestVerifyWithoutTrails_X07(t *testing.T) {
-	t.Parallel()
-	d := audited(t)
-	core := d.replicate(untrail)
-	d.ledger = core.Ledger
-	d.say("thread", "later", "do it")
-	d.must(d.work(d.open("later", core, 0)))
-	id, _ := d.session("thread")
-	message, err := core.Last(t.Context(), bus.SessionSubject(id, 1))
-	d.must(err)
-	event, err := binding.Decode(message)
-	d.must(err)
-	if event.CorrelationID != schemas.RunID(id, 5) || event.Trail != nil {
-		t.Errorf("of %s there is trail %v", event.CorrelationID, event.Trail)
-	}
-	if run := d.shown(core, id, 5); run == nil || run.State != schemas.RunStateExecuting {
-		t.Errorf("run 5 is shown as %+v", run)
-	}
-	if faults := d.verify(core); len(faults) > 0 {
-		t.Errorf("deciding again: %q", faults)
 	}
 }
 
@@ -205,7 +180,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"other roots":                 {record(8, func(r *schemas.Record) { r.Roots[0]++ }), 8, "its roots are not those"},
 		"a trail to another place":    {nth("podium.session.", 4, retrail(func(t *schemas.Trail) { t.Jump = 1 })), 4, "its trail does not lead"},
 		"a trail of another run":      {nth("podium.session.", 5, retrail(func(t *schemas.Trail) { t.Queued-- })), 5, "its trail does not lead"},
-		"a missing trail":             {nth("podium.session.", 4, func(_ testing.TB, m *bus.Message) { untrail(m) }), 4, "its trail does not lead"},
+		"a missing trail":             {nth("podium.session.", 4, untrail), 0, "without a trail"},
 		"a message without its words": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
 			for i := range r.First().Facts {

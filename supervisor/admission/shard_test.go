@@ -87,6 +87,7 @@ type conversation struct {
 	thread    string
 	state     session.State
 	sequence  uint64 // of its newest record
+	tip       schemas.Tip
 	admission admission.Session
 	busy      bool // with something else, so that it uses no grant
 }
@@ -143,7 +144,7 @@ func (s *shard) load(former *shard) {
 	for _, id := range slices.Sorted(maps.Keys(former.conversations)) {
 		was := former.conversations[id]
 		c := s.conversation(was.thread)
-		c.state, c.sequence = was.state, was.sequence
+		c.state, c.sequence, c.tip = was.state, was.sequence, was.tip
 		c.admission.Inherit()
 		s.Track(&c.admission)
 	}
@@ -190,9 +191,10 @@ func (s *shard) store(made undecided) bool {
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
+	trail := c.tip.Next(&record)
 	message, err := binding.Encode(bus.SessionSubject(record.Session, s.ledger.core.Shards()), &schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/test", Type: schemas.TypeRecord, Time: s.ledger.now,
-		PreviousSequence: c.sequence, DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: c.sequence, Trail: trail, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	if err != nil {
 		s.ledger.tb.Fatal(err)
@@ -207,7 +209,7 @@ func (s *shard) store(made undecided) bool {
 			s.Learn(outcome.Outputs[i].Reuse, s.ledger.now)
 		}
 	}
-	c.state, c.sequence = outcome.State, ack.Sequence
+	c.state, c.sequence, c.tip = outcome.State, ack.Sequence, c.tip.After(&record, trail, ack.Sequence)
 	s.Track(&c.admission)
 	s.ready = append(s.ready, &c.admission)
 	return true

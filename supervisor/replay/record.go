@@ -31,6 +31,9 @@ func ReadRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Messag
 	if err = artifact.Resolve(ctx, artifacts, &event); err != nil {
 		return Record{}, err
 	}
+	if event.Trail == nil {
+		return Record{}, &bus.MalformedError{Detail: "a record without a trail"}
+	}
 	var record schemas.Record
 	if err = schemas.Unmarshal(event.Data, &record); err != nil {
 		return Record{}, err

@@ -26,11 +26,12 @@ type desk struct {
 	profiles *replay.Profiles
 	states   map[string]session.State // by id
 	newest   map[string]uint64        // record
+	tips     map[string]schemas.Tip
 }
 
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
-	d := &desk{tb: tb, ledger: memory.New(1), states: map[string]session.State{}, newest: map[string]uint64{}}
+	d := &desk{tb: tb, ledger: memory.New(1), states: map[string]session.State{}, newest: map[string]uint64{}, tips: map[string]schemas.Tip{}}
 	var err error
 	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	d.must(err)
@@ -86,13 +87,15 @@ func (d *desk) take(thread string) uint64 {
 	outcome := session.Step(session.Env{
 		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, state, input)
-	body, err := schemas.Marshal(schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}})
+	record := schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
+	body, err := schemas.Marshal(record)
 	d.must(err)
+	trail := d.tips[id].Next(&record)
 	d.newest[id] = d.append(bus.SessionSubject(id, 1), &schemas.Event{
 		ID: id + "/" + strconv.FormatUint(outcome.State.Records, 10), Source: "/desk", Type: schemas.TypeRecord, Time: event.Time,
-		PreviousSequence: d.newest[id], DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: d.newest[id], Trail: trail, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
-	d.states[id] = outcome.State
+	d.states[id], d.tips[id] = outcome.State, d.tips[id].After(&record, trail, d.newest[id])
 	return sequence
 }
 

@@ -209,9 +209,7 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
-	if event.Trail != nil {
-		session.asides = event.Trail.Asides
-	}
+	session.asides = event.Trail.Asides
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
 	for i := range record.Transitions {

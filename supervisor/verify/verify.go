@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
@@ -181,7 +179,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if fault := s.strays(&stored); fault != "" {
 		report(fault)
 	}
-	s.tip = s.tip.After(record, stored.Trail, message.Sequence)
+	s.tip = s.tip.After(record, s.tip.Next(record), message.Sequence)
 	differs := func(what string) {
 		build := v.builds[record.Epoch]
 		if build == "" || v.build == "" || build == v.build {
@@ -196,8 +194,8 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if s.state, err = v.transitions(s.state, record, report, differs); err != nil {
 		return err
 	}
-	if t := stored.Trail; t != nil && (t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
-		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
+	if t := stored.Trail; t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
+		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len()) { //nolint:gosec // lengths
 		report("its trail does not say what the state does")
 	}
 	s.sequence, s.link = message.Sequence, stored.Link
@@ -209,13 +207,10 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-// strays says what is wrong about where a record leads its readers. One that an
-// earlier version has begun the session of leads nowhere.
+// strays says what is wrong about where a record leads its readers.
 func (s *verified) strays(stored *replay.Record) string {
-	want := s.tip.Next(stored.Record)
-	switch have := stored.Trail; {
-	case have == nil && (want == nil || stored.Number == 1):
-	case have == nil || want == nil || *have != *want:
+	switch {
+	case *stored.Trail != *s.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
 	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
 		return "its roots are not those of the records before it"
@@ -223,39 +218,10 @@ func (s *verified) strays(stored *replay.Record) string {
 	return ""
 }
 
-// isSnapshot reports whether a snapshot is that of a state. Its queue may be written
-// as an earlier version wrote queues.
+// isSnapshot reports whether a snapshot is that of a state.
 func isSnapshot(snapshot []byte, state *session.State) bool {
 	want, err := schemas.Marshal(state)
-	if err != nil || bytes.Equal(want, snapshot) {
-		return err == nil
-	}
-	have, err := queueRewritten(snapshot)
-	if err != nil {
-		return false
-	}
-	want, err = queueRewritten(want)
-	return err == nil && bytes.Equal(want, have)
-}
-
-// queueRewritten returns a snapshot with its members in order and its queue as it is
-// written today.
-func queueRewritten(snapshot []byte) ([]byte, error) {
-	var members map[string]jsontext.Value
-	if err := schemas.Unmarshal(snapshot, &members); err != nil {
-		return nil, err
-	}
-	if written, some := members["queue"]; some {
-		var queue session.Queue
-		err := schemas.Unmarshal(written, &queue)
-		if err == nil {
-			members["queue"], err = schemas.Marshal(queue)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return schemas.Marshal(members)
+	return err == nil && bytes.Equal(want, snapshot)
 }
 
 // transitions decides each transition of a record again, on the state after the

@@ -236,7 +236,7 @@ func TestFaults_X07(t *testing.T) {
 		}), thirdRecord, "the snapshot is not the fold of the records"},
 		"other roots":                   {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
 		"a trail to another place":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
-		"a trail that is gone":          {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "its trail does not lead"},
+		"a trail that is gone":          {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "without a trail"},
 		"a trail of another state":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
 		"a checkpoint that is gone":     {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
 		"a floor that went down":        {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = 1 }), secondCheckpoint, "the floor of a checkpoint went down"},
