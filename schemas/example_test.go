@@ -57,6 +57,6 @@ func ExampleSessionID() {
 	// Output:
 	// session 9ce605f4-ff21-59e9-85a2-c25c5ab5f8f6 of shard 0
 	// run     9ce605f4-ff21-59e9-85a2-c25c5ab5f8f6-1
-	// request 0000ca5a-98f2-8f71-82d7-1c4a678d0379 of shard 0 true
+	// request 00000000-0001-8f71-82d7-1c4a678d0379 of shard 0 true
 	// effect  069a14af-8867-573d-aa6c-67cdec8659ba whatever the attempt
 }
