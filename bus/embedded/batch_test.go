@@ -91,30 +91,6 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// TestOlderLedgerGetsBatches: a ledger that was made before there was group
-// commit has it after the next start.
-func TestOlderLedgerGetsBatches(t *testing.T) {
-	t.Parallel()
-	server := start(t, embedded.Config{})
-	core(t, server).Close()
-	js := administrator(t, server)
-	for _, name := range []string{bus.ShardStream(0), bus.ShardStream(1), bus.WorkStream} {
-		stream, err := js.Stream(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		older := stream.CachedInfo().Config
-		older.AllowAtomicPublish = false
-		if _, err := js.UpdateStream(t.Context(), older); err != nil {
-			t.Fatal(err)
-		}
-	}
-	atOnce(t, core(t, server), 0, 300)
-	if len(batches(t, js)) == 0 {
-		t.Error("no batch was stored")
-	}
-}
-
 // TestAgentBatchIsItsOwnOnly_G40: a batch is no way around the subjects that an
 // agent may write, and one with a foreign message in it stores nothing.
 func TestAgentBatchIsItsOwnOnly_G40(t *testing.T) {

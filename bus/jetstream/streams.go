@@ -196,28 +196,26 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asIt
 	return nil
 }
 
-// amend applies another size limit, which is the one setting that an operator
-// changes, and what a ledger of an earlier version lacks. It takes a stream that
-// forgets nothing never below what it holds: that would delete.
+// amend applies another size limit, which is the one setting that an operator changes.
+// It takes a stream that forgets nothing never below what it holds: that would delete.
 func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
 	have := info.Config
 	if want.MaxBytes < 0 {
 		want.MaxBytes = have.MaxBytes
 	}
-	if want.MaxBytes == have.MaxBytes && want.AllowAtomicPublish == have.AllowAtomicPublish {
+	if want.MaxBytes == have.MaxBytes {
 		return nil
 	}
-	keeps := have.Discard == jetstream.DiscardNew
-	if keeps && want.MaxBytes != have.MaxBytes && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
+	if keeps := have.Discard == jetstream.DiscardNew; keeps && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
 		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are its share of ledger.max_bytes; set that higher",
 			want.Name, info.State.Bytes, want.MaxBytes)
 	}
 	changed := have
-	changed.MaxBytes, changed.AllowAtomicPublish = want.MaxBytes, want.AllowAtomicPublish
+	changed.MaxBytes = want.MaxBytes
 	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
 		return wire.Classify("amend stream "+want.Name, err)
 	}
-	info.Config.MaxBytes, info.Config.AllowAtomicPublish = changed.MaxBytes, changed.AllowAtomicPublish
+	info.Config.MaxBytes = changed.MaxBytes
 	return nil
 }
 

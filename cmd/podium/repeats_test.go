@@ -246,7 +246,7 @@ func setBackCursor(ctx context.Context, ledger *installation.Ledger) error {
 			return err
 		}
 		position["low_water"] = 0
-		delete(position, "fates")
+		delete(position, "dispositions")
 		delete(position, "recent")
 		if value, err = json.Marshal(position); err == nil {
 			_, err = store.Update(ctx, key, value, revision)

@@ -165,10 +165,10 @@ func TestLostDispositionsAreMadeAgain_I13(t *testing.T) {
 	s.deliver(message(1))
 	f.takes(t, adapter, 2*old+1)
 	stop()
-	if f.position(t).FateChunks == 0 {
-		t.Fatal("all fates are in one entry")
+	if f.position(t).DispositionChunks == 0 {
+		t.Fatal("all dispositions are in one entry")
 	}
-	f.lose(t, ".fate.7.000000")
+	f.lose(t, ".disposition.7.000000")
 	s.deliver(message(2))
 	adapter, stop = f.run(t, settings, s.dial)
 	f.takes(t, adapter, 2*old+2)

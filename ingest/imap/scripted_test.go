@@ -246,12 +246,10 @@ type ledgerEntry struct {
 		Tries  int
 		Reason string
 	}
-	Chunks int
-	Counts struct{ Published, Known, Old, Vanished, Canary, Recovered uint64 }
-	Passed int
-	Fates  []byte
-
-	FateChunks int `json:"fate_chunks"`
+	Chunks            int
+	Counts            struct{ Published, Known, Old, Vanished, Canary, Recovered uint64 }
+	Passed            int
+	DispositionChunks int `json:"disposition_chunks"`
 }
 
 func (f *fixture) position(tb testing.TB) (entry ledgerEntry) {
@@ -261,7 +259,7 @@ func (f *fixture) position(tb testing.TB) (entry ledgerEntry) {
 		tb.Fatal(err)
 	}
 	for _, key := range keys {
-		if strings.Contains(key, "known") || strings.Contains(key, "fate") {
+		if strings.Contains(key, "known") || strings.Contains(key, "disposition") {
 			continue
 		}
 		value, _, err := f.store.Get(tb.Context(), key)

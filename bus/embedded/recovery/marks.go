@@ -61,8 +61,8 @@ type BlockMark struct {
 	Digest   string `json:"digest,omitempty"` // of all of them, once they were read
 }
 
-// ReadMarks reads a file of marks; found is false when there is none, as with a ledger
-// of an earlier version. One that is damaged is an error.
+// ReadMarks reads a file of marks; found is false when there is none: the ledger is
+// new, or somebody has removed it to go on without. One that is damaged is an error.
 func ReadMarks(file string) (marks *Marks, found bool, err error) {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

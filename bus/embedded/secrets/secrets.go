@@ -4,8 +4,8 @@
 // first was given out for.
 //
 // The list is not needed to use the secrets, and holds nothing of them but digests. A file
-// that is sound and not on it is taken into it: one of an earlier version, or one whose
-// process ended before it was listed.
+// that is sound and not on it is taken into it: its process may have ended before it was
+// listed, or somebody has removed the list.
 package secrets
 
 import (
@@ -36,7 +36,6 @@ const KeySize = 32
 const (
 	listFile   = "secrets.json" // in the data directory
 	listFormat = 1
-	coreSeed   = "core.nk" // every ledger had it
 )
 
 // A List knows the secrets in the folder of the credentials of one installation. It is for
@@ -141,8 +140,7 @@ func (l *List) accept(name string, content []byte, loss string) error {
 }
 
 // was reports whether a secret that is missing was there before. Without a list that is so
-// of each beside a ledger of this version, which has made a list before its ledger, and of
-// the core's seed beside any.
+// of each beside a ledger, which is made after its list.
 func (l *List) was(name string) bool {
 	if l.found {
 		return l.made[name] != ""
@@ -151,7 +149,7 @@ func (l *List) was(name string) bool {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(l.data, "ledger", "jetstream"))
-	return name == coreSeed && err == nil
+	return err == nil
 }
 
 func (l *List) lost(name, what, loss string) error {

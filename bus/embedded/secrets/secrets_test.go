@@ -119,16 +119,15 @@ func renewed(t *testing.T, data, secret string, before map[string][]byte, left [
 	}
 }
 
-// TestSecretsWithoutAList: those of an earlier version are taken into the first list, also
-// those that nobody has asked for yet; beside a ledger of this version a missing list makes
-// none anew.
+// TestSecretsWithoutAList: those that are there are taken into a new list, also those that
+// nobody has asked for yet; beside a ledger, or its marks, none is made anew.
 func TestSecretsWithoutAList(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		marked bool
 		lost   string
 	}{
-		"an earlier version": {false, "core.nk"}, "this version": {true, "agent-clerk.nk"},
+		"the core's key": {false, "core.nk"}, "an agent's": {false, "agent-clerk.nk"}, "with marks": {true, "agent-clerk.nk"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

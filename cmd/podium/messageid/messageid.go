@@ -106,7 +106,7 @@ func (s *Signer) Session(from Source, messageID string) (session string, ours bo
 const maxLeft = 200
 
 // Made reports whether what stands before the "@" of a Message-ID has a form that is
-// given here: an effect id, as before runs were named, or one with run and mac. The mac
+// given here: an effect id, when there was no key to sign with, or one with run and mac. The mac
 // may be of another key.
 func Made(left string) bool {
 	if isEffect(left) {

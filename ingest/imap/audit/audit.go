@@ -227,8 +227,6 @@ func reason(f mailbox.Disposition) string {
 		return "removed by someone before it could be had"
 	case mailbox.DispositionCanary:
 		return "canary"
-	case mailbox.DispositionEarlier:
-		return "dealt with before fates were kept"
 	case mailbox.DispositionNone, mailbox.DispositionPublished, mailbox.DispositionFailed:
 	}
 	return ""

@@ -9,9 +9,6 @@ const (
 	maxTries  = 3   // to fetch a message that the server refuses, before it is passed over
 	maxBreaks = 8   // to fetch one at which the connection ends: that may be chance
 	maxFailed = 100 // messages passed over that are named with their reason
-
-	dispositionsVersion = 1 // from which on dispositions are kept
-	cursorVersion       = 2 // from which on it is told what was remembered before UIDVALIDITY changed
 )
 
 // MaxOpen is how many messages may wait for another try; above it no new ones are taken.
@@ -21,7 +18,6 @@ const MaxOpen = 256
 // written with compare-and-set after each batch. Whatever grows with the mailbox
 // is moved from it into entries that never change again.
 type Cursor struct {
-	Version     int    `json:"version,omitzero"`
 	Account     string `json:"account"`
 	Mailbox     string `json:"mailbox"`
 	UIDValidity uint32 `json:"uid_validity"`
@@ -39,8 +35,8 @@ type Cursor struct {
 	Rebuilt  time.Time   `json:"rebuilt,omitzero"` // when it was last made again from the events
 	// Dispositions is the end of the log of dispositions; DispositionChunks counts the entries that
 	// hold what stands before it.
-	Dispositions      []byte `json:"fates,omitzero"`
-	DispositionChunks int    `json:"fate_chunks,omitzero"`
+	Dispositions      []byte `json:"dispositions,omitzero"`
+	DispositionChunks int    `json:"disposition_chunks,omitzero"`
 	// What is dealt with, and not yet flagged or moved; passed over, and not yet
 	// moved; ours, and not yet removed.
 	Unmarked       []uint32 `json:"unmarked,omitzero"`
@@ -86,7 +82,7 @@ func (c *Counts) count(kind Disposition, messages uint64) {
 		c.Vanished += messages
 	case DispositionCanary:
 		c.Canary += messages
-	case DispositionNone, DispositionFailed, DispositionEarlier, dispositionCount:
+	case DispositionNone, DispositionFailed, dispositionCount:
 	}
 }
 

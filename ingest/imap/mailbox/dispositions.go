@@ -20,7 +20,6 @@ const (
 	DispositionVanished                     // removed by someone before it could be had
 	DispositionFailed                       // passed over after its tries
 	DispositionCanary                       // a mail that the adapter has sent to itself
-	DispositionEarlier                      // dealt with before dispositions were kept
 	dispositionCount
 )
 
@@ -31,7 +30,7 @@ type Span struct {
 }
 
 // errDispositions reports entries of the mailbox ledger that cannot be read.
-var errDispositions = errors.New("the fates in the mailbox ledger are damaged")
+var errDispositions = errors.New("the dispositions in the mailbox ledger are damaged")
 
 // dispositionBits is how much of the second number of an encoded span is its disposition.
 const dispositionBits = 3

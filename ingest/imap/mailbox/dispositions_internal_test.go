@@ -20,7 +20,7 @@ func TestDispositionsAreAMap(t *testing.T) {
 			first := rapid.Uint32Range(1, 60).Draw(t, "first")
 			s := Span{
 				First: first, Last: first + rapid.Uint32Range(0, 5).Draw(t, "more"),
-				Disposition: Disposition(rapid.IntRange(1, int(dispositionCount)-1).Draw(t, "fate")),
+				Disposition: Disposition(rapid.IntRange(1, int(dispositionCount)-1).Draw(t, "disposition")),
 			}
 			found, log = found.set(s), noteSpan(log, s)
 			for uid := s.First; uid <= s.Last; uid++ {
@@ -40,7 +40,7 @@ func TestDispositionsAreAMap(t *testing.T) {
 		}
 		for uid := uint32(1); uid < 70; uid++ {
 			if found.Of(uid) != want[uid] {
-				t.Fatalf("fate of %d is %d, want %d: %v", uid, found.Of(uid), want[uid], found)
+				t.Fatalf("disposition of %d is %d, want %d: %v", uid, found.Of(uid), want[uid], found)
 			}
 		}
 		for i := 1; i < len(found); i++ {

@@ -52,7 +52,7 @@ func Open(ctx context.Context, store bus.Store, account, mailbox string) (ledger
 	ledger = &Ledger{store: store, key: mailboxKey(account, mailbox)}
 	value, revision, err := store.Get(ctx, ledger.key)
 	if errors.Is(err, bus.ErrNotFound) {
-		ledger.Cursor = Cursor{Version: cursorVersion, Account: account, Mailbox: mailbox}
+		ledger.Cursor = Cursor{Account: account, Mailbox: mailbox}
 		return ledger, false, nil
 	}
 	if err == nil {
@@ -84,38 +84,7 @@ func (l *Ledger) loadDispositions(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.addDispositions(p.Dispositions, &l.log); err != nil {
-		return err
-	}
-	if p.Version < dispositionsVersion {
-		l.adoptEarlier()
-	}
-	if p.Version < cursorVersion {
-		p.Before = p.Remembered()
-	}
-	p.Version = cursorVersion
-	return nil
-}
-
-// adoptEarlier gives a disposition to what was dealt with before dispositions were kept.
-func (l *Ledger) adoptEarlier() {
-	p := &l.Cursor
-	p.Passed = uint64(len(p.Failed))
-	open := make([]uint32, len(p.Open))
-	for i, one := range p.Open {
-		open[i] = one.UID
-	}
-	slices.Sort(open)
-	next := uint32(1)
-	for _, uid := range append(open, p.LowWater+1) {
-		if uid > next {
-			l.note(Span{First: next, Last: uid - 1, Disposition: DispositionEarlier})
-		}
-		next = uid + 1
-	}
-	for _, one := range p.Failed {
-		l.note(Span{First: one.UID, Last: one.UID, Disposition: DispositionFailed})
-	}
+	return l.addDispositions(p.Dispositions, &l.log)
 }
 
 func (l *Ledger) addDispositions(packed []byte, log *[]Span) error {
@@ -255,7 +224,7 @@ func (l *Ledger) chunkKey(number int) string {
 }
 
 func (l *Ledger) dispositionKey(number int) string {
-	return fmt.Sprintf("%s.fate.%d.%06d", l.key, l.Cursor.UIDValidity, number)
+	return fmt.Sprintf("%s.disposition.%d.%06d", l.key, l.Cursor.UIDValidity, number)
 }
 
 // Remember adds a message to those that are known.

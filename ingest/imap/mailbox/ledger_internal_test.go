@@ -3,7 +3,6 @@ package mailbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -91,7 +90,7 @@ func TestTenMillionMessages_I13(t *testing.T) {
 			want = DispositionNone
 		}
 		if got := again.Dispositions.Of(uid); got != want {
-			t.Errorf("fate of %d is %d, want %d", uid, got, want)
+			t.Errorf("disposition of %d is %d, want %d", uid, got, want)
 		}
 	}
 	if len(again.Dispositions) != 2*messages/10 || store.largest > 64<<10 {
@@ -137,7 +136,7 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 	}
 	for uid := uint32(1); uid < 60_000; uid++ {
 		if again.Dispositions.Of(uid) != ledger.Dispositions.Of(uid) {
-			t.Fatalf("fate of %d is %d, want %d", uid, again.Dispositions.Of(uid), ledger.Dispositions.Of(uid))
+			t.Fatalf("disposition of %d is %d, want %d", uid, again.Dispositions.Of(uid), ledger.Dispositions.Of(uid))
 		}
 	}
 }
@@ -173,36 +172,5 @@ func TestRacingAdaptersWriteTheSameEntries_I01(t *testing.T) {
 	last := openTestLedger(t, store)
 	if last.Cursor.DispositionChunks == 0 || last.Cursor.Chunks == 0 || len(store.changed) > 0 {
 		t.Errorf("%d and %d entries; changed %v", last.Cursor.DispositionChunks, last.Cursor.Chunks, store.changed)
-	}
-}
-
-// TestLedgerOfAnEarlierVersion: what it has dealt with is accounted for as such.
-func TestLedgerOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	store := memory.New(1).Store(bus.MailboxBucket)
-	before, err := json.Marshal(map[string]any{
-		"account": "a", "mailbox": "INBOX", "uid_validity": 7, "low_water": 20, "since": time.Unix(1, 0).UTC(), "backlog": 1,
-		"failed": []map[string]any{{"uid": 9, "tries": 3, "reason": "r", "time": time.Unix(1, 0).UTC()}},
-		"open":   []map[string]any{{"uid": 12, "tries": 1, "due": time.Unix(1, 0).UTC()}},
-		"counts": map[string]any{"published": 18, "known": 0, "old": 0, "vanished": 0},
-	})
-	if err == nil {
-		_, err = store.Put(t.Context(), mailboxKey("a", "INBOX"), before)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ledger := openTestLedger(t, store)
-	if err := ledger.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ledger = openTestLedger(t, store)
-	for uid, want := range map[uint32]Disposition{1: DispositionEarlier, 9: DispositionFailed, 12: DispositionNone, 20: DispositionEarlier, 21: DispositionNone} {
-		if got := ledger.Dispositions.Of(uid); got != want {
-			t.Errorf("fate of %d is %d, want %d", uid, got, want)
-		}
-	}
-	if ledger.Cursor.Passed != 1 || !ledger.Cursor.IsOpen(12) {
-		t.Errorf("position %+v", ledger.Cursor)
 	}
 }
