@@ -23,7 +23,7 @@ func (j *evaluation) lacks() bool { return j.profile != "" || len(j.inputs) > 0 
 // the one after a transition that is not stored yet.
 func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
 	env := o.env(live, &j.inputs)
-	env.Bus, env.Former = o.admission.Decision(&live.admission, &read), o.former(live, &j.formers)
+	env.Admission, env.EndedRun = o.admission.Decision(&live.admission, &read), o.former(live, &j.formers)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -45,7 +45,7 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 }
 
 // env is what a decision about a session knows of inputs before it; those that
-// are not at hand are noted.
+// are not at hand are recordingAdmission.
 func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 	recall := o.recall(live, missing)
 	return session.Env{
@@ -76,8 +76,8 @@ type formerRun struct {
 
 // former returns what has been fetched of a run for the decision at hand, and notes
 // what has not.
-func (o *Owner) former(live *liveSession, missing *[]int) func(int) *session.Former {
-	return func(run int) *session.Former {
+func (o *Owner) former(live *liveSession, missing *[]int) func(int) *session.EndedRun {
+	return func(run int) *session.EndedRun {
 		known := live.formers[formerRun{run, live.sequence}]
 		if known == nil {
 			*missing = append(*missing, run)

@@ -62,7 +62,7 @@ func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string
 func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
 	o.begin(live, stageFetching)
 	at, record := formerRun{run, live.sequence}, live.state.Records+1
-	var found *session.Former
+	var found *session.EndedRun
 	o.loop.Await(func() (err error) {
 		found, err = replay.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
 		return err
@@ -72,7 +72,7 @@ func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
 			return
 		}
 		if live.formers == nil {
-			live.formers = map[formerRun]*session.Former{}
+			live.formers = map[formerRun]*session.EndedRun{}
 		}
 		live.formers[at] = found
 		o.end(live)

@@ -49,10 +49,10 @@ type liveSession struct {
 
 	requests  []string // its keys in Owner.byRequest
 	admission admission.Session
-	timer     *eventloop.Timer              // for its earliest deadline
-	report    *progress.Report              // what somebody upstream has been told
-	recalled  map[uint64]replay.Input       // inputs that were fetched for the decision at hand
-	formers   map[formerRun]*session.Former // runs that are over, which were
+	timer     *eventloop.Timer                // for its earliest deadline
+	report    *progress.Report                // what somebody upstream has been told
+	recalled  map[uint64]replay.Input         // inputs that were fetched for the decision at hand
+	formers   map[formerRun]*session.EndedRun // runs that are over, which were
 }
 
 func (live *liveSession) id() string { return live.state.Session }

@@ -20,7 +20,7 @@ type decision struct {
 
 // Decision returns what a decision of a session may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (a *Controller) Decision(s *Session, read *session.Input) plan.Bus {
+func (a *Controller) Decision(s *Session, read *session.Input) plan.Admission {
 	d := &decision{controller: a, s: s, now: read.Now}
 	if read.Grant != nil {
 		d.granted = s.grants[0]
@@ -28,11 +28,11 @@ func (a *Controller) Decision(s *Session, read *session.Input) plan.Bus {
 	return d
 }
 
-// Admit implements plan.Bus. Nobody finds room while somebody waits for it: what has
+// Admit implements plan.Admission. Nobody finds room while somebody waits for it: what has
 // become free since the grants of this turn were given is for those who wait. Room
 // comes before the breaker, because what it refuses may go all the same (see
-// plan.Turn.Grant).
-func (d *decision) Admit(agent string) plan.Admission {
+// plan.Decision.Grant).
+func (d *decision) Admit(agent string) plan.AdmissionResult {
 	if slices.Contains(d.barred, agent) {
 		return plan.Unavailable
 	}
@@ -53,7 +53,7 @@ func (d *decision) Admit(agent string) plan.Admission {
 	return admission
 }
 
-func (d *decision) bar(agent string, passage plan.Passage) plan.Admission {
+func (d *decision) bar(agent string, passage plan.Passage) plan.AdmissionResult {
 	switch passage {
 	case plan.PassageDeny:
 		d.barred = append(d.barred, agent)
@@ -65,10 +65,10 @@ func (d *decision) bar(agent string, passage plan.Passage) plan.Admission {
 	return plan.Admitted
 }
 
-// Reuse implements plan.Bus.
+// Reuse implements plan.Admission.
 func (d *decision) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	return d.controller.find(agent, input, d.now.Add(-age))
 }
 
-// Brings implements plan.Bus.
-func (d *decision) Brings() bool { return d.controller.Core.Server() != "" }
+// CarriesPermit implements plan.Admission.
+func (d *decision) CarriesPermit() bool { return d.controller.Core.Server() != "" }

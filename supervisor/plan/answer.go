@@ -26,7 +26,7 @@ type Answer struct {
 }
 
 // Answer takes an agent's answer to the current attempt of a task.
-func (t *Turn) Answer(task *Task, answer Answer) {
+func (t *Decision) Answer(task *Task, answer Answer) {
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		t.accept(task, &answer)
@@ -38,7 +38,7 @@ func (t *Turn) Answer(task *Task, answer Answer) {
 }
 
 // Malformed ends the attempt of a task by an answer that cannot be read.
-func (t *Turn) Malformed(task *Task, answer *schemas.Malformed) {
+func (t *Decision) Malformed(task *Task, answer *schemas.Malformed) {
 	t.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
@@ -46,7 +46,7 @@ func (t *Turn) Malformed(task *Task, answer *schemas.Malformed) {
 
 // declined takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
-func (t *Turn) declined(task *Task, answer *Answer) {
+func (t *Decision) declined(task *Task, answer *Answer) {
 	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
 	failed.EffectUnknown = answer.Unknown && task.Permit != ""
 	switch {
@@ -60,7 +60,7 @@ func (t *Turn) declined(task *Task, answer *Answer) {
 	t.failWith(task, failed)
 }
 
-func (t *Turn) accept(task *Task, answer *Answer) {
+func (t *Decision) accept(task *Task, answer *Answer) {
 	switch {
 	case task.Kind == schemas.KindPlan:
 		t.planAnswered(task, answer)
@@ -86,7 +86,7 @@ func (t *Turn) accept(task *Task, answer *Answer) {
 	t.advance()
 }
 
-func (t *Turn) completed(task *Task, answer *Answer) {
+func (t *Decision) completed(task *Task, answer *Answer) {
 	completed := schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
@@ -104,7 +104,7 @@ func (t *Turn) completed(task *Task, answer *Answer) {
 }
 
 // compare flags an answer about another entity than the conversation's (G-30).
-func (t *Turn) compare(task *Task, result schemas.Result) {
+func (t *Decision) compare(task *Task, result schemas.Result) {
 	if len(t.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func scalar(value jsontext.Value) (string, bool) {
 const silences = 3
 
 // Progress takes an agent's sign of life. The first one says that work began.
-func (t *Turn) Progress(task *Task, percentage int, message string) {
+func (t *Decision) Progress(task *Task, percentage int, message string) {
 	heartbeat := t.heartbeat(task)
 	if task.State == TaskDispatched {
 		started := schemas.TaskStarted{
@@ -169,7 +169,7 @@ func (t *Turn) Progress(task *Task, percentage int, message string) {
 	}
 }
 
-func (t *Turn) heartbeat(task *Task) time.Duration {
+func (t *Decision) heartbeat(task *Task) time.Duration {
 	if use := t.Profile.use(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}
@@ -178,7 +178,7 @@ func (t *Turn) heartbeat(task *Task) time.Duration {
 
 // Expire takes a deadline that has passed. It reports false, and does nothing,
 // when the run does not wait for exactly this any more.
-func (t *Turn) Expire(deadline schemas.Deadline) bool {
+func (t *Decision) Expire(deadline schemas.Deadline) bool {
 	pending := slices.ContainsFunc(t.Run.Deadlines(), func(d schemas.Deadline) bool {
 		return d.Run == deadline.Run && d.Task == deadline.Task && d.Attempt == deadline.Attempt &&
 			d.Kind == deadline.Kind && !d.At.After(t.Now)
@@ -211,7 +211,7 @@ func (t *Turn) Expire(deadline schemas.Deadline) bool {
 
 // Cancel stops the run for a person. It reports false when the outcome is
 // already fixed.
-func (t *Turn) Cancel() bool {
+func (t *Decision) Cancel() bool {
 	if t.Run.Settled() {
 		return false
 	}
@@ -222,7 +222,7 @@ func (t *Turn) Cancel() bool {
 // Supersede stops the run because a newer message takes its place; nobody is
 // told, since that one will be answered. It reports false when the outcome is
 // already fixed.
-func (t *Turn) Supersede() bool {
+func (t *Decision) Supersede() bool {
 	if t.Run.Settled() {
 		return false
 	}
@@ -235,7 +235,7 @@ func (t *Turn) Supersede() bool {
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
-func (t *Turn) Refuse() {
+func (t *Decision) Refuse() {
 	t.Emit(&schemas.RunSettled{Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
 	if t.Run.Message.ReplyAgent() != "" && t.Withheld != nil {
 		t.Emit(t.Withheld)
@@ -244,7 +244,7 @@ func (t *Turn) Refuse() {
 }
 
 // expire stops the run because its time is over; what is there is kept (M-56).
-func (t *Turn) expire() {
+func (t *Decision) expire() {
 	status := schemas.RunFailed
 	if t.completedAny() {
 		status = schemas.RunPartial
@@ -253,12 +253,12 @@ func (t *Turn) expire() {
 }
 
 // stop ends all work of the run.
-func (t *Turn) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+func (t *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	t.cancelTasks()
 	t.conclude(status, reason, failure)
 }
 
-func (t *Turn) cancelTasks() {
+func (t *Decision) cancelTasks() {
 	for task := range t.Run.All {
 		if !task.State.Ended() {
 			t.Emit(&schemas.TaskCancelled{

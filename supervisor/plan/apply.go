@@ -150,13 +150,13 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	case !t.State.UnderWay():
 		t.Refused++
 	case turnedAway(t, f):
-		t.Base, t.Refused = t.Base+1, t.Refused+1
+		t.AttemptsBefore, t.Refused = t.AttemptsBefore+1, t.Refused+1
 	}
 	switch {
 	case !f.RetryAt.IsZero():
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.State, t.Former, t.Agent, t.Base, t.Refused = TaskReady, t.Agent, f.Agent, t.Attempt, 0
+		t.State, t.PreviousAgent, t.Agent, t.AttemptsBefore, t.Refused = TaskReady, t.Agent, f.Agent, t.Attempt, 0
 		t.Due = time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now

@@ -12,7 +12,7 @@ const planTask = "plan"
 
 // decompose makes the plan of a run, or asks for it (settlement 1). The
 // complexity check comes before all routing (O-21).
-func (t *Turn) decompose(content schemas.Result) {
+func (t *Decision) decompose(content schemas.Result) {
 	if upstream := t.Run.Message.Upstream; upstream != nil && upstream.Planned {
 		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
 		if err != nil {
@@ -54,7 +54,7 @@ func (t *Turn) decompose(content schemas.Result) {
 }
 
 // assess says whether a plan is called for: always when there is no check.
-func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
+func (t *Decision) assess(words string, kind schemas.PlannerKind) bool {
 	if t.Profile.Complexity == nil || kind != schemas.PlannerRules && kind != schemas.PlannerAgent {
 		return kind == schemas.PlannerAgent
 	}
@@ -64,7 +64,7 @@ func (t *Turn) assess(words string, kind schemas.PlannerKind) bool {
 }
 
 // single is the plan of one task, which is what was asked for.
-func (t *Turn) single(id string, content schemas.Result) {
+func (t *Decision) single(id string, content schemas.Result) {
 	task := schemas.PlannedTask{Task: id, Description: t.Run.Message.Text, TaskOptions: t.requestOptions(content)}
 	if len(t.Run.Message.MergedTexts) > 0 {
 		task.Description = text(short(t.words()))
@@ -72,7 +72,7 @@ func (t *Turn) single(id string, content schemas.Result) {
 	t.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
 
-func (t *Turn) fromTemplate(words string) bool {
+func (t *Decision) fromTemplate(words string) bool {
 	for _, candidate := range t.Profile.templates {
 		values, fits := candidate.fits(words)
 		if !fits {
@@ -90,7 +90,7 @@ func (t *Turn) fromTemplate(words string) bool {
 
 // stepsOf are the tasks that some words fall into. What was given to work with is
 // given to each; what the whole has to yield is no single one's to yield.
-func (t *Turn) stepsOf(words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
+func (t *Decision) stepsOf(words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
 	if given != nil {
 		given = someOptions(schemas.TaskOptions{
 			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
@@ -117,7 +117,7 @@ func short(words string) string {
 // describe keeps a step's words in place when they are small, else points at
 // them in the message. Merged messages have no place in common: there the
 // context of the request says all of it.
-func (t *Turn) describe(words string, s route.Step) schemas.Body {
+func (t *Decision) describe(words string, s route.Step) schemas.Body {
 	switch {
 	case s.End-s.Start == len(words):
 		return t.Run.Message.Text
@@ -130,7 +130,7 @@ func (t *Turn) describe(words string, s route.Step) schemas.Body {
 }
 
 // adopt carries out a plan, or refuses it with every fault named (M-16).
-func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+func (t *Decision) adopt(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	if faults := t.Profile.check(tasks); len(faults) > 0 {
 		t.refuse(source, faults)
 		t.unplanned()
@@ -139,7 +139,7 @@ func (t *Turn) adopt(source schemas.PlannerKind, template string, tasks []schema
 	t.create(source, template, tasks)
 }
 
-func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+func (t *Decision) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	for i := range tasks {
 		tasks[i].Routed = t.Profile.assigns(tasks[i].Agent)
 		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
@@ -157,7 +157,7 @@ func (t *Turn) create(source schemas.PlannerKind, template string, tasks []schem
 // maxFaults bounds the faults of a plan that are told.
 const maxFaults = 50
 
-func (t *Turn) refuse(source schemas.PlannerKind, faults []string) {
+func (t *Decision) refuse(source schemas.PlannerKind, faults []string) {
 	if len(faults) > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
 	}
@@ -170,7 +170,7 @@ func (t *Turn) refuse(source schemas.PlannerKind, faults []string) {
 const maxFault = 512
 
 // unplanned goes on without a plan, as the profile says.
-func (t *Turn) unplanned() {
+func (t *Decision) unplanned() {
 	if t.Profile.Planner != nil && t.Profile.Planner.Otherwise == schemas.FallbackSingle {
 		t.single("t0", schemas.Result{})
 		return
@@ -179,7 +179,7 @@ func (t *Turn) unplanned() {
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
-func (t *Turn) planAnswered(task *Task, answer *Answer) {
+func (t *Decision) planAnswered(task *Task, answer *Answer) {
 	tasks, err := ReadPlan(answer.Whole)
 	var faults []string
 	if err != nil {

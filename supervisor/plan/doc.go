@@ -4,7 +4,7 @@
 // map iteration. The moment arrives as an argument, and everything decided
 // leaves as facts.
 //
-// A [Run] is the fold of its facts ([Run.Apply]); a [Turn] is one decision about
+// A [Run] is the fold of its facts ([Run.Apply]); a [Decision] is one decision about
 // it. The phases are those of P-12:
 //
 //	decomposing → routing → executing → assembling → complete

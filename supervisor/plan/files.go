@@ -40,7 +40,7 @@ func (r *Run) ArgumentArtifacts() []string {
 // A passing decides which of the artifacts that an answer names may be passed on:
 // what its agent has put itself, what it was granted, and the files of the message.
 type passing struct {
-	turn  *Turn
+	turn  *Decision
 	task  *Task
 	put   []string            // by the agent
 	given map[string]struct{} // put and granted; nil before anybody has asked
@@ -119,7 +119,7 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 
 // cameAlong reports whether a person has sent a file with the words of the run. The
 // messages are read once in a turn.
-func (t *Turn) cameAlong(hash string) bool {
+func (t *Decision) cameAlong(hash string) bool {
 	if t.files == nil {
 		t.files = map[string]struct{}{}
 		message := &t.Run.Message
@@ -135,7 +135,7 @@ func (t *Turn) cameAlong(hash string) bool {
 }
 
 // attach takes the files of a message of the run.
-func (t *Turn) attach(sequence uint64) {
+func (t *Decision) attach(sequence uint64) {
 	for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
 		t.files[file.Artifact.SHA256] = struct{}{}
 	}

@@ -48,7 +48,7 @@ func made(kind, count int) []schemas.Deliverable {
 // asked is a run whose task is under way: it builds on the artifacts of so many
 // others, with which a person has sent three files in two messages. Reads counts how
 // often a message is read.
-func asked(tb testing.TB, dependencies int) (turn *plan.Turn, reads *int) {
+func asked(tb testing.TB, dependencies int) (turn *plan.Decision, reads *int) {
 	tb.Helper()
 	turn, _ = begun(tb, compile(tb, steps()), "one", "")
 	message := &turn.Run.Message
@@ -72,7 +72,7 @@ func asked(tb testing.TB, dependencies int) (turn *plan.Turn, reads *int) {
 }
 
 // answer has the task answered, and returns what is on record of its artifacts.
-func answer(tb testing.TB, turn *plan.Turn, said plan.Answer) schemas.TaskCompleted {
+func answer(tb testing.TB, turn *plan.Decision, said plan.Answer) schemas.TaskCompleted {
 	tb.Helper()
 	said.Status = schemas.StatusCompleted
 	var completed *schemas.TaskCompleted

@@ -232,7 +232,7 @@ func TestWorkDeadline_M26(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			task := &Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, Base: test.base}
+			task := &Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, AttemptsBefore: test.base}
 			if got := profile(test.growth).workDeadline(task, test.agent, test.attempt); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}

@@ -16,7 +16,7 @@ import (
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing
 // of it goes on record.
-func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
+func (t *Decision) Permit(task *Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
 	known = known || task.Permit == permit
 	reason := t.objection(task, attempt, permit, known)
 	switch {
@@ -37,7 +37,7 @@ func (t *Turn) Permit(task *Task, attempt int, agent, permit string, known bool)
 }
 
 // objection is why an agent may not act; empty is nothing.
-func (t *Turn) objection(task *Task, attempt int, permit string, known bool) schemas.PermitReason {
+func (t *Decision) objection(task *Task, attempt int, permit string, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.IsWork():
 		return schemas.PermitQuestion
@@ -53,19 +53,19 @@ func (t *Turn) objection(task *Task, attempt int, permit string, known bool) sch
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case t.mayHaveActed(task) && (t.asksOnUnknown(task.Agent) || task.Former != "" && t.asksOnUnknown(task.Former)):
+	case t.mayHaveActed(task) && (t.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent)):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
 }
 
-func (t *Turn) mayHaveActed(task *Task) bool {
-	return task.Permit != "" || len(t.Acted) > 0 && slices.Contains(t.Acted, t.effect(schemas.RunID(t.Session, t.Run.Number), task.ID))
+func (t *Decision) mayHaveActed(task *Task) bool {
+	return task.Permit != "" || len(t.PossibleEffects) > 0 && slices.Contains(t.PossibleEffects, t.effect(schemas.RunID(t.Session, t.Run.Number), task.ID))
 }
 
-// Acted returns the effects that the run may have had, when whoever is upstream
+// PossibleEffects returns the effects that the run may have had, when whoever is upstream
 // may ask for them once more.
-func (r *Run) Acted() (effects []string) {
+func (r *Run) PossibleEffects() (effects []string) {
 	upstream := r.Message.Upstream
 	if upstream == nil || upstream.Effect == "" {
 		return nil
@@ -78,7 +78,7 @@ func (r *Run) Acted() (effects []string) {
 	return effects
 }
 
-func (t *Turn) asksOnUnknown(agent string) bool {
+func (t *Decision) asksOnUnknown(agent string) bool {
 	if agent == t.Run.Message.ReplyAgent() && t.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
@@ -86,11 +86,11 @@ func (t *Turn) asksOnUnknown(agent string) bool {
 	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
 }
 
-// brings reports whether the request for an attempt brings its permit along. The
+// carriesPermit reports whether the request for an attempt brings its permit along. The
 // first one to deliver an answer does: a run that is settled is cancelled by
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func (t *Turn) brings(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Bus.Brings()
+func (t *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
+	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
 }

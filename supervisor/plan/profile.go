@@ -213,7 +213,7 @@ func (p *Profile) workDeadline(task *Task, agent string, attempt int) time.Durat
 	}
 	deadline = max(deadline, timeoutPerEstimate*task.estimate())
 	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
-	for range attempt - 1 - task.Base {
+	for range attempt - 1 - task.AttemptsBefore {
 		if deadline >= maxWork {
 			break
 		}
@@ -222,9 +222,9 @@ func (p *Profile) workDeadline(task *Task, agent string, attempt int) time.Durat
 	return deadline
 }
 
-// patience is how long the answer to a question is waited for, from asking on; 0
+// questionTimeout is how long the answer to a question is waited for, from asking on; 0
 // leaves it to the deadlines of work.
-func (p *Profile) patience(kind schemas.TaskKind, agent string) time.Duration {
+func (p *Profile) questionTimeout(kind schemas.TaskKind, agent string) time.Duration {
 	for i := range p.Routers {
 		router := &p.Routers[i]
 		switch {

@@ -10,11 +10,11 @@ import (
 // fail ends an attempt, classifies the failure and does something about it
 // (M-44…M-46): another attempt, another agent, without the task, or telling
 // whoever asked.
-func (t *Turn) fail(task *Task, cause schemas.FailureKind, detail string) {
+func (t *Decision) fail(task *Task, cause schemas.FailureKind, detail string) {
 	t.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
 }
 
-func (t *Turn) failWith(task *Task, failed schemas.TaskFailed) {
+func (t *Decision) failWith(task *Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = t.Run.Number, task.ID, task.Attempt
 	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
 	t.remedy(task, &failed)
@@ -51,9 +51,9 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 }
 
 // remedy chooses what is done about a failure.
-func (t *Turn) remedy(task *Task, failed *schemas.TaskFailed) {
+func (t *Decision) remedy(task *Task, failed *schemas.TaskFailed) {
 	policy := t.policy(task)
-	asked, refused := task.Attempt-task.Base, task.Refused
+	asked, refused := task.Attempt-task.AttemptsBefore, task.Refused
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -89,7 +89,7 @@ const maxTurnedAway = int(24 * time.Hour / time.Duration(schemas.MaxRetryWait))
 
 // policy is how often something is tried; a question is asked once, because the
 // decision that needs it has a default.
-func (t *Turn) policy(task *Task) schemas.Retry {
+func (t *Decision) policy(task *Task) schemas.Retry {
 	switch {
 	case task.ID == DeliveryTask:
 		return t.Profile.Delivery
@@ -124,16 +124,16 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 
 // fallback is who may be asked instead of an agent whose attempts are used up:
 // one time, for work (P-16).
-func (t *Turn) fallback(task *Task) string {
+func (t *Decision) fallback(task *Task) string {
 	use := t.Profile.use(task.Agent)
-	if use == nil || task.Kind != "" || task.ID == DeliveryTask || task.Former != "" {
+	if use == nil || task.Kind != "" || task.ID == DeliveryTask || task.PreviousAgent != "" {
 		return ""
 	}
 	return use.Fallback
 }
 
 // giveUp names what a failure for good leads to.
-func (t *Turn) giveUp(task *Task, cause schemas.FailureKind) schemas.Recovery {
+func (t *Decision) giveUp(task *Task, cause schemas.FailureKind) schemas.Recovery {
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip
@@ -144,7 +144,7 @@ func (t *Turn) giveUp(task *Task, cause schemas.FailureKind) schemas.Recovery {
 }
 
 // abort ends the run because one task failed.
-func (t *Turn) abort() {
+func (t *Decision) abort() {
 	t.cancelTasks()
 	t.settle()
 }

@@ -34,7 +34,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 				Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Fallback: "first"}},
 				Retry:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
 			}}
-			turn := &Turn{Run: &Run{}, Profile: profile}
+			turn := &Decision{Run: &Run{}, Profile: profile}
 			remedy := func(task Task) schemas.TaskFailed {
 				task.State = TaskRunning
 				failed := schemas.TaskFailed{Cause: cause}
@@ -58,7 +58,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 			if falls := cause != schemas.FailureUnknownEffect; (other.Action == schemas.RecoveryFallback) != falls || (other.Agent == "first") != falls {
 				t.Errorf("with a fallback: %+v", other)
 			}
-			if again := remedy(Task{ID: "t", Agent: "second", Attempt: 4, Base: 2, Former: "first"}); again.Agent != "" {
+			if again := remedy(Task{ID: "t", Agent: "second", Attempt: 4, AttemptsBefore: 2, PreviousAgent: "first"}); again.Agent != "" {
 				t.Errorf("with a fallback that is one: %+v", again)
 			}
 		})
@@ -70,7 +70,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 func TestNoRoomToDeliver(t *testing.T) {
 	t.Parallel()
 	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
-	turn := &Turn{Run: &Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
+	turn := &Decision{Run: &Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
 	refuse := func(task *Task) (wait time.Duration, again bool) {
 		task.State, task.Attempt = TaskRunning, task.Attempt+1
 		failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
@@ -87,8 +87,8 @@ func TestNoRoomToDeliver(t *testing.T) {
 		}
 		waited += wait
 	}
-	if waited < 23*time.Hour || answer.Attempt-answer.Base != 0 {
-		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.Base)
+	if waited < 23*time.Hour || answer.Attempt-answer.AttemptsBefore != 0 {
+		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.AttemptsBefore)
 	}
 	for i := range policy.Attempts {
 		if _, again := refuse(answer); again != (i+1 < policy.Attempts) {

@@ -37,7 +37,7 @@ func binding(constraints jsontext.Value) bool {
 
 // requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func (t *Turn) requestOptions(content schemas.Result) *schemas.TaskOptions {
+func (t *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
 	upstream := t.Run.Message.Upstream
 	if upstream == nil || !upstream.HasArguments {
 		return nil

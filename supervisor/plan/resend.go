@@ -15,7 +15,7 @@ func Reopen(f *schemas.DeliveryReopened) *Run {
 	}
 	if f.Attempt > 0 {
 		// It has all its attempts before it, as if the earlier ones had been asked of somebody else.
-		run.Delivery = &Task{ID: DeliveryTask, State: TaskPending, Agent: f.Agent, Attempt: f.Attempt, Base: f.Attempt, Request: f.Request}
+		run.Delivery = &Task{ID: DeliveryTask, State: TaskPending, Agent: f.Agent, Attempt: f.Attempt, AttemptsBefore: f.Attempt, Request: f.Request}
 	}
 	return run
 }
@@ -40,12 +40,12 @@ func (r *Run) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 
 // Deliver has the answer of a settled run delivered, by a further attempt when there
 // were some.
-func (t *Turn) Deliver() {
+func (t *Decision) Deliver() {
 	agent, attempt := t.Run.Message.ReplyAgent(), 1
 	if t.Run.Delivery != nil {
 		attempt += t.Run.Delivery.Attempt
 	}
-	switch t.Bus.Admit(agent) {
+	switch t.Admission.Admit(agent) {
 	case Admitted, Unavailable: // an answer is worth the try
 		t.dispatch(DeliveryTask, "", agent, attempt)
 	case Full:

@@ -11,12 +11,12 @@ import (
 
 // reuse completes a task with an answer that its agent gave to the same input
 // before, where the profile allows it (M-29).
-func (t *Turn) reuse(task *Task) bool {
+func (t *Decision) reuse(task *Task) bool {
 	use := t.Profile.use(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return false
 	}
-	found, ok := t.Bus.Reuse(task.Agent, t.input(task), time.Duration(use.Reuse))
+	found, ok := t.Admission.Reuse(task.Agent, t.input(task), time.Duration(use.Reuse))
 	if !ok {
 		return false
 	}
@@ -40,7 +40,7 @@ func (t *Turn) reuse(task *Task) bool {
 
 // Learned returns what the completion of a task teaches about its agent, or
 // false when the profile does not want its answers to be used again.
-func (t *Turn) Learned(task *Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
+func (t *Decision) Learned(task *Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
 	use := t.Profile.use(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
@@ -50,7 +50,7 @@ func (t *Turn) Learned(task *Task, sequence uint64, size int, put []string) (sch
 
 // input is the hash of all that an agent is told about a task, but for ids,
 // moments and the conversation around it.
-func (t *Turn) input(task *Task) string {
+func (t *Decision) input(task *Task) string {
 	told := struct {
 		Task        schemas.PlannedTask       `json:"task"`
 		Description schemas.Result            `json:"description"`
@@ -79,4 +79,4 @@ func (t *Turn) input(task *Task) string {
 }
 
 // words are all that the person has said.
-func (t *Turn) words() string { return Words(&t.Run.Message, t.Read) }
+func (t *Decision) words() string { return Words(&t.Run.Message, t.Read) }

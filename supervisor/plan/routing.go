@@ -30,7 +30,7 @@ func Attempted(task string, attempt int) bool {
 
 // routing routes every task that can be; for the others it asks what their
 // routers need to know. When all are routed the work begins.
-func (t *Turn) routing() {
+func (t *Decision) routing() {
 	for _, task := range t.Run.Tasks { // another plan may take its place meanwhile, once all of these are routed
 		t.route(task)
 	}
@@ -39,7 +39,7 @@ func (t *Turn) routing() {
 
 // heard routes the task that a question was about, once the answer is there or
 // will not come.
-func (t *Turn) heard(about string) {
+func (t *Decision) heard(about string) {
 	if task := t.Run.Task(about); task != nil {
 		t.route(task)
 	}
@@ -47,7 +47,7 @@ func (t *Turn) heard(about string) {
 }
 
 // routed begins the work when every task has been routed.
-func (t *Turn) routed() {
+func (t *Decision) routed() {
 	if t.Run.Phase != PhaseExecuting || !t.allowed() {
 		return
 	}
@@ -59,7 +59,7 @@ func (t *Turn) routed() {
 	t.advance()
 }
 
-func (t *Turn) route(task *Task) {
+func (t *Decision) route(task *Task) {
 	if task.Routed || task.State.Ended() {
 		return
 	}
@@ -93,7 +93,7 @@ func (t *Turn) route(task *Task) {
 }
 
 // asking reports whether an answer that a task's routers need is still awaited.
-func (t *Turn) asking(task string) bool {
+func (t *Decision) asking(task string) bool {
 	for i := range t.Run.Support {
 		if About(t.Run.Support[i]) == task && !t.Run.Support[i].State.Ended() {
 			return true
@@ -113,7 +113,7 @@ func About(question *Task) string {
 
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
-func (t *Turn) evidence(task string) route.Evidence {
+func (t *Decision) evidence(task string) route.Evidence {
 	var evidence route.Evidence
 	for i := range t.Run.Support {
 		question := t.Run.Support[i]
@@ -158,11 +158,11 @@ func choice(agent string, result schemas.Result, answered bool) route.Choice {
 }
 
 // ask asks an agent something that a decision needs, once.
-func (t *Turn) ask(id string, kind schemas.TaskKind, agent string) {
+func (t *Decision) ask(id string, kind schemas.TaskKind, agent string) {
 	if t.Run.Task(id) != nil {
 		return
 	}
-	switch t.Bus.Admit(agent) {
+	switch t.Admission.Admit(agent) {
 	case Admitted:
 		t.dispatch(id, kind, agent, 1)
 	case Full:
@@ -175,7 +175,7 @@ func (t *Turn) ask(id string, kind schemas.TaskKind, agent string) {
 
 // allowed holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
-func (t *Turn) allowed() bool {
+func (t *Decision) allowed() bool {
 	if t.Profile.Execution.Mode != schemas.ExecutionSingle || len(t.Run.Tasks) < 2 {
 		return true
 	}

@@ -11,7 +11,7 @@ import (
 // settle fixes the outcome when no task is left: completed when every task is
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
-func (t *Turn) settle() {
+func (t *Decision) settle() {
 	completed, failed := t.completedAny(), t.decisive()
 	switch {
 	case failed == nil:
@@ -25,14 +25,14 @@ func (t *Turn) settle() {
 	}
 }
 
-func (t *Turn) completedAny() bool {
+func (t *Decision) completedAny() bool {
 	return slices.ContainsFunc(t.Run.Tasks, func(task *Task) bool { return task.State == TaskCompleted })
 }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
 // at all was done.
-func (t *Turn) decisive() *Task {
+func (t *Decision) decisive() *Task {
 	var failed, skipped *Task
 	for i := range t.Run.Tasks {
 		task := t.Run.Tasks[i]
@@ -50,7 +50,7 @@ func (t *Turn) decisive() *Task {
 }
 
 // completionReason tells apart who has answered (O-13).
-func (t *Turn) completionReason() schemas.StopReason {
+func (t *Decision) completionReason() schemas.StopReason {
 	direct := len(t.Run.Tasks) > 0
 	for i := range t.Run.Tasks {
 		switch t.Run.Tasks[i].Agent {
@@ -67,7 +67,7 @@ func (t *Turn) completionReason() schemas.StopReason {
 	return schemas.StopCompleted
 }
 
-func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+func (t *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	settled := schemas.RunSettled{Run: t.Run.Number, Status: status, Reason: reason, Error: failure}
 	for i := range t.Run.Tasks {
 		if task := t.Run.Tasks[i]; task.State == TaskCompleted && t.tells(task) {
@@ -89,7 +89,7 @@ func (t *Turn) conclude(status schemas.RunStatus, reason schemas.StopReason, fai
 
 // tells reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it.
-func (t *Turn) tells(task *Task) bool {
+func (t *Decision) tells(task *Task) bool {
 	if t.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
@@ -98,7 +98,7 @@ func (t *Turn) tells(task *Task) bool {
 	})
 }
 
-func (t *Turn) end(reason schemas.StopReason, delivered string) {
+func (t *Decision) end(reason schemas.StopReason, delivered string) {
 	t.Emit(&schemas.RunEnded{
 		Run: t.Run.Number, Status: t.Run.Status, Reason: reason, Replied: delivered,
 	})
@@ -120,7 +120,7 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 }
 
 // failure tells a failure in the requester's language (G-28).
-func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
+func (t *Decision) failure(task *Task, partial bool) *schemas.Error {
 	texts := t.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
@@ -155,18 +155,18 @@ func (t *Turn) failure(task *Task, partial bool) *schemas.Error {
 	return &failure
 }
 
-func (t *Turn) told(sentence string) map[string]string {
+func (t *Decision) told(sentence string) map[string]string {
 	return map[string]string{t.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
-func (t *Turn) cancelled() *schemas.Error {
+func (t *Decision) cancelled() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
 		InternalDetails: "cancelled by a person", Message: t.told(t.texts().Cancelled),
 	}
 }
 
-func (t *Turn) expired(partial bool) *schemas.Error {
+func (t *Decision) expired(partial bool) *schemas.Error {
 	sentence := t.texts().Timeout
 	if partial {
 		sentence += "\n\n" + t.texts().Partial
@@ -177,7 +177,7 @@ func (t *Turn) expired(partial bool) *schemas.Error {
 	}
 }
 
-func (t *Turn) planFailure() *schemas.Error {
+func (t *Decision) planFailure() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
 		InternalDetails: "there is no plan that can be carried out",
@@ -185,4 +185,4 @@ func (t *Turn) planFailure() *schemas.Error {
 	}
 }
 
-func (t *Turn) texts() *schemas.Texts { return t.Profile.TextsIn(t.Run.Message.Language) }
+func (t *Decision) texts() *schemas.Texts { return t.Profile.TextsIn(t.Run.Message.Language) }

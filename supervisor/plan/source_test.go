@@ -167,7 +167,7 @@ func FuzzReadPlan(f *testing.F) {
 }
 
 // finish answers, grants and rings until the run has ended.
-func finish(tb testing.TB, turn *plan.Turn) {
+func finish(tb testing.TB, turn *plan.Decision) {
 	tb.Helper()
 	for range 4000 {
 		var next *plan.Task

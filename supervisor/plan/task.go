@@ -44,15 +44,15 @@ type Task struct {
 	Routed bool                 `json:"routed,omitzero"`
 	Level  int                  `json:"level,omitzero"` // of the graph; the first is 0
 	State  TaskState            `json:"state"`
-	// Attempt counts the requests; Base is how many of them went to Former, whose
+	// Attempt counts the requests; AttemptsBefore is how many of them went to PreviousAgent, whose
 	// fallback the present agent is, or found no room, as a delivery may; Refused is
 	// how often the present agent could not be asked or had no room.
-	Attempt int    `json:"attempt,omitzero"`
-	Base    int    `json:"base,omitzero"`
-	Former  string `json:"former,omitzero"`
-	Refused int    `json:"refused,omitzero"`
-	Request string `json:"request,omitzero"` // of the current attempt
-	Asked   string `json:"asked,omitzero"`   // request of the attempt before
+	Attempt        int    `json:"attempt,omitzero"`
+	AttemptsBefore int    `json:"attempts_before,omitzero"`
+	PreviousAgent  string `json:"previous_agent,omitzero"`
+	Refused        int    `json:"refused,omitzero"`
+	Request        string `json:"request,omitzero"` // of the current attempt
+	Asked          string `json:"asked,omitzero"`   // request of the attempt before
 
 	Due     time.Time `json:"due,omitzero"`     // when the current wait is over
 	Expires time.Time `json:"expires,omitzero"` // of the current request
@@ -81,8 +81,8 @@ type Task struct {
 
 // AgentOf returns the agent that an attempt was asked of.
 func (t *Task) AgentOf(attempt int) string {
-	if t.Former != "" && attempt <= t.Base {
-		return t.Former
+	if t.PreviousAgent != "" && attempt <= t.AttemptsBefore {
+		return t.PreviousAgent
 	}
 	return t.Agent
 }

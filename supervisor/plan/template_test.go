@@ -93,7 +93,7 @@ func TestTemplateTakesWordsAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(rapid.StringOf(rapid.SampledFrom([]rune("{}request\"\\\n ü😀\x00,:[]"))).Draw(t, "text"), "")
 		run := plan.Begin(&schemas.RunStarted{Run: 1, Message: schemas.Incoming{Text: schemas.Body{Result: schemas.Result{Text: text}}}})
-		turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Run: run, Profile: profile, Now: start(), Bus: plan.Unlimited{}, Emit: func(f schemas.Fact) { run.Apply(f, start()) }}
+		turn := &plan.Decision{Session: schemas.SessionID("p", "k"), Run: run, Profile: profile, Now: start(), Admission: plan.Unlimited{}, Emit: func(f schemas.Fact) { run.Apply(f, start()) }}
 		turn.Begin(schemas.Result{Text: text})
 		task := run.Tasks[0].Plan
 		var arguments map[string]any

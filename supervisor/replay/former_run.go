@@ -9,12 +9,12 @@ import (
 )
 
 // FormerRun reads a run that is over, as it stood before a record of its session.
-func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
+func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.EndedRun, error) {
 	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err
 	}
-	former := &session.Former{Number: run}
+	former := &session.EndedRun{Number: run}
 	for stored, err := range opened.Run(ctx, run) {
 		if err != nil {
 			return nil, err

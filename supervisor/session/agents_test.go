@@ -41,7 +41,7 @@ func (a *agents) learn(outputs []session.Output, now time.Time) {
 }
 
 // admissions is what one decision knows of the agents.
-func (a *agents) admissions(state *session.State, now time.Time) plan.Bus {
+func (a *agents) admissions(state *session.State, now time.Time) plan.Admission {
 	under := map[string]int{}
 	for task := range state.UnderWay {
 		under[task.Agent]++
@@ -55,8 +55,8 @@ type admissions struct {
 	now    time.Time
 }
 
-// Admit implements plan.Bus.
-func (a *admissions) Admit(agent string) plan.Admission {
+// Admit implements plan.Admission.
+func (a *admissions) Admit(agent string) plan.AdmissionResult {
 	gate := a.agents.gates[agent]
 	if gate == breakerOpen || gate == breakerProbe && a.under[agent] > 0 {
 		return plan.Unavailable
@@ -68,7 +68,7 @@ func (a *admissions) Admit(agent string) plan.Admission {
 	return plan.Admitted
 }
 
-// Reuse implements plan.Bus.
+// Reuse implements plan.Admission.
 func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	for _, known := range slices.Backward(a.agents.heard) {
 		if known.Agent == agent && known.Input == input && !known.at.Before(a.now.Add(-age)) {
@@ -78,5 +78,5 @@ func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reus
 	return schemas.Reuse{}, false
 }
 
-// Brings implements plan.Bus.
-func (a *admissions) Brings() bool { return !a.agents.nameless }
+// CarriesPermit implements plan.Admission.
+func (a *admissions) CarriesPermit() bool { return !a.agents.nameless }

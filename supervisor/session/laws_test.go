@@ -33,7 +33,7 @@ func (s *stage) stored(tb judge, outcome *session.Outcome) *schemas.Record {
 func (s *stage) redecided(tb judge, input session.Input, record *schemas.Record) {
 	tb.Helper()
 	env := s.env(&s.state)
-	env.Bus, env.Grants = session.Recorded(&record.First().Cause), nil
+	env.Admission, env.Grants = session.ReplayAdmission(&record.First().Cause), nil
 	input.Proven, input.References = record.First().Cause.Proven, nil
 	again := session.Step(env, s.state, input)
 	if got, want := canonical(tb, again.Facts), canonical(tb, record.First().Facts); !bytes.Equal(got, want) {

@@ -30,7 +30,7 @@ func (d *decision) message(message *Message) {
 	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 		d.emit(&received)
-		d.turn(d.env.Pinned).Supersede()
+		d.onRun(d.env.Pinned).Supersede()
 		d.begin(received.Run, message, d.incoming(message))
 		return
 	}
@@ -136,7 +136,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 	turn.Begin(content)
 }
 
-func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Turn {
+func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	started := schemas.RunStarted{
 		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.known(&message, entities)),
@@ -149,7 +149,7 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 		started.Expires = message.Upstream.Expires
 	}
 	d.emit(&started)
-	return d.turn(d.env.Current)
+	return d.onRun(d.env.Current)
 }
 
 // known is what the conversation is about before a message: what a request says
@@ -244,7 +244,7 @@ func (d *decision) control(control *schemas.Control) {
 		d.resend(control, number)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(&received)
-		d.turn(d.env.Pinned).Cancel()
+		d.onRun(d.env.Pinned).Cancel()
 	case d.state.Queue.has(number):
 		d.emit(&received)
 	default:

@@ -17,7 +17,7 @@ func (d *decision) permit(request *schemas.PermitRequest) {
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
 	default:
-		answer := d.turn(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
+		answer := d.onRun(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
 		d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &answer})
 		d.doubtful = true
 	}

@@ -7,8 +7,8 @@ import (
 	"podium/supervisor/plan"
 )
 
-// A Former is a run that is over: the fold of its records, in order.
-type Former struct {
+// An EndedRun is a run that is over: the fold of its records, in order.
+type EndedRun struct {
 	Number  int
 	Profile *plan.Profile // that it is pinned to
 
@@ -19,7 +19,7 @@ type Former struct {
 }
 
 // Apply folds a record that says something about the run, and may say more.
-func (p *Former) Apply(record *schemas.Record) {
+func (p *EndedRun) Apply(record *schemas.Record) {
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
 		for i := range transition.Facts {
@@ -30,7 +30,7 @@ func (p *Former) Apply(record *schemas.Record) {
 	}
 }
 
-func (p *Former) apply(f schemas.Fact, transition *schemas.Transition) {
+func (p *EndedRun) apply(f schemas.Fact, transition *schemas.Transition) {
 	switch f := f.(type) {
 	case *schemas.RunStarted:
 		p.run = plan.Begin(f)
@@ -51,7 +51,7 @@ func (p *Former) apply(f schemas.Fact, transition *schemas.Transition) {
 
 // ProfileHash names the profile that the run is pinned to; empty when no record told of
 // its beginning.
-func (p *Former) ProfileHash() string {
+func (p *EndedRun) ProfileHash() string {
 	if p.run == nil {
 		return ""
 	}
@@ -60,7 +60,7 @@ func (p *Former) ProfileHash() string {
 
 // objection is why the answer of the run is not sent again; empty is nothing. It says
 // what schemas.Run does.
-func (p *Former) objection(allowDuplicate bool) string {
+func (p *EndedRun) objection(allowDuplicate bool) string {
 	switch {
 	case p.run == nil || !p.ended:
 		return schemas.ResendNotEnded
@@ -86,7 +86,7 @@ func (d *decision) resend(control *schemas.Control, number int) {
 	case slices.ContainsFunc(d.state.Resends, func(waits schemas.ResendRequested) bool { return waits.Run == number }):
 		received.Reason = schemas.ResendWaits
 	default:
-		former := d.env.Former(number)
+		former := d.env.EndedRun(number)
 		if former == nil {
 			return // to be decided again once it can be read
 		}
@@ -108,13 +108,13 @@ func (d *decision) reopen() {
 		return
 	}
 	asked := d.state.Resends[0]
-	former := d.env.Former(asked.Run)
+	former := d.env.EndedRun(asked.Run)
 	if former == nil || former.run == nil {
 		return // to be decided again once it can be read
 	}
 	reopened := former.run.Reopening(asked.AllowDuplicate)
 	d.emit(&reopened)
-	d.turn(former.Profile).Deliver()
+	d.onRun(former.Profile).Deliver()
 }
 
 // requested notes an answer that is to be sent again.

@@ -25,7 +25,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 	default:
 		lesson, wanted := d.lesson(task, response)
 		before := len(d.facts)
-		d.turn(d.env.Pinned).Answer(task, d.answer(response))
+		d.onRun(d.env.Pinned).Answer(task, d.answer(response))
 		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
 			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
@@ -41,7 +41,7 @@ func (d *decision) malformed(answer *schemas.Malformed) {
 		d.doubtful = true
 		return
 	}
-	d.turn(d.env.Pinned).Malformed(task, answer)
+	d.onRun(d.env.Pinned).Malformed(task, answer)
 }
 
 // lesson is what an answer may teach about others of the same input; only one
@@ -50,7 +50,7 @@ func (d *decision) lesson(task *plan.Task, response *schemas.ExecutionResponse) 
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
-	return d.turn(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
+	return d.onRun(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
 }
 
 func completes(task string) func(schemas.Fact) bool {
@@ -230,7 +230,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:
-		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
+		d.onRun(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
 }
 

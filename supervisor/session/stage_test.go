@@ -71,10 +71,10 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 
 func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
-		Shard: s.shard, Epoch: 1 + s.lost, Current: s.current, Bus: s.agents.admissions(state, s.now), Grants: spoken{},
-		Read:   func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
-		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
-		Former: s.former,
+		Shard: s.shard, Epoch: 1 + s.lost, Current: s.current, Admission: s.agents.admissions(state, s.now), Grants: spoken{},
+		Read:     func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
+		Recall:   func(sequence uint64) session.Input { return s.inputs[sequence] },
+		EndedRun: s.former,
 	}
 	if state.Active != nil {
 		env.Pinned = s.profiles[state.Active.ProfileHash]
@@ -83,8 +83,8 @@ func (s *stage) env(state *session.State) session.Env {
 }
 
 // former returns a run that is over, as the ledger would tell it.
-func (s *stage) former(run int) *session.Former {
-	former := &session.Former{Number: run}
+func (s *stage) former(run int) *session.EndedRun {
+	former := &session.EndedRun{Number: run}
 	for _, record := range s.records {
 		former.Apply(record)
 	}

@@ -33,8 +33,8 @@ type State struct {
 	Entities map[string]string    `json:"entities,omitzero"`
 	// Recipients are those of the newest run, to whom Recent and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
-	// Acted are the effects that runs for somebody upstream may have had.
-	Acted []string `json:"acted,omitzero"`
+	// PossibleEffects are the effects that runs for somebody upstream may have had.
+	PossibleEffects []string `json:"possible_effects,omitzero"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
 	// Resends are answers that are to be sent again, once no other run is under way.
@@ -200,9 +200,9 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
 	}
-	for _, effect := range s.Active.Acted() {
-		if !slices.Contains(s.Acted, effect) {
-			s.Acted = append(slices.Clip(s.Acted), effect)
+	for _, effect := range s.Active.PossibleEffects() {
+		if !slices.Contains(s.PossibleEffects, effect) {
+			s.PossibleEffects = append(slices.Clip(s.PossibleEffects), effect)
 		}
 	}
 	s.Active = nil

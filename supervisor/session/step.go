@@ -21,10 +21,10 @@ type Env struct {
 	Read func(schemas.Body) schemas.Result
 	// Recall returns the message that stands at a sequence of the shard.
 	Recall func(sequence uint64) Input
-	// Former returns a run that is over, or nil while it is being fetched.
-	Former func(run int) *Former
+	// EndedRun returns a run that is over, or nil while it is being fetched.
+	EndedRun func(run int) *EndedRun
 	// Bus is what is known of the agents; nil is plan.Unlimited.
-	Bus plan.Bus
+	Admission plan.Admission
 	// Grants gives what an output names its grants; nil gives none. Deciding needs none.
 	Grants Grants
 
@@ -59,10 +59,10 @@ func Step(env Env, state State, input Input) Outcome {
 	if input.Sequence != 0 && input.Sequence <= state.Applied {
 		return Outcome{State: state}
 	}
-	if env.Bus == nil {
-		env.Bus = plan.Unlimited{}
+	if env.Admission == nil {
+		env.Admission = plan.Unlimited{}
 	}
-	d := &decision{env: env, input: &input, state: state.clone(), bus: noted{live: env.Bus}}
+	d := &decision{env: env, input: &input, state: state.clone(), admission: recordingAdmission{live: env.Admission}}
 	cause := input.Cause(env.Current.Hash)
 	d.state.begin(cause, state.Records+1)
 	switch {
@@ -89,7 +89,7 @@ func Step(env Env, state State, input Input) Outcome {
 	if len(d.facts) == 0 {
 		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
 	}
-	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.bus.limits, d.bus.reuses, d.bus.asks, input.Proven
+	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.admission.limits, d.admission.reuses, d.admission.asks, input.Proven
 	// What agents are told follows from the record, and is told again when that is read again.
 	reusable := slices.DeleteFunc(d.outputs, func(o Output) bool { return o.Kind != OutputReusable })
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
@@ -105,13 +105,13 @@ func (in *Input) Cause(profile string) schemas.Cause {
 }
 
 type decision struct {
-	env      Env
-	input    *Input
-	state    State
-	bus      noted
-	facts    schemas.Facts
-	outputs  []Output
-	doubtful bool
+	env       Env
+	input     *Input
+	state     State
+	admission recordingAdmission
+	facts     schemas.Facts
+	outputs   []Output
+	doubtful  bool
 }
 
 func (d *decision) emit(f schemas.Fact) {
@@ -127,11 +127,11 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 // usualFacts is how many facts most transitions have at the most.
 const usualFacts = 4
 
-func (d *decision) turn(profile *plan.Profile) *plan.Turn {
-	return &plan.Turn{
+func (d *decision) onRun(profile *plan.Profile) *plan.Decision {
+	return &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
-		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Bus: &d.bus,
-		Withheld: d.withheld(profile), Acted: d.state.Acted,
+		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
+		Withheld: d.withheld(profile), PossibleEffects: d.state.PossibleEffects,
 	}
 }
 
@@ -142,19 +142,19 @@ func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 
 func (d *decision) deadline(deadline schemas.Deadline) {
 	if d.state.Active != nil {
-		d.turn(d.env.Pinned).Expire(deadline)
+		d.onRun(d.env.Pinned).Expire(deadline)
 	}
 }
 
 func (d *decision) grant(grant schemas.Grant) {
 	if d.state.Active != nil {
-		d.turn(d.env.Pinned).Grant(grant)
+		d.onRun(d.env.Pinned).Grant(grant)
 	}
 }
 
 func (d *decision) absence(absence schemas.Absence) {
 	if d.state.Active != nil {
-		d.turn(d.env.Pinned).Unserved(absence)
+		d.onRun(d.env.Pinned).Unserved(absence)
 	}
 }
 

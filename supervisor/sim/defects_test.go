@@ -23,7 +23,7 @@ func defects() []defect {
 	}, {
 		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
-			"supervisor/plan/turn.go",
+			"supervisor/plan/decision.go",
 			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
 		}},
 	}, {
@@ -211,7 +211,7 @@ func defects() []defect {
 	}, {
 		name: "nobody waits for dependencies", seed: 1, invariant: sim.DependenciesFirst,
 		edits: []edit{{
-			"supervisor/plan/turn.go",
+			"supervisor/plan/decision.go",
 			`dependency == nil || !dependency.State.Ended() {
 			return false`,
 			`(dependency == nil || !dependency.State.Ended()) && !planted("nobody waits for dependencies") {
@@ -220,7 +220,7 @@ func defects() []defect {
 	}, {
 		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,
 		edits: []edit{{
-			"supervisor/plan/turn.go",
+			"supervisor/plan/decision.go",
 			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
 			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
 		}},
@@ -294,16 +294,16 @@ func defects() []defect {
 		name: "leave that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/session/state.go",
-			`	for _, effect := range s.Active.Acted() {
-		if !slices`, `	for _, effect := range s.Active.Acted() {
+			`	for _, effect := range s.Active.PossibleEffects() {
+		if !slices`, `	for _, effect := range s.Active.PossibleEffects() {
 		if !planted("leave that an earlier run had is forgotten") && !slices`,
 		}},
 	}, {
 		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`task.Former != "" && t.asksOnUnknown(task.Former)`,
-			`task.Former != "" && t.asksOnUnknown(task.Former) && !planted("a fallback is permitted whatever its predecessor was")`,
+			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent)`,
+			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
 		}},
 	}, {
 		name: "a question has leave", seed: 160, invariant: sim.LeaveIsForWork,

@@ -310,12 +310,12 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 	recall := v.recall(&failed)
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
 	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
-	env.Former = func(run int) *session.Former {
+	env.EndedRun = func(run int) *session.EndedRun {
 		former, err := replay.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
 		return former
 	}
-	env.Bus = session.Recorded(&stored.Cause)
+	env.Admission = session.ReplayAdmission(&stored.Cause)
 	outcome := session.Step(env, state, input)
 	if bus.Temporary(failed) {
 		return failed

@@ -263,7 +263,9 @@ func TestFaults_X07(t *testing.T) {
 // both; what this one has is called false, and so is whatever is no decision.
 func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
 	t.Parallel()
-	otherwise := rewrite(fourthRecord, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message.Language = "de" })
+	otherwise := rewrite(fourthRecord, func(r *schemas.Record) {
+		schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message.Language = "de"
+	})
 	begin := func(s *shard) {
 		rewrite(firstCheckpoint, func(p *schemas.Checkpoint) { p.Since, p.Build = 0, "v1 abc" })(s)
 	}

@@ -7,18 +7,18 @@ import (
 	"podium/supervisor/plan"
 )
 
-// noted is what the agents' state was when a decision asked for it, so that
+// recordingAdmission is what the agents' state was when a decision asked for it, so that
 // deciding again asks the record's cause instead.
-type noted struct {
-	live   plan.Bus
+type recordingAdmission struct {
+	live   plan.Admission
 	counts []schemas.Limit // Room counts the admitted
 	limits []schemas.Limit
 	reuses []schemas.Reuse
 	asks   bool
 }
 
-// Admit implements plan.Bus.
-func (n *noted) Admit(agent string) plan.Admission {
+// Admit implements plan.Admission.
+func (n *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	at := 0
 	for at < len(n.counts) && n.counts[at].Agent != agent {
 		at++
@@ -40,8 +40,8 @@ func (n *noted) Admit(agent string) plan.Admission {
 	return admission
 }
 
-// Reuse implements plan.Bus.
-func (n *noted) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
+// Reuse implements plan.Admission.
+func (n *recordingAdmission) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	found, ok := n.live.Reuse(agent, input, age)
 	if ok {
 		n.reuses = append(n.reuses, found)
@@ -49,23 +49,23 @@ func (n *noted) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bo
 	return found, ok
 }
 
-// Brings implements plan.Bus.
-func (n *noted) Brings() bool {
-	brings := n.live.Brings()
+// CarriesPermit implements plan.Admission.
+func (n *recordingAdmission) CarriesPermit() bool {
+	brings := n.live.CarriesPermit()
 	n.asks = n.asks || !brings
 	return brings
 }
 
-// Recorded answers as the agents' state was, by the cause of a record.
-func Recorded(cause *schemas.Cause) plan.Bus { return &recorded{cause: cause} }
+// ReplayAdmission answers as the agents' state was, by the cause of a record.
+func ReplayAdmission(cause *schemas.Cause) plan.Admission { return &replayedAdmission{cause: cause} }
 
-type recorded struct {
+type replayedAdmission struct {
 	cause    *schemas.Cause
 	admitted []schemas.Limit // Room counts them
 }
 
-// Admit implements plan.Bus.
-func (r *recorded) Admit(agent string) plan.Admission {
+// Admit implements plan.Admission.
+func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
 	for i := range r.cause.Limits {
 		limit := &r.cause.Limits[i]
 		if limit.Agent != agent {
@@ -90,8 +90,8 @@ func (r *recorded) Admit(agent string) plan.Admission {
 	return plan.Admitted
 }
 
-// Reuse implements plan.Bus.
-func (r *recorded) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, bool) {
+// Reuse implements plan.Admission.
+func (r *replayedAdmission) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, bool) {
 	for _, reuse := range r.cause.Reuses {
 		if reuse.Agent == agent && reuse.Input == input {
 			return reuse, true
@@ -100,5 +100,5 @@ func (r *recorded) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, b
 	return schemas.Reuse{}, false
 }
 
-// Brings implements plan.Bus.
-func (r *recorded) Brings() bool { return !r.cause.Asks }
+// CarriesPermit implements plan.Admission.
+func (r *replayedAdmission) CarriesPermit() bool { return !r.cause.Asks }

@@ -52,18 +52,18 @@ func compile(tb testing.TB, source schemas.Profile) *plan.Profile {
 }
 
 // begun is a run that has just been planned, and the turn that goes on with it.
-func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Turn, *[]schemas.Fact) {
+func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Decision, *[]schemas.Fact) {
 	tb.Helper()
 	return begunWith(tb, profile, text, reply, plan.Unlimited{})
 }
 
-func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Bus) (*plan.Turn, *[]schemas.Fact) {
+func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Admission) (*plan.Decision, *[]schemas.Fact) {
 	tb.Helper()
 	run := plan.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
 		Text: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
-	turn := &plan.Turn{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Bus: bus}
+	turn := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
 	turn.Emit = func(f schemas.Fact) {
 		run.Apply(f, turn.Now)
 		facts = append(facts, f)
@@ -263,10 +263,10 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 }
 
-// barred is a Bus whose agents are not asked.
+// barred is a Admission whose agents are not asked.
 type barred struct{ plan.Unlimited }
 
-func (barred) Admit(string) plan.Admission { return plan.Unavailable }
+func (barred) Admit(string) plan.AdmissionResult { return plan.Unavailable }
 
 // TestUnavailableIsNoTimeout_M28: who is refused at once is not told that it took too
 // long, unless the profile has no words of its own for it, as those of before.

@@ -6,9 +6,9 @@ import (
 	"podium/schemas"
 )
 
-// A Turn is one decision about a run. Every fact goes through Emit, which
+// A Decision is made about a run. Every fact goes through Emit, which
 // applies it to the run before it returns.
-type Turn struct {
+type Decision struct {
 	Session string
 	Shard   int
 	Epoch   uint64 // of the record that the decision stands in
@@ -17,60 +17,60 @@ type Turn struct {
 	Now     time.Time
 	Emit    func(schemas.Fact)
 	// Read returns what a Body that points into the ledger stands for.
-	Read func(schemas.Body) schemas.Result
-	Bus  Bus
+	Read      func(schemas.Body) schemas.Result
+	Admission Admission
 	// Withheld, unless nil, says why no answer is delivered now.
 	Withheld *schemas.ReplyWithheld
-	// Acted are effects that earlier attempts of the same piece of work may have had.
-	Acted []string
+	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
+	PossibleEffects []string
 
 	requested Requested
 	files     map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }
 
-// A Bus is what a decision knows of the agents. Whoever decides again gives the
+// An Admission is what a decision knows of the agents. Whoever decides again gives the
 // answers that stand in the record's cause.
-type Bus interface {
+type Admission interface {
 	// Admit asks whether an agent has room for one more request, and counts it.
-	Admit(agent string) Admission
+	Admit(agent string) AdmissionResult
 	// Reuse returns the sequence and size of an answer that the agent gave to
 	// the same input not longer ago than age (M-29).
 	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
-	// Brings reports whether a request may bring its permit along: who is handed it
+	// CarriesPermit reports whether a request may bring its permit along: who is handed it
 	// first can tell that.
-	Brings() bool
+	CarriesPermit() bool
 }
 
-// Admission is whether a request may go to an agent now.
-type Admission int
+// AdmissionResult is whether a request may go to an agent now.
+type AdmissionResult int
 
 // The admissions.
 const (
-	Admitted    Admission = iota
-	Full                  // it has no room
-	Unavailable           // its circuit breaker is open (M-28)
+	Admitted    AdmissionResult = iota
+	Full                        // it has no room
+	Unavailable                 // its circuit breaker is open (M-28)
 )
 
-// Unlimited is a Bus whose agents have room for everything and no memory.
+// Unlimited is an Admission whose agents have room for everything and no memory.
 type Unlimited struct{}
 
-// Admit implements Bus.
-func (Unlimited) Admit(string) Admission { return Admitted }
+// Admit implements Admission.
+func (Unlimited) Admit(string) AdmissionResult { return Admitted }
 
-// Reuse implements Bus.
+// Reuse implements Admission.
 func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 	return schemas.Reuse{}, false
 }
 
-// Brings implements Bus.
-func (Unlimited) Brings() bool { return true }
+// CarriesPermit implements Admission.
+func (Unlimited) CarriesPermit() bool { return true }
 
 // Begin plans the run: it asks for a plan, or makes one and goes on with it.
-func (t *Turn) Begin(content schemas.Result) { t.decompose(content) }
+func (t *Decision) Begin(content schemas.Result) { t.decompose(content) }
 
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
-func (t *Turn) advance() {
+func (t *Decision) advance() {
 	if t.Run.Phase != PhaseExecuting {
 		return
 	}
@@ -85,7 +85,7 @@ func (t *Turn) advance() {
 	}
 }
 
-func (t *Turn) done() bool {
+func (t *Decision) done() bool {
 	for i := range t.Run.Tasks {
 		if !t.Run.Tasks[i].State.Ended() {
 			return false
@@ -95,7 +95,7 @@ func (t *Turn) done() bool {
 }
 
 // skip skips the tasks that can never begin, and those behind them.
-func (t *Turn) skip() {
+func (t *Decision) skip() {
 	for again := true; again; {
 		again = false
 		for i := range t.Run.Tasks {
@@ -114,7 +114,7 @@ func (t *Turn) skip() {
 }
 
 // missing returns a dependency that has ended without what the task needs.
-func (t *Turn) missing(task *Task) *Task {
+func (t *Decision) missing(task *Task) *Task {
 	if t.Profile.Execution.OnFailure == schemas.FailureContinues {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (t *Turn) missing(task *Task) *Task {
 
 // startable lists the pending tasks that may begin, the most urgent first, else
 // in the order of the plan (M-17). One that may not holds back no other (P-05).
-func (t *Turn) startable() []string {
+func (t *Decision) startable() []string {
 	barrier := t.barrier()
 	var ranks [6][]string
 	for i := range t.Run.Tasks {
@@ -148,7 +148,7 @@ func (t *Turn) startable() []string {
 
 // barrier is the highest level that may begin: with levels, the lowest one that
 // has not ended (M-24).
-func (t *Turn) barrier() int {
+func (t *Decision) barrier() int {
 	lowest := len(t.Run.Tasks)
 	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {
 		return lowest
@@ -162,7 +162,7 @@ func (t *Turn) barrier() int {
 }
 
 // free reports whether all that a task depends on has ended.
-func (t *Turn) free(task *Task) bool {
+func (t *Decision) free(task *Task) bool {
 	for _, id := range task.dependencies() {
 		if dependency := t.Run.Task(id); dependency == nil || !dependency.State.Ended() {
 			return false
@@ -173,7 +173,7 @@ func (t *Turn) free(task *Task) bool {
 
 // start begins a task, or notes that it waits: for its agent to have room, or
 // for its resources, which only a grant brings.
-func (t *Turn) start(task *Task) {
+func (t *Decision) start(task *Task) {
 	if task.State == TaskPending && t.reuse(task) {
 		return
 	}
@@ -183,7 +183,7 @@ func (t *Turn) start(task *Task) {
 	}
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = t.Bus.Admit(task.Agent)
+		admission = t.Admission.Admit(task.Agent)
 	}
 	switch admission {
 	case Admitted:
@@ -195,12 +195,12 @@ func (t *Turn) start(task *Task) {
 	}
 }
 
-func (t *Turn) ready(id string, kind schemas.TaskKind, agent string) {
+func (t *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 	if task := t.Run.Task(id); task != nil && task.State == TaskReady && task.Agent == agent {
 		return
 	}
 	ready := schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}
-	if wait := t.Profile.patience(kind, agent); wait > 0 {
+	if wait := t.Profile.questionTimeout(kind, agent); wait > 0 {
 		ready.Until = t.Now.Add(wait)
 	}
 	t.Emit(&ready)
@@ -209,13 +209,13 @@ func (t *Turn) ready(id string, kind schemas.TaskKind, agent string) {
 // Grant begins a task that was ready, or fails it when its agent is not asked any
 // more; a delivery that has not been tried goes out all the same. A grant brings
 // room with it. It reports false, and does nothing, when no task of that id is ready.
-func (t *Turn) Grant(grant schemas.Grant) bool {
+func (t *Decision) Grant(grant schemas.Grant) bool {
 	task := t.Run.Task(grant.Task)
 	if t.Run.Number != grant.Run || task == nil || task.State != TaskReady {
 		return false
 	}
 	untried := task.ID == DeliveryTask && task.Attempt == 0
-	if t.Bus.Admit(task.Agent) == Unavailable && !untried {
+	if t.Admission.Admit(task.Agent) == Unavailable && !untried {
 		t.fail(task, schemas.FailureUnavailable, "")
 		return true
 	}
@@ -225,7 +225,7 @@ func (t *Turn) Grant(grant schemas.Grant) bool {
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports
 // false, and does nothing, when the task waits for it no more, or that is known.
-func (t *Turn) Unserved(absence schemas.Absence) bool {
+func (t *Decision) Unserved(absence schemas.Absence) bool {
 	task := t.Run.Task(absence.Task)
 	if t.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
 		return false
@@ -237,7 +237,7 @@ func (t *Turn) Unserved(absence schemas.Absence) bool {
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func (t *Turn) argumentFault(task *Task) string {
+func (t *Decision) argumentFault(task *Task) string {
 	check := t.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
 		return ""
@@ -248,7 +248,7 @@ func (t *Turn) argumentFault(task *Task) string {
 	return ""
 }
 
-func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
+func (t *Decision) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
 	run := schemas.RunID(t.Session, t.Run.Number)
 	queue := t.Now.Add(time.Duration(t.Profile.Deadlines.Queue))
 	task := t.Run.Task(id)
@@ -256,7 +256,7 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 		task = &Task{ID: id}
 	}
 	expires := queue.Add(t.Profile.workDeadline(task, agent, attempt))
-	if wait := t.Profile.patience(kind, agent); wait > 0 {
+	if wait := t.Profile.questionTimeout(kind, agent); wait > 0 {
 		queue = t.Now.Add(wait)
 		if task.State == TaskReady && !task.Due.IsZero() {
 			queue = task.Due
@@ -268,13 +268,13 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 		Request: schemas.RequestID(t.Shard, t.Epoch, run, id, attempt),
 		Effect:  t.effect(run, id),
 		Queue:   t.bounded(queue),
-		Expires: t.bounded(expires), Permitted: t.brings(id, kind, agent, attempt),
+		Expires: t.bounded(expires), Permitted: t.carriesPermit(id, kind, agent, attempt),
 	})
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
 // work that somebody upstream asks for are runs of their own, and have it in common too.
-func (t *Turn) effect(run, id string) string {
+func (t *Decision) effect(run, id string) string {
 	if upstream := t.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		run = upstream.Effect
 	}
@@ -282,11 +282,11 @@ func (t *Turn) effect(run, id string) string {
 }
 
 // bounded is the earlier of a moment and the end of the run.
-func (t *Turn) bounded(moment time.Time) time.Time {
+func (t *Decision) bounded(moment time.Time) time.Time {
 	if expires := t.Run.Expires; !expires.IsZero() && !t.Run.Settled() && expires.Before(moment) {
 		return expires
 	}
 	return moment
 }
 
-func (t *Turn) content(body schemas.Body) schemas.Result { return Part(body, t.Read) }
+func (t *Decision) content(body schemas.Body) schemas.Result { return Part(body, t.Read) }
