@@ -90,7 +90,7 @@ func TestStrangersHoldNobodyUp(t *testing.T) {
 	d.must(d.work(o))
 	stranger := *d.last("worker")
 	for n := range 3 {
-		stranger.ID = schemas.RequestID(0, "nobody", "t1", n+1)
+		stranger.ID = schemas.RequestID(0, 1, "nobody", "t1", n+1)
 		d.answerBare("worker", &stranger, "hello")
 	}
 	d.answerBare("worker", d.last("worker"), "done")

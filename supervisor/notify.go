@@ -1,9 +1,27 @@
 package supervisor
 
 import (
+	"time"
+
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/session"
 )
+
+// tell passes on those outputs that nobody acknowledges.
+func (o *Owner) tell(outputs []session.Output, now time.Time) {
+	for i := range outputs {
+		switch output := &outputs[i]; output.Kind {
+		case session.OutputPermitAnswer:
+			o.answerPermit(output.Agent, output.Permit)
+		case session.OutputCancelHint:
+			o.hintCancel(output.Agent, output.Request)
+		case session.OutputReusable:
+			o.admission.Learn(output.Reuse, now)
+		case session.OutputRequest, session.OutputResponse, session.OutputRepeatedResponse, session.OutputQuarantine:
+		}
+	}
+}
 
 // answerPermit answers a question for a permit. An answer that is missed is given again
 // when the question is asked again.

@@ -238,7 +238,7 @@ func ways() map[string]way {
 			d.must(d.work(o))
 			core.last = times(1, away())
 			stranger := *d.last("worker")
-			stranger.ID = schemas.RequestID(0, stranger.CorrelationID, "t9", 1)
+			stranger.ID = schemas.RequestID(0, 1, stranger.CorrelationID, "t9", 1)
 			d.answer("worker", &stranger, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming retrying waiting"},
@@ -247,7 +247,7 @@ func ways() map[string]way {
 			d.say("thread", "m1", "do it")
 			d.must(d.work(o))
 			stranger := *d.last("worker")
-			stranger.ID = schemas.RequestID(0, stranger.CorrelationID, "t9", 1)
+			stranger.ID = schemas.RequestID(0, 1, stranger.CorrelationID, "t9", 1)
 			d.answer("worker", &stranger, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming waiting queued deciding quarantining waiting"},

@@ -115,9 +115,14 @@ func retrail(change func(*schemas.Trail)) func(testing.TB, *bus.Message) {
 }
 
 // untrail takes its trail from a record.
-func untrail(_ testing.TB, message *bus.Message) {
+func untrail(_ testing.TB, message *bus.Message) { attribute(message, "ce-trail") }
+
+// attribute sets an attribute of a message, or takes it away.
+func attribute(message *bus.Message, name string, value ...string) {
 	message.Header = maps.Clone(message.Header) // it is the ledger's
-	delete(message.Header, "ce-trail")
+	if message.Header[name] = value; len(value) == 0 {
+		delete(message.Header, name)
+	}
 }
 
 // TestVerifyNamesFaults_X07: each way to tamper with a ledger is found where it is.
@@ -153,9 +158,16 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 				}
 			}
 		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
-		"a fact too many": {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
-		"a missing fact":  {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
-		"a broken chain":  {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
+		"a fact too many":      {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
+		"a missing fact":       {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
+		"a broken chain":       {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { attribute(m, "ce-chain", strings.Repeat("0", 64)) }), 3, "does not follow from the one before it"},
+		"a chain that is gone": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { attribute(m, "ce-chain") }), 3, "does not follow from the one before it"},
+		"a chain mended behind a change": {func(tb testing.TB, m *bus.Message, n int) {
+			tb.Helper()
+			if strings.HasPrefix(m.Subject, "podium.session.") && n == 3 { // then the next one does not fit
+				attribute(m, "ce-chain", strings.Repeat("0", 64))
+			}
+		}, 4, "does not follow from the one before it"},
 		"another epoch":   {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
 		"another number":  {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
 		"another session": {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
@@ -266,7 +278,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 				}
 			}
 		})
-		result, err := verify.Shard(t.Context(), copied, known, 0)
+		result, err := verify.Shard(t.Context(), copied, known, 0, "")
 		if err == nil && len(result.Faults) == 0 {
 			t.Fatalf("a change of record %d was not found", chosen)
 		}
@@ -279,7 +291,7 @@ func TestVerifyCounts(t *testing.T) {
 	d := audited(t)
 	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
-	result, err := verify.Shard(t.Context(), d.ledger, known, 0)
+	result, err := verify.Shard(t.Context(), d.ledger, known, 0, "")
 	d.must(err)
 	conversation := d.conversation("thread")
 	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {

@@ -204,7 +204,11 @@ func (s *shard) store(made undecided) bool {
 		s.ledger.tb.Fatal(err)
 	}
 	s.Observe(&c.admission, &record)
-	s.Learn(&outcome, s.ledger.now)
+	for i := range outcome.Outputs {
+		if outcome.Outputs[i].Kind == session.OutputReusable {
+			s.Learn(outcome.Outputs[i].Reuse, s.ledger.now)
+		}
+	}
 	c.state, c.sequence, c.tip = outcome.State, ack.Sequence, c.tip.After(&record, trail, ack.Sequence)
 	s.Track(&c.admission)
 	s.ready = append(s.ready, &c.admission)

@@ -53,6 +53,7 @@ type Sessions interface {
 type Config struct {
 	Shard     int
 	Owner     string // the name of the process
+	Build     string // the version of Podium that it runs
 	Sessions  Sessions
 	Publisher *publisher.Publisher
 	Every     time.Duration
@@ -75,7 +76,7 @@ func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err er
 		return nil, err
 	}
 	taken := chain.following()
-	taken.Epoch, taken.Owner, taken.Time = newest.Epoch+1, w.config.Owner, now
+	taken.Epoch, taken.Owner, taken.Build, taken.Time = newest.Epoch+1, w.config.Owner, w.config.Build, now
 	event, err := w.event(&taken)
 	if err != nil {
 		return nil, err
