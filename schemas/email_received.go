@@ -35,7 +35,7 @@ type EmailReceived struct {
 	Auth       MailAuth `json:"auth,omitzero"`
 	Suspicious []string `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
 	// Origin is what Auth comes to, and AnswerTo whom an answer goes to: the writer, or
-	// where a writer wants it who is believed. Mails of before say neither.
+	// where a writer wants it who is believed.
 	Origin   MailOrigin      `json:"origin,omitzero"`
 	AnswerTo Address         `json:"answer_to,omitzero"`
 	Bounce   *Bounce         `json:"bounce,omitzero"`

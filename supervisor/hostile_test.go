@@ -256,7 +256,7 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 	for i := range uint32(mails) {
 		body, err := schemas.Marshal(schemas.EmailReceived{
 			Account: "a", Mailbox: "INBOX", UIDValidity: 1, UID: i + 1,
-			From: []schemas.Address{{Name: subject[:1<<10], Address: "ana@example.org"}}, Subject: subject, Received: d.now,
+			From: []schemas.Address{{Name: subject[:1<<10], Address: "ana@example.org"}}, AnswerTo: schemas.Address{Name: subject[:1<<10], Address: "ana@example.org"}, Subject: subject, Received: d.now,
 			Text: "how much?", Class: schemas.MailHuman, Parse: schemas.ParseOK, References: []string{"root"}, MessageID: strconv.FormatUint(uint64(i), 10),
 			Raw: schemas.Artifact{SHA256: strings.Repeat("a", 64), Size: 1, MediaType: "message/rfc822"},
 		})

@@ -14,7 +14,7 @@ import (
 func (d *desk) mail(n int, from, text string) {
 	d.tb.Helper()
 	body, err := schemas.Marshal(schemas.EmailReceived{
-		Account: "a", Mailbox: "INBOX", UIDValidity: 1, UID: uint32(n), From: []schemas.Address{{Address: from}}, Subject: "s", Received: d.now,
+		Account: "a", Mailbox: "INBOX", UIDValidity: 1, UID: uint32(n), From: []schemas.Address{{Address: from}}, AnswerTo: schemas.Address{Address: from}, Subject: "s", Received: d.now,
 		Text: text, Class: schemas.MailHuman, Parse: schemas.ParseOK, References: []string{"root"}, MessageID: fmt.Sprint("id", n),
 		Raw: schemas.Artifact{SHA256: strings.Repeat("a", 64), Size: 1, MediaType: "message/rfc822"},
 	})

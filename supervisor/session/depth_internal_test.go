@@ -48,7 +48,7 @@ func TestMailsAreBounded(t *testing.T) {
 	fits, long, line := strings.Repeat("i", maxLine), strings.Repeat("i", maxLine+1), strings.Repeat("i", 2*maxLine)
 	mail := &schemas.EmailReceived{
 		MessageID: long, References: []string{fits, long, "b"}, Subject: line, Text: "how much?", Class: schemas.MailHuman,
-		From: []schemas.Address{{Name: line, Address: fits}, {Address: "second@example.org"}},
+		From: []schemas.Address{{Name: line, Address: fits}, {Address: "second@example.org"}}, AnswerTo: schemas.Address{Name: line, Address: fits},
 	}
 	message := readMail(mail)
 	reply := &message.Reply
@@ -61,7 +61,7 @@ func TestMailsAreBounded(t *testing.T) {
 	if len(reply.To) != 1 || reply.To[0].Address != fits || len(reply.To[0].Name) > maxLine+len("…") {
 		t.Errorf("an answer to %d, the name of %d bytes", len(reply.To), len(reply.To[0].Name))
 	}
-	mail.From[0].Address = long
+	mail.AnswerTo.Address = long
 	if message = readMail(mail); len(message.Reply.To) != 0 {
 		t.Error("an answer to half an address")
 	}

@@ -52,11 +52,11 @@ func TestReadMail_G02(t *testing.T) {
 			schemas.Reply{Agent: "mail", Account: "support", To: []schemas.Address{ana}, InReplyTo: "m1", References: []string{"m1"}},
 		},
 		"an address to answer to": {
-			func(m *schemas.EmailReceived) { m.ReplyTo = []schemas.Address{office, ana} }, "Dose\n\nhow much?", "",
+			func(m *schemas.EmailReceived) { m.AnswerTo = office }, "Dose\n\nhow much?", "",
 			schemas.Reply{Agent: "mail", Account: "support", To: []schemas.Address{office}, Subject: "Dose", InReplyTo: "m1", References: []string{"m1"}},
 		},
 		"no sender": {
-			func(m *schemas.EmailReceived) { m.From = nil }, "Dose\n\nhow much?", "", schemas.Reply{},
+			func(m *schemas.EmailReceived) { m.From, m.AnswerTo = nil, schemas.Address{} }, "Dose\n\nhow much?", "", schemas.Reply{},
 		},
 		"no id": {
 			func(m *schemas.EmailReceived) { m.MessageID = "" }, "Dose\n\nhow much?", "",
@@ -70,7 +70,7 @@ func TestReadMail_G02(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mail := schemas.EmailReceived{
-				Account: "support", Mailbox: "INBOX", MessageID: "m1", From: []schemas.Address{ana}, Subject: "Dose",
+				Account: "support", Mailbox: "INBOX", MessageID: "m1", From: []schemas.Address{ana}, AnswerTo: ana, Subject: "Dose",
 				Text: "how much?", Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: start(),
 				UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 			}

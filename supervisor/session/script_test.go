@@ -290,6 +290,7 @@ func (s *script) message(tb judge) {
 	case 1: // nobody to answer
 	default:
 		mail.From = []schemas.Address{{Address: "ana@example.org"}}
+		mail.AnswerTo = mail.From[0]
 		mail.Cc = []schemas.Address{{Address: s.pick("bob@example.org", "Ana@example.org")}}
 	}
 	s.put(tb, s.event(tb, id, schemas.TypeEmailReceived, mail), "")

@@ -50,7 +50,7 @@ type story struct {
 //	profile [mode=sequence] [language=de] [attempts=3] [delivery=1] [default=clerk]
 //	mail id=m1 [from=a@example.org] [class=autoreply] [subject=(…)] [reply-to=m0] [language=de] [padding=5000]
 //	     [origin=proven]      as the adapter has found; answer-to is whom it would answer then
-//	     [answer-to=b@example.org] [aligned] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
+//	     [answer-to=b@example.org] [wants=b@example.org] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
@@ -256,22 +256,17 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	if from := text(d, "from", ""); from != "" {
 		mail.From = []schemas.Address{{Address: from}}
 	}
-	if answer := text(d, "answer-to", ""); answer != "" {
-		mail.ReplyTo = []schemas.Address{{Address: answer}}
+	if wanted := text(d, "wants", ""); wanted != "" {
+		mail.ReplyTo = []schemas.Address{{Address: wanted}}
 	}
-	if origin := text(d, "origin", ""); origin != "" {
-		mail.Origin = schemas.MailOrigin(origin)
-		mail.AnswerTo = append(mail.ReplyTo, mail.From...)[0]
-	}
+	mail.Origin = schemas.MailOrigin(text(d, "origin", string(schemas.OriginUnchecked)))
+	mail.AnswerTo.Address = text(d, "answer-to", text(d, "from", ""))
 	if name := text(d, "file", ""); name != "" {
 		mail.Attachments = []schemas.MailAttachment{{Attachment: schemas.Attachment{
 			Name: name + ".txt", MediaType: "text/plain", Artifact: schemas.Artifact{SHA256: strings.Repeat(name, 64), Size: 1},
 		}}}
 	}
 	mail.To, mail.Cc, mail.Suppress = addresses(d, "to"), addresses(d, "cc"), d.HasArg("suppress")
-	if d.HasArg("aligned") {
-		mail.Auth = schemas.MailAuth{Verdict: schemas.AuthPass, Aligned: true, Domain: "example.org", Method: "dmarc"}
-	}
 	if of := text(d, "bounce-of", ""); of != "" {
 		sent := schemas.EffectID(schemas.RunID(s.state.Session, 0), "reply")
 		if number, err := strconv.Atoi(of); err == nil {

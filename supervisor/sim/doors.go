@@ -76,7 +76,7 @@ func (w *World) mail(event schemas.Event) {
 	event.ID, event.Type = w.id("mail"), schemas.TypeEmailReceived
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Question", Text: w.words(),
-		Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1,
+		Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked,
 		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}
 	if w.once(5) {
@@ -84,12 +84,10 @@ func (w *World) mail(event schemas.Event) {
 	}
 	if !w.once(6) {
 		mail.From = []schemas.Address{{Address: "person@sim"}}
+		mail.AnswerTo = mail.From[0]
 	}
 	if w.origins != nil {
 		mail.Origin = pick(w.origins, schemas.OriginProven, schemas.OriginProven, schemas.OriginUnproven, schemas.OriginRefuted, schemas.OriginUnchecked)
-		if len(mail.From) > 0 {
-			mail.AnswerTo = mail.From[0]
-		}
 	}
 	w.body(&event, mail)
 	w.deliver("email", &event, nil)
