@@ -5,7 +5,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -57,8 +57,8 @@ func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 }
 
 // recall returns what has been fetched for the session and notes what has not.
-func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) replay.Input {
-	return func(sequence uint64) replay.Input {
+func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) restore.Input {
+	return func(sequence uint64) restore.Input {
 		known, fetched := live.recalled[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
 // collect fetches inputs for a session that is already busy.
 func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint64, done func(now time.Time, err error)) {
-	fetched := map[uint64]replay.Input{}
+	fetched := map[uint64]restore.Input{}
 	o.loop.Await(func() error {
 		for _, sequence := range sequences {
-			input, err := replay.ReadInput(ctx, o.Core, o.Shard, sequence)
+			input, err := restore.ReadInput(ctx, o.Core, o.Shard, sequence)
 			if err != nil {
 				return err
 			}
@@ -25,7 +25,7 @@ func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint
 		return nil
 	}, func(now time.Time, err error) {
 		if live.recalled == nil {
-			live.recalled = map[uint64]replay.Input{}
+			live.recalled = map[uint64]restore.Input{}
 		}
 		maps.Copy(live.recalled, fetched)
 		done(now, err)
@@ -64,7 +64,7 @@ func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
 	at, record := formerRun{run, live.sequence}, live.state.Records+1
 	var found *session.Former
 	o.loop.Await(func() (err error) {
-		found, err = replay.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
+		found, err = restore.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // load brings a session into memory. If its last record may owe outputs, they
@@ -14,9 +14,9 @@ import (
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	var found *replay.Session
+	var found *restore.Session
 	o.loop.Await(func() (err error) {
-		found, err = replay.Load(ctx, o.Core, live.id())
+		found, err = restore.Load(ctx, o.Core, live.id())
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
@@ -53,11 +53,11 @@ func (o *Owner) noteForeignRecord(live *liveSession) {
 
 // fenced reports whether a session holds what a later owner of the shard has
 // written: this one does not know of what that one has begun.
-func (o *Owner) fenced(found *replay.Session) bool {
+func (o *Owner) fenced(found *restore.Session) bool {
 	return found.Last != nil && found.Last.Epoch > o.checkpoint.Epoch
 }
 
-func (live *liveSession) take(found *replay.Session) {
+func (live *liveSession) take(found *restore.Session) {
 	live.state, live.sequence, live.chain = found.State, found.Sequence, found.Chain
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // orphans are what agents say that names neither a session nor a request which a
@@ -135,7 +135,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 	var records map[string]uint64
 	s.looking = true
 	o.loop.Await(func() (err error) {
-		records, err = replay.Newest(ctx, o.Core, o.Shard, asked)
+		records, err = restore.Newest(ctx, o.Core, o.Shard, asked)
 		return err
 	}, func(now time.Time, err error) {
 		s.looking = false

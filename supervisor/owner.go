@@ -16,7 +16,7 @@ import (
 	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -28,7 +28,7 @@ type Config struct {
 	Shard    int
 	Name     string // of this process, unique among the living
 	Core     bus.Core
-	Profiles *replay.Profiles
+	Profiles *restore.Profiles
 	Log      zerolog.Logger
 
 	CheckpointEvery time.Duration // default 2 s

@@ -10,7 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // resolve fetches a body that is too large for a message, in its turn. Of an agent
@@ -107,7 +107,7 @@ func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	var taken bool
 	o.loop.Await(func() (err error) {
-		taken, err = replay.Took(ctx, o.Core, live.id(), in.message.Sequence)
+		taken, err = restore.Took(ctx, o.Core, live.id(), in.message.Sequence)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

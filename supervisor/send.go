@@ -7,7 +7,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -16,7 +16,7 @@ import (
 //
 // Below the low watermark they are, but for one case: a former owner that did not know
 // that it was one wrote the record after the shard had been taken over.
-func (o *Owner) republish(ctx context.Context, live *liveSession, found *replay.Session, now time.Time) {
+func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.Session, now time.Time) {
 	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
 		o.end(live)
 		return
@@ -135,7 +135,7 @@ func (o *Owner) answerAgain(ctx context.Context, live *liveSession, in *input, r
 	o.begin(live, stageFetching)
 	var outputs []session.Output
 	o.loop.Await(func() (err error) {
-		outputs, err = replay.Response(ctx, o.Core, o.Grants, o.Shard, live.id(), run)
+		outputs, err = restore.Response(ctx, o.Core, o.Grants, o.Shard, live.id(), run)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/progress"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -23,9 +23,9 @@ type liveSession struct {
 	state            session.State
 	sequence         uint64 // of the newest record; 0 when there is none
 	snapshotSequence uint64 // of the newest record with a snapshot
-	sinceSnapshot    replay.SinceSnapshot
+	sinceSnapshot    restore.SinceSnapshot
 	tip              schemas.Tip
-	chain            replay.Digest // of the newest record
+	chain            restore.Digest // of the newest record
 	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
 	// everything up to there had been stored.
 	confirmedTo    uint64
@@ -51,7 +51,7 @@ type liveSession struct {
 	admission admission.Session
 	timer     *eventloop.Timer              // for its earliest deadline
 	report    *progress.Report              // what somebody upstream has been told
-	recalled  map[uint64]replay.Input       // inputs that were fetched for the decision at hand
+	recalled  map[uint64]restore.Input      // inputs that were fetched for the decision at hand
 	formers   map[formerRun]*session.Former // runs that are over, which were
 }
 

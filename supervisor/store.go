@@ -10,7 +10,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -113,7 +113,7 @@ func runOf(record *schemas.Record) int {
 
 // adopt makes a stored record the session's newest.
 func (live *liveSession) adopt(b *batch, sequence uint64) {
-	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, replay.Hash(b.body), true
+	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, restore.Hash(b.body), true
 	live.loaded = sequence >= live.newestSequence // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
 		live.snapshotSequence = sequence
@@ -131,10 +131,10 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 	if !conflict {
 		live.tries++
 	}
-	var found *replay.Session
+	var found *restore.Session
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
 		o.loop.Await(func() (err error) {
-			found, err = replay.Load(ctx, o.Core, live.id())
+			found, err = restore.Load(ctx, o.Core, live.id())
 			return err
 		}, func(now time.Time, err error) {
 			switch {
@@ -144,7 +144,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.end(live)
 			case err != nil:
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
-			case found.Chain == replay.Hash(b.body):
+			case found.Chain == restore.Hash(b.body):
 				o.stored(live, &b.record)
 				live.take(found)
 				o.track(live)

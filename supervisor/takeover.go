@@ -7,7 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
@@ -48,7 +48,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 
 // reopen loads the sessions that were open.
 func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error {
-	loaded, err := replay.LoadMany(ctx, o.Core, o.Shard, open)
+	loaded, err := restore.LoadMany(ctx, o.Core, o.Shard, open)
 	if err != nil {
 		return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -278,7 +278,7 @@ func chat(tb testing.TB, id string) bus.Message {
 func TestVerifyFindsAnyByte_X07(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -302,7 +302,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 func TestVerifyCounts(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	result, err := verify.Shard(t.Context(), d.ledger, known, 0)
 	d.must(err)

@@ -13,7 +13,7 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -68,7 +68,7 @@ func (c *replayCommand) check() error {
 }
 
 func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
-	profiles, err := replay.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
+	profiles, err := restore.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
 	}

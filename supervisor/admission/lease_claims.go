@@ -10,7 +10,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // leaseClaims is what a controller has to do with the resources that tasks share. What
@@ -359,7 +359,7 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 	if err != nil {
 		return false, nil //nolint:nilerr // no task of ours can be the holder
 	}
-	found, err := replay.Load(ctx, a.Core, session)
+	found, err := restore.Load(ctx, a.Core, session)
 	if err != nil {
 		return false, err
 	}

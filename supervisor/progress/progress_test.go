@@ -17,7 +17,7 @@ import (
 	"podium/supervisor/eventloop"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -44,7 +44,7 @@ type live struct {
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(1), loop: eventloop.New(func(operation func()) { operation() }), now: midnight()}
-	profiles, err := replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{{
+	profiles, err := restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{{
 		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
 		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
 		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},

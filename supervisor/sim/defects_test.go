@@ -52,7 +52,7 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/load.go",
 			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false`,
-			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", replay.Session{}.Tip, found.Tip), false`,
+			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", restore.Session{}.Tip, found.Tip), false`,
 		}},
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,

@@ -17,7 +17,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -44,7 +44,7 @@ type Fault struct {
 // cause, fact by fact; that the chain of hashes and every snapshot hold; and
 // that every input below the low watermark has been decided, is a repeat, or is in
 // quarantine. It changes nothing.
-func Shard(ctx context.Context, core bus.Core, profiles *replay.Profiles, shard int) (Result, error) {
+func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int) (Result, error) {
 	v := &verifier{
 		ctx: ctx, core: core, profiles: profiles, shard: shard,
 		sessions: map[string]*verified{}, inputs: map[uint64]bus.Message{}, dead: map[uint64]bool{},
@@ -66,7 +66,7 @@ func Shard(ctx context.Context, core bus.Core, profiles *replay.Profiles, shard 
 type verifier struct {
 	ctx      context.Context //nolint:containedctx // lives as long as one call of Shard
 	core     bus.Core
-	profiles *replay.Profiles
+	profiles *restore.Profiles
 	shard    int
 	sessions map[string]*verified
 	inputs   map[uint64]bus.Message // not consumed by a record yet
@@ -80,7 +80,7 @@ type verifier struct {
 type verified struct {
 	state    session.State
 	sequence uint64
-	chain    replay.Digest
+	chain    restore.Digest
 	tip      schemas.Tip
 }
 
@@ -151,7 +151,7 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 
 // record decides one transition again.
 func (v *verifier) record(id string, message bus.Message) error {
-	stored, body, err := replay.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	stored, body, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
 	if err != nil {
 		return v.unreadable(id, message, err)
 	}
@@ -179,7 +179,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
 		report("its trail does not say what the state does")
 	}
-	s.sequence, s.chain = message.Sequence, replay.Hash(body)
+	s.sequence, s.chain = message.Sequence, restore.Hash(body)
 	if len(record.Snapshot) > 0 {
 		if !isSnapshot(record.Snapshot, &s.state) {
 			report("the snapshot is not the fold of the records")
@@ -190,7 +190,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 
 // strays says what is wrong about where a record leads its readers. One that an
 // earlier version has begun the session of leads nowhere.
-func (s *verified) strays(stored *replay.Record) string {
+func (s *verified) strays(stored *restore.Record) string {
 	want := s.tip.Next(stored.Record)
 	switch have := stored.Trail; {
 	case have == nil && (want == nil || stored.Number == 1):
@@ -323,7 +323,7 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
 	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.Former = func(run int) *session.Former {
-		former, err := replay.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		former, err := restore.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
 		return former
 	}
@@ -367,9 +367,9 @@ func (v *verifier) env(state session.State, current string) (session.Env, error)
 	return env, err
 }
 
-func (v *verifier) recall(failed *error) func(uint64) replay.Input {
-	return func(sequence uint64) replay.Input {
-		input, err := replay.ReadInput(v.ctx, v.core, v.shard, sequence)
+func (v *verifier) recall(failed *error) func(uint64) restore.Input {
+	return func(sequence uint64) restore.Input {
+		input, err := restore.ReadInput(v.ctx, v.core, v.shard, sequence)
 		*failed = errors.Join(*failed, err)
 		return input
 	}

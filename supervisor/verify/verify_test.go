@@ -14,7 +14,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 	"podium/supervisor/verify"
 )
@@ -42,7 +42,7 @@ type shard struct {
 	state    session.State
 	newest   uint64 // record
 	snapshot uint64 // record with one
-	chain    replay.Digest
+	chain    restore.Digest
 	tip      schemas.Tip
 	point    uint64 // newest checkpoint
 }
@@ -98,7 +98,7 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 	if snapshot {
 		s.snapshot = s.newest
 	}
-	s.state, s.chain = outcome.State, replay.Hash(s.messages[s.newest-1].Body)
+	s.state, s.chain = outcome.State, restore.Hash(s.messages[s.newest-1].Body)
 	s.tip = s.tip.After(&record, event.Trail, s.newest)
 }
 
@@ -143,13 +143,13 @@ func newShard(tb testing.TB) *shard {
 func (s *shard) verify() verify.Result {
 	s.tb.Helper()
 	ledger := memory.New(1)
-	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
+	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
 	s.must(err)
 	for i := range s.messages {
 		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
 		s.must(err)
 	}
-	known, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), nil)
 	s.must(err)
 	result, err := verify.Shard(context.Background(), ledger, known, 0)
 	s.must(err)

@@ -33,7 +33,7 @@ import (
 	"podium/supervisor"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // drainTimeout bounds how long a stop in order waits for agents at work.
@@ -45,7 +45,7 @@ const restartAfter = time.Second
 // A Service is one running podium.
 type Service struct {
 	Ledger   *installation.Ledger
-	Profiles *replay.Profiles
+	Profiles *restore.Profiles
 
 	settings    *config.Config
 	localOwners admission.LocalOwners // the owners of all shards
@@ -156,7 +156,7 @@ func (s *Service) profiles() []schemas.Profile {
 
 // prepareAll makes on the ledger what profiles and agents need. It may be repeated.
 func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
-	if s.Profiles, err = replay.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+	if s.Profiles, err = restore.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -1,7 +1,7 @@
-// Package replay reads again from the ledger what a decision stands on: sessions by their
+// Package restore reads again from the ledger what a decision stands on: sessions by their
 // records, inputs that came before, runs that are over, and the profiles that they were
 // begun with. It changes nothing but the object store, where profiles are kept.
-package replay
+package restore
 
 import (
 	"context"
