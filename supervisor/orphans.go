@@ -180,3 +180,24 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 		o.push(live)
 	}
 }
+
+// seekRecord looks for the record that an overtaken input has caused. Without one it belongs
+// to nobody.
+func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
+	var taken bool
+	o.loop.Await(func() (err error) {
+		taken, err = restore.Took(ctx, o.Core, live.id(), in.message.Sequence)
+		return err
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.missing(ctx, live, now, err)
+			return
+		}
+		if in.lookedUp = true; !taken {
+			live.inputs = slices.Delete(live.inputs, 0, 1)
+			o.holdOrphan(in)
+		}
+		o.end(live)
+	})
+}

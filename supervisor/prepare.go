@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/restore"
 )
 
 // resolve fetches a body that is too large for a message, in its turn. Of an agent
@@ -97,27 +95,6 @@ func (o *Owner) quarantineFirst(ctx context.Context, live *liveSession, in *inpu
 	o.begin(live, stageQuarantining)
 	o.putInQuarantine(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
 		in.quarantined = true
-		o.end(live)
-	})
-}
-
-// seekRecord looks for the record that an overtaken input has caused. Without one it belongs
-// to nobody.
-func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
-	o.begin(live, stageFetching)
-	var taken bool
-	o.loop.Await(func() (err error) {
-		taken, err = restore.Took(ctx, o.Core, live.id(), in.message.Sequence)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.missing(ctx, live, now, err)
-			return
-		}
-		if in.lookedUp = true; !taken {
-			live.inputs = slices.Delete(live.inputs, 0, 1)
-			o.holdOrphan(in)
-		}
 		o.end(live)
 	})
 }
