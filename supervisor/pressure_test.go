@@ -33,12 +33,12 @@ func TestAStuckSessionHoldsNobodyUp(t *testing.T) {
 		t.Errorf("%d of %d healthy sessions went on", asked, healthy)
 	}
 	if o.Watermark() >= stuck {
-		t.Errorf("floor %d above the input of the stuck session", o.Watermark())
+		t.Errorf("low watermark %d above the input of the stuck session", o.Watermark())
 	}
 	heal()
 	d.spin(o, 10*time.Second)
 	if len(d.askedOf("bad")) != 1 || o.Watermark() < last || o.Busy() {
-		t.Errorf("healed: %d requests, floor %d, busy %v", len(d.askedOf("bad")), o.Watermark(), o.Busy())
+		t.Errorf("healed: %d requests, low watermark %d, busy %v", len(d.askedOf("bad")), o.Watermark(), o.Busy())
 	}
 	d.clean()
 }
@@ -72,7 +72,7 @@ func (d *desk) raw(subject string, body []byte) {
 }
 
 // TestStraysDoNotStopTheReading: answers and progress that belong to nobody do
-// not keep others from being read, whatever a session at the floor is stuck at.
+// not keep others from being read, whatever a session at the low watermark is stuck at.
 func TestStraysDoNotStopTheReading(t *testing.T) {
 	t.Parallel()
 	const strays, healthy = 50, 20

@@ -29,7 +29,7 @@ func TestStrangersTakeTheirPlaces_X03(t *testing.T) {
 		t.Errorf("the task is %s, %d in quarantine", u.task().State, len(u.refusals()))
 	}
 	if u.owner.Watermark() < message || message < answer {
-		t.Errorf("the floor is %d, behind %d and %d", u.owner.Watermark(), answer, message)
+		t.Errorf("the low watermark is %d, behind %d and %d", u.owner.Watermark(), answer, message)
 	}
 	u.clean()
 }

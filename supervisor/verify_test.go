@@ -221,10 +221,10 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 			rewrite(tb, m, func(r *schemas.ExecutionResponse) { r.Payload.Result.Text = "other" })
 		}), 3, "deciding again says"},
 		"an unreadable input": {nth("podium.in.", 2, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 2, "the cause cannot be read"},
-		"a floor that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
+		"a low watermark that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
-			rewrite(tb, m, func(p *schemas.Checkpoint) { p.Floor = 0 })
-		}), 0, "the floor of a checkpoint went down"},
+			rewrite(tb, m, func(p *schemas.Checkpoint) { p.LowWatermark = 0 })
+		}), 0, "the low watermark of a checkpoint went down"},
 		"a message that nobody decided": {nth("podium.dead.", 1, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
 			*m = chat(tb, "unseen")

@@ -173,7 +173,7 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 		opened = slices.Sorted(w.config.Sessions.IDs())
 	}
 	if base && len(opened) <= limit {
-		return []schemas.Checkpoint{{Floor: watermark, Open: opened}}, true
+		return []schemas.Checkpoint{{LowWatermark: watermark, Open: opened}}, true
 	}
 	for len(opened)+len(closed) > limit {
 		part := w.following()
@@ -182,7 +182,7 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 		parts = append(parts, part)
 	}
 	last := w.following()
-	last.Floor, last.FloorEpoch, last.FloorSince = watermark, 0, 0
+	last.LowWatermark, last.LowWatermarkEpoch, last.LowWatermarkSince = watermark, 0, 0
 	last.Open, last.Closed = opened, closed
 	return append(parts, last), base
 }

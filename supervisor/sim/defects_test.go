@@ -21,12 +21,12 @@ func defects() []defect {
 			`Chain: live.chain.String(),`, `Chain: either("a record names no predecessor", "", live.chain.String()),`,
 		}},
 	}, {
-		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
+		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
 			`			live.adopt(b, ack.Sequence)
 `, `			live.adopt(b, ack.Sequence)
-			if planted("the floor passes an input before its outputs are acknowledged") {
+			if planted("the low watermark passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
 					o.watermark.Leave(in.entry)
 				}
@@ -34,11 +34,11 @@ func defects() []defect {
 `,
 		}},
 	}, {
-		name: "the floor passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
+		name: "the low watermark passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
 			`	if len(b.inputs) == 0 {
-		live.pin`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
+		live.pin`, `	if len(b.inputs) == 0 && !planted("the low watermark passes a record that no input has caused") {
 		live.pin`,
 		}},
 	}, {

@@ -288,7 +288,7 @@ func (w *World) settle() {
 func (w *World) standing() string {
 	var b strings.Builder
 	for _, p := range w.processes {
-		_, _ = fmt.Fprintf(&b, "[shard %d: busy %t, %d sessions open, floor %d, %d on the way] ",
+		_, _ = fmt.Fprintf(&b, "[shard %d: busy %t, %d sessions open, low watermark %d, %d on the way] ",
 			p.shard, p.owner.Busy(), p.owner.OpenSessions(), p.owner.Watermark(), len(p.view.inbox))
 	}
 	for _, a := range w.agents {

@@ -64,14 +64,14 @@ func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard
 }
 
 type verifier struct {
-	ctx      context.Context //nolint:containedctx // lives as long as one call of Shard
-	core     bus.Core
-	profiles *restore.Profiles
-	shard    int
-	sessions map[string]*verified
-	inputs   map[uint64]bus.Message // not consumed by a record yet
-	dead     map[uint64]bool        // in quarantine
-	floor    uint64
+	ctx          context.Context //nolint:containedctx // lives as long as one call of Shard
+	core         bus.Core
+	profiles     *restore.Profiles
+	shard        int
+	sessions     map[string]*verified
+	inputs       map[uint64]bus.Message // not consumed by a record yet
+	dead         map[uint64]bool        // in quarantine
+	lowWatermark uint64
 	// checkpointed is the sequence of the newest checkpoint.
 	checkpointed uint64
 	result       Result
@@ -122,10 +122,10 @@ func (v *verifier) checkpoint(message bus.Message) error {
 		v.fault(Fault{Sequence: message.Sequence, What: "a checkpoint does not follow from the one before it"})
 	}
 	v.checkpointed = message.Sequence
-	if point.Floor < v.floor {
-		v.fault(Fault{Sequence: message.Sequence, What: "the floor of a checkpoint went down"})
+	if point.LowWatermark < v.lowWatermark {
+		v.fault(Fault{Sequence: message.Sequence, What: "the low watermark of a checkpoint went down"})
 	}
-	v.floor = max(v.floor, point.Floor)
+	v.lowWatermark = max(v.lowWatermark, point.LowWatermark)
 	return nil
 }
 
@@ -397,7 +397,7 @@ func difference(decided, stored []schemas.Fact) string {
 func (v *verifier) leftovers() {
 	var sequences []uint64
 	for sequence := range v.inputs {
-		if sequence <= v.floor && !v.dead[sequence] {
+		if sequence <= v.lowWatermark && !v.dead[sequence] {
 			sequences = append(sequences, sequence)
 		}
 	}

@@ -103,10 +103,10 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 }
 
 // checkpoint says that everything up to a sequence is dealt with.
-func (s *shard) checkpoint(floor uint64) {
+func (s *shard) checkpoint(lowWatermark uint64) {
 	s.tb.Helper()
 	s.point = s.add(bus.ShardSubject(0), schemas.TypeCheckpoint, schemas.Event{ID: fmt.Sprint("checkpoint ", len(s.messages))},
-		schemas.Checkpoint{Epoch: 1, Since: 1, Owner: "one", Floor: floor, Previous: s.point})
+		schemas.Checkpoint{Epoch: 1, Since: 1, Owner: "one", LowWatermark: lowWatermark, Previous: s.point})
 }
 
 // The sequences of a shard without faults.
@@ -236,14 +236,14 @@ func TestFaults_X07(t *testing.T) {
 		"another snapshot": {rewrite(thirdRecord, func(r *schemas.Record) {
 			r.Snapshot = bytes.Replace(r.Snapshot, []byte(`"runs":3`), []byte(`"runs":4`), 1)
 		}), thirdRecord, "the snapshot is not the fold of the records"},
-		"other roots":                   {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
-		"a trail to another place":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
-		"a trail that is gone":          {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "its trail does not lead"},
-		"a trail of another state":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
-		"a checkpoint that is gone":     {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
-		"a floor that went down":        {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = 1 }), secondCheckpoint, "the floor of a checkpoint went down"},
-		"a message that nobody decided": {erase(fourthRecord), fourthInput, "a message was never decided"},
-		"garbage that nobody refused":   {func(s *shard) { erase(fourthRecord)(s); spoil(fourthInput)(s) }, fourthInput, "an input that cannot be read is not in quarantine"},
+		"other roots":                    {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
+		"a trail to another place":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
+		"a trail that is gone":           {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "its trail does not lead"},
+		"a trail of another state":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
+		"a checkpoint that is gone":      {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
+		"a low watermark that went down": {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.LowWatermark = 1 }), secondCheckpoint, "the low watermark of a checkpoint went down"},
+		"a message that nobody decided":  {erase(fourthRecord), fourthInput, "a message was never decided"},
+		"garbage that nobody refused":    {func(s *shard) { erase(fourthRecord)(s); spoil(fourthInput)(s) }, fourthInput, "an input that cannot be read is not in quarantine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,7 +261,7 @@ func TestFaults_X07(t *testing.T) {
 	}
 }
 
-// TestWhatNoRecordSays: below the floor what is in quarantine is dealt with, too; above the floor nothing has to be.
+// TestWhatNoRecordSays: below the low watermark what is in quarantine is dealt with, too; above the low watermark nothing has to be.
 func TestWhatNoRecordSays_X07(t *testing.T) {
 	t.Parallel()
 	s := newShard(t)
@@ -275,8 +275,8 @@ func TestWhatNoRecordSays_X07(t *testing.T) {
 	}
 	s = newShard(t)
 	erase(fourthRecord)(s)
-	rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = thirdInput })(s)
+	rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.LowWatermark = thirdInput })(s)
 	if faults := s.verify().Faults; len(faults) > 0 {
-		t.Errorf("what is above the floor: %+v", faults)
+		t.Errorf("what is above the low watermark: %+v", faults)
 	}
 }
