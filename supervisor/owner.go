@@ -170,7 +170,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	caughtUp := o.caughtUp(now)
 	o.admission.Survey(caughtUp && o.stream.unknown == 0)
 	o.admission.LookAround(ctx, caughtUp)
-	worked = o.admission.Admit(ctx) || worked
+	worked = o.admission.GrantWaiting(ctx) || worked
 	o.pushWoken()
 	for len(o.queue.ready) > 0 && o.failed == nil {
 		live := o.queue.ready[0]

@@ -26,13 +26,13 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 		worked = true
 		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
 		o.watermark.Weigh(in.entry, int64(len(message.Body)))
-		o.admit(ctx, in)
+		o.parse(ctx, in)
 	}
 	return worked, false
 }
 
-// admit reads a message and finds its session.
-func (o *Owner) admit(ctx context.Context, in *input) {
+// parse reads a message and finds its session.
+func (o *Owner) parse(ctx context.Context, in *input) {
 	event, err := binding.Decode(in.message)
 	if err != nil {
 		o.unreadable(ctx, in, err.Error())

@@ -44,7 +44,7 @@ type Sessions interface {
 	InOrder() iter.Seq[*Session] // by id
 }
 
-// A Controller admits for the owner of one shard. It is used by the goroutine of its loop
+// A Controller decides about dispatches for the owner of one shard. It is used by the goroutine of its loop
 // alone.
 type Controller struct {
 	Config
@@ -87,9 +87,9 @@ func (a *Controller) Open(ctx context.Context, epoch uint64, now time.Time) erro
 // nothing new comes.
 func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet }
 
-// Admit lets those who wait go on, as far as their agents have room and are not barred and
+// GrantWaiting grants those dispatches that wait, as far as their agents have room and are not barred and
 // their resources are free, and reports whether there was anything to do.
-func (a *Controller) Admit(ctx context.Context) bool {
+func (a *Controller) GrantWaiting(ctx context.Context) bool {
 	granted := false
 	for len(a.withCapacity) > 0 {
 		agent := a.withCapacity[0]

@@ -238,7 +238,7 @@ func (s *shard) turn() bool {
 	worked := s.Loop.Turn(s.ledger.now)
 	s.Survey(!s.unread)
 	s.LookAround(context.Background(), true)
-	worked = s.Admit(context.Background()) || worked
+	worked = s.GrantWaiting(context.Background()) || worked
 	s.ready = append(s.ready, s.Woken()...)
 	ready := s.ready
 	s.ready = nil
