@@ -31,10 +31,10 @@ func (o *Owner) work(ctx context.Context, live *liveSession, now time.Time) {
 
 // workAlone does what no input has caused.
 func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time) {
-	grant, granted := live.admission.Granted()
+	grant, granted := live.demand.Granted()
 	switch {
-	case granted && !o.admission.Usable(&live.admission):
-		o.admission.EndGrant(&live.admission)
+	case granted && !o.admission.Usable(&live.demand):
+		o.admission.EndGrant(&live.demand)
 		o.push(live)
 	case granted:
 		o.decideAlone(ctx, live, session.Input{Now: now, Grant: &grant})
@@ -48,7 +48,7 @@ func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time)
 			o.decideAlone(ctx, live, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
-		if absence := o.admission.Absence(&live.admission, now); absence != nil {
+		if absence := o.admission.Absence(&live.demand, now); absence != nil {
 			o.decideAlone(ctx, live, session.Input{Now: now, Absence: absence})
 			return
 		}

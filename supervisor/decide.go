@@ -25,7 +25,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 		last.Doubtful = last.Doubtful && !last.lacks() && !live.confirmed(in.message.Sequence)
 		b.doubtful = b.doubtful || last.Doubtful
 		if !b.add(in, &last) {
-			o.admission.Release(&live.admission) // what it was admitted to; those before it have sent nothing
+			o.admission.Release(&live.demand) // what it was admitted to; those before it have sent nothing
 			break
 		}
 		o.admission.Learn(&last.Outcome, now)
@@ -44,11 +44,11 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	case len(b.transitions) > 0:
 		o.append(ctx, live, b)
 	case b.doubtful:
-		o.admission.Release(&live.admission)
+		o.admission.Release(&live.demand)
 		o.begin(live, stageConfirming)
 		o.confirm(ctx, live)
 	case len(b.inputs) > 0:
-		o.admission.Release(&live.admission)
+		o.admission.Release(&live.demand)
 		o.dropInputs(live, b.inputs)
 		o.push(live)
 	case last.lacks():
@@ -68,13 +68,13 @@ func (o *Owner) decideAlone(ctx context.Context, live *liveSession, read session
 		o.append(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}
-	o.admission.Release(&live.admission)
+	o.admission.Release(&live.demand)
 	if decided.lacks() {
 		o.fetchMissing(ctx, live, &decided)
 		return
 	}
 	if read.Grant != nil {
-		o.admission.EndGrant(&live.admission)
+		o.admission.EndGrant(&live.demand)
 	}
 	o.push(live)
 }

@@ -23,7 +23,7 @@ func (j *evaluation) lacks() bool { return j.profile != "" || len(j.inputs) > 0 
 // the one after a transition that is not stored yet.
 func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
 	env := o.env(live, &j.inputs)
-	env.Bus, env.Former = o.admission.Decision(&live.admission, &read), o.former(live, &j.formers)
+	env.Bus, env.Former = o.admission.Decision(&live.demand, &read), o.former(live, &j.formers)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash

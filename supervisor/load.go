@@ -14,7 +14,7 @@ import (
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	var found *restore.Session
+	var found *restore.StoredSession
 	o.loop.Await(func() (err error) {
 		found, err = restore.Load(ctx, o.Core, live.id())
 		return err
@@ -53,16 +53,16 @@ func (o *Owner) noteForeignRecord(live *liveSession) {
 
 // fenced reports whether a session holds what a later owner of the shard has
 // written: this one does not know of what that one has begun.
-func (o *Owner) fenced(found *restore.Session) bool {
+func (o *Owner) fenced(found *restore.StoredSession) bool {
 	return found.Last != nil && found.Last.Epoch > o.checkpoint.Epoch
 }
 
-func (live *liveSession) take(found *restore.Session) {
+func (live *liveSession) take(found *restore.StoredSession) {
 	live.state, live.sequence, live.chain = found.State, found.Sequence, found.Chain
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)
 	live.loaded, live.unread, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0
-	live.admission.Inherit()
+	live.demand.Inherit()
 }
 
 // assumeNew takes a session for new when a message is the first that is heard of

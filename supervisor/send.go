@@ -16,7 +16,7 @@ import (
 //
 // Below the low watermark they are, but for one case: a former owner that did not know
 // that it was one wrote the record after the shard had been taken over.
-func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.Session, now time.Time) {
+func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.StoredSession, now time.Time) {
 	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
 		o.end(live)
 		return

@@ -47,12 +47,12 @@ type liveSession struct {
 	// outputs are acknowledged.
 	pin *checkpoint.Entry
 
-	requests  []string // its keys in Owner.byRequest
-	admission admission.Session
-	timer     *eventloop.Timer              // for its earliest deadline
-	report    *progress.Report              // what somebody upstream has been told
-	recalled  map[uint64]restore.Input      // inputs that were fetched for the decision at hand
-	formers   map[formerRun]*session.Former // runs that are over, which were
+	requests []string // its keys in Owner.byRequest
+	demand   admission.Demand
+	timer    *eventloop.Timer              // for its earliest deadline
+	report   *progress.Report              // what somebody upstream has been told
+	recalled map[uint64]restore.Input      // inputs that were fetched for the decision at hand
+	formers  map[formerRun]*session.Former // runs that are over, which were
 }
 
 func (live *liveSession) id() string { return live.state.Session }
@@ -70,16 +70,16 @@ func (s sessions) Has(id string) bool { return s[id] != nil }
 func (s sessions) IDs() iter.Seq[string] { return maps.Keys(s) }
 
 // Live implements admission.Sessions.
-func (s sessions) Live(a *admission.Session) bool {
+func (s sessions) Live(a *admission.Demand) bool {
 	live := s[a.State.Session]
-	return live != nil && &live.admission == a
+	return live != nil && &live.demand == a
 }
 
 // InOrder implements admission.Sessions.
-func (s sessions) InOrder() iter.Seq[*admission.Session] {
-	return func(yield func(*admission.Session) bool) {
+func (s sessions) InOrder() iter.Seq[*admission.Demand] {
+	return func(yield func(*admission.Demand) bool) {
 		for _, id := range slices.Sorted(maps.Keys(s)) {
-			if !yield(&s[id].admission) {
+			if !yield(&s[id].demand) {
 				return
 			}
 		}
@@ -90,7 +90,7 @@ func (o *Owner) liveSession(id string) *liveSession {
 	live := o.sessions[id]
 	if live == nil {
 		live = &liveSession{state: session.New(id)}
-		live.admission.State = &live.state
+		live.demand.State = &live.state
 		o.sessions[id] = live
 		o.checkpoint.Move(id)
 		if o.stream.tail != 0 && o.watermark.Read <= o.stream.tail {
@@ -191,7 +191,7 @@ func (o *Owner) track(live *liveSession) {
 	if live.sequence >= live.newestSequence {
 		o.becomeKnown(live)
 	}
-	o.admission.Track(&live.admission)
+	o.admission.Track(&live.demand)
 	for _, request := range live.requests {
 		delete(o.byRequest, request)
 	}

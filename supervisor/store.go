@@ -26,7 +26,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 	event, err := recordEvent(live, &b.record, &b.state, live.sinceSnapshot.Due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
-		o.admission.Release(&live.admission) // it holds this session back, and no other
+		o.admission.Release(&live.demand) // it holds this session back, and no other
 		o.retry(live, o.now, err)
 		return
 	case err != nil:
@@ -50,7 +50,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.resolveAppend(ctx, live, b, now, err)
 		default:
-			o.admission.Release(&live.admission) // others need not wait for this one
+			o.admission.Release(&live.demand) // others need not wait for this one
 			o.retry(live, now, err)
 		}
 	})
@@ -60,7 +60,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 // quarantine. Of several it is not known which one it is: the first is decided
 // anew, alone. Nothing is sent, so that whoever it was admitted to has its room back.
 func (o *Owner) unstorable(ctx context.Context, live *liveSession, b *batch, err error) {
-	o.admission.Release(&live.admission)
+	o.admission.Release(&live.demand)
 	if len(b.inputs) > 1 {
 		live.alone = true
 		o.end(live)
@@ -131,7 +131,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 	if !conflict {
 		live.tries++
 	}
-	var found *restore.Session
+	var found *restore.StoredSession
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
 		o.loop.Await(func() (err error) {
 			found, err = restore.Load(ctx, o.Core, live.id())
@@ -140,7 +140,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			switch {
 			case err != nil && !bus.Temporary(err):
 				live.invalidate() // it is loaded first, which decides what becomes of it
-				o.admission.Release(&live.admission)
+				o.admission.Release(&live.demand)
 				o.end(live)
 			case err != nil:
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
@@ -152,7 +152,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.emit(ctx, live, b.record.Last(), func(time.Time) { o.settle(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
-				o.admission.Release(&live.admission) // who waits comes first
+				o.admission.Release(&live.demand) // who waits comes first
 				o.end(live)                          // it never arrived: decide anew
 			case live.assumptionFailed():
 				o.end(live)
@@ -182,5 +182,5 @@ func (o *Owner) stored(live *liveSession, record *schemas.Record) {
 	if o.Observe != nil {
 		o.Observe(&live.state, record)
 	}
-	o.admission.Observe(&live.admission, record)
+	o.admission.Observe(&live.demand, record)
 }

@@ -38,10 +38,10 @@ type Config struct {
 	LocalOwners *LocalOwners
 }
 
-// Sessions are those that the owner has in memory.
+// Sessions are those that the owner has in memory, each by its demand.
 type Sessions interface {
-	Live(s *Session) bool
-	InOrder() iter.Seq[*Session] // by id
+	Live(s *Demand) bool
+	InOrder() iter.Seq[*Demand] // by id
 }
 
 // A Controller decides about dispatches for the owner of one shard. It is used by the goroutine of its loop
@@ -56,7 +56,7 @@ type Controller struct {
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
 	answers      answers
-	woken        []*Session // that may go on
+	woken        []*Demand // that may go on
 
 	breakers    map[string]*breaker // by agent
 	unsynced    []*breaker          // of which the ledger has to be told, or asked
@@ -105,10 +105,10 @@ func (a *Controller) GrantWaiting(ctx context.Context) bool {
 }
 
 // Woken returns the sessions that may go on since it was called last.
-func (a *Controller) Woken() []*Session {
+func (a *Controller) Woken() []*Demand {
 	woken := a.woken
 	a.woken = nil
 	return woken
 }
 
-func (a *Controller) wake(s *Session) { a.woken = append(a.woken, s) }
+func (a *Controller) wake(s *Demand) { a.woken = append(a.woken, s) }

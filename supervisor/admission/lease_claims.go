@@ -29,7 +29,7 @@ type leaseClaims struct {
 // A leaseClaim is what one task has to do with its resources: it waits for them, or its
 // request is under way and it has them.
 type leaseClaim struct {
-	session   *Session
+	session   *Demand
 	holder    string   // <run>/<task>
 	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
@@ -56,12 +56,12 @@ func (u *leaseClaim) valid(d *dispatch, now time.Time) bool {
 	return len(u.held) > 0 && u.heldFor == d && now.Add(leaseMargin).Before(u.until)
 }
 
-func holderOf(s *Session, grant schemas.Grant) string {
+func holderOf(s *Demand, grant schemas.Grant) string {
 	return schemas.RunID(s.State.Session, grant.Run) + "/" + grant.Task
 }
 
 // leaseClaim returns what a task has to do with its resources.
-func (a *Controller) leaseClaim(s *Session, grant schemas.Grant, task *plan.Task) *leaseClaim {
+func (a *Controller) leaseClaim(s *Demand, grant schemas.Grant, task *plan.Task) *leaseClaim {
 	holder := holderOf(s, grant)
 	u := a.leaseClaims.claims[holder]
 	if u == nil {
@@ -85,7 +85,7 @@ func resourcesOf(task *plan.Task) []string {
 // trackClaims has the leases do what a session's state says, once that is the
 // ledger's: those of ended attempts are given back, and those of requests under
 // way that another owner has made are adopted.
-func (a *Controller) trackClaims(s *Session) {
+func (a *Controller) trackClaims(s *Demand) {
 	for _, u := range s.claims {
 		u.stale = u.stale || u.underWay
 		u.wanted, u.underWay = false, false

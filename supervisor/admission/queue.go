@@ -4,7 +4,7 @@ import "podium/schemas"
 
 // A dispatch is a ready task that waits for a grant.
 type dispatch struct {
-	session   *Session
+	session   *Demand
 	grant     schemas.Grant
 	agent     string
 	attempt   int      // that it would be

@@ -78,30 +78,30 @@ type shard struct {
 	profile       *plan.Profile
 	conversations map[string]*conversation
 	inputs        map[uint64]session.Input
-	ready         []*admission.Session
+	ready         []*admission.Demand
 	unread        bool // some of what is under way in it may not be known yet
 }
 
 // A conversation is a live session.
 type conversation struct {
-	thread    string
-	state     session.State
-	sequence  uint64 // of its newest record
-	admission admission.Session
-	busy      bool // with something else, so that it uses no grant
+	thread   string
+	state    session.State
+	sequence uint64 // of its newest record
+	demand   admission.Demand
+	busy     bool // with something else, so that it uses no grant
 }
 
 // Live implements admission.Sessions.
-func (s *shard) Live(a *admission.Session) bool {
+func (s *shard) Live(a *admission.Demand) bool {
 	c := s.conversations[a.State.Session]
-	return c != nil && &c.admission == a
+	return c != nil && &c.demand == a
 }
 
 // InOrder implements admission.Sessions.
-func (s *shard) InOrder() iter.Seq[*admission.Session] {
-	return func(yield func(*admission.Session) bool) {
+func (s *shard) InOrder() iter.Seq[*admission.Demand] {
+	return func(yield func(*admission.Demand) bool) {
 		for _, id := range slices.Sorted(maps.Keys(s.conversations)) {
-			if !yield(&s.conversations[id].admission) {
+			if !yield(&s.conversations[id].demand) {
 				return
 			}
 		}
@@ -144,8 +144,8 @@ func (s *shard) load(former *shard) {
 		was := former.conversations[id]
 		c := s.conversation(was.thread)
 		c.state, c.sequence = was.state, was.sequence
-		c.admission.Inherit()
-		s.Track(&c.admission)
+		c.demand.Inherit()
+		s.Track(&c.demand)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *shard) conversation(thread string) *conversation {
 	c := s.conversations[id]
 	if c == nil {
 		c = &conversation{thread: thread, state: session.New(id)}
-		c.admission.State = &c.state
+		c.demand.State = &c.state
 		s.conversations[id] = c
 	}
 	return c
@@ -171,7 +171,7 @@ func (s *shard) decide(c *conversation, input session.Input) undecided {
 	input.Now = s.ledger.now
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	return undecided{c, session.Step(session.Env{
-		Shard: s.number, Current: s.profile, Pinned: s.profile, Bus: s.Decision(&c.admission, &input),
+		Shard: s.number, Current: s.profile, Pinned: s.profile, Bus: s.Decision(&c.demand, &input),
 		Read:   func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
 		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}, c.state, input)}
@@ -182,7 +182,7 @@ func (s *shard) store(made undecided) bool {
 	s.ledger.tb.Helper()
 	c, outcome := made.c, made.outcome
 	if len(outcome.Facts) == 0 {
-		s.Release(&c.admission)
+		s.Release(&c.demand)
 		return false
 	}
 	record := schemas.Record{Session: c.state.Session, Number: outcome.State.Records, Epoch: s.epoch, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
@@ -201,11 +201,11 @@ func (s *shard) store(made undecided) bool {
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
-	s.Observe(&c.admission, &record)
+	s.Observe(&c.demand, &record)
 	s.Learn(&outcome, s.ledger.now)
 	c.state, c.sequence = outcome.State, ack.Sequence
-	s.Track(&c.admission)
-	s.ready = append(s.ready, &c.admission)
+	s.Track(&c.demand)
+	s.ready = append(s.ready, &c.demand)
 	return true
 }
 
@@ -255,12 +255,12 @@ func (s *shard) turn() bool {
 
 // goOn uses what a conversation was granted.
 func (s *shard) goOn(c *conversation) {
-	for grant, granted := c.admission.Granted(); granted; grant, granted = c.admission.Granted() {
-		if !s.Usable(&c.admission) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
-			s.EndGrant(&c.admission)
+	for grant, granted := c.demand.Granted(); granted; grant, granted = c.demand.Granted() {
+		if !s.Usable(&c.demand) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
+			s.EndGrant(&c.demand)
 		}
 	}
-	if absence := s.Absence(&c.admission, s.ledger.now); absence != nil {
+	if absence := s.Absence(&c.demand, s.ledger.now); absence != nil {
 		s.store(s.decide(c, session.Input{Absence: absence}))
 	}
 }

@@ -33,7 +33,7 @@ func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard
 }
 
 // endOf reads a session as it was when a run had ended; nil when it has not.
-func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*Session, error) {
+func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*StoredSession, error) {
 	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err

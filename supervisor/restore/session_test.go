@@ -109,7 +109,7 @@ func (d *desk) take(thread string) uint64 {
 	return sequence
 }
 
-func (d *desk) equals(found *restore.Session) {
+func (d *desk) equals(found *restore.StoredSession) {
 	d.tb.Helper()
 	id := found.State.Session
 	got, err := schemas.Marshal(found.State)

@@ -52,7 +52,7 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/load.go",
 			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false`,
-			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", restore.Session{}.Tip, found.Tip), false`,
+			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", restore.StoredSession{}.Tip, found.Tip), false`,
 		}},
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
@@ -108,7 +108,7 @@ func defects() []defect {
 	}, {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`	for _, agent := range s.reserved {
 `, `	for _, agent := range either("credit is never given back", nil, s.reserved) {
 `,
@@ -135,7 +135,7 @@ func defects() []defect {
 	}, {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`&& !a.preempted(d)`, `&& (!a.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
@@ -350,7 +350,7 @@ func defects() []defect {
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`return s.waiting[d.grant] == d }`,
 			`return s.waiting[d.grant] == d || s.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},
