@@ -52,7 +52,7 @@ func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time)
 			o.decideAlone(ctx, live, session.Input{Now: now, Absence: absence})
 			return
 		}
-		live.recalled, live.formers = nil, nil
+		live.recalled, live.endedRuns = nil, nil
 		o.watch(live)
 		o.evict(live)
 	}

@@ -85,8 +85,8 @@ func (o *Owner) fetchMissing(ctx context.Context, live *liveSession, lacking *ev
 		o.fetchProfile(ctx, live, lacking.profile)
 		return
 	}
-	if len(lacking.formers) > 0 {
-		o.fetchFormer(ctx, live, lacking.formers[0])
+	if len(lacking.endedRuns) > 0 {
+		o.fetchEndedRun(ctx, live, lacking.endedRuns[0])
 		return
 	}
 	o.fetch(ctx, live, lacking.inputs)

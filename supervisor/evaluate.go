@@ -12,18 +12,20 @@ import (
 // An evaluation is what became of one input, or what has to be fetched first.
 type evaluation struct {
 	session.Outcome
-	profile string   // hash of the profile that is missing
-	inputs  []uint64 // sequences of the inputs that are missing
-	formers []int    // numbers of the runs that are missing
+	profile   string   // hash of the profile that is missing
+	inputs    []uint64 // sequences of the inputs that are missing
+	endedRuns []int    // numbers of the runs that are missing
 }
 
-func (j *evaluation) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
+func (j *evaluation) lacks() bool {
+	return j.profile != "" || len(j.inputs) > 0 || len(j.endedRuns) > 0
+}
 
 // evaluate runs one input through the machine. The state is the session's, or
 // the one after a transition that is not stored yet.
 func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
 	env := o.env(live, &j.inputs)
-	env.Bus, env.Former = o.admission.Decision(&live.demand, &read), o.former(live, &j.formers)
+	env.Bus, env.Former = o.admission.Decision(&live.demand, &read), o.endedRun(live, &j.endedRuns)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -67,17 +69,17 @@ func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) restor
 	}
 }
 
-// A formerRun is a run before the record that follows the one at a sequence.
-type formerRun struct {
+// An endedRunKey names a run before the record that follows the one at a sequence.
+type endedRunKey struct {
 	run      int
 	sequence uint64
 }
 
-// former returns what has been fetched of a run for the decision at hand, and notes
+// endedRun returns what has been fetched of a run for the decision at hand, and notes
 // what has not.
-func (o *Owner) former(live *liveSession, missing *[]int) func(int) *session.Former {
+func (o *Owner) endedRun(live *liveSession, missing *[]int) func(int) *session.Former {
 	return func(run int) *session.Former {
-		known := live.formers[formerRun{run, live.sequence}]
+		known := live.endedRuns[endedRunKey{run, live.sequence}]
 		if known == nil {
 			*missing = append(*missing, run)
 		}

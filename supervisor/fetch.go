@@ -58,23 +58,23 @@ func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string
 	})
 }
 
-// fetchFormer reads a run that is over, for the decision at hand.
-func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
+// fetchEndedRun reads a run that is over, for the decision at hand.
+func (o *Owner) fetchEndedRun(ctx context.Context, live *liveSession, run int) {
 	o.begin(live, stageFetching)
-	at, record := formerRun{run, live.sequence}, live.state.Records+1
+	at, record := endedRunKey{run, live.sequence}, live.state.Records+1
 	var found *session.Former
 	o.loop.Await(func() (err error) {
-		found, err = restore.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
+		found, err = restore.EndedRun(ctx, o.Core, o.Profiles, live.id(), run, record)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
 			o.missing(ctx, live, now, err)
 			return
 		}
-		if live.formers == nil {
-			live.formers = map[formerRun]*session.Former{}
+		if live.endedRuns == nil {
+			live.endedRuns = map[endedRunKey]*session.Former{}
 		}
-		live.formers[at] = found
+		live.endedRuns[at] = found
 		o.end(live)
 	})
 }

@@ -47,12 +47,12 @@ type liveSession struct {
 	// outputs are acknowledged.
 	pin *checkpoint.Entry
 
-	requests []string // its keys in Owner.byRequest
-	demand   admission.Demand
-	timer    *eventloop.Timer              // for its earliest deadline
-	report   *progress.Report              // what somebody upstream has been told
-	recalled map[uint64]restore.Input      // inputs that were fetched for the decision at hand
-	formers  map[formerRun]*session.Former // runs that are over, which were
+	requests  []string // its keys in Owner.byRequest
+	demand    admission.Demand
+	timer     *eventloop.Timer                // for its earliest deadline
+	report    *progress.Report                // what somebody upstream has been told
+	recalled  map[uint64]restore.Input        // inputs that were fetched for the decision at hand
+	endedRuns map[endedRunKey]*session.Former // runs that are over, which were
 }
 
 func (live *liveSession) id() string { return live.state.Session }

@@ -8,13 +8,13 @@ import (
 	"podium/supervisor/session"
 )
 
-// FormerRun reads a run that is over, as it stood before a record of its session.
-func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
+// EndedRun reads a run that is over, as it stood before a record of its session.
+func EndedRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.Former, error) {
 	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err
 	}
-	former := &session.Former{Number: run}
+	ended := &session.Former{Number: run}
 	for stored, err := range opened.Run(ctx, run) {
 		if err != nil {
 			return nil, err
@@ -22,10 +22,10 @@ func FormerRun(ctx context.Context, core bus.Core, profiles *Profiles, id string
 		if stored.Number >= record {
 			break
 		}
-		former.Apply(&stored.Record)
+		ended.Apply(&stored.Record)
 	}
-	if hash := former.ProfileHash(); hash != "" {
-		former.Profile, err = profiles.Fetch(ctx, hash)
+	if hash := ended.ProfileHash(); hash != "" {
+		ended.Profile, err = profiles.Fetch(ctx, hash)
 	}
-	return former, err
+	return ended, err
 }

@@ -323,9 +323,9 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
 	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.Former = func(run int) *session.Former {
-		former, err := restore.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		ended, err := restore.EndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
-		return former
+		return ended
 	}
 	env.Bus = session.Recorded(&stored.Cause)
 	outcome := session.Step(env, state, input)
