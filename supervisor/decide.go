@@ -49,12 +49,12 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 		o.confirm(ctx, live)
 	case len(b.inputs) > 0:
 		o.admission.Release(&live.demand)
-		o.dropInputs(live, b.inputs)
+		o.completeInputs(live, b.inputs)
 		o.push(live)
 	case last.lacks():
 		o.fetchMissing(ctx, live, &last)
 	case last.Repeated > 0:
-		o.answerAgain(ctx, live, live.inputs[0], last.Repeated)
+		o.resendResponse(ctx, live, live.inputs[0], last.Repeated)
 	default:
 		o.refuse(ctx, live, live.inputs[0], last.Refusal)
 	}

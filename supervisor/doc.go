@@ -10,9 +10,9 @@
 //     sequence of the record before it, so two owners may race but cannot
 //     contradict each other.
 //   - A record takes all inputs that wait, each decided on the state after the one
-//     before it, up to the first that owes outputs. These are published and
+//     before it, up to the first that has outputs. These are published and
 //     acknowledged before the next input is decided. So only the last transition
-//     of a session's last record can owe outputs, and whoever loads the session
+//     of a session's last record can have outputs outstanding, and whoever loads the session
 //     publishes them again, under the same ids.
 //   - Inputs are decided in the order of the stream. A failing append or publish
 //     holds its session back and no other; nothing is skipped.

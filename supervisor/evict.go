@@ -21,7 +21,7 @@ func (o *Owner) watch(live *liveSession) {
 }
 
 // evict forgets a session that waits for nothing, once its last record is below
-// the low watermark: whoever loads it then knows that it owes nothing.
+// the low watermark: whoever loads it then knows that no output is outstanding.
 func (o *Owner) evict(live *liveSession) {
 	switch {
 	case !live.state.Idle() || o.sessions[live.id()] != live:

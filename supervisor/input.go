@@ -115,8 +115,8 @@ func verdict(event schemas.Event, err error) string {
 	return err.Error()
 }
 
-// answers returns the request that an answer or a progress update names.
-func (in *input) answers() string {
+// inReplyTo returns the request that an answer or a progress update names.
+func (in *input) inReplyTo() string {
 	switch {
 	case in.read.Malformed != nil:
 		return in.read.Malformed.Request
@@ -147,7 +147,7 @@ func (o *Owner) overtaken(live *liveSession, in *input) bool {
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	_, named := o.sessionOfRun(run)
-	return !named && !slices.Contains(live.requests, in.answers())
+	return !named && !slices.Contains(live.requests, in.inReplyTo())
 }
 
 func (o *Owner) sessionOfRun(run string) (string, bool) {

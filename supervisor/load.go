@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/restore"
 )
 
-// load brings a session into memory. If its last record may owe outputs, they
+// load brings a session into memory. If outputs of its last record may be outstanding, they
 // are published again before anything else is decided.
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)

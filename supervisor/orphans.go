@@ -40,7 +40,7 @@ func (o *Owner) holdOrphan(in *input) {
 	}
 	at, _ := slices.BinarySearchFunc(s.waiting, in, inOrder) // behind all others, unless it was somebody's before
 	s.waiting = slices.Insert(s.waiting, at, in)
-	s.naming[in.answers()] = append(s.naming[in.answers()], in)
+	s.naming[in.inReplyTo()] = append(s.naming[in.inReplyTo()], in)
 }
 
 func inOrder(a, b *input) int { return cmp.Compare(a.message.Sequence, b.message.Sequence) }
@@ -90,7 +90,7 @@ func (o *Owner) sortOutOrphans(ctx context.Context) bool {
 			break
 		}
 		dismissed++
-		s.remove(in.answers(), func(other *input) bool { return other.message.Sequence <= s.confirmed })
+		s.remove(in.inReplyTo(), func(other *input) bool { return other.message.Sequence <= s.confirmed })
 		o.dropOrphan(ctx, in)
 	}
 	if s.waiting = slices.Delete(s.waiting, 0, dismissed); len(s.waiting) > 0 && !o.now.Before(s.rested) {

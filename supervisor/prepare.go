@@ -38,7 +38,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 			detail := verdict(in.event, err)
 			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
 				o.begin(live, stageQuarantining)
-				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.settle(live, []*input{in}) })
+				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.complete(live, []*input{in}) })
 				return
 			}
 		}

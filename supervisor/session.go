@@ -167,14 +167,15 @@ func (o *Owner) retry(live *liveSession, now time.Time, err error) {
 	o.loop.At(now.Add(wait), func(time.Time) { o.end(live) })
 }
 
-// settle ends a record: its outputs are acknowledged.
-func (o *Owner) settle(live *liveSession, inputs []*input) {
-	o.dropInputs(live, inputs)
+// complete ends the work on a record, or on an input in quarantine: all outputs are
+// acknowledged, and the session goes on.
+func (o *Owner) complete(live *liveSession, inputs []*input) {
+	o.completeInputs(live, inputs)
 	o.end(live)
 }
 
-// dropInputs leaves the session's first inputs behind, all together: they are dealt with.
-func (o *Owner) dropInputs(live *liveSession, inputs []*input) {
+// completeInputs lets the low watermark pass the session's first inputs, all together.
+func (o *Owner) completeInputs(live *liveSession, inputs []*input) {
 	for i, in := range inputs {
 		o.watermark.Leave(in.entry)
 		live.inputs[i] = nil

@@ -42,7 +42,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 			live.adopt(b, ack.Sequence)
 			o.track(live)
 			o.claimOrphans(live, live.sequence)
-			o.emit(ctx, live, b.record.Last(), func(time.Time) { o.settle(live, b.inputs) }, now)
+			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
 			o.end(live)
 		case len(b.inputs) > 0 && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
@@ -73,7 +73,7 @@ func (o *Owner) unstorable(ctx context.Context, live *liveSession, b *batch, err
 	}
 	o.begin(live, stageQuarantining)
 	detail := "what follows from it cannot be stored: " + err.Error()
-	o.putInQuarantine(ctx, b.inputs[0], schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(live, b.inputs) })
+	o.putInQuarantine(ctx, b.inputs[0], schemas.QuarantineMalformed, detail, func(time.Time) { o.complete(live, b.inputs) })
 }
 
 func recordEvent(live *liveSession, record *schemas.Record, state *session.State, snapshot bool) (schemas.Event, error) {
@@ -149,7 +149,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				live.take(found)
 				o.track(live)
 				o.claimOrphans(live, live.sequence)
-				o.emit(ctx, live, b.record.Last(), func(time.Time) { o.settle(live, b.inputs) }, now)
+				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
 				o.admission.Release(&live.demand) // who waits comes first
@@ -163,7 +163,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				live.take(found)
 				o.track(live)
 				o.claimOrphans(live, 0)
-				o.emit(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
+				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 			}
 		})
 	})

@@ -211,7 +211,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"a transition behind what is owed": {record(1, func(r *schemas.Record) {
 			first := &r.First().Cause
 			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: 3, Time: first.Time, Profile: first.Profile}})
-		}), 1, "follows another one that owes outputs"},
+		}), 1, "follows another one that has outputs"},
 		"an unreadable record": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 0, "it cannot be read"},
 		"an erased record":     {nth("podium.session.", 3, erase), 4, "does not follow from the one before it"},
 		"an erased input":      {nth("podium.in.", 2, erase), 2, "deciding again says nothing more"},

@@ -10,7 +10,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// Response returns what the end of a run owed to whoever asked: the same byte for byte as
+// Response returns the response with which a run ended: the same byte for byte as
 // it was then, because it follows from the same record. Nothing when it has not ended.
 func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {
 	ended, err := endOf(ctx, core, shard, id, run)

@@ -240,14 +240,14 @@ func queueRewritten(snapshot []byte) ([]byte, error) {
 // transitions decides each transition of a record again, on the state after the
 // one before it, and returns the state after the record.
 func (v *verifier) transitions(state session.State, record *schemas.Record, report func(string)) (session.State, error) {
-	before, owes := state, false
+	before, outputs := state, false
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
 		v.result.Facts += len(transition.Facts)
-		if owes {
-			report("a transition follows another one that owes outputs")
+		if outputs {
+			report("a transition follows another one that has outputs")
 		}
-		owes = session.Owes(transition.Facts)
+		outputs = session.Owes(transition.Facts)
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())

@@ -227,7 +227,7 @@ func TestFaults_X07(t *testing.T) {
 		"a transition behind what is owed": {rewrite(firstRecord, func(r *schemas.Record) {
 			first := &r.First().Cause
 			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: secondInput, Time: first.Time, Profile: first.Profile}})
-		}), firstRecord, "a transition follows another one that owes outputs"},
+		}), firstRecord, "a transition follows another one that has outputs"},
 		"a cause that is used":         {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Sequence = firstInput }), secondRecord, "sequence 1 is no input, or one that another record has used"},
 		"a cause that nobody can read": {spoil(secondInput), secondRecord, "the cause cannot be read"},
 		"a cause without a profile":    {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Profile = "" }), secondRecord, "the cause names no profile"},
