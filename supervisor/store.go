@@ -153,7 +153,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
 				o.admission.Release(&live.demand) // who waits comes first
-				o.end(live)                          // it never arrived: decide anew
+				o.end(live)                       // it never arrived: decide anew
 			case live.assumptionFailed():
 				o.end(live)
 			case o.fenced(found):
