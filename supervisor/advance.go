@@ -18,8 +18,8 @@ func (o *Owner) work(ctx context.Context, live *liveSession, now time.Time) {
 		o.seekRecord(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].event.Artifact != nil:
 		o.resolve(ctx, live, live.inputs[0])
-	case len(live.inputs) > 0 && live.inputs[0].unknownGrantKey:
-		o.refresh(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].unknownArtifactGrant:
+		o.refreshArtifactGrants(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].broken():
 		o.quarantineFirst(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0:

@@ -16,14 +16,14 @@ import (
 
 // An input is one message of the shard on its way through the owner.
 type input struct {
-	entry           *checkpoint.Entry
-	message         bus.Message
-	event           schemas.Event
-	kind            bus.Kind
-	agent           string
-	adapter         string
-	read            session.Input
-	unknownGrantKey bool // a grant in it names a key that is not known here yet
+	entry                *checkpoint.Entry
+	message              bus.Message
+	event                schemas.Event
+	kind                 bus.Kind
+	agent                string
+	adapter              string
+	read                 session.Input
+	unknownArtifactGrant bool // an artifact grant in it names a key that is not known here yet
 	// quarantined is true of a malformed answer that is in quarantine.
 	quarantined bool
 	// lookedUp is true of one that is known to be on record, or to belong to nobody.
@@ -37,7 +37,7 @@ func (in *input) broken() bool { return in.read.Malformed != nil && !in.quaranti
 func (o *Owner) open(in *input) (err error) {
 	if in.event.Artifact == nil {
 		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
-		o.prove(in)
+		o.proveArtifacts(in)
 	}
 	if err == nil {
 		err = in.read.Usable()
@@ -45,13 +45,13 @@ func (o *Owner) open(in *input) (err error) {
 	return err
 }
 
-// prove notes which of the artifacts that an input names its sender may pass on: an
+// proveArtifacts notes which of the artifacts that an input names its sender may pass on: an
 // agent what it has put, whoever asks a supervisor what came by the agents' own
 // subject with a grant for that supervisor. It is looked at here and never again:
 // the record says what was proven. An input from an adapter proves nothing. What stands
 // behind the last that there is room for is not looked at.
-func (o *Owner) prove(in *input) {
-	in.unknownGrantKey = false
+func (o *Owner) proveArtifacts(in *input) {
+	in.unknownArtifactGrant = false
 	for _, artifact := range in.read.References {
 		if len(in.read.Proven) == schemas.MaxProven {
 			return
@@ -62,15 +62,15 @@ func (o *Owner) prove(in *input) {
 		var proven bool
 		switch {
 		case in.read.Response != nil:
-			proven = o.Grants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
+			proven = o.ArtifactGrants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
 		case in.read.Message != nil && in.adapter == gateway.Adapter && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
-			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
+			proven = o.ArtifactGrants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
 		}
 		if proven {
 			in.read.Proven = append(in.read.Proven, artifact.SHA256)
 		} else {
-			in.unknownGrantKey = in.unknownGrantKey || o.Grants.Foreign(artifact.Grant)
+			in.unknownArtifactGrant = in.unknownArtifactGrant || o.ArtifactGrants.Foreign(artifact.Grant)
 		}
 	}
 }

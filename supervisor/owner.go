@@ -49,9 +49,9 @@ type Config struct {
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
 
-	// Grants are the rights of agents to artifacts. By default they are the ledger's,
+	// ArtifactGrants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
-	Grants *artifact.Grants
+	ArtifactGrants *artifact.Grants
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
@@ -138,7 +138,7 @@ func NewOwner(config Config) *Owner {
 		byRequest: map[string]*liveSession{},
 	}
 	backoff := eventloop.Backoff(o.Backoff)
-	o.publisher = &publisher.Publisher{Core: o.Core, Grants: o.Grants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}
+	o.publisher = &publisher.Publisher{Core: o.Core, ArtifactGrants: o.ArtifactGrants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,

@@ -17,7 +17,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	resolved := in.event
 	o.loop.Await(func() error {
-		if err := o.vouched(ctx, in); err != nil {
+		if err := o.checkBodyGrant(ctx, in); err != nil {
 			return err
 		}
 		return artifact.Resolve(ctx, o.Core.Artifacts(), &resolved)
@@ -51,36 +51,36 @@ func beyondReading(err error) bool {
 	return errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrCorrupt)
 }
 
-// vouched fails with bus.ErrNotGranted when an agent refers to a body that it has
+// checkBodyGrant fails with bus.ErrNotGranted when an agent refers to a body that it has
 // not put. What the core writes needs no grant.
-func (o *Owner) vouched(ctx context.Context, in *input) error {
+func (o *Owner) checkBodyGrant(ctx context.Context, in *input) error {
 	if in.agent == "" {
 		return nil
 	}
 	body := in.event.Artifact
-	if o.Grants.Foreign(body.Grant) {
-		if err := o.Grants.Refresh(ctx); err != nil {
+	if o.ArtifactGrants.Foreign(body.Grant) {
+		if err := o.ArtifactGrants.Refresh(ctx); err != nil {
 			return err
 		}
 	}
-	if o.Grants.HasPut(body.Grant, in.agent, body.SHA256) {
+	if o.ArtifactGrants.HasPut(body.Grant, in.agent, body.SHA256) {
 		return nil
 	}
 	return fmt.Errorf("the body that its reference names was not put by agent %s: %w; put it with the artifact service, "+
 		"and repeat the grant of the answer as ce-datagrant", in.agent, bus.ErrNotGranted)
 }
 
-// refresh proves an input again with the keys of now: another process may have
+// refreshArtifactGrants proves an input again with the keys of now: another process may have
 // made one.
-func (o *Owner) refresh(ctx context.Context, live *liveSession, in *input) {
+func (o *Owner) refreshArtifactGrants(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
-	o.loop.Await(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
+	o.loop.Await(func() error { return o.ArtifactGrants.Refresh(ctx) }, func(now time.Time, err error) {
 		if err != nil {
 			o.retry(live, now, err)
 			return
 		}
-		o.prove(in)
-		in.unknownGrantKey = false // whoever made that key, it is none of the ledger's
+		o.proveArtifacts(in)
+		in.unknownArtifactGrant = false // whoever made that key, it is none of the ledger's
 		o.end(live)
 	})
 }

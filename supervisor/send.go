@@ -135,7 +135,7 @@ func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input
 	o.begin(live, stageFetching)
 	var outputs []session.Output
 	o.loop.Await(func() (err error) {
-		outputs, err = restore.Response(ctx, o.Core, o.Grants, o.Shard, live.id(), run)
+		outputs, err = restore.Response(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

@@ -15,12 +15,12 @@ import (
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
-	if o.Grants == nil {
+	if o.ArtifactGrants == nil {
 		grants, err := artifact.OpenGrants(ctx, o.Core, now)
 		if err != nil {
 			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 		}
-		o.Grants, o.publisher.Grants = grants, grants
+		o.ArtifactGrants, o.publisher.ArtifactGrants = grants, grants
 	}
 	open, err := o.checkpoint.Take(ctx, now)
 	if err != nil {

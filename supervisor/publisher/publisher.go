@@ -20,12 +20,12 @@ import (
 // A Publisher publishes for the owner of one shard. It is used by the goroutine of its
 // loop alone.
 type Publisher struct {
-	Core    bus.Core
-	Grants  *artifact.Grants
-	Loop    *eventloop.Loop
-	Backoff eventloop.Backoff
-	Log     zerolog.Logger
-	Shard   int
+	Core           bus.Core
+	ArtifactGrants *artifact.Grants
+	Loop           *eventloop.Loop
+	Backoff        eventloop.Backoff
+	Log            zerolog.Logger
+	Shard          int
 
 	refused error
 }
@@ -55,7 +55,7 @@ func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.
 				done(now, bus.Ack{}, err)
 				return
 			}
-			p.Grants.GrantBody(subject, &small)
+			p.ArtifactGrants.GrantBody(subject, &small)
 			p.Publish(ctx, subject, &small, expect, done)
 		})
 		return

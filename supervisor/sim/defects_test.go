@@ -66,20 +66,20 @@ func defects() []defect {
 	}, {
 		name: "whatever an answer names may be read", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/input.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
+			"supervisor/input.go", `			proven = o.ArtifactGrants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.ArtifactGrants.HasPut(`,
 		}},
 	}, {
 		name: "what a supervisor was given is not granted anew", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/input.go", `proven = o.Grants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.Grants.WasGiven(`,
+			"supervisor/input.go", `proven = o.ArtifactGrants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.ArtifactGrants.WasGiven(`,
 		}},
 	}, {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/decide.go",
-			`		if in.event.Artifact != nil || in.unknownGrantKey {
+			`		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			break
-`, `		if in.event.Artifact != nil || in.unknownGrantKey {
+`, `		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			if planted("a large body is overtaken") {
 				continue
 			}
