@@ -168,7 +168,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	}
 	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
-	o.admission.Survey(caughtUp && o.stream.unknown == 0)
+	o.admission.CheckTakeoverScan(caughtUp && o.stream.unknown == 0)
 	o.admission.LookAround(ctx, caughtUp)
 	worked = o.admission.GrantWaiting(ctx) || worked
 	o.pushWoken()

@@ -66,8 +66,8 @@ type Controller struct {
 	lookDue   bool
 	absentees int // agents that nobody serves, as far as is known
 
-	surveyed  bool             // all that is under way in the shard is known
-	surveying *eventloop.Timer // for when that is looked at again
+	takeoverScanned   bool             // all that is under way in the shard is known
+	takeoverScanTimer *eventloop.Timer // for when that is looked at again
 }
 
 // New returns a controller that knows of nothing yet: see Open.

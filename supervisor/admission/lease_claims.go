@@ -16,14 +16,14 @@ import (
 // leaseClaims is what a controller has to do with the resources that tasks share. What
 // holds of them is said at lease.
 type leaseClaims struct {
-	claims      map[string]*leaseClaim // by holder
-	queue       []*leaseClaim          // whose agents had room, and that wait for a lease; the first goes first
-	pending     []*leaseClaim          // for which the ledger has to be told something
-	retryQueued bool                   // somebody in the queue may try
-	renew       bool                   // it is time to
-	settled     bool                   // leases may be taken
-	told        bool                   // the local owners know that this shard's are adopted
-	timer       *eventloop.Timer       // for the next renewal
+	claims           map[string]*leaseClaim // by holder
+	queue            []*leaseClaim          // whose agents had room, and that wait for a lease; the first goes first
+	pending          []*leaseClaim          // for which the ledger has to be told something
+	retryQueued      bool                   // somebody in the queue may try
+	renew            bool                   // it is time to
+	allAdopted       bool                   // leases may be taken
+	adoptionReported bool                   // the local owners know that this shard's are adopted
+	timer            *eventloop.Timer       // for the next renewal
 }
 
 // A leaseClaim is what one task has to do with its resources: it waits for them, or its
@@ -192,7 +192,7 @@ func (a *Controller) runClaims(ctx context.Context) bool {
 	a.leaseClaims.pending = nil
 	for _, u := range pending {
 		u.queued = false
-		a.settleClaim(ctx, u)
+		a.advanceClaim(ctx, u)
 	}
 	if !a.leaseClaims.retryQueued {
 		return worked
@@ -221,8 +221,8 @@ func (a *Controller) runClaims(ctx context.Context) bool {
 	return worked
 }
 
-// settleClaim begins what is to be done for a task's resources, if anything is.
-func (a *Controller) settleClaim(ctx context.Context, u *leaseClaim) {
+// advanceClaim begins what is to be done for a task's resources, if anything is.
+func (a *Controller) advanceClaim(ctx context.Context, u *leaseClaim) {
 	switch {
 	case u.busy:
 	case (!u.wanted || u.stale) && u.known:
@@ -237,7 +237,7 @@ func (a *Controller) settleClaim(ctx context.Context, u *leaseClaim) {
 }
 
 // operateOn runs an operation about a task's resources; done gets no error. After an error
-// it is settled anew.
+// it is advanced anew.
 func (a *Controller) operateOn(u *leaseClaim, operation func() error, done func(now time.Time), failed func()) {
 	u.busy, u.known = true, true
 	a.Loop.Await(operation, func(now time.Time, err error) {
@@ -377,7 +377,7 @@ func (a *Controller) adopt(ctx context.Context, u *leaseClaim) {
 	place, resources, begun := u.place, u.resources, a.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
 	judge := (*lease).verdict
-	if !a.leaseClaims.settled && !a.leaseClaims.told {
+	if !a.leaseClaims.allAdopted && !a.leaseClaims.adoptionReported {
 		judge = (*lease).verdictOnAdoption
 	}
 	var got []string

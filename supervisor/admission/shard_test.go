@@ -236,7 +236,7 @@ func (l *ledger) after(span time.Duration) {
 func (s *shard) turn() bool {
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	worked := s.Loop.Turn(s.ledger.now)
-	s.Survey(!s.unread)
+	s.CheckTakeoverScan(!s.unread)
 	s.LookAround(context.Background(), true)
 	worked = s.GrantWaiting(context.Background()) || worked
 	s.ready = append(s.ready, s.Woken()...)
