@@ -55,12 +55,12 @@ type Controller struct {
 	pools        map[string]*pool // by agent
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
-	answers      answers
+	results      resultCache
 	woken        []*Demand // that may go on
 
-	breakers    map[string]*breaker // by agent
-	unsynced    []*breaker          // of which the ledger has to be told, or asked
-	leaseClaims leaseClaims
+	breakers       map[string]*breaker // by agent
+	unsynced       []*breaker          // of which the ledger has to be told, or asked
+	resourceClaims resourceClaims
 
 	looking   *eventloop.Timer // for when agents are looked after again
 	lookDue   bool
@@ -73,7 +73,7 @@ type Controller struct {
 // New returns a controller that knows of nothing yet: see Open.
 func New(config Config) *Controller {
 	return &Controller{
-		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, leaseClaims: leaseClaims{claims: map[string]*leaseClaim{}},
+		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, resourceClaims: resourceClaims{claims: map[string]*resourceClaim{}},
 	}
 }
 

@@ -23,7 +23,7 @@ type Demand struct {
 	reserved  []string                    // the agents that the decision at hand has been admitted to
 	waiting   map[schemas.Grant]*dispatch // its ready tasks
 	grants    []*dispatch                 // that may be dispatched
-	claims    []*leaseClaim               // what its tasks have to do with shared resources
+	claims    []*resourceClaim            // what its tasks have to do with shared resources
 }
 
 // Inherit notes which of its requests a former owner has made, once it was loaded.

@@ -39,7 +39,7 @@ func (l *LocalOwners) leasesAdopted(shard int) {
 		return
 	}
 	for _, owner := range l.owners {
-		owner.Loop.Post(func(time.Time) { owner.leaseClaims.retryQueued = true })
+		owner.Loop.Post(func(time.Time) { owner.resourceClaims.retryQueued = true })
 	}
 }
 
@@ -47,22 +47,22 @@ func (l *LocalOwners) leasesAdopted(shard int) {
 // whether all of this shard's are adopted.
 func (a *Controller) mayTakeLeases() bool {
 	switch {
-	case a.leaseClaims.allAdopted:
+	case a.resourceClaims.allAdopted:
 	case a.LocalOwners.allAdopted():
-		a.leaseClaims.allAdopted = true
+		a.resourceClaims.allAdopted = true
 	case !a.takeoverScanned:
 		a.scheduleTakeoverScan()
-	case !a.leaseClaims.adoptionReported && !a.adoptingLeases():
-		a.leaseClaims.adoptionReported = true
+	case !a.resourceClaims.adoptionReported && !a.adoptingLeases():
+		a.resourceClaims.adoptionReported = true
 		a.LocalOwners.leasesAdopted(a.Shard)
-		a.leaseClaims.allAdopted = a.LocalOwners.allAdopted()
+		a.resourceClaims.allAdopted = a.LocalOwners.allAdopted()
 	}
-	return a.leaseClaims.allAdopted
+	return a.resourceClaims.allAdopted
 }
 
 // adoptingLeases reports whether a request is under way whose leases were not looked at yet.
 func (a *Controller) adoptingLeases() bool {
-	for _, u := range a.leaseClaims.claims {
+	for _, u := range a.resourceClaims.claims {
 		if u.underWay && len(u.held) == 0 && (!u.looked || u.busy) {
 			return true
 		}

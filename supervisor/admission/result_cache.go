@@ -7,43 +7,43 @@ import (
 	"podium/supervisor/session"
 )
 
-// answers remembers what agents have answered to which input (M-29). It forgets
+// A resultCache remembers what agents have answered to which input (M-29). It forgets
 // with its owner, and the oldest first.
-type answers struct {
-	known map[answerKey]knownAnswer
-	order []answerKey
+type resultCache struct {
+	known map[resultKey]cachedResult
+	order []resultKey
 }
 
-type answerKey struct{ agent, input string }
+type resultKey struct{ agent, input string }
 
-type knownAnswer struct {
+type cachedResult struct {
 	schemas.Reuse
 	at time.Time
 }
 
-const rememberedAnswers = 4096
+const maxCachedResults = 4096
 
-func (a *answers) learn(outcome *session.Outcome, now time.Time) {
+func (c *resultCache) learn(outcome *session.Outcome, now time.Time) {
 	for _, reuse := range outcome.Learned {
-		key := answerKey{reuse.Agent, reuse.Input}
-		if a.known == nil {
-			a.known = map[answerKey]knownAnswer{}
+		key := resultKey{reuse.Agent, reuse.Input}
+		if c.known == nil {
+			c.known = map[resultKey]cachedResult{}
 		}
-		if _, known := a.known[key]; !known {
-			a.order = append(a.order, key)
+		if _, known := c.known[key]; !known {
+			c.order = append(c.order, key)
 		}
-		a.known[key] = knownAnswer{reuse, now}
-		if len(a.order) > rememberedAnswers {
-			delete(a.known, a.order[0])
-			a.order = a.order[1:]
+		c.known[key] = cachedResult{reuse, now}
+		if len(c.order) > maxCachedResults {
+			delete(c.known, c.order[0])
+			c.order = c.order[1:]
 		}
 	}
 }
 
-func (a *answers) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
-	known, ok := a.known[answerKey{agent, input}]
+func (c *resultCache) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
+	known, ok := c.known[resultKey{agent, input}]
 	return known.Reuse, ok && !known.at.Before(since)
 }
 
 // Learn remembers what a decision says that agents have answered.
-func (a *Controller) Learn(outcome *session.Outcome, now time.Time) { a.answers.learn(outcome, now) }
+func (a *Controller) Learn(outcome *session.Outcome, now time.Time) { a.results.learn(outcome, now) }

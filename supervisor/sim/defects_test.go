@@ -320,7 +320,7 @@ func defects() []defect {
 	}, {
 		name: "a resource is free for everybody", seed: 1, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/lease.go",
+			"supervisor/admission/resource_lease.go",
 			`	case l.Holder != "" && now.Before(l.Until):
 		return leaseHeld`,
 			`	case l.Holder != "" && now.Before(l.Until):
@@ -332,20 +332,20 @@ func defects() []defect {
 	}, {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/admission/lease_claims.go",
+			"supervisor/admission/resource_claims.go",
 			`			if u.stale {
 				a.schedule(u)`,
 			`			if u.stale && !planted("who stands in line keeps what it cannot use") {
 				a.schedule(u)`,
 		}, {
-			"supervisor/admission/lease_claims.go", `	if len(u.held) > 0 { // for`,
+			"supervisor/admission/resource_claims.go", `	if len(u.held) > 0 { // for`,
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/lease_claims.go", `if a.leaseClaims.claims[u.holder] == u {`,
-			`if a.leaseClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/resource_claims.go", `if a.resourceClaims.claims[u.holder] == u {`,
+			`if a.resourceClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
