@@ -15,7 +15,7 @@ func (o *Owner) work(ctx context.Context, live *liveSession, now time.Time) {
 	case !live.loaded && !live.assumeNew():
 		o.load(ctx, live)
 	case len(live.inputs) > 0 && o.overtaken(live, live.inputs[0]):
-		o.seekRecord(ctx, live, live.inputs[0])
+		o.lookUpOvertaken(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].event.Artifact != nil:
 		o.resolve(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].unknownArtifactGrant:

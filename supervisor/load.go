@@ -36,10 +36,10 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		if live.newestSequence == newestSequence {
 			live.newestSequence = 0 // it was read since
 		}
-		live.take(found)
+		live.restoreFrom(found)
 		live.confirmedTo = max(live.confirmedTo, read)
 		o.track(live)
-		o.claimOrphans(live, 0)
+		o.assignOrphans(live, 0)
 		o.republish(ctx, live, found, now)
 	})
 }
@@ -57,7 +57,7 @@ func (o *Owner) fenced(found *restore.StoredSession) bool {
 	return found.Last != nil && found.Last.Epoch > o.checkpoint.Epoch
 }
 
-func (live *liveSession) take(found *restore.StoredSession) {
+func (live *liveSession) restoreFrom(found *restore.StoredSession) {
 	live.state, live.sequence, live.chain = found.State, found.Sequence, found.Chain
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)

@@ -45,11 +45,11 @@ func (o *Owner) holdOrphan(in *input) {
 
 func inOrder(a, b *input) int { return cmp.Compare(a.message.Sequence, b.message.Sequence) }
 
-// claimOrphans gives a session, once its state is the ledger's, those orphans behind a
+// assignOrphans gives a session, once its state is the ledger's, those orphans behind a
 // sequence that name one of its requests: all of them when it was loaded, and those
 // behind a record that was written here. What such a record asks for may have been sent
 // by another owner before this one hears that the record is stored.
-func (o *Owner) claimOrphans(live *liveSession, since uint64) {
+func (o *Owner) assignOrphans(live *liveSession, since uint64) {
 	s := &o.orphans
 	if len(s.waiting) == 0 {
 		return
@@ -181,13 +181,13 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 	}
 }
 
-// seekRecord looks for the record that an overtaken input has caused. Without one it belongs
+// lookUpOvertaken looks for the record that an overtaken input has caused. Without one it belongs
 // to nobody.
-func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
+func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	var taken bool
 	o.loop.Await(func() (err error) {
-		taken, err = restore.Took(ctx, o.Core, live.id(), in.message.Sequence)
+		taken, err = restore.HasCause(ctx, o.Core, live.id(), in.message.Sequence)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {

@@ -111,7 +111,7 @@ type Owner struct {
 	now    time.Time // of the Tick
 	failed error
 
-	entering func(from, to stage) // nil but in tests: see enter
+	onStageChange func(from, to stage) // nil but in tests: see enter
 }
 
 // A shardStream is what an owner knows of its shard's stream.

@@ -21,8 +21,8 @@ func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore
 		o.end(live)
 		return
 	}
-	if live.pin == nil {
-		live.pin = o.watermark.Pin() // no input above the low watermark may lead to it any more
+	if live.watermarkPin == nil {
+		live.watermarkPin = o.watermark.Pin() // no input above the low watermark may lead to it any more
 	}
 	o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 }

@@ -43,9 +43,9 @@ type liveSession struct {
 	damaged    bool  // the ledger has lost something that it stands on
 	misses     uint8 // reads in a row that found nothing where something was
 	tries      int32 // with four bytes more, a session would take the next larger piece of the heap
-	// pin keeps the low watermark below a record that no input has caused until its
+	// watermarkPin keeps the low watermark below a record that no input has caused until its
 	// outputs are acknowledged.
-	pin *checkpoint.Entry
+	watermarkPin *checkpoint.Entry
 
 	requests  []string // its keys in Owner.byRequest
 	demand    admission.Demand
@@ -152,9 +152,9 @@ func (o *Owner) end(live *liveSession) {
 func (o *Owner) rest(live *liveSession) {
 	o.enter(live, stageWaiting)
 	o.queue.busy--
-	if live.pin != nil {
-		o.watermark.Leave(live.pin)
-		live.pin = nil
+	if live.watermarkPin != nil {
+		o.watermark.Leave(live.watermarkPin)
+		live.watermarkPin = nil
 	}
 }
 

@@ -39,8 +39,8 @@ func (s stage) busy() bool { return s > stageDeciding }
 
 // enter has a session be at a stage.
 func (o *Owner) enter(live *liveSession, at stage) {
-	if o.entering != nil {
-		o.entering(live.stage, at)
+	if o.onStageChange != nil {
+		o.onStageChange(live.stage, at)
 	}
 	live.stage = at
 }

@@ -20,7 +20,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: live.chain.String(), Transitions: b.transitions,
 	}
 	if len(b.inputs) == 0 {
-		live.pin = o.watermark.Pin()
+		live.watermarkPin = o.watermark.Pin()
 	}
 	o.begin(live, stageStoring)
 	event, err := recordEvent(live, &b.record, &b.state, live.sinceSnapshot.Due())
@@ -39,9 +39,9 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		switch {
 		case err == nil:
 			o.stored(live, &b.record)
-			live.adopt(b, ack.Sequence)
+			live.commit(b, ack.Sequence)
 			o.track(live)
-			o.claimOrphans(live, live.sequence)
+			o.assignOrphans(live, live.sequence)
 			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
 			o.end(live)
@@ -111,8 +111,8 @@ func runOf(record *schemas.Record) int {
 	return 0
 }
 
-// adopt makes a stored record the session's newest.
-func (live *liveSession) adopt(b *batch, sequence uint64) {
+// commit makes a stored record the session's newest.
+func (live *liveSession) commit(b *batch, sequence uint64) {
 	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, restore.Hash(b.body), true
 	live.loaded = sequence >= live.newestSequence // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
@@ -146,9 +146,9 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
 			case found.Chain == restore.Hash(b.body):
 				o.stored(live, &b.record)
-				live.take(found)
+				live.restoreFrom(found)
 				o.track(live)
-				o.claimOrphans(live, live.sequence)
+				o.assignOrphans(live, live.sequence)
 				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
@@ -160,9 +160,9 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 			default:
 				o.noteForeignRecord(live)
-				live.take(found)
+				live.restoreFrom(found)
 				o.track(live)
-				o.claimOrphans(live, 0)
+				o.assignOrphans(live, 0)
 				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 			}
 		})

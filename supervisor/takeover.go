@@ -61,7 +61,7 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 			o.push(live)
 			continue
 		}
-		live.take(found)
+		live.restoreFrom(found)
 		o.track(live)
 		o.begin(live, stageLoading)
 		o.republish(ctx, live, found, now)

@@ -29,9 +29,9 @@ func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (
 	return Input{input, input.Content()}, err
 }
 
-// Took reports whether a record of a session has an input of that sequence as its cause.
+// HasCause reports whether a record of a session has an input of that sequence as its cause.
 // It reads from the newest record back to those that have taken earlier inputs.
-func Took(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
+func HasCause(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	for err == nil {
 		var stored Record

@@ -248,9 +248,9 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestTook: a record has an input as its cause or none has; it is looked for from the
+// TestHasCause: a record has an input as its cause or none has; it is looked for from the
 // newest back, and no further than to those that have taken earlier inputs.
-func TestTook(t *testing.T) {
+func TestHasCause(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	var taken []uint64
@@ -262,20 +262,20 @@ func TestTook(t *testing.T) {
 	id := schemas.SessionID("desk", "thread")
 	for back, sequence := range slices.Backward(taken) {
 		core := &troubled{Core: d.ledger}
-		took, err := restore.Took(t.Context(), core, id, sequence)
+		took, err := restore.HasCause(t.Context(), core, id, sequence)
 		if err != nil || !took || core.gets != len(taken)-1-back {
 			t.Errorf("input %d: %t, %v, after %d records before the newest", sequence, took, err, core.gets)
 		}
 	}
 	core := &troubled{Core: d.ledger}
-	if took, err := restore.Took(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
+	if took, err := restore.HasCause(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
 		t.Errorf("an input that nothing follows from: %t, %v, after %d records before the newest", took, err, core.gets)
 	}
-	if _, err := restore.Took(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.HasCause(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a session without a record: %v", err)
 	}
 	broken := &troubled{Core: d.ledger, subject: bus.SessionSubject(id, 1), why: bus.ErrNotFound}
-	if _, err := restore.Took(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.HasCause(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a record is lost: %v", err)
 	}
 }

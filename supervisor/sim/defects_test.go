@@ -24,8 +24,8 @@ func defects() []defect {
 		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
-			`			live.adopt(b, ack.Sequence)
-`, `			live.adopt(b, ack.Sequence)
+			`			live.commit(b, ack.Sequence)
+`, `			live.commit(b, ack.Sequence)
 			if planted("the low watermark passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
 					o.watermark.Leave(in.entry)
@@ -38,8 +38,8 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/store.go",
 			`	if len(b.inputs) == 0 {
-		live.pin`, `	if len(b.inputs) == 0 && !planted("the low watermark passes a record that no input has caused") {
-		live.pin`,
+		live.watermarkPin`, `	if len(b.inputs) == 0 && !planted("the low watermark passes a record that no input has caused") {
+		live.watermarkPin`,
 		}},
 	}, {
 		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
