@@ -48,7 +48,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 // was loaded.
 func (o *Owner) noteForeignRecord(live *liveSession) {
 	o.Log.Warn().Str("session", live.id()).Int("shard", o.Shard).Msg("another owner wrote to the session")
-	o.checkpoint.Again = true // only the owner can write one
+	o.checkpoint.WriteSoon = true // only the owner can write one
 }
 
 // fenced reports whether a session holds what a later owner of the shard has

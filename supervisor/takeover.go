@@ -22,7 +22,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 		}
 		o.ArtifactGrants, o.publisher.ArtifactGrants = grants, grants
 	}
-	open, err := o.checkpoint.Take(ctx, now)
+	open, err := o.checkpoint.TakeOver(ctx, now)
 	if err != nil {
 		return err
 	}

@@ -111,9 +111,9 @@ func (c *Chain) following() schemas.Checkpoint {
 // are parts of one.
 const maxMessages = 1000
 
-// stale reports whether it is better to name all open sessions anew: more stands
+// needsNewBase reports whether it is better to name all open sessions anew: more stands
 // in the checkpoints than that takes twice.
-func (c *Chain) stale(open int) bool {
+func (c *Chain) needsNewBase(open int) bool {
 	return c.messages >= maxMessages || c.messages+c.names > 2*open
 }
 

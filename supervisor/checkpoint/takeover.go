@@ -10,10 +10,10 @@ import (
 	"podium/bus/binding"
 )
 
-// Take takes the shard over: it appends a checkpoint with the next epoch, and returns the
+// TakeOver takes the shard over: it appends a checkpoint with the next epoch, and returns the
 // sessions that were open. It waits for the ledger. Another process that was faster is
 // ErrNotOwner.
-func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err error) {
+func (w *Writer) TakeOver(ctx context.Context, now time.Time) (open []string, err error) {
 	core := w.config.Publisher.Core
 	chain, newest, err := ReadChain(ctx, core, w.config.Shard)
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err er
 	open = chain.OpenSessions()
 	chain.add(&taken, ack.Sequence)
 	w.since, w.Epoch = ack.Sequence, taken.Epoch
-	w.believe(chain)
+	w.reset(chain)
 	return open, nil
 }
 

@@ -25,10 +25,10 @@ var ErrNotOwner = errors.New("another process owns the shard")
 
 // A Writer writes the checkpoints of one owner.
 type Writer struct {
-	Epoch uint64
-	Chain      // of the newest one on the ledger
-	Clean bool // it ends a stop in order
-	Again bool // one is to be written as soon as possible
+	Epoch     uint64
+	Chain          // of the newest one on the ledger
+	Clean     bool // it ends a stop in order
+	WriteSoon bool // one is to be written as soon as possible
 
 	config Config
 	since  uint64 // sequence of the checkpoint that the epoch began with
@@ -72,7 +72,7 @@ func (w *Writer) Writing() bool { return w.writing }
 
 // Next returns when the next checkpoint is due, if there is anything new to say.
 func (w *Writer) Next(watermark uint64) (time.Time, bool) {
-	if w.writing || !w.Again && w.Watermark == watermark {
+	if w.writing || !w.WriteSoon && w.Watermark == watermark {
 		return time.Time{}, false
 	}
 	return w.due, true
@@ -83,7 +83,7 @@ func (w *Writer) WriteIfDue(ctx context.Context, now time.Time, watermark uint64
 	if w.due.IsZero() {
 		w.due = now.Add(w.config.Every)
 	}
-	if at, due := w.Next(watermark); due && (w.Again || !now.Before(at)) {
+	if at, due := w.Next(watermark); due && (w.WriteSoon || !now.Before(at)) {
 		w.Write(ctx, now, watermark, false)
 	}
 }
@@ -91,7 +91,7 @@ func (w *Writer) WriteIfDue(ctx context.Context, now time.Time, watermark uint64
 // Write says where the shard stands, in as many messages as that takes. Each of them
 // counts alone, so that it does not matter how many are stored.
 func (w *Writer) Write(ctx context.Context, now time.Time, watermark uint64, clean bool) {
-	w.writing, w.Again = true, false
+	w.writing, w.WriteSoon = true, false
 	w.due = now.Add(w.config.Every)
 	parts, base := w.parts(watermark)
 	for i := range parts {
@@ -148,7 +148,7 @@ func (w *Writer) reread(ctx context.Context) {
 			w.config.Failed(fmt.Errorf("shard %d: %w", w.config.Shard, ErrNotOwner))
 		default:
 			w.writing, w.Clean = false, newest.Clean
-			w.believe(chain)
+			w.reset(chain)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func (w *Writer) event(point *schemas.Checkpoint) (schemas.Event, error) {
 func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool) {
 	opened, closed := w.changes()
 	limit := w.config.Names
-	if base = w.stale(w.config.Sessions.Len()); base {
+	if base = w.needsNewBase(w.config.Sessions.Len()); base {
 		opened = slices.Sorted(w.config.Sessions.IDs())
 	}
 	if base && len(opened) <= limit {
@@ -210,8 +210,8 @@ func (w *Writer) changes() (opened, closed []string) {
 	return opened, closed
 }
 
-// believe takes what the ledger says for true. What is in memory may differ anywhere.
-func (w *Writer) believe(chain Chain) {
+// reset begins anew from what the ledger says. What is in memory may differ anywhere.
+func (w *Writer) reset(chain Chain) {
 	w.Chain = chain
 	for id := range chain.open {
 		w.moved[id] = struct{}{}

@@ -57,7 +57,7 @@ func takeOver(tb rapid.TB, core bus.Core, name string, names int) *owner {
 		Owner: name, Names: names, Sessions: o, Failed: func(err error) { tb.Fatal(err) },
 		Publisher: &publisher.Publisher{Core: core, Loop: o.loop, Log: zerolog.Nop()},
 	})
-	if _, err := o.Take(context.Background(), midnight); err != nil {
+	if _, err := o.TakeOver(context.Background(), midnight); err != nil {
 		tb.Fatal(err)
 	}
 	return o
