@@ -328,12 +328,12 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 
 // takeOne takes the lease of a resource if it is to be had, and returns it as it is then.
 func (a *Controller) takeOne(
-	ctx context.Context, resource string, place *leasePlace, judge func(*resourceLease, *leasePlace, time.Time) leaseVerdict, now time.Time,
+	ctx context.Context, resource string, place *leasePlace, verdictOf func(*resourceLease, *leasePlace, time.Time) leaseVerdict, now time.Time,
 ) (resourceLease, bool, error) {
 	got := false
 	found, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 		l.Resource = resource
-		verdict := judge(l, place, now)
+		verdict := verdictOf(l, place, now)
 		if verdict == leaseLapsed {
 			used, err := a.uses(ctx, l.Holder, now)
 			if err != nil {
@@ -376,16 +376,16 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 func (a *Controller) adopt(ctx context.Context, u *resourceClaim) {
 	place, resources, begun := u.place, u.resources, a.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
-	judge := (*resourceLease).verdict
+	verdictOf := (*resourceLease).verdict
 	if !a.resourceClaims.allAdopted && !a.resourceClaims.adoptionReported {
-		judge = (*resourceLease).verdictOnAdoption
+		verdictOf = (*resourceLease).verdictOnAdoption
 	}
 	var got []string
 	lost := 0
 	a.operateOn(u, func() error {
 		got, lost = nil, 0
 		for _, resource := range resources {
-			found, taken, err := a.takeOne(ctx, resource, &place, judge, begun)
+			found, taken, err := a.takeOne(ctx, resource, &place, verdictOf, begun)
 			switch {
 			case err != nil:
 				return err

@@ -25,7 +25,7 @@ func TestLowWatermarkKeepsItsEpoch_X03(t *testing.T) {
 	latest := Writer{before: chain, Epoch: 8, since: 140}
 	for name, test := range map[string]struct {
 		sequence, epoch uint64
-		stray           bool
+		byFenced        bool
 	}{
 		"of the owner before the low watermark's, after its end":  {94, 4, true},
 		"of the owner before the low watermark's, in its time":    {86, 4, false},
@@ -34,8 +34,8 @@ func TestLowWatermarkKeepsItsEpoch_X03(t *testing.T) {
 		"of the present owner":                                    {150, 8, false},
 		"of an owner without a low watermark of its own, in time": {125, 6, false},
 	} {
-		if latest.WrittenByFenced(test.epoch, test.sequence) != test.stray {
-			t.Errorf("a record %s counts as stray: %v", name, !test.stray)
+		if latest.WrittenByFenced(test.epoch, test.sequence) != test.byFenced {
+			t.Errorf("a record %s counts as stray: %v", name, !test.byFenced)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || record.Chain != s.chain.String() {
 		report("the record does not follow from the one before it")
 	}
-	if fault := s.strays(&stored); fault != "" {
+	if fault := s.trailFault(&stored); fault != "" {
 		report(fault)
 	}
 	s.tip = s.tip.After(record, stored.Trail, message.Sequence)
@@ -188,9 +188,9 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-// strays says what is wrong about where a record leads its readers. One that an
+// trailFault says what is wrong about where a record leads its readers. One that an
 // earlier version has begun the session of leads nowhere.
-func (s *verified) strays(stored *restore.Record) string {
+func (s *verified) trailFault(stored *restore.Record) string {
 	want := s.tip.Next(stored.Record)
 	switch have := stored.Trail; {
 	case have == nil && (want == nil || stored.Number == 1):
