@@ -214,9 +214,9 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 	}
 }
 
-// TestAGivenUpSessionIsNoStranger: a session that was forgotten before the ledger
-// took anything of it does not make every later stray wait for the low watermark.
-func TestAGivenUpSessionIsNoStranger(t *testing.T) {
+// TestAGivenUpSessionKeepsNoOrphanWaiting: a session that was forgotten before the ledger
+// took anything of it does not make every later orphan wait for the low watermark.
+func TestAGivenUpSessionKeepsNoOrphanWaiting(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	gone, _ := d.session("gone")

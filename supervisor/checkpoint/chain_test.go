@@ -35,7 +35,7 @@ func TestLowWatermarkKeepsItsEpoch_X03(t *testing.T) {
 		"of an owner without a low watermark of its own, in time": {125, 6, false},
 	} {
 		if latest.WrittenByFenced(test.epoch, test.sequence) != test.byFenced {
-			t.Errorf("a record %s counts as stray: %v", name, !test.byFenced)
+			t.Errorf("a record %s counts as a fenced owner's: %v", name, !test.byFenced)
 		}
 	}
 }
