@@ -43,7 +43,7 @@ type Library struct {
 const shelves = 512
 
 // kindsStream is a source of its own for what agents declare, so that all else stays
-// as it was. By this one, the seeds that catch rare bugs (defects_test.go) still do.
+// as it was. By this one, the seeds that catch rare bugs (mutation_table_test.go) still do.
 const kindsStream = 1
 
 // NewLibrary returns a library. It may be used by several goroutines.

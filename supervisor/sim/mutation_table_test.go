@@ -2,12 +2,12 @@ package sim_test
 
 import "podium/supervisor/sim"
 
-// defects are the planted bugs, in the order of a message's way. A seed that
+// mutations are the planted bugs, in the order of a message's way. A seed that
 // changes with the world is found again by
 //
-//	go test ./supervisor/sim -run TestTeeth -v -sim.hunt=5000
-func defects() []defect {
-	return []defect{{
+//	go test ./supervisor/sim -run TestMutations -v -sim.hunt=5000
+func mutations() []mutation {
+	return []mutation{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
