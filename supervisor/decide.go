@@ -17,7 +17,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			break
 		}
-		if in.broken() || o.overtaken(live, in) {
+		if in.needsQuarantine() || o.overtaken(live, in) {
 			break
 		}
 		in.read.Now = now
@@ -60,8 +60,8 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	}
 }
 
-// decideAlone decides what no message has caused: a deadline that has passed, or a grant.
-func (o *Owner) decideAlone(ctx context.Context, live *liveSession, read session.Input) {
+// decideWithoutInput decides what no message has caused: a deadline that has passed, or a grant.
+func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read session.Input) {
 	decided := o.evaluate(live, live.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
 		o.admission.Learn(&decided.Outcome, read.Now)

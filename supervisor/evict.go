@@ -2,8 +2,8 @@ package supervisor
 
 import "time"
 
-// watch sets a timer for the session's earliest deadline.
-func (o *Owner) watch(live *liveSession) {
+// setDeadlineTimer sets a timer for the session's earliest deadline.
+func (o *Owner) setDeadlineTimer(live *liveSession) {
 	earliest := time.Time{}
 	for _, deadline := range live.state.Deadlines() {
 		if earliest.IsZero() || deadline.At.Before(earliest) {

@@ -37,7 +37,7 @@ func (o *Owner) fetch(ctx context.Context, live *liveSession, sequences []uint64
 	o.begin(live, stageFetching)
 	o.collect(ctx, live, sequences, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.end(live)
@@ -51,7 +51,7 @@ func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.end(live)
@@ -68,7 +68,7 @@ func (o *Owner) fetchEndedRun(ctx context.Context, live *liveSession, run int) {
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		if live.endedRuns == nil {
@@ -88,12 +88,12 @@ const damageTries = 7
 // it is read once more: the disk may have come back.
 const damagePause = time.Minute
 
-// missing goes on after an error about what a session stands on. A temporary one is waited
+// handleMissing goes on after an error about what a session stands on. A temporary one is waited
 // out. What the ledger has lost comes back only if the disk is restored: what waits for the
 // session goes into quarantine, from where it can be sent again.
-func (o *Owner) missing(ctx context.Context, live *liveSession, now time.Time, err error) {
+func (o *Owner) handleMissing(ctx context.Context, live *liveSession, now time.Time, err error) {
 	switch {
-	case !live.lacks(err):
+	case !live.isLost(err):
 		o.retry(live, now, err)
 		return
 	case !live.damaged:
@@ -110,9 +110,9 @@ func (o *Owner) missing(ctx context.Context, live *liveSession, now time.Time, e
 	o.quarantineDamaged(ctx, live, live.inputs[0], err)
 }
 
-// lacks reports whether what was not found is lost: it was looked for often enough, and
+// isLost reports whether what was not found is lost: it was looked for often enough, and
 // nothing else was wrong with the ledger meanwhile.
-func (live *liveSession) lacks(err error) bool {
+func (live *liveSession) isLost(err error) bool {
 	if bus.Temporary(err) {
 		live.misses = 0
 		return false

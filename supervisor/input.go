@@ -30,11 +30,11 @@ type input struct {
 	lookedUp bool
 }
 
-// broken reports whether an input has to be put into quarantine before it is decided.
-func (in *input) broken() bool { return in.read.Malformed != nil && !in.quarantined }
+// needsQuarantine reports whether an input has to be put into quarantine before it is decided.
+func (in *input) needsQuarantine() bool { return in.read.Malformed != nil && !in.quarantined }
 
-// open reads the body, unless that still has to be fetched.
-func (o *Owner) open(in *input) (err error) {
+// readBody reads the body, unless that still has to be fetched.
+func (o *Owner) readBody(in *input) (err error) {
 	if in.event.Artifact == nil {
 		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
 		o.proveArtifacts(in)
@@ -75,9 +75,9 @@ func (o *Owner) proveArtifacts(in *input) {
 	}
 }
 
-// expected refuses an event under a subject that is not for its kind: the
+// checkKind refuses an event under a subject that is not for its kind: the
 // subject is what permissions guard.
-func expected(kind bus.Kind, eventType string) error {
+func checkKind(kind bus.Kind, eventType string) error {
 	fits := false
 	switch kind {
 	case bus.KindIn:
@@ -99,9 +99,9 @@ func expected(kind bus.Kind, eventType string) error {
 	return nil
 }
 
-// verdict is what a quarantined message shows: the schema's own words where
+// faultText is what a quarantined message shows: the schema's own words where
 // there is a schema.
-func verdict(event schemas.Event, err error) string {
+func faultText(event schemas.Event, err error) string {
 	if event.Artifact != nil {
 		return err.Error() // its body was not read
 	}

@@ -23,7 +23,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 			if live.unread = !bus.Temporary(err); live.unread {
 				o.becomeKnown(live) // nobody waits to hear of a session that nobody can read
 			}
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		if o.fenced(found) {

@@ -191,7 +191,7 @@ func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *inpu
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		if in.lookedUp = true; !taken {

@@ -177,7 +177,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 		o.queue.ready[0] = nil // it may be the last that holds it
 		o.queue.ready = o.queue.ready[1:]
 		o.enter(live, stageDeciding)
-		if o.work(ctx, live, now); live.stage == stageDeciding {
+		if o.advance(ctx, live, now); live.stage == stageDeciding {
 			o.enter(live, stageWaiting)
 		}
 		worked = true

@@ -11,9 +11,9 @@ import (
 	"podium/schemas"
 )
 
-// resolve fetches a body that is too large for a message, in its turn. Of an agent
+// fetchBody fetches a body that is too large for a message, in its turn. Of an agent
 // it has to be one that the agent has put.
-func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
+func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	resolved := in.event
 	o.loop.Await(func() error {
@@ -27,7 +27,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 		case err == nil:
 			in.event = resolved
 			in.event.Artifact = nil
-			err = o.open(in)
+			err = o.readBody(in)
 		case errors.Is(err, bus.ErrNotGranted):
 			reason = schemas.QuarantineUnproven
 		case !beyondReading(err):
@@ -35,7 +35,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 			return
 		}
 		if err != nil {
-			detail := verdict(in.event, err)
+			detail := faultText(in.event, err)
 			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
 				o.begin(live, stageQuarantining)
 				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.complete(live, []*input{in}) })

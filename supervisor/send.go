@@ -33,7 +33,7 @@ func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *sch
 	o.begin(live, stageSending)
 	env, missing, ready := o.envAfter(live)
 	again := func(now time.Time, err error) {
-		if err != nil && live.lacks(err) {
+		if err != nil && live.isLost(err) {
 			// The request is never sent; its queue deadline fails the attempt.
 			o.Log.Error().Err(err).Str("session", live.id()).Msg("an output of a record stands on something that the ledger has lost")
 			live.misses = 0 // of what comes next nothing has been looked for
@@ -139,7 +139,7 @@ func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.begin(live, stageSending)

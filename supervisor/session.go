@@ -160,7 +160,7 @@ func (o *Owner) rest(live *liveSession) {
 
 // retry lets a session go on after a wait, because of a temporary error.
 func (o *Owner) retry(live *liveSession, now time.Time, err error) {
-	o.publisher.Complain(zerolog.WarnLevel, err).Str("session", live.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
+	o.publisher.LogFailure(zerolog.WarnLevel, err).Str("session", live.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
 	o.begin(live, stageRetrying)
 	wait := o.publisher.Backoff.After(int(live.tries))
 	live.tries++

@@ -100,8 +100,8 @@ func (c *Chain) add(point *schemas.Checkpoint, sequence uint64) {
 	}
 }
 
-// following returns a checkpoint that says nothing new.
-func (c *Chain) following() schemas.Checkpoint {
+// unchanged returns a checkpoint that says nothing new.
+func (c *Chain) unchanged() schemas.Checkpoint {
 	return schemas.Checkpoint{
 		LowWatermark: c.Watermark, LowWatermarkEpoch: c.watermarkEpoch, LowWatermarkSince: c.watermarkSince, Base: c.base, Previous: c.Sequence,
 	}

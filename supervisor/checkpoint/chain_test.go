@@ -13,7 +13,7 @@ func TestLowWatermarkKeepsItsEpoch_X03(t *testing.T) {
 	t.Parallel()
 	chain := Chain{open: map[string]struct{}{}}
 	takeover := func(epoch, sequence uint64) {
-		taken := chain.following()
+		taken := chain.unchanged()
 		taken.Epoch = epoch
 		chain.add(&taken, sequence)
 	}

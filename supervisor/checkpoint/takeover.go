@@ -19,7 +19,7 @@ func (w *Writer) TakeOver(ctx context.Context, now time.Time) (open []string, er
 	if err != nil {
 		return nil, err
 	}
-	taken := chain.following()
+	taken := chain.unchanged()
 	taken.Epoch, taken.Owner, taken.Time = newest.Epoch+1, w.config.Owner, now
 	event, err := w.event(&taken)
 	if err != nil {

@@ -114,7 +114,7 @@ func (w *Writer) writeParts(ctx context.Context, parts []schemas.Checkpoint, bas
 	publisher := w.config.Publisher
 	publisher.Publish(ctx, bus.ShardSubject(w.config.Shard), &event, bus.After(w.Sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
-			publisher.Complain(zerolog.WarnLevel, err).Int("shard", w.config.Shard).Msg("checkpoint not acknowledged; reading it again")
+			publisher.LogFailure(zerolog.WarnLevel, err).Int("shard", w.config.Shard).Msg("checkpoint not acknowledged; reading it again")
 			w.reread(ctx)
 			return
 		}
@@ -176,12 +176,12 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 		return []schemas.Checkpoint{{LowWatermark: watermark, Open: opened}}, true
 	}
 	for len(opened)+len(closed) > limit {
-		part := w.following()
+		part := w.unchanged()
 		part.Open, opened = split(opened, limit)
 		part.Closed, closed = split(closed, limit-len(part.Open))
 		parts = append(parts, part)
 	}
-	last := w.following()
+	last := w.unchanged()
 	last.LowWatermark, last.LowWatermarkEpoch, last.LowWatermarkSince = watermark, 0, 0
 	last.Open, last.Closed = opened, closed
 	return append(parts, last), base

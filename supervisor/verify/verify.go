@@ -47,19 +47,19 @@ type Fault struct {
 func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int) (Result, error) {
 	v := &verifier{
 		ctx: ctx, core: core, profiles: profiles, shard: shard,
-		sessions: map[string]*verified{}, inputs: map[uint64]bus.Message{}, dead: map[uint64]bool{},
+		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
 		result: Result{Shard: shard, Faults: []Fault{}},
 	}
 	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
 		if err != nil {
 			return v.result, fmt.Errorf("verify shard %d: %w", shard, err)
 		}
-		if err = v.take(message); err != nil {
+		if err = v.readMessage(message); err != nil {
 			return v.result, fmt.Errorf("verify shard %d at %d: %w", shard, message.Sequence, err)
 		}
 	}
 	v.result.Sessions = len(v.sessions)
-	v.leftovers()
+	v.checkUndecided()
 	return v.result, nil
 }
 
@@ -68,16 +68,16 @@ type verifier struct {
 	core         bus.Core
 	profiles     *restore.Profiles
 	shard        int
-	sessions     map[string]*verified
+	sessions     map[string]*verifiedSession
 	inputs       map[uint64]bus.Message // not consumed by a record yet
-	dead         map[uint64]bool        // in quarantine
+	inQuarantine map[uint64]bool        // in quarantine
 	lowWatermark uint64
 	// checkpointed is the sequence of the newest checkpoint.
 	checkpointed uint64
 	result       Result
 }
 
-type verified struct {
+type verifiedSession struct {
 	state    session.State
 	sequence uint64
 	chain    restore.Digest
@@ -93,7 +93,7 @@ func (v *verifier) unreadable(session string, message bus.Message, err error) er
 	return nil
 }
 
-func (v *verifier) take(message bus.Message) error {
+func (v *verifier) readMessage(message bus.Message) error {
 	subject, err := bus.ParseSubject(message.Subject)
 	if err != nil {
 		return v.unreadable("", message, err)
@@ -140,7 +140,7 @@ func (v *verifier) quarantined(message bus.Message) error {
 	}
 	if refused.Stream == message.Stream {
 		// A former owner may have refused what the present one understands.
-		v.dead[refused.Sequence] = true
+		v.inQuarantine[refused.Sequence] = true
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	record := stored.Record
 	s := v.sessions[id]
 	if s == nil {
-		s = &verified{state: session.New(id)}
+		s = &verifiedSession{state: session.New(id)}
 		v.sessions[id] = s
 	}
 	v.result.Records++
@@ -190,7 +190,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 
 // trailFault says what is wrong about where a record leads its readers. One that an
 // earlier version has begun the session of leads nowhere.
-func (s *verified) trailFault(stored *restore.Record) string {
+func (s *verifiedSession) trailFault(stored *restore.Record) string {
 	want := s.tip.Next(stored.Record)
 	switch have := stored.Trail; {
 	case have == nil && (want == nil || stored.Number == 1):
@@ -288,7 +288,7 @@ func (v *verifier) malformed(message bus.Message, cause schemas.Cause) (session.
 	if err != nil {
 		return session.Input{}, err
 	}
-	if subject.Kind != bus.KindResponse || !v.dead[message.Sequence] {
+	if subject.Kind != bus.KindResponse || !v.inQuarantine[message.Sequence] {
 		return session.Input{}, errors.New("it is called malformed, and is no answer in quarantine")
 	}
 	return session.Input{Now: cause.Time, Sequence: message.Sequence, Agent: subject.Agent, Malformed: cause.Malformed}, nil
@@ -393,11 +393,11 @@ func difference(decided, stored []schemas.Fact) string {
 	return "no fact differs"
 }
 
-// leftovers looks at the inputs below the low watermark that no record has used.
-func (v *verifier) leftovers() {
+// checkUndecided looks at the inputs below the low watermark that no record has used.
+func (v *verifier) checkUndecided() {
 	var sequences []uint64
 	for sequence := range v.inputs {
-		if sequence <= v.lowWatermark && !v.dead[sequence] {
+		if sequence <= v.lowWatermark && !v.inQuarantine[sequence] {
 			sequences = append(sequences, sequence)
 		}
 	}
