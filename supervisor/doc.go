@@ -24,5 +24,5 @@
 // Its files stand in the order of a message's way, and none calls one before it: lifecycle, owner,
 // takeover, advance, read, prepare, decide, batch, store, load, orphans, send, evaluate, fetch,
 // quarantine, notify, confirm, input, evict, session, stage. What they use lies below, each in a
-// package of its own: admission, checkpoint, restore, progress, publisher, eventloop.
+// package of its own: admission, checkpoint, restore, progress, publisher, quarantine, eventloop.
 package supervisor

@@ -2,7 +2,8 @@ package supervisor
 
 import "time"
 
-// setDeadlineTimer sets a timer for the session's earliest deadline.
+// setDeadlineTimer sets a timer for the earliest deadline of a session that nothing is left
+// to do for until then.
 func (o *Owner) setDeadlineTimer(live *liveSession) {
 	earliest := time.Time{}
 	for _, deadline := range live.state.Deadlines() {

@@ -11,8 +11,8 @@ import (
 	"podium/schemas"
 )
 
-// fetchBody fetches a body that is too large for a message, in its turn. Of an agent
-// it has to be one that the agent has put.
+// fetchBody fetches the body of an input from the object store, when it was too large for a
+// message. The body that an agent names has to be one that the agent has put.
 func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	resolved := in.event

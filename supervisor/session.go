@@ -57,7 +57,8 @@ type liveSession struct {
 
 func (live *liveSession) id() string { return live.state.Session }
 
-// sessions are those in memory.
+// sessions are the live sessions of an owner, by id. Checkpoints and admission see them by
+// narrower interfaces.
 type sessions map[string]*liveSession
 
 // Len implements checkpoint.Sessions.

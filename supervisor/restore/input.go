@@ -9,7 +9,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// An Input is one that came before, and what a Body that points at it stands for, whole.
+// An Input is an earlier input of a shard, read again, and its whole content: a Body in a
+// state names it by its sequence alone.
 type Input struct {
 	Read    session.Input
 	Content schemas.Result
