@@ -1,39 +1,64 @@
 // Package bus is to execution events what net/http is to requests: the contract
 // between those who write events down and those who act on them.
 //
-// A [Ledger] keeps every message in streams, and a [Reader] reads one of them in order.
-// A [Core] may do everything: adapters, the owners of shards and the command line hold
-// one. A [Worker] is all that one agent may do. The packages memory, jetstream and
-// embedded are the ways to get them: in memory, from a NATS server, or from one in this
-// process. Nothing above them can tell which it has.
+// An event is one CloudEvent 1.0: a mail has come, do this task, the task is done. It
+// is appended to a stream before anybody acts on it, and it is read in the order of its
+// stream. Its body is the documented JSON and nothing else. What comes may be in binary
+// mode, in structured mode, or the bare documented JSON, so that a shell script with a
+// NATS client is an agent in good standing.
 //
-// Every message is one CloudEvent 1.0 in binary mode; the body is the documented JSON
-// and nothing else. What comes may be in structured mode, or the bare documented JSON,
-// so a shell script with a NATS client is an agent in good standing.
+// # Where to begin
 //
-// # How an agent joins
+// There are two sides, and every program is on one of them. A [Core] may do everything:
+// adapters, the owners of shards and the command line hold one. A [Worker] is all that
+// one agent may do. Read the files in this order:
 //
-// An agent in Go is a [podium/bus/agent.Handler], and [podium/bus/agent.Serve] is its
-// server:
+//   - ledger.go: a [Ledger] keeps every [Message] in streams; a [Reader] reads one of them.
+//   - append.go: [Append] and [Next], one message in and one message out.
+//   - subject.go: a [Subject] says where a message stands, and whose it is.
+//   - worker.go: how an agent is handed its requests, each a [Delivery].
+//   - core.go: what else a [Core] has, such as a [Store] and [Artifacts].
+//   - errors.go: whose fault it is.
 //
-//	err := agent.Serve(ctx, worker, agent.HandlerFunc(echo), agent.ServeConfig{})
+// The packages memory, jetstream and embedded are the ways to get them: in memory, from
+// a NATS server, or from one in this process. Nothing above them can tell which it has.
+// [podium/bus/agent.Serve] is the server of an agent in Go, and
+// [podium/bus/intake.Intake] the way of an adapter; both have examples that run.
 //
-// A supervisor is an agent too: it takes its requests over by
-// [podium/bus/agent.Receive] and answers them from its shards.
+// # What it guarantees
+//
+// What was acknowledged is there, once and in order. Of those who append after the same
+// message one wins. A request comes at least once, and has exactly one response. An
+// effect outside happens by a permit, which is given once. The 25 promises below say
+// this in full, each with the test that pins it.
+//
+// State changes exactly once, because whoever owns a session remembers what it has seen.
+// Work is done at least once: a process may die between the work and its response.
+// Effects outside therefore carry [podium/bus/agent.Request.EffectID], the same for
+// every attempt. A profile may want an effect of unknown outcome again; then its permit
+// is given again.
+//
+// # What it does not do
+//
+// It knows neither what an event means nor who should act on it: that is the business
+// of the packages schemas and supervisor. It filters no repeats: whoever reads knows
+// them by their ids. It keeps no order between two streams.
 //
 // # What stands on the contract
 //
-//	cloudevents   an event becomes a message, and a message an event
-//	artifact      large bodies and files, and who may read them
-//	intake        how an adapter submits what it has received
-//	history       reading the records of a session
-//	registry      which agents there are, and whether anybody serves them
-//	agent         the process of an agent: requests in, one response each
-//	backoff       the wait between two tries
+//	binding    an event becomes a message, and a message an event
+//	artifact   large bodies and files, and who may read them
+//	intake     how an adapter submits what it has received
+//	history    reading the records of a session
+//	registry   which agents there are, and whether anybody serves them
+//	agent      the process of an agent: requests in, one response each
+//	gate       how much the agents of other processes may publish
+//	backoff    the wait between two tries
+//	bustest    suites that every ledger and every agent has to pass
 //
 // # Subjects
 //
-//	podium.in.<adapter>.<p>                what an adapter received          PODIUM_<p>
+//	podium.in.<adapter>.<p>             what an adapter received      PODIUM_<p>
 //	podium.in.agent.<p>                 requests to a supervisor      PODIUM_<p>
 //	podium.agent.<agent>.response.<p>   how a request ended           PODIUM_<p>
 //	podium.agent.<agent>.progress.<p>   how far it is                 PODIUM_<p>
@@ -152,11 +177,8 @@
 //     that has not heard what is permitted, when others may have been handed the request
 //     (TestPermitOfAnEarlierDelivery, TestFailingBeforeAskingLeavesDoubt).
 //
-// State changes exactly once, because whoever owns a session remembers what it
-// has seen. Work is done at least once: a process may die between the work and
-// its response. Effects outside therefore carry [podium/bus/agent.Request.EffectID], the same for
-// every attempt, and happen by permission, which is given once unless the profile
-// wants an effect of unknown outcome again.
+// A supervisor is an agent too: it takes its requests over by
+// [podium/bus/agent.Receive] and answers them from its shards.
 //
 // # Whose fault it is
 //

@@ -31,6 +31,8 @@ var (
 	ErrNotPermitted = errors.New("the agent may not act")
 	// ErrUndeclared reports a request of a kind that its agent does not declare.
 	ErrUndeclared = errors.New("the kind is not declared")
+	// ErrSealed reports a body that is encrypted (attribute keyid): this version opens none.
+	ErrSealed = errors.New("the body is encrypted, and this version opens no such body")
 	// ErrCorrupt reports bytes that do not match the hash they are named by.
 	ErrCorrupt = errors.New("the content does not match its hash")
 )
@@ -39,10 +41,14 @@ var (
 // belongs into quarantine: no other try can help.
 type MalformedError struct {
 	Detail string // English: what is wrong; it quotes no value of the message
+	Err    error  // what callers branch on, if anything
 }
 
 // Error implements error.
 func (e *MalformedError) Error() string { return "malformed message: " + e.Detail }
+
+// Unwrap returns the cause.
+func (e *MalformedError) Unwrap() error { return e.Err }
 
 // A RefusedError is ErrRefused with a sentence that says why, and what to do.
 type RefusedError struct{ Reason string }

@@ -170,7 +170,7 @@ func TestMakeTargets(t *testing.T) {
 	t.Parallel()
 	makefile := readDoc(t, "Makefile")
 	named := regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)")
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/proven.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/verification.md"} {
 		matches := named.FindAllStringSubmatch(readDoc(t, name), -1)
 		if len(matches) == 0 {
 			t.Errorf("%s names no target", name)
@@ -215,21 +215,7 @@ func TestQuotedRequirementsExist(t *testing.T) {
 // TestNamedTestsExist follows the name of every test that a document gives.
 func TestNamedTestsExist(t *testing.T) {
 	t.Parallel()
-	exist := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
-	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
-			return err
-		}
-		body, err := os.ReadFile(file)
-		for _, match := range declared.FindAllStringSubmatch(string(body), -1) {
-			exist[match[1]] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exist := declaredTests(t)
 	files, err := filepath.Glob("../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +239,27 @@ func TestNamedTestsExist(t *testing.T) {
 	if names < 100 {
 		t.Errorf("only %d names of tests were followed", names)
 	}
+}
+
+// declaredTests returns the names of all tests in the house.
+func declaredTests(t *testing.T) map[string]bool {
+	t.Helper()
+	exist := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		body, err := os.ReadFile(file)
+		for _, match := range declared.FindAllStringSubmatch(string(body), -1) {
+			exist[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exist
 }
 
 // namedTests counts the tests that a document names, and returns those that do not exist.

@@ -6,16 +6,19 @@ import (
 	"testing"
 )
 
-// readers are the hand-written checks without the rules that no schema can say.
+// readers are our own checks without the rules that no schema can say.
 func readers() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
-		ExecutionRequestType:  func(body []byte) error { _, err := readExecutionRequest(body); return err },
+		ExecutionRequestType: func(body []byte) error {
+			_, err := readMessage[ExecutionRequest](ExecutionRequestType, body)
+			return err
+		},
 		ExecutionResponseType: func(body []byte) error { _, err := DecodeExecutionResponse(body); return err },
-		ProgressUpdateType:    func(body []byte) error { _, err := readProgressUpdate(body); return err },
+		ProgressUpdateType:    func(body []byte) error { _, err := readMessage[ProgressUpdate](ProgressUpdateType, body); return err },
 	}
 }
 
-// agree compares the verdict of the hand-written check with the library's.
+// agree compares the verdict of our own check with the library's.
 func agree(t *testing.T, name string, body []byte) {
 	t.Helper()
 	hand, library := readers()[name](body), validate(name, body)

@@ -19,7 +19,7 @@ type Breaker struct {
 
 // A BreakerFailure is a request that came to nothing.
 type BreakerFailure struct {
-	Request string    `json:"request"` // message_id
+	Request string    `json:"request"` // that has failed, as AttemptOf has it
 	At      time.Time `json:"at"`
 }
 

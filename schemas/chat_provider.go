@@ -13,8 +13,8 @@ const (
 	ProviderTeams      ChatProvider = "teams"      // outgoing webhook; takes answers in the response alone
 )
 
-// ChatProviders returns all of them. TestChatProviders in cmd/podium/service walks the
-// places that know each one.
+// ChatProviders returns all of them. Which places know each one stands in CONTRIBUTING.md,
+// and TestRecipes in cmd walks them.
 func ChatProviders() []ChatProvider {
 	return []ChatProvider{ProviderWebhook, ProviderSlack, ProviderMattermost, ProviderTelegram, ProviderTeams}
 }

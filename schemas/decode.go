@@ -13,13 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The limits that the schemas of the documented messages share.
-const (
-	maxIdentifier = 256                   // characters of an id or a name
-	maxInteger    = 9_007_199_254_740_991 // 2^53-1: what every JSON reader holds (RFC 7493, section 2.2)
-	maxSeconds    = 1e12
-	maxTasks      = 1000
-)
+// maxIdentifier bounds the characters of an id or a name in all documented messages.
+const maxIdentifier = 256
 
 // A decoder reads one documented message and checks it against its schema in
 // the same pass. The first error sticks; every read after it returns zero.
@@ -383,21 +378,17 @@ func parseNumber(text string) float64 {
 	return number
 }
 
-func choice[T ~string](d *decoder, allowed ...T) T {
+func choice(d *decoder, allowed ...string) string {
 	quoted, ok := d.value('"', typeString)
 	if !ok {
 		return ""
 	}
 	text := d.unquote(quoted)
 	for _, candidate := range allowed {
-		if string(text) == string(candidate) {
+		if string(text) == candidate {
 			return candidate
 		}
 	}
-	names := make([]string, len(allowed))
-	for i := range allowed {
-		names[i] = string(allowed[i])
-	}
-	d.refuse(noneOf(names))
+	d.refuse(noneOf(allowed))
 	return ""
 }

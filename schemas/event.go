@@ -3,6 +3,7 @@ package schemas
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -47,12 +48,13 @@ type Event struct {
 	Permit        string    // permit: the leave to act outside that came with the request
 	First         string    // first: server on which this copy of a request, the first, was published (see bus.First)
 	TraceParent   string    // traceparent (W3C)
-	KeyID         string    // keyid: reserved for encrypted bodies
+	KeyID         string    // keyid: names the key under which Data is encrypted; empty is plain
 
 	Phase            string // phase: of the run after this record (records only)
 	SnapshotSequence uint64 // snapshotseq: sequence of the newest record that holds a snapshot; 0 is this one or none (records only)
 	PreviousSequence uint64 // prevseq: sequence of the session's previous record (records only)
-	Trail            *Trail // trail: how to find other records of the session; nil when an earlier version has begun it (records only)
+	Chain            string // chain: the link to the records before it, see Link; empty in a session's first (records only)
+	Trail            *Trail // trail: how to find other records of the session (records only)
 
 	// Artifact stands for the body when it is too large for a message
 	// (dataref, datahash, datasize, datagrant): then Data is empty.
@@ -99,4 +101,23 @@ func (e *Event) Validate() error {
 		return fmt.Errorf("%w: attribute %q is no session that a mail answers", ErrInvalidEvent, "sessionid")
 	}
 	return nil
+}
+
+// TraceParent returns a trace parent as it is, and nothing instead of what is none of the
+// version that is defined (W3C Trace Context, section 3.2): a recipient ignores it.
+func TraceParent(value string) string {
+	parts := strings.Split(value, "-")
+	lengths := [...]int{2, 32, 16, 2} // of version, trace, parent and flags
+	if len(parts) != len(lengths) || parts[0] != "00" {
+		return ""
+	}
+	for i, part := range parts {
+		if len(part) != lengths[i] || strings.Trim(part, "0123456789abcdef") != "" {
+			return ""
+		}
+	}
+	if strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+		return ""
+	}
+	return value
 }

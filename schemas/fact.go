@@ -105,6 +105,8 @@ type Incoming struct {
 	Upstream *Upstream `json:"upstream,omitzero"`
 	// Proven are the artifacts that came with a request, by grants for whom it is to.
 	Proven []string `json:"proven,omitzero"`
+	// TraceParent is that of the message: what the run asks and answers has it.
+	TraceParent string `json:"traceparent,omitzero"`
 }
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
@@ -138,7 +140,6 @@ type Upstream struct {
 	Partition    string    `json:"partition,omitzero"`
 	Effect       string    `json:"effect,omitzero"`
 	Attempt      int       `json:"attempt,omitzero"`
-	TraceParent  string    `json:"traceparent,omitzero"`
 	Expires      time.Time `json:"expires,omitzero"` // after this nobody waits
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// decoders are the hand-written readers, by the name of their schema.
+// decoders are our own readers, by the name of their schema.
 func decoders() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
 		ExecutionRequestType:  func(body []byte) error { _, err := DecodeExecutionRequest(body); return err },

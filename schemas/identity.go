@@ -62,15 +62,28 @@ func isSessionID(text string) bool {
 
 // RequestID returns the message_id of the request for one attempt of a task. It
 // is a UUIDv8 (RFC 9562, section 5.8) that begins with the shard, so that an
-// answer which names nothing but the request still finds its way.
-func RequestID(shard int, run, task string, attempt int) string {
+// answer which names nothing but the request still finds its way. Behind it stand the
+// low 32 bits of the epoch of the record that dispatched the attempt: after a loss of power a
+// shard goes on from an earlier moment, and asks anew what it has forgotten that it asked.
+func RequestID(shard int, epoch uint64, run, task string, attempt int) string {
 	sum := sha256.Sum256([]byte("request\x00" + run + "\x00" + task + "\x00" + strconv.Itoa(attempt)))
 	var id uuid.UUID
 	copy(id[:], sum[:])
-	binary.BigEndian.PutUint16(id[:2], uint16(shard)) //nolint:gosec // a ledger has at most 65535 shards
+	binary.BigEndian.PutUint16(id[:2], uint16(shard))  //nolint:gosec // a ledger has at most 65535 shards
+	binary.BigEndian.PutUint32(id[2:6], uint32(epoch)) //nolint:gosec // its low bits: two pasts have epochs that are near
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
 	return id.String()
+}
+
+// AttemptOf returns what the requests for one attempt of a task have in common, whichever
+// epoch has dispatched it: the RequestID of epoch 0, which no request has. Any other id is
+// returned as it is.
+func AttemptOf(request string) string {
+	if len(request) != len(uuid.Nil.String()) || request[8] != '-' || request[14] != '8' {
+		return request
+	}
+	return request[:4] + "0000-0000" + request[13:]
 }
 
 // ShardOfRequest returns the shard named by a request id. It reports false for

@@ -21,10 +21,14 @@ func TestIdentitiesAreFixed(t *testing.T) {
 		"other partition": {SessionID("demo", "m2@example.org"), "654588b9-8412-58cb-a331-0aa65536a2e9"},
 		"run":             {run, "ab645964-e92f-5cad-8180-53d5ca44f196-1"},
 		"plan":            {PlanID(run), "603a90e6-3c2e-544f-bebe-18b72e5712fc"},
-		"request":         {RequestID(3, run, "t1", 1), "0003eadd-d9a0-8843-a90a-149799e09b11"},
-		"second attempt":  {RequestID(3, run, "t1", 2), "0003e88d-3412-8dc4-8f6b-6288d294aebf"},
+		"request":         {RequestID(3, 1, run, "t1", 1), "00030000-0001-8843-a90a-149799e09b11"},
+		"second attempt":  {RequestID(3, 1, run, "t1", 2), "00030000-0001-8dc4-8f6b-6288d294aebf"},
+		"later epoch":     {RequestID(3, 0xdeadbeef_89abcdef, run, "t1", 1), "000389ab-cdef-8843-a90a-149799e09b11"},
+		"attempt":         {AttemptOf(RequestID(3, 7, run, "t1", 1)), RequestID(3, 0, run, "t1", 1)},
+		"no attempt":      {AttemptOf(PlanID(run)), PlanID(run)},
+		"no id":           {AttemptOf("x"), "x"},
 		"effect":          {EffectID(run, "t1"), "b9cbf024-1dea-5d69-9452-ea565839637d"},
-		"response":        {ResponseID(RequestID(3, run, "t1", 1)), "fe2a28e8-2f56-5eec-9e70-b0d122bf04da"},
+		"response":        {ResponseID(RequestID(3, 1, run, "t1", 1)), "d0b79675-1b11-584b-9c4d-e361a911abba"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: got %s, want %s", name, pair[0], pair[1])
@@ -42,11 +46,12 @@ func TestIdentitiesAreDistinct(t *testing.T) {
 		"effect":           EffectID("a", "bc"),
 		"plan":             PlanID("a"),
 		"response":         ResponseID("a"),
-		"request":          RequestID(0, "a", "b", 1),
-		"request 11":       RequestID(0, "a", "b", 11),
-		"request b1":       RequestID(0, "a", "b1", 1),
-		"other shard":      RequestID(1, "a", "b", 1),
-		"other run":        RequestID(0, "ab", "", 1),
+		"request":          RequestID(0, 1, "a", "b", 1),
+		"request 11":       RequestID(0, 1, "a", "b", 11),
+		"request b1":       RequestID(0, 1, "a", "b1", 1),
+		"other epoch":      RequestID(0, 2, "a", "b", 1),
+		"other shard":      RequestID(1, 1, "a", "b", 1),
+		"other run":        RequestID(0, 1, "ab", "", 1),
 		"effect of nobody": EffectID("", "abc"),
 	} {
 		if other, twice := seen[id]; twice {
@@ -62,7 +67,7 @@ func TestIdentitiesAreDistinct(t *testing.T) {
 func TestRequestIDNamesItsShard(t *testing.T) {
 	t.Parallel()
 	for _, shard := range []int{0, 1, 255, 256, math.MaxUint16} {
-		id := RequestID(shard, "run", "t1", 1)
+		id := RequestID(shard, 1, "run", "t1", 1)
 		if got, ok := ShardOfRequest(id); !ok || got != shard {
 			t.Errorf("shard %d: got %d, %t", shard, got, ok)
 		}

@@ -96,11 +96,10 @@ func ParseTrail(text string) (*Trail, error) {
 // A Tip is where a session ends: what follows from its records for the trail of the
 // next one. The zero value is that of a session without records.
 type Tip struct {
-	number, sequence uint64 // of the newest record
-	trail            Trail
-	own              uint64 // sequence of the newest record that speaks of the current run
-	roots            []root
-	lost             bool
+	sequence uint64 // of the newest record
+	trail    Trail
+	own      uint64 // sequence of the newest record that speaks of the current run
+	roots    []root
 }
 
 // The records of a session form complete binary trees, of which the newest record of
@@ -108,12 +107,8 @@ type Tip struct {
 // jumps over the tree that it is the root of.
 type root struct{ size, sequence uint64 }
 
-// Next returns the trail of the record that is to follow; nil when the session has
-// records without one, since an earlier version has begun it.
+// Next returns the trail of the record that is to follow.
 func (t Tip) Next(record *Record) *Trail {
-	if t.lost {
-		return nil
-	}
 	next := t.trail
 	begun, seen, aside := next.Begun(), next.Seen(), false
 	current := next.Current()
@@ -179,12 +174,8 @@ func (t *Tip) Roots() []uint64 {
 	return sequences
 }
 
-// After returns the tip once a record is stored. The trail is the record's own, nil
-// when it has none.
+// After returns the tip once a record is stored. The trail is the record's own.
 func (t Tip) After(record *Record, trail *Trail, sequence uint64) Tip {
-	if t.lost || trail == nil || record.Number != t.number+1 {
-		return Tip{number: record.Number, sequence: sequence, lost: true}
-	}
 	before := t.sequence
 	grown := root{1, sequence}
 	kept := t.roots
@@ -192,7 +183,7 @@ func (t Tip) After(record *Record, trail *Trail, sequence uint64) Tip {
 		grown.size += 2 * kept[len(kept)-1].size
 		kept = kept[:len(kept)-2]
 	}
-	t.number, t.sequence, t.trail, t.roots = record.Number, sequence, *trail, append(slices.Clip(kept), grown)
+	t.sequence, t.trail, t.roots = sequence, *trail, append(slices.Clip(kept), grown)
 	if t.own = trail.RunPrevious; t.own == 0 && trail.Begun() > 0 {
 		t.own = before
 	}
@@ -208,8 +199,8 @@ func (t Tip) After(record *Record, trail *Trail, sequence uint64) Tip {
 // TipBefore returns the tip before a record with a snapshot, as far as After asks.
 // Previous is the sequence of the record before it.
 func TipBefore(record *Record, previous uint64) Tip {
-	t := Tip{number: record.Number - 1, sequence: previous}
-	left := t.number
+	t := Tip{sequence: previous}
+	left := record.Number - 1
 	for _, sequence := range record.Roots {
 		size := uint64(1)
 		for 2*size+1 <= left {
@@ -218,6 +209,5 @@ func TipBefore(record *Record, previous uint64) Tip {
 		t.roots = append(t.roots, root{size, sequence})
 		left -= min(size, left)
 	}
-	t.lost = left != 0
 	return t
 }

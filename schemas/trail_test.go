@@ -1,7 +1,6 @@
 package schemas_test
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -158,24 +157,4 @@ func TestTrailSaysWhatIsBefore(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A session that an earlier version has begun never gets a trail.
-func TestNoTrailInTheMidst(t *testing.T) {
-	t.Parallel()
-	first, second := schemas.Record{Number: 1, Transitions: []schemas.Transition{{Cause: schemas.Cause{Sequence: 1}}}}, schemas.Record{Number: 2, Transitions: []schemas.Transition{{Cause: schemas.Cause{Sequence: 2}}}}
-	var tip schemas.Tip
-	if tip.Next(&first) == nil || tip.After(&first, nil, 2).Next(&second) != nil {
-		t.Error("a record behind one without a trail has one")
-	}
-	for number := range uint64(20) {
-		record := schemas.Record{Number: number + 2, Roots: nil}
-		if schemas.TipBefore(&record, 1).After(&record, &schemas.Trail{Applied: 1}, 9).Next(&second) != nil {
-			t.Errorf("a snapshot at %d without roots is enough for a trail", record.Number)
-		}
-	}
-	record := schemas.Record{Number: 1000, Roots: slices.Repeat([]uint64{1}, 3)}
-	if schemas.TipBefore(&record, 1).After(&record, &schemas.Trail{Applied: 1}, 9).Next(&second) != nil {
-		t.Error("too few roots are enough for a trail")
-	}
 }

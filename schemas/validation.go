@@ -102,6 +102,9 @@ func validate(name string, body []byte) error {
 // library compiles every schema once. The result is read by all and written by none.
 var library = sync.OnceValues(compileSchemas) //nolint:gochecknoglobals // immutable after its first use
 
+// messageReaders makes the readers of the documented messages once, likewise.
+var messageReaders = sync.OnceValues(makeReaders) //nolint:gochecknoglobals // as above
+
 func compileSchemas() (map[string]*jsonschema.Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
@@ -197,7 +200,7 @@ func leaves(refused *jsonschema.ValidationError, found []*InvalidMessageError) [
 	return found
 }
 
-// reason says what is wrong in the words of the hand-written checks.
+// reason says what is wrong in the words of our own checks.
 func reason(problem jsonschema.ErrorKind) string {
 	switch problem := problem.(type) {
 	case *kind.Type:

@@ -17,7 +17,8 @@ type batch struct {
 	doubtful    bool          // some of the inputs change nothing by a state that may be old
 	record      schemas.Record
 	trail       *schemas.Trail // of the record
-	body        []byte         // of the record, as it was published
+	link        schemas.Link   // of the record, as it was published
+	weight      int            // of its body, in bytes
 }
 
 // What bounds a record that takes several inputs.
@@ -34,14 +35,18 @@ func (b *batch) next() session.State {
 	return b.state.Within()
 }
 
-// add takes an input, unless something else has to be done about it or the record
-// is too small for it; then it waits for its turn.
+// add takes an input, unless it comes to something that holds up those behind it, or the
+// record is too small for it; then it waits for its turn. What is told outside waits for
+// those before it: it may say what they have decided, once that is stored.
 func (b *batch) add(in *input, decided *evaluation) bool {
-	if decided.lacks() || decided.Refusal != nil || decided.Repeated > 0 {
+	if decided.lacks() {
 		return false
 	}
-	if decided.Permitted != nil && (len(b.transitions) > 0 || decided.Doubtful) {
-		return false // it may say what those before it have decided, once that is stored
+	for i := range decided.Outputs {
+		output := &decided.Outputs[i]
+		if output.Durable() || output.ToldOutside() && (len(b.transitions) > 0 || decided.Doubtful) {
+			return false
+		}
 	}
 	if len(decided.Facts) > 0 {
 		transition := schemas.Transition{Cause: decided.Cause, Facts: decided.Facts}

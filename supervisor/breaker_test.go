@@ -134,7 +134,7 @@ func TestBreakerBarsAnAgent_M28(t *testing.T) {
 	}
 	asked++
 	request := d.last("worker")
-	if b := d.breaker("worker"); b.Probe != request.ID || !b.Until.Equal(request.Expires) {
+	if b := d.breaker("worker"); b.Probe != schemas.AttemptOf(request.ID) || !b.Until.Equal(request.Expires) {
 		t.Errorf("the breaker waits for %s until %s, the probe is %s and expires at %s", b.Probe, b.Until, request.ID, request.Expires)
 	}
 	d.say(other, other, "do it")

@@ -357,7 +357,7 @@ func TestFloodOfRefusalsIsBounded(t *testing.T) {
 	const flood = 500
 	made := request
 	for n := range flood {
-		made.ID = schemas.RequestID(0, "nobody", "t1", n+1)
+		made.ID = schemas.RequestID(0, 1, "nobody", "t1", n+1)
 		d.answer("worker", &made, "made up")
 		d.progress("worker", &made)
 	}

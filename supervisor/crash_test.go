@@ -169,7 +169,7 @@ func TestNobodyWorksForNobody(t *testing.T) {
 			d.must(d.work(o))
 		}, true},
 		"NeverAsked": {func(_ *desk, _ *supervisor.Owner, request *schemas.Event) {
-			request.ID, request.Attempt = schemas.RequestID(0, request.CorrelationID, "t1", 7), 7 // a successor may have
+			request.ID, request.Attempt = schemas.RequestID(0, 1, request.CorrelationID, "t1", 7), 7 // a successor may have
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,14 +28,8 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 			o.admission.Release(&live.demand) // what it was admitted to; those before it have sent nothing
 			break
 		}
-		o.admission.Learn(&last.Outcome, now)
+		o.tell(last.Outputs, now)
 		o.reportUnproven(live, in, last.Facts)
-		if last.Permitted != nil {
-			o.answerPermit(in.agent, last.Permitted)
-		}
-		if last.Unwanted != "" {
-			o.hintCancel(in.agent, last.Unwanted)
-		}
 		if b.full() || live.alone {
 			break
 		}
@@ -53,10 +47,8 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 		o.push(live)
 	case last.lacks():
 		o.fetchMissing(ctx, live, &last)
-	case last.Repeated > 0:
-		o.resendResponse(ctx, live, live.inputs[0], last.Repeated)
 	default:
-		o.refuse(ctx, live, live.inputs[0], last.Refusal)
+		o.sendAlone(ctx, live, live.inputs[0], last.Outputs)
 	}
 }
 
@@ -64,7 +56,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read session.Input) {
 	decided := o.evaluate(live, live.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
-		o.admission.Learn(&decided.Outcome, read.Now)
+		o.tell(decided.Outputs, read.Now)
 		o.append(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}

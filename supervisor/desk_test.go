@@ -13,6 +13,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
@@ -23,19 +24,7 @@ import (
 func midnight() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // deskProfile sends everything to one worker.
-func deskProfile() schemas.Profile {
-	return schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
-		Retry:     schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
-		Delivery:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}
-}
+func deskProfile() schemas.Profile { return bustest.DeskProfile(2) }
 
 // A desk is a ledger with one profile, and everybody around the owner.
 type desk struct {
@@ -221,7 +210,7 @@ func (d *desk) verify(core bus.Core) (faults []string) {
 	known, err := restore.NewProfiles(context.Background(), core.Artifacts(), nil)
 	d.must(err)
 	for shard := range core.Shards() {
-		result, err := verify.Shard(context.Background(), core, known, shard)
+		result, err := verify.Shard(context.Background(), core, known, shard, "")
 		d.must(err)
 		for _, fault := range result.Faults {
 			faults = append(faults, fmt.Sprintf("record %d at %d: %s", fault.Record, fault.Sequence, fault.What))

@@ -52,6 +52,7 @@ func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 	recall := o.recall(live, missing)
 	return session.Env{
 		Shard:  o.Shard,
+		Epoch:  o.checkpoint.Epoch,
 		Grants: o.ArtifactGrants,
 		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
 		Recall: func(sequence uint64) session.Input { return recall(sequence).Read },

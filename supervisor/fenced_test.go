@@ -90,7 +90,7 @@ func TestOrphansHoldNobodyUp(t *testing.T) {
 	d.must(d.work(o))
 	orphan := *d.last("worker")
 	for n := range 3 {
-		orphan.ID = schemas.RequestID(0, "nobody", "t1", n+1)
+		orphan.ID = schemas.RequestID(0, 1, "nobody", "t1", n+1)
 		d.answerBare("worker", &orphan, "hello")
 	}
 	d.answerBare("worker", d.last("worker"), "done")

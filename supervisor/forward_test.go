@@ -55,7 +55,7 @@ func TestForwarder_X06(t *testing.T) {
 			},
 			Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(request.CorrelationID), ProgressPercentage: 50},
 		}
-		stranger := schemas.Event{ID: schemas.RequestID(77, "another-ledger", "t1", 1)}
+		stranger := schemas.Event{ID: schemas.RequestID(77, 1, "another-ledger", "t1", 1)}
 		d.bare("podium.agent.worker.progress", progress)
 		d.bare("podium.agent.worker.response", d.response("worker", &request, "done"))
 		d.bare("podium.agent.worker.response", d.response("worker", &stranger, "a shard that is not there"))

@@ -155,7 +155,7 @@ func TestGraphRuns_M55(t *testing.T) {
 			if err != nil || response.Payload.Status != schemas.StatusCompleted || response.Payload.ExecutionSummary.TasksCompleted != len(tasks) {
 				t.Errorf("%v: %s", err, answers[0].Data)
 			}
-			verification, err := verify.Shard(t.Context(), g.ledger, g.profiles, 0)
+			verification, err := verify.Shard(t.Context(), g.ledger, g.profiles, 0, "")
 			if err != nil || len(verification.Faults) > 0 {
 				t.Errorf("%v: %+v", err, verification.Faults)
 			}

@@ -132,6 +132,9 @@ func (in *input) inReplyTo() string {
 	return in.event.CausationID
 }
 
+// names is what an input answers, as State.Requests has it.
+func (in *input) names() string { return schemas.AttemptOf(in.inReplyTo()) }
+
 // namesPlanOnly reports whether a progress update names a plan at the most.
 func (in *input) namesPlanOnly() bool {
 	return in.kind == bus.KindProgress && in.event.CausationID == "" && (in.read.Progress == nil || in.read.Progress.InReplyTo == "")
@@ -147,7 +150,7 @@ func (o *Owner) overtaken(live *liveSession, in *input) bool {
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	_, named := o.sessionOfRun(run)
-	return !named && !slices.Contains(live.requests, in.inReplyTo())
+	return !named && !slices.Contains(live.requests, in.names())
 }
 
 func (o *Owner) sessionOfRun(run string) (string, bool) {

@@ -58,7 +58,7 @@ func (o *Owner) fenced(found *restore.StoredSession) bool {
 }
 
 func (live *liveSession) restoreFrom(found *restore.StoredSession) {
-	live.state, live.sequence, live.chain = found.State, found.Sequence, found.Chain
+	live.state, live.sequence, live.link = found.State, found.Sequence, found.Link
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)
 	live.loaded, live.unread, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0

@@ -34,6 +34,14 @@ func (d *desk) spoil(agent string, header bus.Header, body string) (id string) {
 	return fmt.Sprintf("%s:%d", ack.Stream, ack.Sequence)
 }
 
+// text is a message as it stands in a body.
+func (d *desk) text(message any) string {
+	d.tb.Helper()
+	body, err := schemas.Marshal(message)
+	d.must(err)
+	return string(body)
+}
+
 func (d *desk) firstTask() *schemas.RunTask {
 	d.tb.Helper()
 	return &d.conversation("thread").Run(1).Tasks[0]
@@ -55,6 +63,12 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 		},
 		"run, task and attempt": func(d *desk, request *schemas.Event) string {
 			return d.spoil("worker", bus.Header{"ce-subject": {request.Subject}, "ce-attempt": {"1"}}, "garbage")
+		},
+		"an encrypted body": func(d *desk, request *schemas.Event) string {
+			return d.spoil("worker", bus.Header{
+				"ce-specversion": {"1.0"}, "ce-id": {"x"}, "ce-source": {"/x"}, "ce-type": {schemas.TypeExecutionResponse},
+				"ce-causationid": {request.ID}, "ce-keyid": {"k"},
+			}, d.text(d.response("worker", request, "done")))
 		},
 		"another type of event": func(d *desk, request *schemas.Event) string {
 			return d.spoil("worker", bus.Header{

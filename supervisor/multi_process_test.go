@@ -150,7 +150,7 @@ func (i *installation) clean() {
 		i.t.Fatal(err)
 	}
 	for shard := range 2 {
-		result, err := verify.Shard(i.t.Context(), i.core, known, shard)
+		result, err := verify.Shard(i.t.Context(), i.core, known, shard, "")
 		if err != nil {
 			i.t.Fatal(err)
 		}

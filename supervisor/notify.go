@@ -1,9 +1,27 @@
 package supervisor
 
 import (
+	"time"
+
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/session"
 )
+
+// tell passes on those outputs that nobody acknowledges.
+func (o *Owner) tell(outputs []session.Output, now time.Time) {
+	for i := range outputs {
+		switch output := &outputs[i]; output.Kind {
+		case session.OutputPermitAnswer:
+			o.answerPermit(output.Agent, output.Permit)
+		case session.OutputCancelHint:
+			o.hintCancel(output.Agent, output.Request)
+		case session.OutputReusable:
+			o.admission.Learn(output.Reuse, now)
+		case session.OutputRequest, session.OutputResponse, session.OutputRepeatedResponse, session.OutputQuarantine:
+		}
+	}
+}
 
 // answerPermit signals to an agent whether it has its permit. The signal is not stored: an
 // agent that misses it asks again, and gets the same answer.

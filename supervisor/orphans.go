@@ -23,7 +23,7 @@ import (
 // is loaded, and those that are its own take their places among its inputs.
 type orphans struct {
 	waiting []*input            // in the order of the stream
-	naming  map[string][]*input // by the request that they name
+	naming  map[string][]*input // by the attempt that they name
 
 	looking   bool
 	confirmed uint64         // what was read up to here belongs to nobody, once all behind are loaded
@@ -40,7 +40,7 @@ func (o *Owner) holdOrphan(in *input) {
 	}
 	at, _ := slices.BinarySearchFunc(s.waiting, in, inOrder) // behind all others, unless it was somebody's before
 	s.waiting = slices.Insert(s.waiting, at, in)
-	s.naming[in.inReplyTo()] = append(s.naming[in.inReplyTo()], in)
+	s.naming[in.names()] = append(s.naming[in.names()], in)
 }
 
 func inOrder(a, b *input) int { return cmp.Compare(a.message.Sequence, b.message.Sequence) }
@@ -90,7 +90,7 @@ func (o *Owner) sortOutOrphans(ctx context.Context) bool {
 			break
 		}
 		dismissed++
-		s.remove(in.inReplyTo(), func(other *input) bool { return other.message.Sequence <= s.confirmed })
+		s.remove(in.names(), func(other *input) bool { return other.message.Sequence <= s.confirmed })
 		o.dropOrphan(ctx, in)
 	}
 	if s.waiting = slices.Delete(s.waiting, 0, dismissed); len(s.waiting) > 0 && !o.now.Before(s.rested) {

@@ -27,6 +27,7 @@ var ErrNotOwner = checkpoint.ErrNotOwner
 type Config struct {
 	Shard    int
 	Name     string // of this process, unique among the living
+	Build    string // the version of Podium that this is, which the ledger says of the epoch
 	Core     bus.Core
 	Profiles *restore.Profiles
 	Log      zerolog.Logger
@@ -35,7 +36,7 @@ type Config struct {
 	CheckpointNames int           // sessions that one message of a checkpoint names at most; default 5000
 	MaxPending      int           // inputs under way at once; default 4096
 	MaxBytes        int64         // of their bodies; default 64 MiB
-	Backoff         time.Duration // first wait after a temporary error, doubling to 100 times that; default 50 ms
+	Backoff         time.Duration // first wait after a temporary error, doubling to 128 times that; default 50 ms
 
 	// CatchUp is how long the reader must have had nothing new, after a takeover,
 	// before deadlines count: an answer that stands in the stream already is read
@@ -145,7 +146,7 @@ func NewOwner(config Config) *Owner {
 		PoolSize: o.PoolSize, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
-		Shard: o.Shard, Owner: o.Name, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
+		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
 	})
 	return o
 }

@@ -327,7 +327,7 @@ func TestPermitForAnOrphan(t *testing.T) {
 	d.say("thread", "m1", "do it")
 	d.must(d.work(o))
 	request := *d.last("worker")
-	bare := schemas.Event{ID: schemas.RequestID(0, "nobody", "t1", 1), Source: request.Source, ReplyTo: bus.ResponseSubject("worker", 0)}
+	bare := schemas.Event{ID: schemas.RequestID(0, 1, "nobody", "t1", 1), Source: request.Source, ReplyTo: bus.ResponseSubject("worker", 0)}
 	worker := d.ledger.Worker("worker")
 	nobodys := d.question("worker", &bare)
 	d.must(d.work(o))

@@ -46,7 +46,7 @@ func TestAStuckSessionHoldsNobodyUp(t *testing.T) {
 // bareAnswer publishes an answer to a request that nobody made.
 func (d *desk) bareAnswer() {
 	d.tb.Helper()
-	nobody := schemas.Event{ID: schemas.RequestID(0, schemas.RunID(uuid.NewString(), 1), "t1", 1)}
+	nobody := schemas.Event{ID: schemas.RequestID(0, 1, schemas.RunID(uuid.NewString(), 1), "t1", 1)}
 	body, err := schemas.Marshal(d.response("worker", &nobody, "done"))
 	d.must(err)
 	d.raw(bus.ResponseSubject("worker", 0), body)

@@ -107,7 +107,7 @@ func (o *Owner) sessionOf(in *input) (string, bool) {
 		return o.sessionOfRun(in.read.Control.Run)
 	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
 	}
-	if live := o.byRequest[in.inReplyTo()]; live != nil {
+	if live := o.byRequest[in.names()]; live != nil {
 		return live.id(), true
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")

@@ -129,7 +129,7 @@ func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 					t.Errorf("a record has %d bytes", len(message.Body))
 				}
 			}
-			verification, err := verify.Shard(t.Context(), n.ledger, n.profiles, 0)
+			verification, err := verify.Shard(t.Context(), n.ledger, n.profiles, 0, "")
 			if err != nil || len(verification.Faults) > 0 {
 				t.Errorf("%v: %+v", err, verification.Faults)
 			}

@@ -108,16 +108,12 @@ func (o *Owner) publishAll(ctx context.Context, outputs []session.Output, done f
 	}
 	for i := range outputs {
 		output := &outputs[i]
-		if output.Permit != nil {
-			o.answerPermit(output.Agent, output.Permit)
-			continue
-		}
-		if output.Cancel != "" {
-			o.hintCancel(output.Agent, output.Cancel)
+		if !output.Durable() {
+			o.tell(outputs[i:i+1], now)
 			continue
 		}
 		left++
-		if output.Response {
+		if output.Kind == session.OutputResponse {
 			response, _ := o.publisher.ReplySubjects(output.Agent, &output.Event)
 			o.publisher.PublishUntilStored(ctx, response, &output.Event, acknowledged)
 			continue
@@ -126,6 +122,21 @@ func (o *Owner) publishAll(ctx context.Context, outputs []session.Output, done f
 		o.publisher.PublishUntilStored(ctx, bus.RequestSubject(output.Agent), &output.Event, acknowledged)
 	}
 	acknowledged(now)
+}
+
+// sendAlone does what an input comes to that changes nothing, and holds its session up
+// until that is stored: once a later input is applied, a successor would take this one
+// for dealt with.
+func (o *Owner) sendAlone(ctx context.Context, live *liveSession, in *input, outputs []session.Output) {
+	for i := range outputs {
+		switch output := &outputs[i]; output.Kind {
+		case session.OutputQuarantine:
+			o.refuse(ctx, live, in, output.Refusal)
+		case session.OutputRepeatedResponse:
+			o.resendResponse(ctx, live, in, output.Run)
+		case session.OutputRequest, session.OutputResponse, session.OutputCancelHint, session.OutputPermitAnswer, session.OutputReusable:
+		}
+	}
 }
 
 // resendResponse publishes the answer to a request that came again after its run

@@ -25,7 +25,7 @@ type liveSession struct {
 	snapshotSequence uint64 // of the newest record with a snapshot
 	sinceSnapshot    restore.SinceSnapshot
 	tip              schemas.Tip
-	chain            restore.Digest // of the newest record
+	link             schemas.Link // of the newest record
 	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
 	// everything up to there had been stored.
 	confirmedTo    uint64

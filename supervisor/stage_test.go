@@ -238,7 +238,7 @@ func ways() map[string]way {
 			d.must(d.work(o))
 			core.last = times(1, away())
 			orphan := *d.last("worker")
-			orphan.ID = schemas.RequestID(0, orphan.CorrelationID, "t9", 1)
+			orphan.ID = schemas.RequestID(0, 1, orphan.CorrelationID, "t9", 1)
 			d.answer("worker", &orphan, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming retrying waiting"},
@@ -247,7 +247,7 @@ func ways() map[string]way {
 			d.say("thread", "m1", "do it")
 			d.must(d.work(o))
 			orphan := *d.last("worker")
-			orphan.ID = schemas.RequestID(0, orphan.CorrelationID, "t9", 1)
+			orphan.ID = schemas.RequestID(0, 1, orphan.CorrelationID, "t9", 1)
 			d.answer("worker", &orphan, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming waiting queued deciding quarantining waiting"},

@@ -17,7 +17,7 @@ import (
 // append stores the record of a batch. Until the ledger has it, nothing of it has happened.
 func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 	b.record = schemas.Record{
-		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Chain: live.chain.String(), Transitions: b.transitions,
+		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Transitions: b.transitions,
 	}
 	if len(b.inputs) == 0 {
 		live.watermarkPin = o.watermark.Pin()
@@ -33,7 +33,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		o.unstorable(ctx, live, b, err)
 		return
 	}
-	b.body, b.trail = event.Data, event.Trail
+	b.link, b.weight, b.trail = schemas.LinkOf(&event, event.Data), len(event.Data), event.Trail
 	subject := bus.SessionSubject(live.id(), o.Core.Shards())
 	o.publisher.Publish(ctx, subject, &event, bus.After(live.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
@@ -80,7 +80,8 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 	event := schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/podium/supervisor",
 		Type: schemas.TypeRecord, Time: record.First().Cause.Time, DataContentType: schemas.MediaTypeJSON,
-		CausationID: record.First().Cause.ID, Phase: string(plan.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence, Trail: live.tip.Next(record),
+		CausationID: record.First().Cause.ID, Phase: string(plan.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence,
+		Chain: live.link.String(), Trail: live.tip.Next(record),
 	}
 	if run := runOf(record); run > 0 {
 		event.CorrelationID = schemas.RunID(record.Session, run)
@@ -113,12 +114,12 @@ func runOf(record *schemas.Record) int {
 
 // commit makes a stored record the session's newest.
 func (live *liveSession) commit(b *batch, sequence uint64) {
-	live.state, live.sequence, live.chain, live.fresh = b.state, sequence, restore.Hash(b.body), true
+	live.state, live.sequence, live.link, live.fresh = b.state, sequence, b.link, true
 	live.loaded = sequence >= live.newestSequence // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
 		live.snapshotSequence = sequence
 	}
-	live.sinceSnapshot = live.sinceSnapshot.With(len(b.body), len(b.record.Snapshot))
+	live.sinceSnapshot = live.sinceSnapshot.With(b.weight, len(b.record.Snapshot))
 	live.tip = live.tip.After(&b.record, b.trail, sequence)
 }
 
@@ -144,7 +145,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.end(live)
 			case err != nil:
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
-			case found.Chain == restore.Hash(b.body):
+			case found.Link == b.link:
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
 				o.track(live)

@@ -87,7 +87,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *restore.Prof
 				})
 				continue
 			}
-			request := schemas.RequestID(0, schemas.RunID(id, 1), "t1", 1)
+			request := schemas.RequestID(0, 1, schemas.RunID(id, 1), "t1", 1)
 			update := schemas.ProgressUpdate{
 				Envelope: schemas.Envelope{
 					MessageID: schemas.EffectID(request, strconv.Itoa(record)), From: "worker", To: "supervisor",

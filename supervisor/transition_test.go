@@ -58,7 +58,7 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))
 	requests := d.requests("worker")
-	if len(requests) != 1 || requests[0].ID != schemas.RequestID(0, conversation.Runs[0].ID, "t1", 1) {
+	if len(requests) != 1 || requests[0].ID != schemas.RequestID(0, 1, conversation.Runs[0].ID, "t1", 1) {
 		t.Fatalf("requests %+v", requests)
 	}
 	third := d.open("third", d.ledger, 0)

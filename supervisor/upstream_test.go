@@ -240,7 +240,7 @@ func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 				t.Errorf("shard %d: %d messages were moved, in quarantine: %+v", shard, len(moved), refused)
 			}
 		}
-		n.bare("podium.agent.top.response", n.response("top", &schemas.Event{ID: schemas.RequestID(1, "run", "t1", 1), CorrelationID: "run"}, "done"))
+		n.bare("podium.agent.top.response", n.response("top", &schemas.Event{ID: schemas.RequestID(1, 1, "run", "t1", 1), CorrelationID: "run"}, "done"))
 		n.bare("podium.agent.leaf.response", n.response("leaf", &schemas.Event{ID: schemas.EffectID("nobody", "asked"), CorrelationID: "run"}, "done"))
 		time.Sleep(time.Second)
 		synctest.Wait()

@@ -115,33 +115,13 @@ func retrail(change func(*schemas.Trail)) func(testing.TB, *bus.Message) {
 }
 
 // untrail takes its trail from a record.
-func untrail(message *bus.Message) {
-	message.Header = maps.Clone(message.Header) // it is the ledger's
-	delete(message.Header, "ce-trail")
-}
+func untrail(_ testing.TB, message *bus.Message) { attribute(message, "ce-trail") }
 
-// TestVerifyWithoutTrails: a session that an earlier version has begun says nothing of
-// where its records are, and is gone on with like that.
-func TestVerifyWithoutTrails_X07(t *testing.T) {
-	t.Parallel()
-	d := audited(t)
-	core := d.replicate(untrail)
-	d.ledger = core.Ledger
-	d.say("thread", "later", "do it")
-	d.must(d.work(d.open("later", core, 0)))
-	id, _ := d.session("thread")
-	message, err := core.Last(t.Context(), bus.SessionSubject(id, 1))
-	d.must(err)
-	event, err := binding.Decode(message)
-	d.must(err)
-	if event.CorrelationID != schemas.RunID(id, 5) || event.Trail != nil {
-		t.Errorf("of %s there is trail %v", event.CorrelationID, event.Trail)
-	}
-	if run := d.shown(core, id, 5); run == nil || run.State != schemas.RunStateExecuting {
-		t.Errorf("run 5 is shown as %+v", run)
-	}
-	if faults := d.verify(core); len(faults) > 0 {
-		t.Errorf("deciding again: %q", faults)
+// attribute sets an attribute of a message, or takes it away.
+func attribute(message *bus.Message, name string, value ...string) {
+	message.Header = maps.Clone(message.Header) // it is the ledger's
+	if message.Header[name] = value; len(value) == 0 {
+		delete(message.Header, name)
 	}
 }
 
@@ -178,9 +158,16 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 				}
 			}
 		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
-		"a fact too many": {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
-		"a missing fact":  {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
-		"a broken chain":  {record(3, func(r *schemas.Record) { r.Chain = strings.Repeat("0", 64) }), 3, "does not follow from the one before it"},
+		"a fact too many":      {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
+		"a missing fact":       {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
+		"a broken chain":       {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { attribute(m, "ce-chain", strings.Repeat("0", 64)) }), 3, "does not follow from the one before it"},
+		"a chain that is gone": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { attribute(m, "ce-chain") }), 3, "does not follow from the one before it"},
+		"a chain mended behind a change": {func(tb testing.TB, m *bus.Message, n int) {
+			tb.Helper()
+			if strings.HasPrefix(m.Subject, "podium.session.") && n == 3 { // then the next one does not fit
+				attribute(m, "ce-chain", strings.Repeat("0", 64))
+			}
+		}, 4, "does not follow from the one before it"},
 		"another epoch":   {record(3, func(r *schemas.Record) { r.Epoch = 99 }), 4, "does not follow from the one before it"},
 		"another number":  {record(3, func(r *schemas.Record) { r.Number = 7 }), 7, "does not follow from the one before it"},
 		"another session": {record(3, func(r *schemas.Record) { r.Session = "x" }), 3, "does not follow from the one before it"},
@@ -193,7 +180,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"other roots":                 {record(8, func(r *schemas.Record) { r.Roots[0]++ }), 8, "its roots are not those"},
 		"a trail to another place":    {nth("podium.session.", 4, retrail(func(t *schemas.Trail) { t.Jump = 1 })), 4, "its trail does not lead"},
 		"a trail of another run":      {nth("podium.session.", 5, retrail(func(t *schemas.Trail) { t.Queued-- })), 5, "its trail does not lead"},
-		"a missing trail":             {nth("podium.session.", 4, func(_ testing.TB, m *bus.Message) { untrail(m) }), 4, "its trail does not lead"},
+		"a missing trail":             {nth("podium.session.", 4, untrail), 0, "without a trail"},
 		"a message without its words": {record(2, func(r *schemas.Record) { schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message = nil }), 2, "deciding again says"},
 		"a task nobody planned": {record(1, func(r *schemas.Record) {
 			for i := range r.First().Facts {
@@ -291,7 +278,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 				}
 			}
 		})
-		result, err := verify.Shard(t.Context(), copied, known, 0)
+		result, err := verify.Shard(t.Context(), copied, known, 0, "")
 		if err == nil && len(result.Faults) == 0 {
 			t.Fatalf("a change of record %d was not found", chosen)
 		}
@@ -304,7 +291,7 @@ func TestVerifyCounts(t *testing.T) {
 	d := audited(t)
 	known, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
-	result, err := verify.Shard(t.Context(), d.ledger, known, 0)
+	result, err := verify.Shard(t.Context(), d.ledger, known, 0, "")
 	d.must(err)
 	conversation := d.conversation("thread")
 	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {

@@ -1,4 +1,5 @@
-// Package calculator is the agent that calculates (G-12).
+// Package calculator is the agent that works out formulas and calculations in plain words
+// (G-12).
 //
 // It takes a formula and its inputs as arguments, or finds a calculation in the
 // words of the task. In words, decimals may be written with a comma, "×", "·",

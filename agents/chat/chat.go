@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/jellydator/ttlcache/v3"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -90,7 +91,7 @@ type Agent struct {
 	callbacks map[string]callback
 	targets   map[string]*target
 	opener    Opener
-	answers   answers
+	answers   *ttlcache.Cache[string, *answer] // those used last, by the reply_ref of the message
 	client    *http.Client
 	now       func() time.Time
 	words     schemas.Sentences
@@ -109,7 +110,7 @@ func New(config Config) (*Agent, error) {
 		callbacks: make(map[string]callback, len(config.Channels)),
 		targets:   make(map[string]*target, len(config.Channels)),
 		opener:    config.Opener,
-		answers:   answers{byRef: make(map[string]*answer)},
+		answers:   ttlcache.New(ttlcache.WithCapacity[string, *answer](memory)),
 		client: &http.Client{
 			Transport: config.Transport,
 			Timeout:   config.Timeout,

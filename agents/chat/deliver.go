@@ -77,28 +77,10 @@ type answer struct {
 	sent   int    // pieces of it
 }
 
-// answers remembers the latest of them, by the reply_ref of the message.
-type answers struct {
-	mutex sync.Mutex
-	byRef map[string]*answer
-	order []string // oldest first
-}
-
-func (s *answers) of(ref string) *answer {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	known, ok := s.byRef[ref]
-	if ok {
-		return known
-	}
-	if len(s.order) == memory {
-		delete(s.byRef, s.order[0])
-		s.order = s.order[1:]
-	}
-	known = &answer{}
-	s.byRef[ref] = known
-	s.order = append(s.order, ref)
-	return known
+// answer returns what is known of the answer to a message.
+func (a *Agent) answer(ref string) *answer {
+	known, _ := a.answers.GetOrSet(ref, &answer{})
+	return known.Value()
 }
 
 // A target is one channel at its provider.
@@ -140,7 +122,7 @@ func (t *target) heed(err error, now time.Time) error {
 // postAnswer sends the pieces that are not out yet. The first takes the place of
 // the note, if there is one.
 func (a *Agent) postAnswer(ctx context.Context, to *target, route *schemas.ChatRoute, text, language, ref, effect string) error {
-	known := a.answers.of(ref)
+	known := a.answer(ref)
 	known.Lock()
 	defer known.Unlock()
 	known.closed = true
@@ -195,7 +177,7 @@ func (a *Agent) Note(ctx context.Context, channel, ref, text string) error {
 	if err != nil || route.Response != "" || route.User != "" {
 		return err
 	}
-	known := a.answers.of(ref)
+	known := a.answer(ref)
 	known.Lock()
 	defer known.Unlock()
 	if known.closed {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/rs/zerolog"
 
 	"podium/bus"
@@ -88,8 +89,10 @@ func (s *server) begin(request string, cancel context.CancelCauseFunc) (known ou
 		return outgoingResponse{}, false, true
 	}
 	s.running[request] = cancel
-	known, repeat = s.answered.get(request)
-	return known, repeat, false
+	if answer := s.answered.Get(request); answer != nil {
+		return answer.Value(), true, false
+	}
+	return outgoingResponse{}, false, false
 }
 
 // end gives up the claim and remembers the answer, if there is one.
@@ -98,7 +101,7 @@ func (s *server) end(request string, given *outgoingResponse) {
 	defer s.mu.Unlock()
 	delete(s.running, request)
 	if given != nil {
-		s.answered.put(request, *given, len(given.event.Data)+1<<10)
+		s.answered.Set(request, *given, ttlcache.NoTTL)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package agent is the process of an agent. [Serve] takes requests from a bus.Worker,
-// has a [Handler] do each of them, and publishes exactly one response; [Receive] has a
+// Package agent runs an agent: its requests come in, and each gets one response.
+// [Serve] takes requests from a bus.Worker, has a [Handler] do each of them, and publishes exactly one response; [Receive] has a
 // [Receiver] take them over instead, as a supervisor does.
 //
 // What it guarantees, to a handler and to everybody else, stands in package bus

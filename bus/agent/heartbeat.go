@@ -37,7 +37,8 @@ func (s *server) heartbeat(ctx context.Context, tried func(), refuse context.Can
 			refuse(err)
 			return
 		case err == nil:
-			announced, trouble = true, backoff.Backoff{}
+			announced = true
+			trouble.Reset()
 			tried()
 			err = backoff.Pause(ctx, s.config.Heartbeat)
 		case announced && !bus.Temporary(err):

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/rs/zerolog"
 
 	"podium/bus"
@@ -103,7 +104,7 @@ type server struct {
 	mu       sync.Mutex
 	running  map[string]context.CancelCauseFunc   // by request id
 	permits  map[string]chan schemas.PermitAnswer // of questions that wait for an answer
-	answered *lru[string, outgoingResponse]       // by request id
+	answered *answered                            // the requests worked on last, by id
 }
 
 // Serve is the life of one agent's process: it announces the agent, takes as
@@ -131,8 +132,18 @@ func newServer(worker bus.Worker, config ServeConfig) *server {
 		idle:     make(chan bus.Delivery),
 		running:  make(map[string]context.CancelCauseFunc),
 		permits:  make(map[string]chan schemas.PermitAnswer),
-		answered: newLRU[string, outgoingResponse](config.Remember, rememberedBytes),
+		answered: newAnswered(config.Remember),
 	}
+}
+
+// answered remembers the responses used last, up to a count and rememberedBytes.
+type answered = ttlcache.Cache[string, outgoingResponse]
+
+func newAnswered(count int) *answered {
+	return ttlcache.New(ttlcache.WithCapacity[string, outgoingResponse](uint64(count)), //nolint:gosec // it is positive
+		ttlcache.WithMaxCost(rememberedBytes, func(item ttlcache.CostItem[string, outgoingResponse]) uint64 {
+			return uint64(len(item.Value.event.Data)) + 1<<10
+		}))
 }
 
 func (s *server) run(ctx context.Context) error {
@@ -197,7 +208,7 @@ func (s *server) pull(ctx, work context.Context, requests *sync.WaitGroup) error
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
-			trouble = backoff.Backoff{}
+			trouble.Reset()
 			continue
 		case errors.Is(err, bus.ErrClosed), errors.Is(err, bus.ErrDenied):
 			return fmt.Errorf("fetch the requests of %s: %w", s.worker.Name(), err)

@@ -92,7 +92,7 @@ func (s *stage) ask(t *testing.T, n int, change func(*schemas.Event)) string {
 	run := schemas.RunID(schemas.SessionID("stage", "1"), n)
 	task := echoTask(n)
 	task.AssignedTo = agentName
-	id := schemas.RequestID(0, run, task.TaskID, 1)
+	id := schemas.RequestID(0, 1, run, task.TaskID, 1)
 	body, err := schemas.Marshal(schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{MessageID: id, From: "supervisor", To: agentName, Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC()},
 		Payload: schemas.RequestPayload{

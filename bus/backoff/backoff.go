@@ -1,7 +1,9 @@
-// Package backoff is the wait between two tries.
+// Package backoff says how long to wait before the next try of what has failed for now,
+// and waits.
 package backoff
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -19,12 +21,33 @@ func Pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// A Backoff is the wait before another try: 50 ms, then twice as long each
-// time up to 5 s, less up to a half by chance, so that many do not try at once.
-type Backoff struct{ next time.Duration }
+// After returns the wait after the n-th failure in a row, the first being 0: first,
+// then twice as long each time, up to most.
+func After(first, most time.Duration, n int) time.Duration {
+	for ; n > 0 && first < most; n-- {
+		first *= 2
+	}
+	return min(first, most)
+}
+
+// A Backoff is the wait before another try: First, then twice as long each time up to
+// Most, less up to a half by chance, so that many do not try at once. Without them it is
+// 50 ms up to 5 s.
+type Backoff struct {
+	First, Most time.Duration
+
+	tries int
+}
+
+// Next returns the next wait.
+func (b *Backoff) Next() time.Duration {
+	wait := After(cmp.Or(b.First, 50*time.Millisecond), cmp.Or(b.Most, 5*time.Second), b.tries)
+	b.tries++
+	return wait/2 + rand.N(wait/2) //nolint:gosec // spreads load, guards nothing
+}
 
 // Wait waits, or returns the cause that ended ctx.
-func (b *Backoff) Wait(ctx context.Context) error {
-	b.next = min(max(2*b.next, 50*time.Millisecond), 5*time.Second)
-	return Pause(ctx, b.next/2+rand.N(b.next/2)) //nolint:gosec // spreads load, guards nothing
-}
+func (b *Backoff) Wait(ctx context.Context) error { return Pause(ctx, b.Next()) }
+
+// Reset begins with the first wait again.
+func (b *Backoff) Reset() { b.tries = 0 }

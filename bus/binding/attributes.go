@@ -49,7 +49,12 @@ func (a *attributes) event(body []byte) (schemas.Event, error) {
 		}
 	}
 	e.Attempt = int(attempt)                         //nolint:gosec // 31 bits
-	if a[26] != "" && e.Type == schemas.TypeRecord { // elsewhere it may be anybody's word for anything
+	if a[30] != "" && e.Type == schemas.TypeRecord { // likewise
+		if e.Chain = a[30]; !schemas.ValidHash(e.Chain) {
+			return schemas.Event{}, &bus.MalformedError{Detail: "attribute chain is no SHA-256"}
+		}
+	}
+	if a[26] != "" && e.Type == schemas.TypeRecord { // likewise
 		var err error
 		if e.Trail, err = schemas.ParseTrail(a[26]); err != nil {
 			return schemas.Event{}, &bus.MalformedError{Detail: "attribute trail: " + err.Error()}

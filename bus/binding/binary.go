@@ -27,7 +27,7 @@ const (
 	artifactScheme = "podium-artifact:"
 	contentType    = "content-type"
 	structuredType = "application/cloudevents"
-	attributeCount = 30
+	attributeCount = 31
 )
 
 // headerNames are the headers of the attributes that an Event has fields for, in
@@ -38,7 +38,7 @@ func headerNames() [attributeCount]string {
 		"ce-dataschema", "ce-partitionkey", "ce-profile", "ce-correlationid", "ce-causationid",
 		"ce-attempt", "ce-effectid", "ce-expires", "ce-replyto", "ce-traceparent", "ce-keyid",
 		"ce-phase", "ce-snapshotseq", "ce-prevseq", "ce-dataref", "ce-datahash", "ce-datasize", "ce-datamediatype", "ce-permit",
-		"ce-trail", "ce-datagrant", "ce-first", "ce-sessionid",
+		"ce-trail", "ce-datagrant", "ce-first", "ce-sessionid", "ce-chain",
 	}
 }
 
@@ -63,7 +63,7 @@ func attributeValues(e *schemas.Event) (values [attributeCount]string) {
 	if e.Artifact != nil {
 		values[27] = e.Artifact.Grant
 	}
-	values[28], values[29] = e.First, e.SessionID
+	values[28], values[29], values[30] = e.First, e.SessionID, e.Chain
 	return values
 }
 
@@ -122,8 +122,19 @@ func checkEncodable(e *schemas.Event) error {
 // without any CloudEvents header, whose envelope determines the attributes. The
 // event shares the message's body. Every error is a *MalformedError.
 //
+// Of an event whose body is encrypted, which says the attribute keyid, nothing but the
+// attributes can be read: it is returned beside an error that is bus.ErrSealed.
+//
 // Extension attributes that an Event has no field for stay on the ledger only.
 func Decode(message bus.Message) (schemas.Event, error) {
+	event, err := decode(message)
+	if err == nil && event.KeyID != "" {
+		err = &bus.MalformedError{Detail: "attribute keyid: " + bus.ErrSealed.Error(), Err: bus.ErrSealed}
+	}
+	return event, err
+}
+
+func decode(message bus.Message) (schemas.Event, error) {
 	header, binary, structured := readHeader(message.Header)
 	switch {
 	case structured:

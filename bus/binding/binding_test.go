@@ -25,7 +25,7 @@ func fullEvent() schemas.Event {
 		DataContentType: schemas.MediaTypeJSON, DataSchema: "https://podium.dev/s",
 		PartitionKey: "key", Profile: "praxis", CorrelationID: "run", CausationID: "cause", Attempt: 2, EffectID: "effect",
 		Expires: time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC), ReplyTo: "podium.agent.echo.response.0",
-		TraceParent: "00-a-b-01", KeyID: "k", Phase: "work", SnapshotSequence: 1 << 40, PreviousSequence: 7, Permit: "permit", First: "server",
+		TraceParent: "00-a-b-01", Phase: "work", SnapshotSequence: 1 << 40, PreviousSequence: 7, Permit: "permit", First: "server",
 		Data: []byte(`{"a":1}`),
 	}
 }
@@ -42,7 +42,7 @@ func TestEncodeWritesBinaryMode(t *testing.T) {
 		"ce-subject": {"run/task"}, "ce-time": {"2026-05-01T12:30:00.123Z"}, "ce-datacontenttype": {"application/json"},
 		"ce-dataschema": {"https://podium.dev/s"}, "ce-partitionkey": {"key"}, "ce-profile": {"praxis"}, "ce-correlationid": {"run"},
 		"ce-causationid": {"cause"}, "ce-attempt": {"2"}, "ce-effectid": {"effect"}, "ce-expires": {"2026-05-02T00:00:00Z"},
-		"ce-replyto": {"podium.agent.echo.response.0"}, "ce-traceparent": {"00-a-b-01"}, "ce-keyid": {"k"},
+		"ce-replyto": {"podium.agent.echo.response.0"}, "ce-traceparent": {"00-a-b-01"},
 		"ce-phase": {"work"}, "ce-snapshotseq": {"1099511627776"}, "ce-prevseq": {"7"}, "ce-permit": {"permit"}, "ce-first": {"server"},
 	}
 	if !reflect.DeepEqual(m.Header, want) || m.Subject != "podium.agent.echo.request" || string(m.Body) != `{"a":1}` {
@@ -255,7 +255,7 @@ func anyEvent(t *rapid.T) schemas.Event {
 		Time: anyTime(t, "time"), DataContentType: anyText(t, "content type", 0), DataSchema: anyText(t, "schema", 0),
 		PartitionKey: anyText(t, "key", 0), Profile: anyText(t, "profile", 0), CorrelationID: anyText(t, "correlation", 0),
 		CausationID: anyText(t, "causation", 0), Attempt: rapid.IntRange(0, 1<<31-1).Draw(t, "attempt"), EffectID: anyText(t, "effect", 0),
-		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0), KeyID: anyText(t, "keyid", 0),
+		Expires: anyTime(t, "expires"), ReplyTo: anyText(t, "reply", 0), TraceParent: anyText(t, "trace", 0),
 		Phase: anyText(t, "phase", 0), SnapshotSequence: rapid.Uint64().Draw(t, "snapshotseq"), PreviousSequence: rapid.Uint64().Draw(t, "prevseq"), Permit: anyText(t, "permit", 0),
 	}
 	if rapid.Bool().Draw(t, "mail") {
@@ -263,6 +263,7 @@ func anyEvent(t *rapid.T) schemas.Event {
 	}
 	if e.SessionID == "" && rapid.Bool().Draw(t, "record") {
 		e.Type = schemas.TypeRecord
+		e.Chain = rapid.SampledFrom([]string{"", hash}).Draw(t, "chain")
 		e.Trail = &schemas.Trail{
 			Applied: rapid.Uint64Min(1).Draw(t, "applied"), Runs: rapid.Uint64Min(3).Draw(t, "runs"), Queued: rapid.Uint64Max(3).Draw(t, "queued"),
 			Others: rapid.Uint64Max(3).Draw(t, "others"), Jump: rapid.Uint64Max(3).Draw(t, "jump"),

@@ -1,5 +1,6 @@
-// Package bustest pins the guarantees of package bus: TestCore holds every
-// implementation of bus.Core and bus.Worker to them, TestHandler every agent.
+// Package bustest pins the guarantees of package bus: [TestCore] holds every
+// implementation of bus.Core and bus.Worker to them, [TestHandler] every agent, by one call
+// as in agents/echo/handler_test.go.
 package bustest
 
 import (

@@ -89,7 +89,7 @@ func testLeaveComesAlong(t *testing.T, s System) {
 func publishRequest(t *testing.T, s System, agent, name, first string) {
 	t.Helper()
 	run := schemas.RunID(schemas.SessionID("first", name), 1)
-	id := schemas.RequestID(0, run, "t1", 1)
+	id := schemas.RequestID(0, 1, run, "t1", 1)
 	e := schemas.Event{
 		ID: id, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest, Time: time.Now().UTC(),
 		DataContentType: schemas.MediaTypeJSON, CorrelationID: run, Attempt: 1, EffectID: schemas.EffectID(run, "t1"),

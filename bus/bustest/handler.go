@@ -113,7 +113,7 @@ func (c *conversation) request(t *testing.T) (schemas.ExecutionRequest, schemas.
 	task.AssignedTo = c.Agent
 	request := schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
-			MessageID: schemas.RequestID(1, run, task.TaskID, 1), From: "supervisor", To: c.Agent,
+			MessageID: schemas.RequestID(1, 1, run, task.TaskID, 1), From: "supervisor", To: c.Agent,
 			Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC(),
 		},
 		Payload: schemas.RequestPayload{

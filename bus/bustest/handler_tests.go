@@ -133,6 +133,9 @@ func testGarbage(t *testing.T, c *conversation) {
 	_, e = c.request(t)
 	e.ID = "another id than the message_id of its body"
 	c.send(t, e)
+	_, e = c.request(t)
+	e.KeyID = "a key" // whatever the body seems to say
+	c.send(t, e)
 	if said := c.settle(t); len(said) != 0 {
 		t.Errorf("garbage got %+v", said[0].ExecutionResponse)
 	}

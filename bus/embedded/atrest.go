@@ -40,6 +40,9 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 			err = errors.Join(err, s.discard())
 		}
 	}()
+	if err = checkFormat(store); err != nil {
+		return nil, nil, err
+	}
 	seen, lost, known, err := recovery.Look(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
 	if err != nil {
 		return nil, nil, err
@@ -132,7 +135,9 @@ func Check(ctx context.Context, config Config) (found, known []recovery.Loss, er
 	if err != nil {
 		return nil, nil, err
 	}
-	_, found, known, err = recovery.Look(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	if err = checkFormat(store); err == nil {
+		_, found, known, err = recovery.Look(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	}
 	return found, known, errors.Join(err, release())
 }
 
@@ -146,6 +151,8 @@ func Repair(ctx context.Context, config Config) (losses []recovery.Loss, err err
 	if err != nil {
 		return nil, err
 	}
-	losses, err = recovery.Repair(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	if err = checkFormat(store); err == nil {
+		losses, err = recovery.Repair(ctx, recovery.Config{Data: config.Dir, Store: store, Logger: config.Logger})
+	}
 	return losses, errors.Join(err, lock.release())
 }

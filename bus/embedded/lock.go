@@ -11,6 +11,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rs/zerolog"
+
+	"podium/bus/backoff"
 )
 
 // readersEvery is how often a server looks whether the last reader has gone.
@@ -80,10 +82,8 @@ func (l *storeLock) take(ctx context.Context, log zerolog.Logger) error {
 			told = true
 			log.Info().Msg("a verb reads the ledger; this goes on when it has ended")
 		}
-		select {
-		case <-time.After(readersEvery):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := backoff.Pause(ctx, readersEvery); err != nil {
+			return err
 		}
 	}
 }

@@ -83,7 +83,7 @@ type Server struct {
 func (s *Server) CountRequests(made func(agent string) int64) { s.requests.Store(&made) }
 
 // Start runs a server and returns when it is ready. It fails when another server
-// has the directory, and with a *recovery.LossError, having changed nothing, when the
+// has the directory, with bus.ErrFormat on a ledger that this version does not read, and with a *recovery.LossError, having changed nothing, when the
 // ledger has lost something that no loss of power explains. Close it when every
 // connection to it is closed.
 func Start(ctx context.Context, config Config) (*Server, error) {
@@ -107,6 +107,9 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	lock, err := lockStore(ctx, store, config.Logger)
 	if err != nil {
 		return nil, err
+	}
+	if err = checkFormat(store); err != nil {
+		return nil, errors.Join(err, lock.release())
 	}
 	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
 	if err != nil {

@@ -192,11 +192,16 @@ func TestShardsAreTheLedgers(t *testing.T) {
 // administrator is a client of the core account that is not ours.
 func administrator(t *testing.T, server *embedded.Server) natsjetstream.JetStream {
 	t.Helper()
-	key, err := nats.NkeyOptionFromSeed(server.Keys().Core.SeedFile)
+	return administratorOf(t, server.URL(), server.Keys())
+}
+
+func administratorOf(t *testing.T, url string, keys embedded.Keys) natsjetstream.JetStream {
+	t.Helper()
+	key, err := nats.NkeyOptionFromSeed(keys.Core.SeedFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := nats.Connect(server.URL(), key)
+	connection, err := nats.Connect(url, key)
 	if err != nil {
 		t.Fatal(err)
 	}

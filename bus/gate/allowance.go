@@ -177,7 +177,8 @@ func (r *repeats) end(id string, ack bus.Ack, err error) {
 	}
 }
 
-// A ring is the newest values, up to a number.
+// A ring is the newest values, up to a number. It takes a tenth of what a cache of a
+// library takes for each: of a request's id a gate keeps more than a hundred thousand.
 type ring struct {
 	most   int
 	values []string

@@ -18,7 +18,7 @@ import (
 
 func appendRecord(t *testing.T, ledger bus.Core, session string, number uint64, filler int) uint64 {
 	t.Helper()
-	record := schemas.Record{Session: session, Number: number, Chain: strings.Repeat("x", filler)}
+	record := schemas.Record{Session: session, Number: number, Transitions: []schemas.Transition{{Cause: schemas.Cause{ID: strings.Repeat("x", filler)}}}}
 	body, err := schemas.Marshal(record)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestLoadSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if record.Session != session || record.Number != uint64(n+1) || record.Sequence != want[n] || record.Recorded.IsZero() || len(record.Chain) != n%3*(200<<10) {
+		if record.Session != session || record.Number != uint64(n+1) || record.Sequence != want[n] || record.Recorded.IsZero() || len(record.First().Cause.ID) != n%3*(200<<10) {
 			t.Errorf("record %d: number %d at %d", n, record.Number, record.Sequence)
 		}
 		n++

@@ -19,8 +19,6 @@ import (
 // its records it reads those of one run out of any number: how many messages it reads
 // grows with the logarithm of that number, and with the records that speak of the run.
 // It is for one goroutine.
-//
-// A session that an earlier version has begun has no trails: all its records are read.
 type Session struct {
 	ledger  bus.Ledger
 	id      string
@@ -80,10 +78,6 @@ func (s *Session) Run(ctx context.Context, number int, further ...uint64) iter.S
 		if s.newest == nil {
 			return
 		}
-		if s.newest.trail.Applied == 0 {
-			s.all(ctx, yield)
-			return
-		}
 		found, err := s.places(ctx, number, further)
 		if err != nil {
 			yield(StoredRecord{}, fmt.Errorf("run %d of session %s: %w", number, s.id, err))
@@ -93,32 +87,10 @@ func (s *Session) Run(ctx context.Context, number int, further ...uint64) iter.S
 	}
 }
 
-// all yields every record.
-func (s *Session) all(ctx context.Context, yield func(StoredRecord, error) bool) {
-	for record, err := range LoadSession(ctx, s.ledger, s.id) {
-		if err == nil && record.Sequence > s.Newest() || !yield(record, err) {
-			return
-		}
-	}
-}
-
 // Received returns what became of the message with an id that is the input at a
 // sequence, or ErrNotFound: it is not decided, or is one that came before.
 func (s *Session) Received(ctx context.Context, input uint64, id string) (Reception, error) {
-	switch {
-	case s.newest == nil:
-		return Reception{}, bus.ErrNotFound
-	case s.newest.trail.Applied == 0:
-		for record, err := range s.Run(ctx, 0) {
-			if err != nil {
-				return Reception{}, err
-			}
-			if reception, ok := receptionIn(&record, id); ok {
-				return reception, nil
-			}
-		}
-		return Reception{}, bus.ErrNotFound
-	case s.newest.trail.Applied < input:
+	if s.newest == nil || s.newest.trail.Applied < input {
 		return Reception{}, bus.ErrNotFound
 	}
 	took, err := s.first(ctx, s.newest, func(t *schemas.Trail) bool { return t.Applied >= input })
@@ -130,10 +102,9 @@ func (s *Session) Received(ctx context.Context, input uint64, id string) (Recept
 
 // ReceivedBefore returns what became of a message by its id alone, or ErrNotFound. It
 // reads the newest snapshot, which grows with what the session has seen, and for what
-// is not in that the records behind it, which weigh no more. A session without trails
-// is not searched again.
+// is not in that the records behind it, which weigh no more.
 func (s *Session) ReceivedBefore(ctx context.Context, id string) (Reception, error) {
-	if s.newest == nil || s.newest.trail.Applied == 0 {
+	if s.newest == nil {
 		return Reception{}, bus.ErrNotFound
 	}
 	snapshot, err := s.newestSnapshot(ctx)
@@ -196,19 +167,12 @@ func (s *Session) receptionAt(ctx context.Context, took *step, id string) (Recep
 	if err != nil {
 		return Reception{}, err
 	}
-	if reception, ok := receptionIn(&record, id); ok {
-		return reception, nil
-	}
-	return Reception{}, bus.ErrNotFound
-}
-
-func receptionIn(record *StoredRecord, id string) (Reception, bool) {
 	for fact := range record.AllFacts() {
 		if received, is := fact.(*schemas.MessageReceived); is && received.ID == id {
-			return Reception{MessageReceived: *received, Record: record.Sequence}, true
+			return Reception{MessageReceived: *received, Record: record.Sequence}, nil
 		}
 	}
-	return Reception{}, false
+	return Reception{}, bus.ErrNotFound
 }
 
 // step reads what a record says of its place.
@@ -217,17 +181,12 @@ func (s *Session) step(message bus.Message) (*step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
 	}
-	read := &step{message: message, previous: event.PreviousSequence, snap: event.SnapshotSequence}
-	if event.Trail == nil {
-		return read, nil
-	}
-	read.trail = *event.Trail
-	_, number, _ := strings.Cut(event.ID, "/")
-	read.number, err = strconv.ParseUint(number, 10, 64)
-	if err != nil || event.Type != schemas.TypeRecord || event.PreviousSequence >= message.Sequence {
+	_, position, _ := strings.Cut(event.ID, "/")
+	number, err := strconv.ParseUint(position, 10, 64)
+	if err != nil || event.Type != schemas.TypeRecord || event.Trail == nil || event.PreviousSequence >= message.Sequence {
 		return nil, s.astray(message.Sequence)
 	}
-	return read, nil
+	return &step{message: message, number: number, previous: event.PreviousSequence, snap: event.SnapshotSequence, trail: *event.Trail}, nil
 }
 
 func (s *Session) astray(sequence uint64) error {
@@ -246,11 +205,7 @@ func (s *Session) at(ctx context.Context, sequence uint64) (*step, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := s.step(message)
-	if err == nil && read.trail.Applied == 0 {
-		err = s.astray(sequence)
-	}
-	return read, err
+	return s.step(message)
 }
 
 // back reads the record that one leads back to; 0 is the record before it.

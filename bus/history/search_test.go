@@ -372,6 +372,7 @@ func TestATrailThatLeadsNowhere(t *testing.T) {
 		"itself":         func(e *schemas.Event) { e.Trail.Jump = 1 << 40 },
 		"another's":      func(e *schemas.Event) { e.Trail.Jump = 2 },
 		"no such number": func(e *schemas.Event) { e.ID = "x" },
+		"none":           func(e *schemas.Event) { e.Trail = nil },
 		"before its run": func(e *schemas.Event) { e.Trail.RunPrevious = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -409,35 +410,11 @@ func TestATrailThatLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A session that has no trails is read as a whole.
-func TestASessionWithoutTrails(t *testing.T) {
+// A session that never was has no records.
+func TestNoSession(t *testing.T) {
 	t.Parallel()
-	ledger := memory.New(1)
-	session := schemas.SessionID("p", "before")
-	input := schemas.MessageReceived{ID: "m", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted}
-	for number, facts := range [][]schemas.Fact{
-		{&input, &schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m"}}}, {}, {},
-	} {
-		body, err := schemas.Marshal(schemas.Record{Session: session, Number: uint64(number + 1), Transitions: []schemas.Transition{{Facts: facts}}}) //nolint:gosec // a small number
-		if err != nil {
-			t.Fatal(err)
-		}
-		bustest.NewScript(t, ledger, session).Append(&schemas.Event{ID: "x", Source: "/podium/supervisor", Type: schemas.TypeRecord, Data: body})
-	}
-	if e := excerpt(t, ledger, session, 1); e.Run() == nil || e.Run().Message != "m" {
-		t.Errorf("the run is %+v", e.Run())
-	}
-	opened, err := history.OpenSession(t.Context(), ledger, session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := opened.Received(t.Context(), 1, "m"); err != nil || got.Run != 1 || got.Record != 1 {
-		t.Errorf("the message is %+v (%v)", got, err)
-	}
-	if got, err := opened.Received(t.Context(), 1, "n"); !errors.Is(err, bus.ErrNotFound) {
-		t.Errorf("what never came is %+v (%v)", got, err)
-	}
-	if opened, err = history.OpenSession(t.Context(), ledger, schemas.SessionID("p", "none")); err != nil || opened.Newest() != 0 {
+	opened, err := history.OpenSession(t.Context(), memory.New(1), schemas.SessionID("p", "none"))
+	if err != nil || opened.Newest() != 0 {
 		t.Errorf("a session that never was: %v", err)
 	}
 	for record, err := range opened.Run(t.Context(), 1) {

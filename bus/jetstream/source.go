@@ -120,11 +120,9 @@ func (r *reader) awaken() {
 // reopen tries until it has a consumer again. Its error is final, or ctx's.
 func (r *reader) reopen(ctx context.Context) error {
 	r.release(ctx)
-	for wait := wire.FirstBackoff; ; wait = min(2*wait, wire.LongestBackoff) {
-		select {
-		case <-ctx.Done():
+	for trouble := (backoff.Backoff{Most: wire.LongestBackoff}); ; {
+		if trouble.Wait(ctx) != nil {
 			return bus.ErrClosed
-		case <-time.After(wait):
 		}
 		if err := r.tryReopen(ctx); err == nil || !bus.Temporary(err) {
 			return err

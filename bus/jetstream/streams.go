@@ -74,6 +74,9 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 	if err != nil {
 		return 0, wire.ClassifyStore("open the ledger", wire.NotFound(err))
 	}
+	if err := bus.CheckFormat(info.Config.Metadata[bus.FormatKey]); err != nil {
+		return 0, err // before anything else that it says is believed
+	}
 	if hash := info.Config.Metadata[hashKey]; hash != hashName {
 		return 0, fmt.Errorf("the ledger spreads its sessions by %q, and this version knows %q only", hash, hashName)
 	}
@@ -128,6 +131,7 @@ func baseConfig(name string, subjects []string, replicas int) jetstream.StreamCo
 		Duplicates:        shortestDedup,
 		DenyDelete:        true,
 		DenyPurge:         true,
+		Metadata:          map[string]string{bus.FormatKey: strconv.Itoa(bus.Format)},
 		// Followers answer direct gets too, possibly with the past.
 		AllowDirect: replicas <= 1,
 		// Group commit (ADR 30). It writes no subject that its sender may not.
@@ -146,7 +150,7 @@ func shardConfig(shard, shards int, config Config) jetstream.StreamConfig {
 	stream := baseConfig(bus.ShardStream(shard), bus.ShardSubjects(shard), config.Replicas)
 	stream.Discard = jetstream.DiscardNew // full is refused, never forgotten
 	stream.MaxAge = 0                     // an expired subject would reset its sequence
-	stream.Metadata = map[string]string{shardsKey: strconv.Itoa(shards), hashKey: hashName}
+	stream.Metadata[shardsKey], stream.Metadata[hashKey] = strconv.Itoa(shards), hashName
 	if config.MaxBytes > 0 {
 		stream.MaxBytes = max(config.MaxBytes/int64(shards), 1)
 	}
@@ -176,6 +180,9 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asIt
 			return wire.Classify("create stream "+want.Name, err)
 		}
 		info, err = c.streamInfo(ctx, want.Name)
+	}
+	if err == nil {
+		err = bus.CheckFormat(info.Config.Metadata[bus.FormatKey])
 	}
 	if err != nil || asItIs {
 		return wire.Classify("open stream "+want.Name, err)

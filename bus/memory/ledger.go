@@ -124,7 +124,7 @@ func (l *Ledger) place(subject string) *stream {
 			return l.work
 		}
 		return nil
-	case parsed.Shard >= len(l.shards) || !bus.MatchAny(bus.ShardSubjects(parsed.Shard), subject):
+	case parsed.Shard >= len(l.shards) || !MatchAny(bus.ShardSubjects(parsed.Shard), subject):
 		return nil
 	}
 	return l.shards[parsed.Shard]

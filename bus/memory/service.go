@@ -62,7 +62,7 @@ func (l *Ledger) enter(subject string) *service {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.services {
-		if bus.Match(s.pattern, subject) {
+		if Match(s.pattern, subject) {
 			s.under.Add(1)
 			return s
 		}

@@ -87,7 +87,7 @@ func (f *filter) match(subject string) bool {
 	}
 	matches, known := f.known[subject]
 	if !known {
-		matches = bus.MatchAny(f.patterns, subject)
+		matches = MatchAny(f.patterns, subject)
 		f.known[subject] = matches
 	}
 	return matches

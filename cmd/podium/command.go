@@ -26,6 +26,7 @@ const (
 	exitUsage    = 2 // the command line or the configuration is wrong
 	exitNotFound = 3 // there is no such run, message, agent or ledger
 	exitDiffers  = 4 // a verification found differences, keywords are in conflict, or mail is unaccounted for
+	exitOther    = 5 // a verification found nothing but decisions of other builds that this one would make otherwise
 )
 
 // command is the whole command line.
@@ -70,7 +71,8 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps`
+  4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
+  5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise`
 }
 
 // environment is what every verb works with.

@@ -17,6 +17,7 @@ import (
 	"podium/bus/agent"
 	"podium/bus/backoff"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/embedded"
 	"podium/bus/embedded/serverprocess"
 	"podium/bus/history"
@@ -72,16 +73,11 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 }
 
 func crashProfile(unknown schemas.OnUnknown) schemas.Profile {
-	retry := schemas.Retry{Attempts: 3, Wait: schemas.Duration(50 * time.Millisecond), OnUnknown: unknown}
-	return schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle}, Retry: schemas.Retry{Attempts: 3, Wait: retry.Wait}, Delivery: retry,
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}
+	profile := bustest.DeskProfile(3)
+	profile.Retry.Wait = schemas.Duration(50 * time.Millisecond)
+	profile.Delivery = profile.Retry
+	profile.Delivery.OnUnknown = unknown
+	return profile
 }
 
 func (d *crashDesk) must(err error) {

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"podium/cmd/podium/build"
 	"podium/cmd/podium/heap"
 )
 
@@ -47,11 +48,9 @@ func (versionCommand) Run(env *environment) error {
 
 // versions says what this binary was built of.
 func versions() map[string]string {
-	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	version := map[string]string{"version": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "build": build.This()}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			version["version"] = info.Main.Version
-		}
+		version["version"] = build.Version(info)
 		for _, dependency := range info.Deps {
 			if dependency.Path == "github.com/nats-io/nats-server/v2" {
 				version["nats_server"] = dependency.Version

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/cmd/podium/build"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
@@ -32,7 +34,9 @@ type replayCommand struct {
 func (replayCommand) Help() string {
 	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
 With --verify, the whole ledger is decided again; exit code 4 means that it says something else, or that
-something of it is lost. Nothing of it is changed: podium ledger repair goes on without what is lost.
+something of it is lost. Nothing of it is changed: podium ledger repair goes on without what is lost. Exit code 5
+means that nothing differs but decisions that another build of Podium has made, and that this one would make
+otherwise: whether the ledger is right, the build that has written it says.
 
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
@@ -72,25 +76,33 @@ func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) er
 	if err != nil {
 		return err
 	}
-	faults := 0
+	faults, others := 0, 0
 	for shard := range ledger.Core.Shards() {
-		verification, err := verify.Shard(env.ctx, ledger.Core, profiles, shard)
+		verification, err := verify.Shard(env.ctx, ledger.Core, profiles, shard, build.This())
 		if err != nil {
 			return err
 		}
-		faults += len(verification.Faults)
+		faults, others = faults+len(verification.Faults), others+len(verification.Different)
 		if err = env.printVerification(&verification); err != nil {
 			return err
 		}
 	}
-	lost := env.tellLosses(ledger.Losses)
-	switch {
-	case lost != nil:
+	if lost := env.tellLosses(ledger.Losses); lost != nil {
 		return lost
-	case faults > 0 && len(ledger.Losses.Accepted) > 0:
+	}
+	return outcomeOf(faults, others, len(ledger.Losses.Accepted) > 0)
+}
+
+// outcomeOf is what a verification ends with, of a ledger of which something may be lost and
+// accepted.
+func outcomeOf(faults, others int, accepted bool) error {
+	switch {
+	case faults > 0 && accepted:
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ; messages that were lost and accepted, as said above, leave such places", faults)}
 	case faults > 0:
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d places differ", faults)}
+	case others > 0:
+		return &exitError{code: exitOther, err: fmt.Errorf("%d decisions of other builds differ from what this one would decide; verify them with the build that is named", others)}
 	default:
 		return nil
 	}
@@ -101,8 +113,8 @@ func (e *environment) printVerification(v *verify.Result) error {
 		return json.NewEncoder(e.stdout).Encode(v)
 	}
 	_, err := fmt.Fprintf(e.stdout, "shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
-		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults))
-	for _, fault := range v.Faults {
+		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults)+len(v.Different))
+	for _, fault := range slices.Concat(v.Faults, v.Different) {
 		_, printed := fmt.Fprintf(e.stdout, "  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0))
 		err = errors.Join(err, printed)
 	}

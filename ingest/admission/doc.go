@@ -1,5 +1,5 @@
-// Package admission bounds what the adapters that speak HTTP take in from whoever has
-// not said who he is, whichever adapter he stands at.
+// Package admission limits what strangers may send to the adapters that speak HTTP, all
+// of them together.
 //
 // # Guarantees
 //

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -164,9 +163,6 @@ func fragment(pointer jsontext.Pointer) string {
 	return "#" + (&url.URL{Path: string(pointer)}).EscapedPath()
 }
 
-// traceParent matches the version of the header that is defined (W3C Trace Context, section 3.2).
-var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-
 // An envelope is what the adapter says about a message beyond its words.
 type envelope struct {
 	channel     string
@@ -204,10 +200,8 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 		DataContentType: schemas.MediaTypeJSON,
 		PartitionKey:    partitionKey(received),
 		Profile:         from.profile,
+		TraceParent:     schemas.TraceParent(from.traceParent),
 		Data:            data,
-	}
-	if traceParent.MatchString(from.traceParent) {
-		event.TraceParent = from.traceParent
 	}
 	return event, named, nil
 }

@@ -1,10 +1,10 @@
 package chat
 
 import (
-	"container/list"
 	"context"
 	"errors"
-	"sync"
+
+	"github.com/jellydator/ttlcache/v3"
 
 	"podium/bus/intake"
 )
@@ -15,11 +15,7 @@ var errAbandoned = errors.New("the message was not submitted")
 // receipts remembers what recent deliveries were answered with. It saves the
 // ledger the repeats of a retrying sender; nothing is wrong without it.
 type receipts struct {
-	limit int
-
-	mutex sync.Mutex
-	order *list.List // of *delivery, the most recent first
-	byKey map[string]*list.Element
+	byKey *ttlcache.Cache[string, *delivery]
 }
 
 // A delivery is one message on its way to the ledger or there.
@@ -31,7 +27,7 @@ type delivery struct {
 }
 
 func newReceipts(limit int) *receipts {
-	return &receipts{limit: limit, order: list.New(), byKey: make(map[string]*list.Element)}
+	return &receipts{byKey: ttlcache.New(ttlcache.WithCapacity[string, *delivery](uint64(limit)))} //nolint:gosec // it is positive
 }
 
 // once submits the delivery of a key, or waits for the one under way, or
@@ -52,36 +48,19 @@ func (r *receipts) once(ctx context.Context, key string, submit func() (intake.R
 
 // claim returns the delivery of a key, and whether the caller has to submit it.
 func (r *receipts) claim(key string) (current *delivery, first bool) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if element, ok := r.byKey[key]; ok {
-		r.order.MoveToFront(element)
-		return element.Value.(*delivery), false
-	}
-	current = &delivery{key: key, done: make(chan struct{}), err: errAbandoned}
-	r.byKey[key] = r.order.PushFront(current)
-	if r.order.Len() > r.limit {
-		r.forget(r.order.Back())
-	}
-	return current, true
+	item, known := r.byKey.GetOrSet(key, &delivery{key: key, done: make(chan struct{}), err: errAbandoned})
+	return item.Value(), !known
 }
 
 // settle runs submit and releases whoever waits, even if submit panics.
 func (r *receipts) settle(current *delivery, submit func() (intake.Receipt, error)) {
 	defer func() {
 		if current.err != nil {
-			r.mutex.Lock()
-			if element, ok := r.byKey[current.key]; ok && element.Value == current {
-				r.forget(element)
+			if known := r.byKey.Get(current.key); known != nil && known.Value() == current {
+				r.byKey.Delete(current.key)
 			}
-			r.mutex.Unlock()
 		}
 		close(current.done)
 	}()
 	current.receipt, current.err = submit()
-}
-
-func (r *receipts) forget(element *list.Element) {
-	r.order.Remove(element)
-	delete(r.byKey, element.Value.(*delivery).key)
 }

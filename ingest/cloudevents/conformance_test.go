@@ -110,6 +110,7 @@ func TestConformanceRefused(t *testing.T) {
 		"a type nobody takes":         {call: binary(jsonType, note, "Ce-Type", "com.example.other"), attribute: "type"},
 		"id twice":                    {call: post(jsonType, note, "Ce-Specversion", "1.0", "Ce-Id", "1", "Ce-Id", "2", "Ce-Source", "/", "Ce-Type", "com.example.note"), attribute: "id"},
 		"id too long":                 {call: binary(jsonType, note, "Ce-Id", strings.Repeat("x", 257)), attribute: "id"},
+		"encrypted":                   {call: binary(jsonType, note, "Ce-Keyid", "k"), attribute: "keyid"},
 		"extension too long":          {call: binary(jsonType, note, "Ce-Ext", strings.Repeat("x", 1025)), attribute: "ext"},
 		"overlong UTF-8":              {call: binary(jsonType, note, "Ce-Id", "%C0%AF"), attribute: "id"},
 		"a surrogate":                 {call: binary(jsonType, note, "Ce-Id", "%ED%A0%80"), attribute: "id"},

@@ -31,6 +31,7 @@ const (
 	attrContentType  = "datacontenttype"
 	attrPartitionKey = "partitionkey"
 	attrData         = "data"
+	attrKeyID        = "keyid"
 )
 
 // errFormat reports a format that this adapter does not read.

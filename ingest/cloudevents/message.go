@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -32,18 +31,18 @@ const defaultText = "/text"
 // one stands there as its hash.
 const maxReadable = 256
 
-// traceParent matches the version of the header that is defined (W3C Trace Context, section 3.2).
-var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-
 // ledgerEvent turns an event from outside into the one that the ledger keeps.
 func (d *Adapter) ledgerEvent(from *source, e *event.Event, header http.Header) (schemas.Event, *Fault) {
+	if extension(e, attrKeyID) != "" {
+		return schemas.Event{}, &Fault{Attribute: attrKeyID, Detail: "the data is encrypted, and no such data is taken"}
+	}
 	taken, ok := from.Types[e.Type()]
 	if !ok {
 		return schemas.Event{}, &Fault{Attribute: attrType, Detail: "the source is not configured to take events of this type"}
 	}
 	made := schemas.Event{
 		Source: "/podium/http/" + from.name, Time: e.Time(), Profile: from.Profile, DataContentType: schemas.MediaTypeJSON,
-		TraceParent: cmp.Or(trace(extension(e, "traceparent")), trace(header.Get("Traceparent"))),
+		TraceParent: cmp.Or(schemas.TraceParent(extension(e, "traceparent")), schemas.TraceParent(header.Get("Traceparent"))),
 	}
 	if made.Time.IsZero() {
 		made.Time = d.config.Now().UTC()
@@ -248,13 +247,6 @@ func extension(e *event.Event, name string) string {
 		return "" // the event holds only what can be written
 	}
 	return text
-}
-
-func trace(value string) string {
-	if !traceParent.MatchString(value) {
-		return ""
-	}
-	return value
 }
 
 // digest is a hash over values that may hold anything but NUL.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"podium/bus/backoff"
 )
 
 // A Host is one mail server as all adapters to it share it: when it is in trouble
@@ -77,12 +79,8 @@ func (h *Host) failed(opened, now time.Time, least, most time.Duration) time.Dur
 	if opened.Before(h.until) {
 		return max(0, h.until.Sub(now))
 	}
-	limit := most
-	if h.failures < 16 {
-		limit = min(most, least<<h.failures)
-	}
+	wait := jitter(backoff.After(least, most, h.failures))
 	h.failures++
-	wait := jitter(limit)
 	h.until = now.Add(wait)
 	return wait
 }
@@ -105,15 +103,5 @@ func jitter(limit time.Duration) time.Duration {
 
 // sleep returns false when the context ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return ctx.Err() == nil && backoff.Pause(ctx, wait) == nil
 }

@@ -3,6 +3,7 @@ package mime_test
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ import (
 	"podium/schemas"
 )
 
+// signature is a line that begins a signature, which is no part of the words.
+var signature = regexp.MustCompile(`(?m)^--\s*$`)
+
 // TestRoundTrip reads back what another library wrote: any subject, names, text
 // and attachments in any transfer encoding.
 func TestRoundTrip(t *testing.T) {
@@ -22,7 +26,8 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`[a-zäöüß€日本 ,"<>@=?_\.]{0,60}`)
 		subject, name := oneLine(words.Draw(t, "subject")), oneLine(words.Draw(t, "name"))
-		text := rapid.StringMatching(`([a-zA-ZäöüßÄ€日 =\.,-]{1,80}\r\n){1,5}[a-z]{1,5}`).Draw(t, "text")
+		text := rapid.StringMatching(`([a-zA-ZäöüßÄ€日 =\.,-]{1,80}\r\n){1,5}[a-z]{1,5}`).
+			Filter(func(text string) bool { return !signature.MatchString(text) }).Draw(t, "text")
 		files := rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 0, 500), 0, 4).Draw(t, "files")
 		encoding := rapid.SampledFrom([]string{"base64", "quoted-printable"}).Draw(t, "encoding")
 

@@ -107,7 +107,7 @@ func (a *Controller) observeFacts(s *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			a.record(asked.Agent, plan.BreakerEvent{
-				Kind: plan.BreakerAsked, Request: asked.Request, At: transition.Cause.Time, Until: asked.Expires,
+				Kind: plan.BreakerAsked, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
@@ -119,7 +119,7 @@ func (a *Controller) observeFacts(s *Demand, transition *schemas.Transition) {
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
-		event := plan.BreakerEvent{Kind: kind, Request: task.Request, At: transition.Cause.Time}
+		event := plan.BreakerEvent{Kind: kind, Request: schemas.AttemptOf(task.Request), At: transition.Cause.Time}
 		if transition.Cause.Deadline != nil && strings.Contains(s.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}

@@ -55,7 +55,7 @@ type Controller struct {
 	pools        map[string]*pool // by agent
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
-	results      resultCache
+	results      *resultCache
 	woken        []*Demand // that may go on
 
 	breakers       map[string]*breaker // by agent
@@ -74,6 +74,7 @@ type Controller struct {
 func New(config Config) *Controller {
 	return &Controller{
 		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, resourceClaims: resourceClaims{claims: map[string]*resourceClaim{}},
+		results: newResultCache(),
 	}
 }
 

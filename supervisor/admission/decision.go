@@ -67,7 +67,7 @@ func (d *decision) bar(agent string, passage plan.Passage) plan.Admission {
 
 // Reuse implements plan.Bus.
 func (d *decision) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
-	return d.controller.results.find(agent, input, d.now.Add(-age))
+	return d.controller.find(agent, input, d.now.Add(-age))
 }
 
 // Brings implements plan.Bus.

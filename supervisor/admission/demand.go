@@ -80,7 +80,7 @@ func (a *Controller) Track(s *Demand) {
 	for _, grant := range slices.SortedFunc(maps.Keys(s.waiting), compareGrants) {
 		if d := s.waiting[grant]; still[grant] != d {
 			d.gone = true
-			if task := taskOf(s, grant); task == nil || task.Request != d.request {
+			if task := taskOf(s, grant); task == nil || schemas.AttemptOf(task.Request) != d.request {
 				a.releaseProbe(d)
 			}
 		}
@@ -107,7 +107,7 @@ func (a *Controller) newDispatch(s *Demand, grant schemas.Grant, task *plan.Task
 	a.arrivals++
 	d := &dispatch{
 		session: s, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
-		request: schemas.RequestID(a.Shard, schemas.RunID(s.State.Session, grant.Run), grant.Task, task.Attempt+1),
+		request: schemas.RequestID(a.Shard, 0, schemas.RunID(s.State.Session, grant.Run), grant.Task, task.Attempt+1),
 		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {

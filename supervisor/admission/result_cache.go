@@ -3,16 +3,14 @@ package admission
 import (
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
+
 	"podium/schemas"
-	"podium/supervisor/session"
 )
 
 // A resultCache remembers what agents have answered to which input (M-29). It forgets
-// with its owner, and the oldest first.
-type resultCache struct {
-	known map[resultKey]cachedResult
-	order []resultKey
-}
+// with its owner, and what was used longest ago first.
+type resultCache = ttlcache.Cache[resultKey, cachedResult]
 
 type resultKey struct{ agent, input string }
 
@@ -23,27 +21,19 @@ type cachedResult struct {
 
 const maxCachedResults = 4096
 
-func (c *resultCache) learn(outcome *session.Outcome, now time.Time) {
-	for _, reuse := range outcome.Learned {
-		key := resultKey{reuse.Agent, reuse.Input}
-		if c.known == nil {
-			c.known = map[resultKey]cachedResult{}
-		}
-		if _, known := c.known[key]; !known {
-			c.order = append(c.order, key)
-		}
-		c.known[key] = cachedResult{reuse, now}
-		if len(c.order) > maxCachedResults {
-			delete(c.known, c.order[0])
-			c.order = c.order[1:]
-		}
+func newResultCache() *resultCache {
+	return ttlcache.New(ttlcache.WithCapacity[resultKey, cachedResult](maxCachedResults))
+}
+
+// Learn remembers what an agent has answered.
+func (a *Controller) Learn(reuse schemas.Reuse, now time.Time) {
+	a.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
+}
+
+func (a *Controller) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
+	known := a.results.Get(resultKey{agent, input})
+	if known == nil || known.Value().at.Before(since) {
+		return schemas.Reuse{}, false
 	}
+	return known.Value().Reuse, true
 }
-
-func (c *resultCache) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
-	known, ok := c.known[resultKey{agent, input}]
-	return known.Reuse, ok && !known.at.Before(since)
-}
-
-// Learn remembers what a decision says that agents have answered.
-func (a *Controller) Learn(outcome *session.Outcome, now time.Time) { a.results.learn(outcome, now) }

@@ -87,6 +87,7 @@ type conversation struct {
 	thread   string
 	state    session.State
 	sequence uint64 // of its newest record
+	tip      schemas.Tip
 	demand   admission.Demand
 	busy     bool // with something else, so that it uses no grant
 }
@@ -143,7 +144,7 @@ func (s *shard) load(former *shard) {
 	for _, id := range slices.Sorted(maps.Keys(former.conversations)) {
 		was := former.conversations[id]
 		c := s.conversation(was.thread)
-		c.state, c.sequence = was.state, was.sequence
+		c.state, c.sequence, c.tip = was.state, was.sequence, was.tip
 		c.demand.Inherit()
 		s.Track(&c.demand)
 	}
@@ -190,9 +191,10 @@ func (s *shard) store(made undecided) bool {
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
+	trail := c.tip.Next(&record)
 	message, err := binding.Encode(bus.SessionSubject(record.Session, s.ledger.core.Shards()), &schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/test", Type: schemas.TypeRecord, Time: s.ledger.now,
-		PreviousSequence: c.sequence, DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: c.sequence, Trail: trail, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
 	if err != nil {
 		s.ledger.tb.Fatal(err)
@@ -202,8 +204,12 @@ func (s *shard) store(made undecided) bool {
 		s.ledger.tb.Fatal(err)
 	}
 	s.Observe(&c.demand, &record)
-	s.Learn(&outcome, s.ledger.now)
-	c.state, c.sequence = outcome.State, ack.Sequence
+	for i := range outcome.Outputs {
+		if outcome.Outputs[i].Kind == session.OutputReusable {
+			s.Learn(outcome.Outputs[i].Reuse, s.ledger.now)
+		}
+	}
+	c.state, c.sequence, c.tip = outcome.State, ack.Sequence, c.tip.After(&record, trail, ack.Sequence)
 	s.Track(&c.demand)
 	s.ready = append(s.ready, &c.demand)
 	return true

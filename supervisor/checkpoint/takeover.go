@@ -20,7 +20,7 @@ func (w *Writer) TakeOver(ctx context.Context, now time.Time) (open []string, er
 		return nil, err
 	}
 	taken := chain.unchanged()
-	taken.Epoch, taken.Owner, taken.Time = newest.Epoch+1, w.config.Owner, now
+	taken.Epoch, taken.Owner, taken.Build, taken.Time = newest.Epoch+1, w.config.Owner, w.config.Build, now
 	event, err := w.event(&taken)
 	if err != nil {
 		return nil, err

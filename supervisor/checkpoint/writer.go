@@ -52,6 +52,7 @@ type Sessions interface {
 type Config struct {
 	Shard     int
 	Owner     string // the name of the process
+	Build     string // the version of Podium that it runs
 	Sessions  Sessions
 	Publisher *publisher.Publisher
 	Every     time.Duration

@@ -257,3 +257,24 @@ func TestFormerCheckpoints(t *testing.T) {
 		})
 	}
 }
+
+// TestEpochsNameTheirBuild: the checkpoint that an epoch begins with says which version of
+// Podium decides in it.
+func TestEpochsNameTheirBuild_X07(t *testing.T) {
+	t.Parallel()
+	ledger := memory.New(1)
+	for i, build := range []string{"v1 abc", "v2 def"} {
+		o := &owner{loop: eventloop.New(func(operation func()) { operation() }), live: map[string]bool{}}
+		o.Writer = NewWriter(Config{
+			Owner: "one", Build: build, Names: 10, Sessions: o, Failed: func(err error) { t.Fatal(err) },
+			Publisher: &publisher.Publisher{Core: ledger, Loop: o.loop, Log: zerolog.Nop()},
+		})
+		if _, err := o.TakeOver(t.Context(), midnight); err != nil {
+			t.Fatal(err)
+		}
+		if _, newest := stands(t, ledger); newest.Build != build || newest.Epoch != uint64(i+1) || newest.Since != 0 { //nolint:gosec // small
+			t.Errorf("an epoch begins with %+v", newest)
+		}
+		o.write(uint64(10 * (i + 1))) //nolint:gosec // small
+	}
+}

@@ -6,6 +6,8 @@ package eventloop
 import (
 	"sync"
 	"time"
+
+	"podium/bus/backoff"
 )
 
 // A Loop keeps what is to be done. Post and Await may be called by any goroutine, all else
@@ -81,15 +83,8 @@ func (l *Loop) Stop(timer *Timer) { l.timers.stop(timer) }
 // A Backoff is the wait after the first of several temporary errors in a row.
 type Backoff time.Duration
 
-// After returns the wait after the n-th error; the first is 0. It doubles up to a hundred
-// times the first.
+// After returns the wait after the n-th error; the first is 0. It doubles up to 128 times
+// the first. No chance has a part in it, so that a simulation runs the same again.
 func (b Backoff) After(n int) time.Duration {
-	wait := time.Duration(b)
-	for range n {
-		if wait >= 100*time.Duration(b) {
-			break
-		}
-		wait *= 2
-	}
-	return wait
+	return backoff.After(time.Duration(b), 128*time.Duration(b), n)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/binding"
 	"podium/schemas"
 )
@@ -47,10 +48,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 		cursor, err = f.follow(ctx, store, cursor)
 		if err != nil && ctx.Err() == nil {
 			f.Log.Warn().Err(err).Msg("forwarding of bare answers was interrupted; going on")
-			select {
-			case <-time.After(forwardRetry):
-			case <-ctx.Done():
-			}
+			_ = backoff.Pause(ctx, forwardRetry)
 		}
 	}
 	return nil

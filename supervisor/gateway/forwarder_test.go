@@ -80,7 +80,7 @@ func bare(kind, request string) []byte {
 func TestForwarderFindsTheShard_X06(t *testing.T) {
 	t.Parallel()
 	const run = "0193b3a0-0000-7000-8000-000000000000/1"
-	mine, strange := schemas.RequestID(2, run, "t1", 1), schemas.RequestID(77, run, "t1", 1)
+	mine, strange := schemas.RequestID(2, 1, run, "t1", 1), schemas.RequestID(77, 1, run, "t1", 1)
 	attributes := func(eventType string) bus.Header {
 		message, err := binding.Encode(bareResponse, &schemas.Event{
 			ID: "e", Source: "/podium/worker", Type: eventType, Time: time.Unix(0, 0), CausationID: mine,
@@ -97,9 +97,13 @@ func TestForwarderFindsTheShard_X06(t *testing.T) {
 		message bus.Message
 		want    []string
 	}{
-		"a response":                     {bus.Message{Subject: bareResponse, Body: bare(response, mine)}, []string{bus.ResponseSubject("worker", 2)}},
-		"one with attributes":            {bus.Message{Subject: bareResponse, Header: attributes(schemas.TypeExecutionResponse), Body: []byte(`{}`)}, []string{bus.ResponseSubject("worker", 2)}},
-		"one that breaks its schema":     {bus.Message{Subject: bareResponse, Body: []byte(`{"in_reply_to":"` + mine + `"}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"a response":                 {bus.Message{Subject: bareResponse, Body: bare(response, mine)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one with attributes":        {bus.Message{Subject: bareResponse, Header: attributes(schemas.TypeExecutionResponse), Body: []byte(`{}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one that breaks its schema": {bus.Message{Subject: bareResponse, Body: []byte(`{"in_reply_to":"` + mine + `"}`)}, []string{bus.ResponseSubject("worker", 2)}},
+		"one that is encrypted": {bus.Message{
+			Subject: bareResponse, Body: []byte("sealed"),
+			Header: bus.Header{"ce-specversion": {"1.0"}, "ce-id": {"e"}, "ce-source": {"/x"}, "ce-type": {schemas.TypeExecutionResponse}, "ce-causationid": {mine}, "ce-keyid": {"k"}},
+		}, []string{bus.ResponseSubject("worker", 2)}},
 		"of another ledger":              {bus.Message{Subject: bareResponse, Body: bare(response, strange)}, []string{bus.ResponseSubject("worker", 0)}},
 		"garbage":                        {bus.Message{Subject: bareResponse, Body: []byte("garbage")}, []string{bus.ResponseSubject("worker", 0)}},
 		"progress":                       {bus.Message{Subject: bareProgress, Header: attributes(schemas.TypeProgressUpdate), Body: []byte(`{}`)}, []string{bus.ProgressSubject("worker", 2)}},
@@ -133,7 +137,7 @@ func TestForwarderLeavesWhatIsForOthers_X06(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		mine, strange := schemas.RequestID(0, "run", "t1", 1), schemas.RequestID(77, "run", "t1", 1)
+		mine, strange := schemas.RequestID(0, 1, "run", "t1", 1), schemas.RequestID(77, 1, "run", "t1", 1)
 		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, strange)})
 		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, mine)})
 		forward(t, &gateway.Forwarder{Core: ledger, Supervisors: []string{"top"}})

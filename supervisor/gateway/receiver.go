@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/rs/zerolog"
 
 	"podium/bus"
@@ -30,7 +31,7 @@ const (
 	// receiveTimeout bounds one request's way onto its shard.
 	receiveTimeout = 10 * time.Second
 	// rememberedRequests is how many of the newest requests can be cancelled by a
-	// hint; each takes some 200 bytes.
+	// hint; each takes some 500 bytes.
 	rememberedRequests = 16 << 10
 )
 
@@ -63,7 +64,7 @@ func (r *Receiver) Run(ctx context.Context) error {
 	config.Agent.Description = cmp.Or(config.Agent.Description, "Has other agents do the work, by the profile "+r.Profile+".")
 	return agent.Receive(ctx, r.Worker, &reception{
 		Receiver: r, intake: intake.NewIntake(r.Core), log: config.Log.With().Str("agent", r.Worker.Name()).Logger(),
-		requests: make(map[string]*receivedRequest),
+		requests: ttlcache.New(ttlcache.WithCapacity[string, *receivedRequest](rememberedRequests)),
 	}, config)
 }
 
@@ -74,8 +75,7 @@ type reception struct {
 	log    zerolog.Logger
 
 	mu       sync.Mutex
-	requests map[string]*receivedRequest
-	order    []string // the oldest first
+	requests *ttlcache.Cache[string, *receivedRequest] // those heard of last
 }
 
 // A receivedRequest is what a cancel hint needs to know of a request.
@@ -124,20 +124,9 @@ func (r *reception) Cancelled(request string) {
 	}
 }
 
-// request returns what is known of a request, and forgets the oldest beyond the bound.
 func (r *reception) request(id string) *receivedRequest {
-	known := r.requests[id]
-	if known != nil {
-		return known
-	}
-	known = &receivedRequest{}
-	r.requests[id] = known
-	r.order = append(r.order, id)
-	if len(r.order) > rememberedRequests {
-		delete(r.requests, r.order[0])
-		r.order = r.order[1:]
-	}
-	return known
+	known, _ := r.requests.GetOrSet(id, &receivedRequest{})
+	return known.Value()
 }
 
 // cancel puts a durable word behind the request: its id derives from the

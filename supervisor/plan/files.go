@@ -16,7 +16,7 @@ const maxUnproven = 32
 // of the results that it builds on, those that came with the run's own request, and
 // those of the plan.
 func (r *Run) Granted(task *Task) []string {
-	granted := slices.Clone(r.Inputs())
+	granted := slices.Clone(r.ArgumentArtifacts())
 	for _, id := range task.dependencies() {
 		if dependency := r.Task(id); dependency != nil {
 			granted = append(granted, dependency.Proven...)
@@ -25,9 +25,9 @@ func (r *Run) Granted(task *Task) []string {
 	return granted
 }
 
-// Brought are the artifacts that the arguments of the run's tasks may name: those
+// ArgumentArtifacts are those that the arguments of the run's tasks may name: those
 // that came with its request, and those that its planner may pass on.
-func (r *Run) Inputs() []string {
+func (r *Run) ArgumentArtifacts() []string {
 	brought := r.Message.Proven
 	for i := range r.Support {
 		if r.Support[i].Kind == schemas.KindPlan {

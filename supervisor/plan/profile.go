@@ -193,6 +193,12 @@ func (p *Profile) use(agent string) *schemas.AgentUse {
 	return nil
 }
 
+// External reports whether an agent reaches people or systems outside.
+func (p *Profile) External(agent string) bool {
+	use := p.use(agent)
+	return use != nil && use.SideEffects == schemas.SideEffectsExternal
+}
+
 // timeoutPerEstimate is how much longer than its estimate a task may take, at
 // least (settlement 18).
 const timeoutPerEstimate = 3

@@ -52,6 +52,7 @@ type Task struct {
 	Former  string `json:"former,omitzero"`
 	Refused int    `json:"refused,omitzero"`
 	Request string `json:"request,omitzero"` // of the current attempt
+	Asked   string `json:"asked,omitzero"`   // request of the attempt before
 
 	Due     time.Time `json:"due,omitzero"`     // when the current wait is over
 	Expires time.Time `json:"expires,omitzero"` // of the current request

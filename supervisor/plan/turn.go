@@ -11,6 +11,7 @@ import (
 type Turn struct {
 	Session string
 	Shard   int
+	Epoch   uint64 // of the record that the decision stands in
 	Run     *Run
 	Profile *Profile
 	Now     time.Time
@@ -264,7 +265,7 @@ func (t *Turn) dispatch(id string, kind schemas.TaskKind, agent string, attempt 
 	}
 	t.Emit(&schemas.TaskDispatched{
 		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(t.Shard, run, id, attempt),
+		Request: schemas.RequestID(t.Shard, t.Epoch, run, id, attempt),
 		Effect:  t.effect(run, id),
 		Queue:   t.bounded(queue),
 		Expires: t.bounded(expires), Permitted: t.brings(id, kind, agent, attempt),

@@ -12,6 +12,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/eventloop"
@@ -44,16 +45,9 @@ type live struct {
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(1), loop: eventloop.New(func(operation func()) { operation() }), now: midnight()}
-	profiles, err := restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
-		Retry:     schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Hour), Work: schemas.Duration(time.Hour)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}})
+	profile := bustest.DeskProfile(1)
+	profile.Deadlines = schemas.Deadlines{Queue: schemas.Duration(time.Hour), Work: schemas.Duration(time.Hour)}
+	profiles, err := restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -90,7 +84,7 @@ func (l *live) take(id, eventType, agent string, body any, about schemas.Event) 
 		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, l.state, input)
 	if len(outcome.Facts) == 0 {
-		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Refusal)
+		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Outputs)
 	}
 	l.state = outcome.State
 	l.follow()

@@ -103,7 +103,7 @@ func (r *Reporter) update(ctx context.Context, report *Report, now time.Time) {
 	}
 	report.sent, report.said = now, said
 	r.updateAt(ctx, report, now.Add(nextAnyway))
-	event, err := session.ProgressEvent(run.Message.Upstream, payload, now)
+	event, err := session.ProgressEvent(&run.Message, payload, now)
 	log := r.Publisher.Log
 	if err != nil {
 		log.Warn().Err(err).Str("session", report.state.Session).Msg("a progress update cannot be written")

@@ -85,7 +85,7 @@ func (p *press) until(end time.Time) {
 // request is what the worker is asked; the first copy of it brings its permit.
 func (p *press) request() *schemas.Event {
 	return &schemas.Event{
-		ID: schemas.RequestID(0, "run", "t1", 1), Source: "/podium/supervisor", Type: schemas.TypeExecutionRequest, Time: p.now,
+		ID: schemas.RequestID(0, 1, "run", "t1", 1), Source: "/podium/supervisor", Type: schemas.TypeExecutionRequest, Time: p.now,
 		First: "server", Permit: "permit", Expires: p.now.Add(time.Hour), DataContentType: schemas.MediaTypeJSON, Data: []byte(`{"work":1}`),
 	}
 }

@@ -36,7 +36,7 @@ func HasCause(ctx context.Context, core bus.Core, id string, sequence uint64) (b
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	for err == nil {
 		var stored Record
-		if stored, _, err = ReadRecord(ctx, core.Artifacts(), message); err != nil {
+		if stored, err = ReadRecord(ctx, core.Artifacts(), message); err != nil {
 			break
 		}
 		earlier := stored.Previous == 0

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
 	"podium/supervisor/session"
@@ -25,10 +25,15 @@ const (
 func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*StoredSession, error) {
 	chunks := slices.Collect(slices.Chunk(ids, chunkSize))
 	found := make([][]*StoredSession, len(chunks))
-	err := inParallel(len(chunks), chunksAtOnce, func(i int) (err error) {
-		found[i], err = loadChunk(ctx, core, shard, chunks[i])
-		return err
-	})
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(chunksAtOnce)
+	for i, chunk := range chunks {
+		reading.Go(func() (err error) {
+			found[i], err = loadChunk(ctx, core, shard, chunk)
+			return err
+		})
+	}
+	err := reading.Wait()
 	return slices.Concat(found...), err
 }
 
@@ -40,18 +45,22 @@ func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*
 	}
 	slices.SortFunc(messages, func(a, b bus.Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	found := make([]*StoredSession, len(messages))
-	err = inParallel(len(messages), sessionAtOnce, func(i int) error {
-		subject, err := bus.ParseSubject(messages[i].Subject)
-		if err != nil {
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(sessionAtOnce)
+	for i, message := range messages {
+		reading.Go(func() error {
+			subject, err := bus.ParseSubject(message.Subject)
+			if err != nil {
+				return err
+			}
+			found[i], err = LoadFrom(ctx, core, subject.Session, message)
+			if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
+				found[i], err = &StoredSession{State: session.New(subject.Session), Unread: true}, nil
+			}
 			return err
-		}
-		found[i], err = LoadFrom(ctx, core, subject.Session, messages[i])
-		if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
-			found[i], err = &StoredSession{State: session.New(subject.Session), Unread: true}, nil
-		}
-		return err
-	})
-	return found, err
+		})
+	}
+	return found, reading.Wait()
 }
 
 // Newest returns the sequence of the newest record of each session that has one.
@@ -79,31 +88,4 @@ func subjects(core bus.Core, ids []string) []string {
 		subjects[i] = bus.SessionSubject(id, core.Shards())
 	}
 	return subjects
-}
-
-// inParallel calls do with 0 to n-1, a few at a time. After an error it begins no
-// more, and returns the one of the smallest number.
-func inParallel(n, atOnce int, do func(i int) error) error {
-	var (
-		next    atomic.Int64
-		failed  atomic.Bool
-		workers sync.WaitGroup
-		errs    = make([]error, n)
-	)
-	for range min(n, atOnce) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
-				if errs[i] = do(i); errs[i] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/bustest"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/restore"
@@ -53,7 +54,7 @@ func TestProfilesFetchFails(t *testing.T) {
 	if _, err := d.profiles.Fetch(t.Context(), put(`{"name":"empty"}`)); !errors.Is(err, plan.ErrInvalidProfile) {
 		t.Errorf("an empty profile: %v", err)
 	}
-	invalid := deskProfile()
+	invalid := bustest.DeskProfile(1)
 	invalid.Languages = nil
 	if _, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{invalid}); !errors.Is(err, plan.ErrInvalidProfile) {
 		t.Errorf("an invalid profile was taken: %v", err)

@@ -2,11 +2,10 @@ package restore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"podium/bus"
 	"podium/bus/artifact"
+	"podium/bus/binding"
 	"podium/schemas"
 )
 
@@ -16,33 +15,31 @@ type Record struct {
 	*schemas.Record
 
 	Sequence, Previous uint64
+	Chain              string       // link to the record before, as the record says it
+	Link               schemas.Link // of this one
 	Trail              *schemas.Trail
+	Size               int // of its body, in bytes
 }
 
-// ReadRecord reads a record, and its body byte for byte, which is what the next one's chain
-// is about.
-func ReadRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Message) (Record, []byte, error) {
-	event, err := artifact.DecodeWhole(ctx, artifacts, message)
+// ReadRecord reads a record. Its link is taken from what is stored, before anything of that is
+// fetched or read.
+func ReadRecord(ctx context.Context, artifacts bus.Artifacts, message bus.Message) (Record, error) {
+	event, err := binding.Decode(message)
 	if err != nil {
-		return Record{}, nil, err
+		return Record{}, err
+	}
+	link := schemas.LinkOf(&event, message.Body)
+	if err = artifact.Resolve(ctx, artifacts, &event); err != nil {
+		return Record{}, err
+	}
+	if event.Trail == nil {
+		return Record{}, &bus.MalformedError{Detail: "a record without a trail"}
 	}
 	var record schemas.Record
 	if err = schemas.Unmarshal(event.Data, &record); err != nil {
-		return Record{}, nil, err
+		return Record{}, err
 	}
-	return Record{Record: &record, Sequence: message.Sequence, Previous: event.PreviousSequence, Trail: event.Trail}, event.Data, nil
-}
-
-// A Digest is the SHA-256 of a record's body; zero before the first record.
-type Digest [sha256.Size]byte
-
-// Hash returns the digest of a record's body.
-func Hash(body []byte) Digest { return sha256.Sum256(body) }
-
-// String returns it in hexadecimal, as records have it; zero is empty.
-func (d Digest) String() string {
-	if d == (Digest{}) {
-		return ""
-	}
-	return hex.EncodeToString(d[:])
+	return Record{
+		Record: &record, Sequence: message.Sequence, Previous: event.PreviousSequence, Chain: event.Chain, Link: link, Trail: event.Trail, Size: len(event.Data),
+	}, nil
 }

@@ -21,7 +21,7 @@ type StoredSession struct {
 	Snapshot uint64 // sequence of the newest record with a snapshot
 	Since    SinceSnapshot
 	Tip      schemas.Tip
-	Chain    Digest          // of the newest record
+	Link     schemas.Link    // of the newest record
 	Last     *schemas.Record // the newest record; nil when there is none
 	Unread   bool            // it stands there and could not be read
 }
@@ -66,12 +66,12 @@ func LoadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 	result := &StoredSession{Sequence: message.Sequence, State: session.New(id)}
 	var later []Record
 	for {
-		stored, body, err := ReadRecord(ctx, core.Artifacts(), message)
+		stored, err := ReadRecord(ctx, core.Artifacts(), message)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
 		if result.Last == nil {
-			result.Last, result.Chain = stored.Record, Hash(body)
+			result.Last, result.Link = stored.Record, stored.Link
 		}
 		if len(stored.Snapshot) > 0 {
 			result.State = session.State{}
@@ -83,7 +83,7 @@ func LoadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 			break
 		}
 		later = append(later, stored)
-		result.Since.records, result.Since.bytes = len(later), result.Since.bytes+len(body)
+		result.Since.records, result.Since.bytes = len(later), result.Since.bytes+stored.Size
 		if stored.Previous == 0 {
 			break
 		}

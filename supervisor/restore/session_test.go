@@ -12,25 +12,12 @@ import (
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
-
-// deskProfile sends everything to one worker.
-func deskProfile() schemas.Profile {
-	return schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
-		Retry:     schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}
-}
 
 // A desk is a ledger of one shard with the records of conversations.
 type desk struct {
@@ -39,13 +26,14 @@ type desk struct {
 	profiles *restore.Profiles
 	states   map[string]session.State // by id
 	newest   map[string]uint64        // record
+	tips     map[string]schemas.Tip
 }
 
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
-	d := &desk{tb: tb, ledger: memory.New(1), states: map[string]session.State{}, newest: map[string]uint64{}}
+	d := &desk{tb: tb, ledger: memory.New(1), states: map[string]session.State{}, newest: map[string]uint64{}, tips: map[string]schemas.Tip{}}
 	var err error
-	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()})
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	d.must(err)
 	return d
 }
@@ -99,13 +87,15 @@ func (d *desk) take(thread string) uint64 {
 	outcome := session.Step(session.Env{
 		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, state, input)
-	body, err := schemas.Marshal(schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}})
+	record := schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
+	body, err := schemas.Marshal(record)
 	d.must(err)
+	trail := d.tips[id].Next(&record)
 	d.newest[id] = d.append(bus.SessionSubject(id, 1), &schemas.Event{
 		ID: id + "/" + strconv.FormatUint(outcome.State.Records, 10), Source: "/desk", Type: schemas.TypeRecord, Time: event.Time,
-		PreviousSequence: d.newest[id], DataContentType: schemas.MediaTypeJSON, Data: body,
+		PreviousSequence: d.newest[id], Trail: trail, DataContentType: schemas.MediaTypeJSON, Data: body,
 	})
-	d.states[id] = outcome.State
+	d.states[id], d.tips[id] = outcome.State, d.tips[id].After(&record, trail, d.newest[id])
 	return sequence
 }
 
@@ -159,8 +149,8 @@ func TestLoad(t *testing.T) {
 	found, err := restore.Load(t.Context(), d.ledger, schemas.SessionID("desk", "thread"))
 	d.must(err)
 	d.equals(found)
-	if found.Last == nil || found.Last.Number != 5 || found.Last.Chain == found.Chain.String() {
-		t.Errorf("its newest record is %+v, and the next one's chain %s", found.Last, found.Chain)
+	if found.Last == nil || found.Last.Number != 5 || found.Link == (schemas.Link{}) {
+		t.Errorf("its newest record is %+v, and its link %s", found.Last, found.Link)
 	}
 	nobody, err := restore.Load(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"))
 	if err != nil || nobody.Sequence != 0 || nobody.Last != nil || nobody.State.Records != 0 {

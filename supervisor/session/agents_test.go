@@ -34,9 +34,9 @@ type heard struct {
 	at time.Time
 }
 
-func (a *agents) learn(learned []schemas.Reuse, now time.Time) {
-	for _, reuse := range learned {
-		a.heard = append(a.heard, heard{reuse, now})
+func (a *agents) learn(outputs []session.Output, now time.Time) {
+	for i := range outputs {
+		a.heard = append(a.heard, heard{outputs[i].Reuse, now})
 	}
 }
 

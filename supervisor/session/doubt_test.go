@@ -30,14 +30,24 @@ func (s *stage) doubts(tb judge, input session.Input, outcome *session.Outcome) 
 					s.state.Records-former.Records, input.Sequence, canonical(tb, outcome.Facts))
 			}
 		}
-		refuses := old.Refusal != nil && !bytes.Equal(canonical(tb, old.Refusal), canonical(tb, outcome.Refusal))
-		tells := old.Permitted != nil && !bytes.Equal(canonical(tb, old.Permitted), canonical(tb, outcome.Permitted))
-		if refuses || tells || old.Repeated != outcome.Repeated {
-			tb.Fatalf("%d records before, input %d is otherwise decided without a doubt: %s, %s, %d, and not %s, %s, %d",
-				s.state.Records-former.Records, input.Sequence, canonical(tb, old.Refusal), canonical(tb, old.Permitted), old.Repeated,
-				canonical(tb, outcome.Refusal), canonical(tb, outcome.Permitted), outcome.Repeated)
+		for _, kind := range []session.OutputKind{session.OutputQuarantine, session.OutputPermitAnswer, session.OutputRepeatedResponse} {
+			then, now := outputOf(&old, kind), outputOf(outcome, kind)
+			if (then != nil || kind == session.OutputRepeatedResponse) && !bytes.Equal(canonical(tb, then), canonical(tb, now)) {
+				tb.Fatalf("%d records before, input %d is otherwise decided without a doubt: %s, and not %s",
+					s.state.Records-former.Records, input.Sequence, canonical(tb, then), canonical(tb, now))
+			}
 		}
 	}
+}
+
+// outputOf returns the output of that kind, or nil.
+func outputOf(outcome *session.Outcome, kind session.OutputKind) *session.Output {
+	for i := range outcome.Outputs {
+		if outcome.Outputs[i].Kind == kind {
+			return &outcome.Outputs[i]
+		}
+	}
+	return nil
 }
 
 // remember keeps the state for what becomes of the conversation to be held against it.

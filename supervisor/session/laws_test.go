@@ -379,19 +379,21 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 	}
 	requests := map[string]bool{}
 	for i := range outputs {
-		switch {
-		case outputs[i].Cancel != "":
+		switch outputs[i].Kind {
+		case session.OutputCancelHint:
 			if !schemas.ValidAgentName(outputs[i].Agent) {
 				tb.Fatalf("a hint for agent %q", outputs[i].Agent)
 			}
-		case outputs[i].Permit != nil:
+		case session.OutputPermitAnswer:
 			if !schemas.ValidAgentName(outputs[i].Agent) || outputs[i].Permit.Granted != (outputs[i].Permit.Reason == "") {
 				tb.Fatalf("agent %q is told %+v", outputs[i].Agent, *outputs[i].Permit)
 			}
-		case outputs[i].Response:
+		case session.OutputResponse:
 			s.answers(tb, after, &outputs[i])
-		default:
+		case session.OutputRequest:
 			requests[s.accepted(tb, after, &outputs[i])] = true
+		case session.OutputQuarantine, session.OutputRepeatedResponse, session.OutputReusable:
+			tb.Fatalf("a record owes %+v", outputs[i])
 		}
 	}
 	for i := range record.First().Facts {

@@ -54,7 +54,7 @@ func (d *decision) again(message *Message, id string) {
 		d.doubtful = true
 		return
 	}
-	d.repeated = run
+	d.output(Output{Kind: OutputRepeatedResponse, Run: run})
 }
 
 // supersedes reports whether a message takes the place of the run under way. A
@@ -115,6 +115,7 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
 		Text: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
+		TraceParent: schemas.TraceParent(in.Event.TraceParent),
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply

@@ -11,21 +11,6 @@ import (
 // Supervisor is the name that requests come from.
 const Supervisor = "supervisor"
 
-// An Output is a message that a record owes.
-type Output struct {
-	Agent string
-	// Cancel, when set, is the id of a request that nobody waits for any more;
-	// else Event is an execution_request, or the response of Agent when Response
-	// is set.
-	Cancel   string
-	Response bool
-	Event    schemas.Event
-	// Permit, when set, is the answer to a question for a permit, and nothing else
-	// is. An Event that brings its permit along may be published so only once: any
-	// further copy of it has to go without.
-	Permit *schemas.PermitAnswer
-}
-
 // Outputs returns what the last transition of a record owes the world, given the
 // state after it. It is a pure function: the same record gives the same messages,
 // byte for byte, whoever computes them and how often.
@@ -41,14 +26,14 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			if err != nil {
 				return nil, err
 			}
-			outputs = append(outputs, Output{Agent: f.Agent, Event: request})
+			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f)})
 		case *schemas.TaskCancelled:
 			if f.Attempt > 0 && !takenBack(record, f) {
-				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		case *schemas.TaskFailed:
 			if f.Attempt > 0 && abandoned(f.Cause) {
-				outputs = env.cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		default:
 			outputs = permits(outputs, &state, f)
@@ -93,6 +78,16 @@ func awaited(state *State, f *schemas.TaskDispatched) bool {
 	return task != nil && task.Request == f.Request && task.State.UnderWay()
 }
 
+// external reports whether what a request leads to cannot be taken back: its agent reaches
+// people or systems outside, or its task keeps others from something.
+func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
+	if f.Task == plan.DeliveryTask || env.Pinned.External(f.Agent) {
+		return true
+	}
+	task := state.Active.Task(f.Task)
+	return task != nil && len(task.Resources()) > 0
+}
+
 // abandoned reports whether an agent may still work on an attempt that failed.
 func abandoned(cause schemas.FailureKind) bool {
 	switch cause {
@@ -104,13 +99,16 @@ func abandoned(cause schemas.FailureKind) bool {
 	return false
 }
 
-func (env *Env) cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
+func cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
 	task := taskOf(state, run, id)
 	if task == nil {
 		return outputs
 	}
-	request := schemas.RequestID(env.Shard, schemas.RunID(state.Session, run), id, attempt)
-	return append(outputs, Output{Agent: task.AgentOf(attempt), Cancel: request})
+	request := task.Request
+	if attempt < task.Attempt {
+		request = task.Asked // the next one was decided in the same breath
+	}
+	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: request})
 }
 
 // taskOf finds a task of the run under way, or of one that the record has ended.
@@ -150,7 +148,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
 		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
-		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), Data: body,
+		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil
 }
 

@@ -18,7 +18,8 @@ func (d *decision) permit(request *schemas.PermitRequest) {
 		d.wrongAgent(task.AgentOf(attempt))
 	default:
 		answer := d.turn(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
-		d.permitted, d.doubtful = &answer, true
+		d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &answer})
+		d.doubtful = true
 	}
 }
 
@@ -29,7 +30,7 @@ func (d *decision) belated(request *schemas.PermitRequest, id string, known bool
 		d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 		return
 	}
-	d.permitted = &schemas.PermitAnswer{Permit: id, Reason: schemas.PermitStale}
+	d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &schemas.PermitAnswer{Permit: id, Reason: schemas.PermitStale}})
 	if !known {
 		d.emit(&schemas.PermitRefused{
 			Run: run, Task: task, Attempt: attempt, Permit: id, Reason: schemas.PermitStale, Agent: d.input.Agent,
@@ -64,12 +65,12 @@ func brought(f *schemas.TaskDispatched) string {
 func permits(outputs []Output, state *State, f schemas.Fact) []Output {
 	switch f := f.(type) {
 	case *schemas.PermitRefused:
-		return append(outputs, Output{Agent: f.Agent, Permit: &schemas.PermitAnswer{
+		return append(outputs, Output{Kind: OutputPermitAnswer, Agent: f.Agent, Permit: &schemas.PermitAnswer{
 			Permit: f.Permit, Reason: f.Reason,
 		}})
 	case *schemas.PermitGranted:
 		if task := taskOf(state, f.Run, f.Task); task != nil {
-			return append(outputs, Output{Agent: task.AgentOf(f.Attempt), Permit: &schemas.PermitAnswer{
+			return append(outputs, Output{Kind: OutputPermitAnswer, Agent: task.AgentOf(f.Attempt), Permit: &schemas.PermitAnswer{
 				Permit: f.Permit, Granted: true,
 			}})
 		}

@@ -43,9 +43,10 @@ func unserved(texts *schemas.Texts, task *plan.Task, now time.Time) string {
 	return strings.NewReplacer("{agent}", task.Agent, "{since}", since).Replace(sentence)
 }
 
-// ProgressEvent returns the message of a progress update to the request that
-// began a run. Its id derives from the request and the moment.
-func ProgressEvent(upstream *schemas.Upstream, payload schemas.ProgressPayload, now time.Time) (schemas.Event, error) {
+// ProgressEvent returns the message of a progress update to the request that was
+// asked, and began a run. Its id derives from the request and the moment.
+func ProgressEvent(asked *schemas.Incoming, payload schemas.ProgressPayload, now time.Time) (schemas.Event, error) {
+	upstream := asked.Upstream
 	update := schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.EffectID(upstream.Request, "progress "+now.UTC().Format(time.RFC3339Nano)),
@@ -55,5 +56,5 @@ func ProgressEvent(upstream *schemas.Upstream, payload schemas.ProgressPayload, 
 		Payload: payload,
 	}
 	body, err := schemas.Marshal(update)
-	return answering(upstream, &update.Envelope, body), err
+	return answering(asked, &update.Envelope, body), err
 }

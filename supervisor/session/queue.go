@@ -183,8 +183,7 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 	return schemas.Marshal(stretches)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written, and a queue that holds every
-// message whole, as those of an earlier version do.
+// UnmarshalJSON reads what MarshalJSON has written.
 func (q *Queue) UnmarshalJSON(body []byte) error {
 	var stretches []stretch
 	if err := schemas.Unmarshal(body, &stretches); err != nil {
@@ -209,9 +208,6 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 			sequence, left = sequence+distance, left[n:]
 			read = append(read, waiting{sequence: sequence, message: of, referred: true, cancelled: s.Cancelled})
 		}
-	}
-	for i := range len(read) - 1 {
-		read[i] = read[i].referring(read[max(i-1, 0)])
 	}
 	*q = Queue{waiting: schemas.ListOf(read)}
 	if len(stretches) > 0 {

@@ -10,8 +10,7 @@ import (
 	"podium/schemas"
 )
 
-// A queue as it would be if it held every message whole, which is how an earlier
-// version has written it.
+// A queue as it would be if it held every message whole.
 type wholeQueue []wholeQueued
 
 type wholeQueued struct {
@@ -41,7 +40,7 @@ func drawMessage(t *rapid.T, sequence uint64) *schemas.Incoming {
 }
 
 // TestQueue: a queue says of every message what one that holds all of them says,
-// also after it was written and read; and reads what that one has written.
+// also after it was written and read.
 func TestQueue_G33(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,14 +68,11 @@ func TestQueue_G33(t *testing.T) {
 				t.Fatal("an earlier version has changed")
 			}
 		}
-		var read, earlier Queue
+		var read Queue
 		if err := schemas.Unmarshal(mustMarshal(t, queue), &read); err != nil {
 			t.Fatal(err)
 		}
-		if err := schemas.Unmarshal(mustMarshal(t, whole), &earlier); err != nil && len(whole) > 0 {
-			t.Fatal(err)
-		}
-		for _, q := range []Queue{queue, read, earlier} {
+		for _, q := range []Queue{queue, read} {
 			saysAsMuch(t, q, whole)
 			if got, want := mustMarshal(t, q), mustMarshal(t, queue); !bytes.Equal(got, want) {
 				t.Fatalf("written as\n%s\nand as\n%s", got, want)

@@ -50,8 +50,8 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		env.planned(&task, run, asked)
 		env.grantInputs(&task, run, asked, f)
 	}
-	task.Context.Arguments = env.granted(task.Context.Arguments, run.Inputs(), f)
-	task.Context.Constraints = env.granted(task.Context.Constraints, run.Inputs(), f)
+	task.Context.Arguments = env.granted(task.Context.Arguments, run.ArgumentArtifacts(), f)
+	task.Context.Constraints = env.granted(task.Context.Constraints, run.ArgumentArtifacts(), f)
 	return task, err
 }
 

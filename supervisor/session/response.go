@@ -27,7 +27,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		before := len(d.facts)
 		d.turn(d.env.Pinned).Answer(task, d.answer(response))
 		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
-			d.learned = append(d.learned, lesson)
+			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 // for, by the subject that it came by, the attempt has failed; else it changes
 // nothing, and nobody is credited with it.
 func (d *decision) malformed(answer *schemas.Malformed) {
-	task, attempt := d.asked(answer.Request)
+	task, attempt := d.named(answer.Request)
 	if task == nil || task.AgentOf(attempt) != d.input.Agent || attempt != task.Attempt || !task.State.UnderWay() {
 		d.doubtful = true
 		return
@@ -60,19 +60,34 @@ func completes(task string) func(schemas.Fact) bool {
 	}
 }
 
+// named is asked for what cannot be read: it may say an attempt, and not in which epoch that
+// was dispatched.
+func (d *decision) named(request string) (*plan.Task, int) {
+	if d.state.Active != nil && request == schemas.AttemptOf(request) {
+		for task := range d.state.Active.All {
+			if task.Request != "" && schemas.AttemptOf(task.Request) == request {
+				return task, task.Attempt
+			}
+		}
+	}
+	return d.asked(request)
+}
+
 // asked returns the task of the active run, and the attempt, that a request id stands for.
+// For the newest attempt there is one id. Another one was made in a past that is lost, and its
+// answer may be the answer to something else. Of earlier attempts nothing counts any more.
 func (d *decision) asked(request string) (*plan.Task, int) {
 	active := d.state.Active
 	if active == nil || request == "" {
 		return nil, 0
 	}
-	run := schemas.RunID(d.state.Session, active.Number)
+	run, named := schemas.RunID(d.state.Session, active.Number), schemas.AttemptOf(request)
 	for task := range active.All {
 		if task.Request == request {
 			return task, task.Attempt
 		}
 		for attempt := task.Attempt - 1; attempt >= 1; attempt-- {
-			if schemas.RequestID(d.env.Shard, run, task.ID, attempt) == request {
+			if schemas.RequestID(d.env.Shard, 0, run, task.ID, attempt) == named {
 				return task, attempt
 			}
 		}
@@ -119,7 +134,7 @@ func (d *decision) past(request string) (number int, task string, attempt int, p
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
 	past = err == nil && session == d.state.Session && d.over(number, task) && plan.Attempted(task, attempt) &&
-		schemas.RequestID(d.env.Shard, run, task, attempt) == request
+		schemas.RequestID(d.env.Shard, 0, run, task, attempt) == schemas.AttemptOf(request)
 	return number, task, attempt, past
 }
 
@@ -204,19 +219,24 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	switch {
 	case task == nil:
 		if _, task, _, past := d.past(request); past {
-			d.unwanted = request
+			d.unwanted(request)
 			d.doubtful = task == plan.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}
 	case attempt != task.Attempt || !task.State.UnderWay():
-		d.unwanted = request
+		d.unwanted(request)
 		d.doubtful = progress.InReplyTo == "" && d.input.Event.CausationID == "" // it may mean a newer attempt
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:
 		d.turn(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
+}
+
+// unwanted tells an agent once more that nobody waits for what it works on.
+func (d *decision) unwanted(request string) {
+	d.output(Output{Kind: OutputCancelHint, Agent: d.input.Agent, Request: request})
 }
 
 // progressOf returns the request that a progress update is about: what it says

@@ -29,6 +29,7 @@ type stage struct {
 	shard    int
 	now      time.Time
 	sequence uint64 // of the newest input
+	lost     uint64 // how often the shard has had another owner
 
 	current  *plan.Profile // for new runs; a run under way keeps the one that it began with
 	profiles map[string]*plan.Profile
@@ -70,7 +71,7 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 
 func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
-		Shard: s.shard, Current: s.current, Bus: s.agents.admissions(state, s.now), Grants: spoken{},
+		Shard: s.shard, Epoch: 1 + s.lost, Current: s.current, Bus: s.agents.admissions(state, s.now), Grants: spoken{},
 		Read:   func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
 		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
 		Former: s.former,
@@ -153,8 +154,10 @@ func (s *stage) step(tb judge, input session.Input) decided {
 		}
 		return decided{outcome: outcome}
 	}
-	if outcome.Refusal != nil {
-		tb.Fatalf("the input was both used and refused: %+v", outcome.Refusal)
+	for i := range outcome.Outputs {
+		if outcome.Outputs[i].Kind != session.OutputReusable {
+			tb.Fatalf("beside a record there is %+v", outcome.Outputs[i])
+		}
 	}
 	record := s.stored(tb, &outcome)
 	s.redecided(tb, input, record)
@@ -165,7 +168,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	s.returns(tb, record)
 	s.told(tb, &outcome.State)
 	decided := decided{outcome: outcome, record: record, outputs: s.owed(tb, &outcome.State, record)}
-	s.agents.learn(outcome.Learned, s.now)
+	s.agents.learn(outcome.Outputs, s.now)
 	s.count(record)
 	s.remember()
 	s.state, s.records = outcome.State, append(s.records, record)
@@ -223,7 +226,7 @@ func (s *stage) event(tb judge, id, eventType string, body any) schemas.Event {
 }
 
 func (s *stage) request(run int, task string, attempt int) string {
-	return schemas.RequestID(s.shard, schemas.RunID(s.state.Session, run), task, attempt)
+	return schemas.RequestID(s.shard, 1+s.lost, schemas.RunID(s.state.Session, run), task, attempt)
 }
 
 // answerTo is an answer as an agent gives it: about one attempt of a task.

@@ -57,9 +57,9 @@ func (s *State) Deadlines() []schemas.Deadline {
 	return s.Active.Deadlines()
 }
 
-// Requests returns what an answer to the session may name: the ids of all requests
-// of the run under way, in a shard of that number, and the plan, which is all that a
-// bare progress update names.
+// Requests returns what an answer to the session may name: all attempts of the run
+// under way, in a shard of that number, as schemas.AttemptOf has them, and the plan, which is
+// all that a bare progress update names.
 func (s *State) Requests(shard int) []string {
 	if s.Active == nil {
 		return nil
@@ -67,11 +67,8 @@ func (s *State) Requests(shard int) []string {
 	run := schemas.RunID(s.Session, s.Active.Number)
 	requests := []string{schemas.PlanID(run)}
 	for task := range s.Active.All {
-		for attempt := 1; attempt < task.Attempt; attempt++ {
-			requests = append(requests, schemas.RequestID(shard, run, task.ID, attempt))
-		}
-		if task.Request != "" {
-			requests = append(requests, task.Request)
+		for attempt := 1; attempt <= task.Attempt; attempt++ {
+			requests = append(requests, schemas.RequestID(shard, 0, run, task.ID, attempt))
 		}
 	}
 	return requests

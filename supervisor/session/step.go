@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -11,6 +12,8 @@ import (
 // changes between two decisions with the same cause.
 type Env struct {
 	Shard int
+	// Epoch is that of the record in which the decision stands, or is to stand.
+	Epoch uint64
 	// Current is the profile in force for new runs; Pinned is that of the run
 	// under way, nil when there is none.
 	Current, Pinned *plan.Profile
@@ -39,31 +42,16 @@ type Grants interface {
 // An Outcome is what Step decided. No facts means that nothing changed, and no
 // record is stored.
 type Outcome struct {
-	State   State
-	Cause   schemas.Cause
-	Facts   schemas.Facts
-	Refusal *Refusal
-	// Repeated is the run that an execution_request began which came again after
-	// that run had ended: its answer is owed once more. 0 is none.
-	Repeated int
-	// Permitted is what is told about a permit that was asked for once more, when
-	// nothing changed.
-	Permitted *schemas.PermitAnswer
+	State State
+	Cause schemas.Cause
+	Facts schemas.Facts
+	// Outputs are what does not follow from a record: all that comes of an input which
+	// changes nothing, and what a transition teaches about later ones.
+	Outputs []Output
 	// Doubtful says that nothing changed because of what the state does not know: one
 	// that has taken further records might decide otherwise. No append tells whoever
 	// has an old one, so that it has to look before it goes by this outcome.
 	Doubtful bool
-	// Unwanted is a request on which its agent says to work although nobody waits
-	// for it any more: it should be told so, once more.
-	Unwanted string
-	// Learned are answers that may stand in for others of the same input (M-29).
-	Learned []schemas.Reuse
-}
-
-// A Refusal says that the input belongs in quarantine.
-type Refusal struct {
-	Reason schemas.QuarantineReason
-	Detail string
 }
 
 // Step decides one input. The state that was passed is left as it was.
@@ -99,12 +87,12 @@ func Step(env Env, state State, input Input) Outcome {
 	}
 	d.next()
 	if len(d.facts) == 0 {
-		return Outcome{
-			State: state, Refusal: d.refusal, Repeated: d.repeated, Permitted: d.permitted, Unwanted: d.unwanted, Doubtful: d.doubtful,
-		}
+		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
 	}
 	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.bus.limits, d.bus.reuses, d.bus.asks, input.Proven
-	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Learned: d.learned}
+	// What agents are told follows from the record, and is told again when that is read again.
+	reusable := slices.DeleteFunc(d.outputs, func(o Output) bool { return o.Kind != OutputReusable })
+	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
 }
 
 // Cause returns the input as a record's cause.
@@ -117,17 +105,13 @@ func (in *Input) Cause(profile string) schemas.Cause {
 }
 
 type decision struct {
-	env       Env
-	input     *Input
-	state     State
-	bus       noted
-	facts     schemas.Facts
-	refusal   *Refusal
-	repeated  int
-	permitted *schemas.PermitAnswer
-	learned   []schemas.Reuse
-	unwanted  string
-	doubtful  bool
+	env      Env
+	input    *Input
+	state    State
+	bus      noted
+	facts    schemas.Facts
+	outputs  []Output
+	doubtful bool
 }
 
 func (d *decision) emit(f schemas.Fact) {
@@ -138,19 +122,21 @@ func (d *decision) emit(f schemas.Fact) {
 	d.state.Apply(f)
 }
 
+func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
+
 // usualFacts is how many facts most transitions have at the most.
 const usualFacts = 4
 
 func (d *decision) turn(profile *plan.Profile) *plan.Turn {
 	return &plan.Turn{
-		Session: d.state.Session, Shard: d.env.Shard, Run: d.state.Active,
+		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Bus: &d.bus,
 		Withheld: d.withheld(profile), Acted: d.state.Acted,
 	}
 }
 
 func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
-	d.refusal = &Refusal{Reason: reason, Detail: detail}
+	d.output(Output{Kind: OutputQuarantine, Refusal: &Refusal{Reason: reason, Detail: detail}})
 	d.doubtful = reason != schemas.QuarantineMalformed // which it is in every state
 }
 

@@ -13,13 +13,16 @@ import (
 
 // output writes down a message that a record owes.
 func (s *story) output(o *session.Output) string {
-	switch {
-	case o.Cancel != "":
+	switch o.Kind {
+	case session.OutputCancelHint:
 		return "→ " + o.Agent + ": stop, nobody waits any more\n"
-	case o.Permit != nil:
+	case session.OutputPermitAnswer:
 		return "→ " + o.Agent + ": " + s.permitted(o.Permit) + "\n"
-	case o.Response:
+	case session.OutputResponse:
 		return s.responded(o)
+	case session.OutputQuarantine, session.OutputRepeatedResponse, session.OutputReusable:
+		return string(o.Kind) + "\n"
+	case session.OutputRequest:
 	}
 	request, err := schemas.DecodeExecutionRequest(o.Event.Data)
 	if err != nil {

@@ -17,14 +17,8 @@ func (s *story) tell(d decided, malformed error) string {
 	switch {
 	case malformed != nil:
 		return "quarantine: malformed (" + malformed.Error() + ")\n"
-	case d.outcome.Refusal != nil:
-		return fmt.Sprintf("quarantine: %s (%s)\n", d.outcome.Refusal.Reason, d.outcome.Refusal.Detail)
-	case d.outcome.Repeated > 0:
-		return fmt.Sprintf("nothing changes, the answer of run %d is owed once more\n", d.outcome.Repeated)
-	case d.outcome.Permitted != nil:
-		return "nothing changes, the answer is " + s.permitted(d.outcome.Permitted) + "\n"
 	case d.record == nil:
-		return "nothing changes\n"
+		return s.alone(d.outcome.Outputs)
 	}
 	var told strings.Builder
 	fmt.Fprintf(&told, "%s, record %d\n", s.clock(d.record.First().Cause.Time), d.record.Number)
@@ -39,6 +33,22 @@ func (s *story) tell(d decided, malformed error) string {
 		told.WriteString(s.output(&d.outputs[i]))
 	}
 	return told.String()
+}
+
+// alone tells what comes of an input that changes nothing.
+func (s *story) alone(outputs []session.Output) string {
+	for i := range outputs {
+		switch output := &outputs[i]; output.Kind {
+		case session.OutputQuarantine:
+			return fmt.Sprintf("quarantine: %s (%s)\n", output.Refusal.Reason, output.Refusal.Detail)
+		case session.OutputRepeatedResponse:
+			return fmt.Sprintf("nothing changes, the answer of run %d is owed once more\n", output.Run)
+		case session.OutputPermitAnswer:
+			return "nothing changes, the answer is " + s.permitted(output.Permit) + "\n"
+		case session.OutputCancelHint, session.OutputRequest, session.OutputResponse, session.OutputReusable:
+		}
+	}
+	return "nothing changes\n"
 }
 
 func (s *story) clock(moment time.Time) string { return "+" + moment.Sub(start()).String() }

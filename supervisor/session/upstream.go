@@ -22,7 +22,7 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 		Request: request.MessageID, From: request.From, To: request.To, ReplyTo: event.ReplyTo,
 		PlanID: request.Payload.PlanID, Planned: planned,
 		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
-		Attempt: event.Attempt, TraceParent: event.TraceParent, Expires: event.Expires,
+		Attempt: event.Attempt, Expires: event.Expires,
 		HasInputs: plan.HasInputs(tasks, planned),
 	}
 	message.Entities = entitiesOf(tasks)
@@ -133,17 +133,18 @@ func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
 		})
 		body, err = schemas.Marshal(response)
 	}
-	return Output{Agent: upstream.To, Response: true, Event: answering(upstream, &response.Envelope, body)}, err
+	return Output{Kind: OutputResponse, Agent: upstream.To, Event: answering(&run.Message, &response.Envelope, body)}, err
 }
 
 // answering returns the event of a message to whoever asked.
-func answering(upstream *schemas.Upstream, envelope *schemas.Envelope, body []byte) schemas.Event {
+func answering(asked *schemas.Incoming, envelope *schemas.Envelope, body []byte) schemas.Event {
+	upstream := asked.Upstream
 	return schemas.Event{
 		ID: envelope.MessageID, Source: "/podium/" + envelope.From, Type: "podium." + envelope.Type + ".v1",
 		Subject: upstream.Subject, Time: envelope.Timestamp, DataContentType: schemas.MediaTypeJSON,
 		DataSchema: schemas.SchemaID(envelope.Type), PartitionKey: upstream.Partition, CorrelationID: upstream.Correlation,
 		CausationID: upstream.Request, Attempt: upstream.Attempt, EffectID: upstream.Effect,
-		ReplyTo: upstream.ReplyTo, TraceParent: upstream.TraceParent, Data: body,
+		ReplyTo: upstream.ReplyTo, TraceParent: asked.TraceParent, Data: body,
 	}
 }
 

@@ -147,7 +147,7 @@ func (q *asked) behave() {
 		q.answer()
 		q.ack()
 	case 6: // answers a request that nobody made
-		q.respondAs(q.agent.name, schemas.RequestID(w.rand.IntN(w.shape.shards), "nobody", "t1", 1), q.made())
+		q.respondAs(q.agent.name, schemas.RequestID(w.rand.IntN(w.shape.shards), 1, "nobody", "t1", 1), q.made())
 		q.ack()
 	case 7: // never answers
 		q.ack()

@@ -140,6 +140,9 @@ func (h *oracle) attemptsInOrder(m *moment) {
 	if other := h.requests[f.Request]; other != nil {
 		h.world.violate(AttemptsInOrder, "%s: request %s was decided twice", m.id, f.Request)
 	}
+	if made := schemas.RequestID(m.at.shard, m.record.Epoch, schemas.RunID(m.record.Session, f.Run), f.Task, f.Attempt); f.Request != made {
+		h.world.violate(AttemptsInOrder, "%s: request %s is not %s, which names the epoch of its record", m.id, f.Request, made)
+	}
 	attempts, base := 0, 0
 	if t := m.task; t != nil {
 		attempts, base = t.attempts, t.base

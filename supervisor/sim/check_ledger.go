@@ -70,7 +70,7 @@ func (w *World) check() {
 }
 
 func (h *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
-	if record.Session != session.id || record.Number != session.records+1 || event.PreviousSequence != session.sequence || record.Chain != session.chain {
+	if record.Session != session.id || record.Number != session.records+1 || event.PreviousSequence != session.sequence || event.Chain != session.chain {
 		h.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
 	}
 }
@@ -364,7 +364,7 @@ func (h *oracle) upstreamAnswers() map[string][]schemas.Event {
 // decidedAgain lets the machine itself decide every transition once more.
 func (h *oracle) decidedAgain() {
 	for shard := range h.world.shape.shards {
-		verification, err := verify.Shard(context.Background(), h.world.ledger, h.world.editions[0], shard)
+		verification, err := verify.Shard(context.Background(), h.world.ledger, h.world.editions[0], shard, "")
 		h.world.must(err)
 		for _, fault := range verification.Faults {
 			h.world.violate(DecidedAgain, "%+v", fault)

@@ -77,10 +77,10 @@ func (h *oracle) breakersHold(m *moment) {
 	}
 	known, read := h.world.watch.known(mine.process, f.Agent, mine.asked)
 	b := &known.breaker
-	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == f.Request && b.State == schemas.BreakerHalfOpen {
+	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == schemas.AttemptOf(f.Request) && b.State == schemas.BreakerHalfOpen {
 		return
 	}
-	if probe := h.requests[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {
+	if probe := h.attempts[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {
 		return // it has closed the breaker, and the ledger will be told
 	}
 	h.world.violate(BreakersHold, "%s: agent %s is asked by request %s, and its breaker is %s, with probe %q",
@@ -139,13 +139,13 @@ func (h *oracle) breakersMove() {
 
 // underWayAt reports whether a request had been made by a moment and had not ended
 // by then, by any clock.
-func (h *oracle) underWayAt(request string, at time.Time) bool {
-	a, skew := h.requests[request], 2*h.world.shape.skew
+func (h *oracle) underWayAt(probe string, at time.Time) bool {
+	a, skew := h.attempts[probe], 2*h.world.shape.skew
 	return a != nil && a.decided.Add(skew).Before(at) && a.over.After(at.Add(skew)) && at.Before(a.fact.Expires)
 }
 
-func (h *oracle) completed(request string) bool {
-	a := h.requests[request]
+func (h *oracle) completed(probe string) bool {
+	a := h.attempts[probe]
 	return a != nil && a.completed
 }
 

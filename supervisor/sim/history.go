@@ -20,6 +20,7 @@ type oracle struct {
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
 	requests map[string]*attempt  // by id
+	attempts map[string]*attempt  // by schemas.AttemptOf of that, as breakers name them
 	leaves   map[string]*leave    // by permit
 	denied   map[string]bool      // by permit: a record refuses it
 	uses     []*use               // of resources
@@ -139,7 +140,7 @@ type moment struct {
 
 func newHistory(w *World) *oracle {
 	return &oracle{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
@@ -208,9 +209,7 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	session := h.session(id, at.shard)
 	var record schemas.Record
 	event := h.body(message, &record)
-	if event.Trail != nil {
-		session.asides = event.Trail.Asides
-	}
+	session.asides = event.Trail.Asides
 	h.recordsFollow(session, &record, &event)
 	h.grammarHolds(session, &record)
 	for i := range record.Transitions {
@@ -223,7 +222,13 @@ func (h *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			h.apply(session, m)
 		}
 	}
-	sum := sha256.Sum256(event.Data)
+	before, err := hex.DecodeString(event.Chain)
+	h.world.must(err)
+	if len(before) == 0 {
+		before = make([]byte, sha256.Size)
+	}
+	body := sha256.Sum256(event.Data)
+	sum := sha256.Sum256(append(before, body[:]...))
 	session.records, session.sequence, session.chain = record.Number, at.sequence, hex.EncodeToString(sum[:])
 }
 
@@ -391,7 +396,7 @@ func (h *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
-	h.requests[f.Request] = t.attempt
+	h.requests[f.Request], h.attempts[schemas.AttemptOf(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
 	h.holds(m, t)
 	if f.Permitted {

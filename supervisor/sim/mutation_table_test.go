@@ -18,7 +18,13 @@ func mutations() []mutation {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
-			`Chain: live.chain.String(),`, `Chain: either("a record names no predecessor", "", live.chain.String()),`,
+			`Chain: live.link.String(),`, `Chain: either("a record names no predecessor", "", live.link.String()),`,
+		}},
+	}, {
+		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
+		edits: []edit{{
+			"supervisor/plan/turn.go",
+			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
 		}},
 	}, {
 		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
@@ -149,7 +155,7 @@ func mutations() []mutation {
 		name: "an old answer stands in for ever", seed: 1, invariant: sim.ReuseProven,
 		edits: []edit{{
 			"supervisor/admission/result_cache.go",
-			`ok && !known.at.Before(since)`, `ok && (planted("an old answer stands in for ever") || !known.at.Before(since))`,
+			`known.Value().at.Before(since)`, `!planted("an old answer stands in for ever") && known.Value().at.Before(since)`,
 		}},
 	}, {
 		name: "a repeat is taken again", seed: 1, invariant: sim.RequestsEndOnce,

@@ -72,7 +72,7 @@ func (q *asked) intrude() {
 	case 1:
 		id = schemas.PermitID(event.ID)
 	case 2:
-		event.ID = schemas.RequestID(q.shard(), "nobody", "t1", 1)
+		event.ID = schemas.RequestID(q.shard(), 1, "nobody", "t1", 1)
 	}
 	message, _, err := busagent.PermitRequest(name, &event, id, w.now)
 	w.must(err)

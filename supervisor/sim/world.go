@@ -391,7 +391,7 @@ func (w *World) lastInput(shard int) uint64 {
 	for sequence := w.last(shard); sequence > 0; sequence-- {
 		message, err := w.ledger.Get(context.Background(), bus.ShardStream(shard), sequence)
 		w.must(err)
-		if bus.MatchAny(bus.InputSubjects(shard), message.Subject) {
+		if memory.MatchAny(bus.InputSubjects(shard), message.Subject) {
 			return sequence
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
@@ -29,6 +27,9 @@ type Result struct {
 	Facts    int     `json:"facts"`
 	Inputs   int     `json:"inputs"`
 	Faults   []Fault `json:"faults"`
+	// Different are decisions that another build has made and that this one would make
+	// otherwise. Which of the two is wrong, if any, the ledger does not say.
+	Different []Fault `json:"different"`
 }
 
 // A Fault is one place where the ledger does not say what deciding it again says.
@@ -37,18 +38,20 @@ type Fault struct {
 	Record   uint64 `json:"record,omitzero"`   // its number in the session
 	Sequence uint64 `json:"sequence,omitzero"` // in the shard
 	What     string `json:"what"`
+	Build    string `json:"build,omitzero"` // that has decided it, when it is another one than this
 }
 
 // Shard reads a shard from its first message and decides every transition
 // again. It checks that each record follows from its predecessor and its
 // cause, fact by fact; that the chain of hashes and every snapshot hold; and
 // that every input below the low watermark has been decided, is a repeat, or is in
-// quarantine. It changes nothing.
-func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int) (Result, error) {
+// quarantine. The build is the version of Podium that decides again; empty takes every
+// decision for one of its own. It changes nothing.
+func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string) (Result, error) {
 	v := &verifier{
-		ctx: ctx, core: core, profiles: profiles, shard: shard,
+		ctx: ctx, core: core, profiles: profiles, shard: shard, build: build, builds: map[uint64]string{},
 		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
-		result: Result{Shard: shard, Faults: []Fault{}},
+		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
 	}
 	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
 		if err != nil {
@@ -68,6 +71,8 @@ type verifier struct {
 	core         bus.Core
 	profiles     *restore.Profiles
 	shard        int
+	build        string            // that decides again
+	builds       map[uint64]string // that have decided, by epoch
 	sessions     map[string]*verifiedSession
 	inputs       map[uint64]bus.Message // not consumed by a record yet
 	inQuarantine map[uint64]bool        // in quarantine
@@ -80,7 +85,7 @@ type verifier struct {
 type verifiedSession struct {
 	state    session.State
 	sequence uint64
-	chain    restore.Digest
+	link     schemas.Link
 	tip      schemas.Tip
 }
 
@@ -122,6 +127,9 @@ func (v *verifier) checkpoint(message bus.Message) error {
 		v.fault(Fault{Sequence: message.Sequence, What: "a checkpoint does not follow from the one before it"})
 	}
 	v.checkpointed = message.Sequence
+	if point.Since == 0 { // its epoch begins
+		v.builds[point.Epoch] = point.Build
+	}
 	if point.LowWatermark < v.lowWatermark {
 		v.fault(Fault{Sequence: message.Sequence, What: "the low watermark of a checkpoint went down"})
 	}
@@ -151,7 +159,7 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 
 // record decides one transition again.
 func (v *verifier) record(id string, message bus.Message) error {
-	stored, body, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	stored, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
 	if err != nil {
 		return v.unreadable(id, message, err)
 	}
@@ -165,21 +173,32 @@ func (v *verifier) record(id string, message bus.Message) error {
 	report := func(what string) {
 		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
 	}
-	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || record.Chain != s.chain.String() {
+	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || stored.Chain != s.link.String() {
 		report("the record does not follow from the one before it")
 	}
 	if fault := s.trailFault(&stored); fault != "" {
 		report(fault)
 	}
-	s.tip = s.tip.After(record, stored.Trail, message.Sequence)
-	if s.state, err = v.transitions(s.state, record, report); err != nil {
+	s.tip = s.tip.After(record, s.tip.Next(record), message.Sequence)
+	differs := func(what string) {
+		build := v.builds[record.Epoch]
+		if build == "" || v.build == "" || build == v.build {
+			report(what)
+			return
+		}
+		v.result.Different = append(v.result.Different, Fault{
+			Session: id, Record: record.Number, Sequence: message.Sequence, Build: build,
+			What: fmt.Sprintf("%s (decided by %s, this is %s)", what, build, v.build),
+		})
+	}
+	if s.state, err = v.transitions(s.state, record, report, differs); err != nil {
 		return err
 	}
-	if t := stored.Trail; t != nil && (t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
-		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len())) { //nolint:gosec // lengths
+	if t := stored.Trail; t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
+		t.Queued != uint64(s.state.Queue.Len()) || t.Seen() != uint64(s.state.Seen.Len()) { //nolint:gosec // lengths
 		report("its trail does not say what the state does")
 	}
-	s.sequence, s.chain = message.Sequence, restore.Hash(body)
+	s.sequence, s.link = message.Sequence, stored.Link
 	if len(record.Snapshot) > 0 {
 		if !isSnapshot(record.Snapshot, &s.state) {
 			report("the snapshot is not the fold of the records")
@@ -188,13 +207,10 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-// trailFault says what is wrong about where a record leads its readers. One that an
-// earlier version has begun the session of leads nowhere.
+// trailFault says what is wrong about where a record leads its readers.
 func (s *verifiedSession) trailFault(stored *restore.Record) string {
-	want := s.tip.Next(stored.Record)
-	switch have := stored.Trail; {
-	case have == nil && (want == nil || stored.Number == 1):
-	case have == nil || want == nil || *have != *want:
+	switch {
+	case *stored.Trail != *s.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
 	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
 		return "its roots are not those of the records before it"
@@ -202,44 +218,15 @@ func (s *verifiedSession) trailFault(stored *restore.Record) string {
 	return ""
 }
 
-// isSnapshot reports whether a snapshot is that of a state. Its queue may be written
-// as an earlier version wrote queues.
+// isSnapshot reports whether a snapshot is that of a state.
 func isSnapshot(snapshot []byte, state *session.State) bool {
 	want, err := schemas.Marshal(state)
-	if err != nil || bytes.Equal(want, snapshot) {
-		return err == nil
-	}
-	have, err := queueRewritten(snapshot)
-	if err != nil {
-		return false
-	}
-	want, err = queueRewritten(want)
-	return err == nil && bytes.Equal(want, have)
-}
-
-// queueRewritten returns a snapshot with its members in order and its queue as it is
-// written today.
-func queueRewritten(snapshot []byte) ([]byte, error) {
-	var members map[string]jsontext.Value
-	if err := schemas.Unmarshal(snapshot, &members); err != nil {
-		return nil, err
-	}
-	if written, some := members["queue"]; some {
-		var queue session.Queue
-		err := schemas.Unmarshal(written, &queue)
-		if err == nil {
-			members["queue"], err = schemas.Marshal(queue)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return schemas.Marshal(members)
+	return err == nil && bytes.Equal(want, snapshot)
 }
 
 // transitions decides each transition of a record again, on the state after the
 // one before it, and returns the state after the record.
-func (v *verifier) transitions(state session.State, record *schemas.Record, report func(string)) (session.State, error) {
+func (v *verifier) transitions(state session.State, record *schemas.Record, report, differs func(string)) (session.State, error) {
 	before, outputs := state, false
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
@@ -251,7 +238,7 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
-		} else if err = v.redecide(before, transition, input, report); err != nil {
+		} else if err = v.redecide(before, record.Epoch, transition, input, report, differs); err != nil {
 			return state, err
 		}
 		state = state.After(transition, record.Number)
@@ -308,12 +295,13 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	return input, err
 }
 
-func (v *verifier) redecide(state session.State, stored *schemas.Transition, input session.Input, report func(string)) error {
+func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.Transition, input session.Input, report, differs func(string)) error {
 	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
 		report("the cause names no profile")
 		return nil
 	}
 	env, err := v.env(state, stored.Cause.Profile)
+	env.Epoch = epoch
 	if err != nil {
 		report(err.Error())
 		return nil
@@ -348,7 +336,7 @@ func (v *verifier) redecide(state session.State, stored *schemas.Transition, inp
 		return err
 	}
 	if !bytes.Equal(decided, written) {
-		report(difference(outcome.Facts, stored.Facts))
+		differs(difference(outcome.Facts, stored.Facts))
 	}
 	return nil
 }
@@ -387,7 +375,7 @@ func difference(decided, stored []schemas.Fact) string {
 		want, wantErr := schemas.Marshal(schemas.Facts{decided[i]})
 		have, haveErr := schemas.Marshal(schemas.Facts{stored[i]})
 		if wantErr != nil || haveErr != nil || !bytes.Equal(want, have) {
-			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, have, want)
+			return fmt.Sprintf("fact %d: the ledger says %s, deciding again says %s", i+1, bytes.Trim(have, "[]"), bytes.Trim(want, "[]"))
 		}
 	}
 	return "no fact differs"

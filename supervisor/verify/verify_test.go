@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -18,19 +19,6 @@ import (
 	"podium/supervisor/session"
 	"podium/supervisor/verify"
 )
-
-func deskProfile() schemas.Profile {
-	return schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionSingle},
-		Retry:     schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(time.Minute), Work: schemas.Duration(time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	}
-}
 
 // A shard is what stands in one, before it is put onto a ledger: the n-th message has the
 // sequence n.
@@ -42,7 +30,7 @@ type shard struct {
 	state    session.State
 	newest   uint64 // record
 	snapshot uint64 // record with one
-	chain    restore.Digest
+	link     schemas.Link
 	tip      schemas.Tip
 	point    uint64 // newest checkpoint
 }
@@ -84,10 +72,14 @@ func (s *shard) say(name string, snapshot bool) {
 func (s *shard) decide(input session.Input, snapshot bool) {
 	s.tb.Helper()
 	outcome := session.Step(session.Env{
-		Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+		Epoch: 1, Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, s.state, input)
-	record := schemas.Record{Session: id(), Number: outcome.State.Records, Epoch: 1, Chain: s.chain.String(), Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
-	event := schemas.Event{ID: id() + "/" + strconv.FormatUint(record.Number, 10), PreviousSequence: s.newest, SnapshotSequence: s.snapshot, Trail: s.tip.Next(&record)}
+	record := schemas.Record{
+		Session: id(), Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}},
+	}
+	event := schemas.Event{
+		ID: id() + "/" + strconv.FormatUint(record.Number, 10), PreviousSequence: s.newest, SnapshotSequence: s.snapshot, Chain: s.link.String(), Trail: s.tip.Next(&record),
+	}
 	if snapshot {
 		var err error
 		record.Snapshot, err = schemas.Marshal(outcome.State)
@@ -98,7 +90,7 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 	if snapshot {
 		s.snapshot = s.newest
 	}
-	s.state, s.chain = outcome.State, restore.Hash(s.messages[s.newest-1].Body)
+	s.state, s.link = outcome.State, schemas.LinkOf(&event, s.messages[s.newest-1].Body)
 	s.tip = s.tip.After(&record, event.Trail, s.newest)
 }
 
@@ -125,7 +117,7 @@ const (
 
 func newShard(tb testing.TB) *shard {
 	tb.Helper()
-	compiled, err := plan.Compile(deskProfile())
+	compiled, err := plan.Compile(bustest.DeskProfile(1))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -142,8 +134,14 @@ func newShard(tb testing.TB) *shard {
 // verify puts the messages onto a ledger and decides them again.
 func (s *shard) verify() verify.Result {
 	s.tb.Helper()
+	return s.verifyBy("")
+}
+
+// verifyBy is verify by a build of Podium.
+func (s *shard) verifyBy(build string) verify.Result {
+	s.tb.Helper()
 	ledger := memory.New(1)
-	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{deskProfile()})
+	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	s.must(err)
 	for i := range s.messages {
 		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
@@ -151,7 +149,7 @@ func (s *shard) verify() verify.Result {
 	}
 	known, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), nil)
 	s.must(err)
-	result, err := verify.Shard(context.Background(), ledger, known, 0)
+	result, err := verify.Shard(context.Background(), ledger, known, 0, build)
 	s.must(err)
 	return result
 }
@@ -238,7 +236,7 @@ func TestFaults_X07(t *testing.T) {
 		}), thirdRecord, "the snapshot is not the fold of the records"},
 		"other roots":                    {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
 		"a trail to another place":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
-		"a trail that is gone":           {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "its trail does not lead"},
+		"a trail that is gone":           {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "without a trail"},
 		"a trail of another state":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
 		"a checkpoint that is gone":      {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
 		"a low watermark that went down": {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.LowWatermark = 1 }), secondCheckpoint, "the low watermark of a checkpoint went down"},
@@ -258,6 +256,38 @@ func TestFaults_X07(t *testing.T) {
 			}
 			t.Errorf("found only\n%s", strings.Join(said, "\n"))
 		})
+	}
+}
+
+// TestDecisionsOfAnotherBuild: what another build has decided otherwise is called different, and names
+// both; what this one has is called false, and so is whatever is no decision.
+func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
+	t.Parallel()
+	otherwise := rewrite(fourthRecord, func(r *schemas.Record) {
+		schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message.Language = "de"
+	})
+	begin := func(s *shard) {
+		rewrite(firstCheckpoint, func(p *schemas.Checkpoint) { p.Since, p.Build = 0, "v1 abc" })(s)
+	}
+	s := newShard(t)
+	begin(s)
+	otherwise(s)
+	reattribute(fourthRecord, func(e *schemas.Event) { e.Chain = "" })(s)
+	for build, want := range map[string]struct{ faults, different int }{"v1 abc": {2, 0}, "": {2, 0}, "v2 def": {1, 1}} {
+		result := s.verifyBy(build)
+		if len(result.Faults) != want.faults || len(result.Different) != want.different {
+			t.Errorf("build %q: %+v", build, result)
+		}
+		for _, fault := range result.Different {
+			if fault.Sequence != fourthRecord || fault.Build != "v1 abc" || !strings.HasSuffix(fault.What, "(decided by v1 abc, this is v2 def)") {
+				t.Errorf("build %q: %+v", build, fault)
+			}
+		}
+	}
+	s = newShard(t)
+	otherwise(s)
+	if result := s.verifyBy("v2 def"); len(result.Faults) != 1 || len(result.Different) != 0 {
+		t.Errorf("of an epoch that names no build: %+v", result)
 	}
 }
 

@@ -3,8 +3,9 @@
 // that finds something damaged cuts what stands behind it, and says so in its log at most:
 // here it is seen before.
 //
-// The layout is the server's own (server/filestore.go of the version that go.mod
-// pins), and TestLayout fails when another version keeps its streams otherwise:
+// The layout is the server's own (server/filestore.go of the version that go.mod pins).
+// The tests of package recovery take streams that this server has written, so that they
+// fail when another version keeps them otherwise (TestWhatIsGoneIsSeen):
 //
 //	STORE/jetstream/ACCOUNT/streams/STREAM/meta.inf, meta.sum   what the stream is
 //	                                      /msgs/N.blk           messages, one behind the other

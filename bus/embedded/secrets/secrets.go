@@ -1,5 +1,5 @@
-// Package secrets keeps the secrets of an installation. Each is made once, in a file of
-// its own; a list beside them says which were made. One that was made and cannot be read
+// Package secrets makes the keys of an installation and keeps them as files. Each
+// is made once, in a file of its own; a list beside them says which were made. One that was made and cannot be read
 // any more is an error, because another one in its place would silently void all that the
 // first was given out for.
 //

@@ -25,9 +25,7 @@ const (
 	pingInterval  = 10 * time.Second
 	// DrainWait is how long a connection that is closed may take over what is under way.
 	DrainWait = 5 * time.Second
-	// FirstBackoff is the first wait between two tries to reach what is away.
-	FirstBackoff = 50 * time.Millisecond
-	// LongestBackoff is what it doubles up to.
+	// LongestBackoff bounds the wait between two tries to reach what is away.
 	LongestBackoff = 2 * time.Second
 )
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/jetstream/wire"
 )
 
@@ -22,7 +23,7 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("fetch %d requests: at least one", n)
 	}
-	backoff := wire.FirstBackoff
+	trouble := backoff.Backoff{Most: wire.LongestBackoff}
 	for oneOnly := false; ; {
 		p, err := w.adopt(n, oneOnly)
 		if err != nil {
@@ -41,11 +42,11 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 		}
 		oneOnly = outcome == pullCrowded
 		if outcome != pullRefused {
-			backoff = wire.FirstBackoff
+			trouble.Reset()
 			continue
 		}
 		select { // no such durable yet, or a server that is not ready
-		case <-time.After(backoff):
+		case <-time.After(trouble.Next()):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-w.closing:
@@ -53,7 +54,6 @@ func (w *Worker) Fetch(ctx context.Context, n int) ([]bus.Delivery, error) {
 		case <-w.closed:
 			return nil, bus.ErrClosed
 		}
-		backoff = min(2*backoff, wire.LongestBackoff)
 	}
 }
 

@@ -38,14 +38,19 @@ type bareRun struct {
 	ended     chan struct{}
 }
 
-func startBare(ctx context.Context, config Config, work workload, taken *sample) (_ *bare, err error) {
+func startBare(ctx context.Context, config Config, podium *conducted) (_ *bare, err error) {
+	// The bare bus sends the very bytes that a first run has left on the ledger.
+	taken, err := podium.sample(ctx)
+	if err != nil {
+		return nil, err
+	}
 	b := &bare{sample: taken, behind: make([][]int, len(taken.tasks)), runs: map[string]*bareRun{}}
 	for i := range taken.tasks {
 		for _, before := range taken.tasks[i].after {
 			b.behind[before] = append(b.behind[before], i)
 		}
 	}
-	if b.ledger, err = openLedger(ctx, config, "bare", work, 1, false); err != nil {
+	if b.ledger, err = openLedger(ctx, config, "bare", podium.work, 1, false); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -72,7 +77,7 @@ func startBare(ctx context.Context, config Config, work workload, taken *sample)
 		return nil, err
 	}
 	b.agents, err = start(ctx, config, assignment{
-		Role: roleBare, URL: b.ledger.url, Seeds: b.ledger.seeds(names), Concurrency: work.pool(config.InFlight), Responses: taken.responses(),
+		Role: roleBare, URL: b.ledger.url, Seeds: b.ledger.seeds(names), Concurrency: podium.work.pool(config.InFlight), Responses: taken.responses(),
 	})
 	return b, err
 }

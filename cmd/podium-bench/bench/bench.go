@@ -122,12 +122,7 @@ func runAlone(ctx context.Context, config Config, work workload) (_ Result, err 
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, podium.close()) }()
-	// The bare bus sends the very bytes that a first run has left on the ledger.
-	taken, err := podium.sample(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	bare, err := startBare(ctx, config, work, taken)
+	bare, err := startBare(ctx, config, podium.conducted)
 	if err != nil {
 		return Result{}, err
 	}

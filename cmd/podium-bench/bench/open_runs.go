@@ -50,11 +50,7 @@ func runWithOpenRuns(ctx context.Context, config Config, work workload) (_ Resul
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, podium.close()) }()
-	taken, err := podium.sample(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	bare, err := startBare(ctx, config, work, taken)
+	bare, err := startBare(ctx, config, podium.conducted)
 	if err != nil {
 		return Result{}, err
 	}

@@ -1,4 +1,4 @@
-// Package heap says when the process collects garbage.
+// Package heap has a process that uses little memory collect its garbage less often.
 package heap
 
 import "os"

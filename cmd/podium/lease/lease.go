@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 const (
@@ -59,10 +60,8 @@ func Take(ctx context.Context, store bus.Store, self Holder, say func(sentence s
 			}
 			continue // somebody was faster
 		}
-		select {
-		case <-time.After(look):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := backoff.Pause(ctx, look); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -13,6 +13,9 @@
 //   - Processes that share a file take over what another was given: a refresh token
 //     is used once, unless two of them ask at the same moment.
 //   - What a provider says stays out of errors: it may name people.
+//
+// golang.org/x/oauth2 would spare the form and the request, sixty lines: it keeps no
+// token, sends no scopes with a refresh token, and puts what a provider says into errors.
 package oauth
 
 import (

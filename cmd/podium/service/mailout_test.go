@@ -340,7 +340,7 @@ func TestAnswersComeWithTheirFiles(t *testing.T) {
 		t.Errorf("attached are %d bytes of %d", len(got), len(content))
 	}
 	for shard := range p.service.Ledger.Core.Shards() {
-		verified, err := verify.Shard(t.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
+		verified, err := verify.Shard(t.Context(), p.service.Ledger.Core, p.service.Profiles, shard, "")
 		if err != nil || len(verified.Faults) > 0 {
 			t.Errorf("deciding again: %+v, %v", verified.Faults, err)
 		}

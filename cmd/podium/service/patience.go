@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/backoff"
 )
 
 const (
@@ -40,7 +41,8 @@ func (p *patience) until(ctx context.Context, attempt func(context.Context) erro
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	p.away(errSilent)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	trouble := backoff.Backoff{First: firstPause, Most: longestPause}
+	for first := true; ; first = false {
 		outcome := make(chan error, 1)
 		go func() { outcome <- attempt(ctx) }()
 		err := p.await(outcome, ticker.C)
@@ -53,11 +55,11 @@ func (p *patience) until(ctx context.Context, attempt func(context.Context) erro
 			return err
 		}
 		p.away(err)
-		if pause == firstPause {
+		if first {
 			p.say()
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(trouble.Next()):
 		case <-ticker.C:
 			p.say()
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ import (
 	"podium/bus/gate"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
+	"podium/cmd/podium/build"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
@@ -224,7 +225,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 	name := fmt.Sprintf("%s-%d-%s", hostname(), os.Getpid(), rand.Text()[:6])
 	for {
 		owner := supervisor.NewOwner(supervisor.Config{
-			Shard: shard, Name: name, Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
+			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.activity.Observe,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {

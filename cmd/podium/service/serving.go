@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/jetstream/worker"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
@@ -96,20 +97,18 @@ func (s *Service) connectAgents(ctx context.Context) error {
 // keepServing serves an agent until ctx ends. What ends it before that is logged
 // and shown by /healthz, and it is tried again.
 func (s *Service) keepServing(ctx context.Context, agent *inProcess) {
-	for wait := restartAfter; ; wait = min(2*wait, serveAgainMax) {
+	for trouble := (backoff.Backoff{First: restartAfter, Most: serveAgainMax}); ; {
 		began := time.Now()
 		err := s.serveOnce(ctx, agent)
 		if ctx.Err() != nil {
 			return
 		}
 		if time.Since(began) > serveAgainMax {
-			wait = restartAfter
+			trouble.Reset()
 		}
 		agent.say(err.Error())
 		s.log.Error().Err(err).Str("agent", agent.name).Msg("the agent is not served; trying again")
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if trouble.Wait(ctx) != nil {
 			return
 		}
 	}

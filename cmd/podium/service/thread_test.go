@@ -31,7 +31,7 @@ func answering(id, text string, fields ...string) []byte {
 func (p *post) verified() {
 	p.Helper()
 	for shard := range p.service.Ledger.Core.Shards() {
-		verified, err := verify.Shard(p.Context(), p.service.Ledger.Core, p.service.Profiles, shard)
+		verified, err := verify.Shard(p.Context(), p.service.Ledger.Core, p.service.Profiles, shard, "")
 		if err != nil || len(verified.Faults) > 0 {
 			p.Errorf("deciding again: %+v, %v", verified.Faults, err)
 		}

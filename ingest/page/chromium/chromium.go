@@ -1,6 +1,9 @@
 // Package chromium drives a headless Chromium for tests, by the Chrome DevTools
 // Protocol over a pipe (https://chromedevtools.github.io/devtools-protocol/). The
 // browser has a profile of its own, which is removed with it.
+//
+// chromedp would spare the messages, half of this test aid, for 60 packages of generated
+// code; and it drives the browser by a port, which any user of the machine can reach.
 package chromium
 
 import (

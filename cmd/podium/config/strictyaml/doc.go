@@ -1,5 +1,5 @@
 // Package strictyaml reads a YAML file into structs whose tags are its only
-// description:
+// description. The tags are:
 //
 //	yaml:"port"          the key
 //	min:"1" max:"65535"  bounds of a number, or of how many entries a list has

@@ -5,45 +5,9 @@ import (
 	"testing"
 
 	"podium/bus"
+	"podium/bus/memory"
 	"podium/schemas"
 )
-
-func TestMatch(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		pattern, subject string
-		want             bool
-	}{
-		{"a.b", "a.b", true},
-		{"a.b", "a.c", false},
-		{"a.b", "a", false},
-		{"a", "a.b", false},
-		{"a.b", "a.b.c", false},
-		{"a.*", "a.b", true},
-		{"a.*", "a", false},
-		{"a.*", "a.b.c", false},
-		{"*.b", "a.b", true},
-		{"*", "a", true},
-		{"*", "", false},
-		{"a.>", "a.b", true},
-		{"a.>", "a.b.c", true},
-		{"a.>", "a", false},
-		{">", "a", true},
-		{">", "a.b", true},
-		{">", "", false},
-		{"a.*.c", "a.b.c", true},
-		{"a.*.c", "a..c", false},
-		{"a.b*", "a.bc", false},
-		{"a.*", "a.", false},
-	} {
-		if got := bus.Match(c.pattern, c.subject); got != c.want {
-			t.Errorf("Match(%q, %q) = %v", c.pattern, c.subject, got)
-		}
-	}
-	if !bus.MatchAny(nil, "a") || bus.MatchAny([]string{"b", "c"}, "a") || !bus.MatchAny([]string{"b", "a"}, "a") {
-		t.Error("MatchAny")
-	}
-}
 
 func TestSubjectsAreParsedAsTheyAreBuilt(t *testing.T) {
 	t.Parallel()
@@ -63,7 +27,7 @@ func TestSubjectsAreParsedAsTheyAreBuilt(t *testing.T) {
 		if got, err := bus.ParseSubject(subject); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", subject, got, err, want)
 		}
-		if want.Shard >= 0 && !bus.MatchAny(bus.ShardSubjects(want.Shard), subject) {
+		if want.Shard >= 0 && !memory.MatchAny(bus.ShardSubjects(want.Shard), subject) {
 			t.Errorf("%s is in no shard's stream", subject)
 		}
 	}

@@ -1,0 +1,188 @@
+package schemas
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A reader reads one value into a place of the type that it was made for.
+type reader func(d *decoder, into reflect.Value)
+
+// A shape is a JSON Schema as far as those of the documented messages go. Every number
+// in them begins at 0, and every text that may not be empty is an identifier.
+//
+// One pass reads and checks: the library that validates takes four to eight times as long,
+// and a message decoded into its type first cannot tell what is absent from what is empty.
+type shape struct {
+	Ref                  string            `json:"$ref"`
+	Defs                 map[string]*shape `json:"$defs"`
+	Type                 string            `json:"type"`
+	Const                string            `json:"const"`
+	Enum                 []string          `json:"enum"`
+	Format               string            `json:"format"`
+	Pattern              string            `json:"pattern"`
+	MinLength            int               `json:"minLength"`
+	Maximum              float64           `json:"maximum"`
+	Items                *shape            `json:"items"`
+	MinItems             int               `json:"minItems"`
+	MaxItems             int               `json:"maxItems"`
+	Required             []string          `json:"required"`
+	Properties           map[string]*shape `json:"properties"`
+	AdditionalProperties *shape            `json:"additionalProperties"`
+}
+
+// readMessage reads a documented message with the verdict of the schema of its name.
+func readMessage[T any](name string, body []byte) (T, error) {
+	var message, none T
+	readers, err := messageReaders()
+	if err != nil {
+		return none, err
+	}
+	if err = decode(body, func(d *decoder) { readers[name](d, reflect.ValueOf(&message).Elem()) }); err != nil {
+		return none, err
+	}
+	return message, nil
+}
+
+// makeReaders joins the schemas of the documented messages with the types they become.
+func makeReaders() (map[string]reader, error) {
+	readers := map[string]reader{}
+	for _, message := range []struct {
+		name string
+		to   reflect.Type
+	}{
+		{ExecutionRequestType, reflect.TypeFor[ExecutionRequest]()},
+		{ExecutionResponseType, reflect.TypeFor[ExecutionResponse]()},
+		{ProgressUpdateType, reflect.TypeFor[ProgressUpdate]()},
+	} {
+		body, err := Schema(message.name)
+		if err != nil {
+			return nil, err
+		}
+		var document shape
+		if err := Unmarshal(body, &document); err != nil {
+			return nil, err
+		}
+		readers[message.name] = document.reader(&document, message.to)
+	}
+	return readers, nil
+}
+
+// reader returns what reads a value of shape s, which stands in document, into a type.
+func (document *shape) reader(s *shape, to reflect.Type) reader {
+	if name, refers := strings.CutPrefix(s.Ref, "#/$defs/"); refers {
+		s = document.Defs[name]
+	}
+	switch to {
+	case reflect.TypeFor[time.Time]():
+		return func(d *decoder, into reflect.Value) { *at[time.Time](into) = d.time() }
+	case reflect.TypeFor[[]string]():
+		text := s.Items.text()
+		return func(d *decoder, into reflect.Value) { *at[[]string](into) = list(d, text) }
+	case reflect.TypeFor[jsontext.Value]():
+		if s.Type == typeObject {
+			return func(d *decoder, into reflect.Value) { *at[jsontext.Value](into) = d.freeObject() }
+		}
+		return func(d *decoder, into reflect.Value) { *at[jsontext.Value](into) = d.free() }
+	}
+	switch to.Kind() {
+	case reflect.Pointer:
+		read := document.reader(s, to.Elem())
+		return func(d *decoder, into reflect.Value) {
+			into.Set(reflect.New(to.Elem()))
+			read(d, into.Elem())
+		}
+	case reflect.Struct:
+		return document.object(s, to)
+	case reflect.Slice:
+		return document.list(s, to)
+	case reflect.Map:
+		return document.dictionary(s, to)
+	case reflect.Bool:
+		return func(d *decoder, into reflect.Value) { into.SetBool(d.boolean()) }
+	case reflect.Int:
+		return func(d *decoder, into reflect.Value) { into.SetInt(int64(d.integer(s.Maximum))) }
+	case reflect.Float64:
+		return func(d *decoder, into reflect.Value) { into.SetFloat(d.number(s.Maximum)) }
+	default:
+		text := s.text()
+		return func(d *decoder, into reflect.Value) { into.SetString(text(d)) }
+	}
+}
+
+func at[T any](place reflect.Value) *T { return place.Addr().Interface().(*T) } //nolint:forcetypeassert // it is of that type
+
+func (s *shape) text() func(*decoder) string {
+	switch {
+	case s.Const != "":
+		return func(d *decoder) string { return choice(d, s.Const) }
+	case len(s.Enum) > 0:
+		return func(d *decoder) string { return choice(d, s.Enum...) }
+	case s.Format == "uuid":
+		return (*decoder).uuid
+	case s.Pattern != "":
+		return (*decoder).agent
+	case s.MinLength > 0:
+		return (*decoder).identifier
+	}
+	return (*decoder).text
+}
+
+func (document *shape) object(s *shape, to reflect.Type) reader {
+	type member struct {
+		index []int
+		read  reader
+	}
+	members := map[string]member{}
+	for _, field := range reflect.VisibleFields(to) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if property := s.Properties[name]; property != nil {
+			members[name] = member{field.Index, document.reader(property, field.Type)}
+		}
+	}
+	return func(d *decoder, into reflect.Value) {
+		d.object(func(name []byte) {
+			if member, known := members[string(name)]; known {
+				member.read(d, into.FieldByIndex(member.index))
+				return
+			}
+			d.skip()
+		}, s.Required...)
+	}
+}
+
+func (document *shape) list(s *shape, to reflect.Type) reader {
+	element, empty := document.reader(s.Items, to.Elem()), reflect.MakeSlice(to, 0, 0)
+	return func(d *decoder, into reflect.Value) {
+		into.Set(empty)
+		if !d.open('[') {
+			return
+		}
+		for n := 0; !d.closing(']'); n++ {
+			into.Grow(1)
+			into.SetLen(n + 1)
+			element(d, into.Index(n))
+		}
+		switch {
+		case into.Len() < s.MinItems:
+			d.refuse(reasonEmpty)
+		case s.MaxItems > 0 && into.Len() > s.MaxItems:
+			d.refuse(tooMany(s.MaxItems))
+		}
+	}
+}
+
+func (document *shape) dictionary(s *shape, to reflect.Type) reader {
+	read := document.reader(s.AdditionalProperties, to.Elem())
+	return func(d *decoder, into reflect.Value) {
+		into.Set(reflect.MakeMap(to))
+		d.object(func(name []byte) {
+			key, value := reflect.ValueOf(string(name)), reflect.New(to.Elem()).Elem()
+			read(d, value)
+			into.SetMapIndex(key, value)
+		})
+	}
+}
