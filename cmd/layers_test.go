@@ -50,20 +50,20 @@ var layers = []struct {
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},
-	{"supervisor/replay", []string{"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "supervisor/session", "supervisor/plan"}},
+	{"supervisor/restore", []string{"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "supervisor/session", "supervisor/plan"}},
 	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "supervisor/eventloop"}},
-	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/replay", "supervisor/publisher"}},
+	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
-	{"supervisor/admission", []string{"schemas", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/replay"}},
-	{"supervisor/verify", []string{"schemas", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/replay"}},
+	{"supervisor/admission", []string{"schemas", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/restore"}},
+	{"supervisor/verify", []string{"schemas", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{
 		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
-		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/replay", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
+		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/restore", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
 		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
-		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/replay", "supervisor/verify",
+		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/restore", "supervisor/verify",
 	}},
 	// Where mail and passwords may go without TLS is one rule for reading and for sending
 	// mail: below both, since neither sees the other.
@@ -112,7 +112,7 @@ var layers = []struct {
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/replay"}},
+	{"cmd/podium/runlog", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/*/*", []string{"*"}},
 }
 

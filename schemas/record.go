@@ -164,12 +164,12 @@ type Checkpoint struct {
 	// Build is the version of Podium that decides in the epoch, in the checkpoint that it begins with.
 	Build string    `json:"build,omitzero"`
 	Time  time.Time `json:"time"`
-	// Floor: every input up to it is applied and every output it caused is acknowledged.
-	Floor uint64 `json:"floor"`
-	// FloorEpoch and FloorSince are the epoch of the owner whose floor this one
-	// repeats, and the checkpoint that it began with; 0 when the floor is its own.
-	FloorEpoch uint64 `json:"floor_epoch,omitzero"`
-	FloorSince uint64 `json:"floor_since,omitzero"`
+	// LowWatermark: every input up to it is applied and every output it caused is acknowledged.
+	LowWatermark uint64 `json:"low_watermark"`
+	// LowWatermarkEpoch and LowWatermarkSince are the epoch of the owner whose low watermark this one
+	// repeats, and the checkpoint that it began with; 0 when the low watermark is its own.
+	LowWatermarkEpoch uint64 `json:"low_watermark_epoch,omitzero"`
+	LowWatermarkSince uint64 `json:"low_watermark_since,omitzero"`
 	// Base and Previous are sequences of checkpoints: which sessions are open is
 	// said by all of them from Base to this one, each naming in Previous the one
 	// before it. Base is 0 in one that says it alone.

@@ -8,36 +8,36 @@ import (
 	"podium/supervisor/session"
 )
 
-// work does the next thing for a session that is not busy.
-func (o *Owner) work(ctx context.Context, live *liveSession, now time.Time) {
+// advance does the next thing for a session that is not busy.
+func (o *Owner) advance(ctx context.Context, live *liveSession, now time.Time) {
 	live.report = o.progress.Follow(ctx, live.report, &live.state, now)
 	switch {
 	case !live.loaded && !live.assumeNew():
 		o.load(ctx, live)
 	case len(live.inputs) > 0 && o.overtaken(live, live.inputs[0]):
-		o.seekRecord(ctx, live, live.inputs[0])
+		o.lookUpOvertaken(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].event.Artifact != nil:
-		o.resolve(ctx, live, live.inputs[0])
-	case len(live.inputs) > 0 && live.inputs[0].unknownGrantKey:
-		o.refresh(ctx, live, live.inputs[0])
-	case len(live.inputs) > 0 && live.inputs[0].broken():
+		o.fetchBody(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].unknownArtifactGrant:
+		o.refreshArtifactGrants(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].needsQuarantine():
 		o.quarantineFirst(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0:
 		o.decide(ctx, live, now)
 	default:
-		o.workAlone(ctx, live, now)
+		o.advanceWithoutInput(ctx, live, now)
 	}
 }
 
-// workAlone does what no input has caused.
-func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time) {
-	grant, granted := live.admission.Granted()
+// advanceWithoutInput does what no input has caused.
+func (o *Owner) advanceWithoutInput(ctx context.Context, live *liveSession, now time.Time) {
+	grant, granted := live.demand.Granted()
 	switch {
-	case granted && !o.admission.Usable(&live.admission):
-		o.admission.EndGrant(&live.admission)
+	case granted && !o.admission.Usable(&live.demand):
+		o.admission.EndGrant(&live.demand)
 		o.push(live)
 	case granted:
-		o.decideAlone(ctx, live, session.Input{Now: now, Grant: &grant})
+		o.decideWithoutInput(ctx, live, session.Input{Now: now, Grant: &grant})
 	default:
 		deadline, due := live.due(now)
 		if due && !o.caughtUp(now) {
@@ -45,15 +45,15 @@ func (o *Owner) workAlone(ctx context.Context, live *liveSession, now time.Time)
 			return
 		}
 		if due {
-			o.decideAlone(ctx, live, session.Input{Now: now, Deadline: &deadline})
+			o.decideWithoutInput(ctx, live, session.Input{Now: now, Deadline: &deadline})
 			return
 		}
-		if absence := o.admission.Absence(&live.admission, now); absence != nil {
-			o.decideAlone(ctx, live, session.Input{Now: now, Absence: absence})
+		if absence := o.admission.Absence(&live.demand, now); absence != nil {
+			o.decideWithoutInput(ctx, live, session.Input{Now: now, Absence: absence})
 			return
 		}
-		live.recalled, live.formers = nil, nil
-		o.watch(live)
+		live.recalled, live.endedRuns = nil, nil
+		o.setDeadlineTimer(live)
 		o.evict(live)
 	}
 }

@@ -81,8 +81,8 @@ func sizeOf(transition *schemas.Transition) (int, error) {
 	return len(body), err
 }
 
-// full reports whether nothing may follow in the same record: what is owed is a
-// function of the state after the record and of its last transition alone.
+// full reports whether nothing may follow in the same record: the outputs are
+// a function of the state after the record and of its last transition alone.
 func (b *batch) full() bool {
 	n := len(b.transitions)
 	return n >= maxTransitions || n > 0 && session.Owes(b.transitions[n-1].Facts)

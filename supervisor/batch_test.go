@@ -195,17 +195,17 @@ func TestWhatComesMeanwhileSharesARecord(t *testing.T) {
 	last := d.say("thread", "m1", "do it")
 	d.must(d.work(o))
 	if o.Watermark() >= first {
-		t.Fatalf("floor %d above an input whose record is not stored", o.Watermark())
+		t.Fatalf("low watermark %d above an input whose record is not stored", o.Watermark())
 	}
 	core.release()
 	d.must(d.work(o))
 	if records := d.recordsOf(id); len(records) != 1 || o.Watermark() != first {
-		t.Fatalf("%d records, floor %d", len(records), o.Watermark())
+		t.Fatalf("%d records, low watermark %d", len(records), o.Watermark())
 	}
 	core.release()
 	d.must(d.work(o))
 	if records := d.recordsOf(id); len(records) != 2 || len(records[1].Transitions) != 2 || o.Watermark() != last {
-		t.Errorf("%d records, floor %d of %d", len(records), o.Watermark(), last)
+		t.Errorf("%d records, low watermark %d of %d", len(records), o.Watermark(), last)
 	}
 	core.chosen = func(bus.Message) bool { return false }
 	d.deliverAll(o, "worker", "chat")

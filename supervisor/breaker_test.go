@@ -11,7 +11,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // openAs opens an owner of a shard with a configuration of its own.
@@ -36,7 +36,7 @@ func (d *desk) use(change func(*schemas.Profile)) {
 	profile := deskProfile()
 	change(&profile)
 	var err error
-	d.profiles, err = replay.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = restore.NewProfiles(d.tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 }
 

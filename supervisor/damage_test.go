@@ -110,11 +110,11 @@ func TestOwedIsLost(t *testing.T) {
 	if second.Busy() {
 		t.Error("it is busy for ever")
 	}
-	before := d.checkpoint(0).Floor
+	before := d.checkpoint(0).LowWatermark
 	d.say("other", "o1", "do it")
 	d.spin(second, time.Hour)
-	if after := d.checkpoint(0).Floor; after <= before {
-		t.Errorf("the floor was %d and is %d", before, after)
+	if after := d.checkpoint(0).LowWatermark; after <= before {
+		t.Errorf("the low watermark was %d and is %d", before, after)
 	}
 }
 

@@ -14,10 +14,10 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	b := &batch{state: live.state}
 	var last evaluation
 	for _, in := range live.inputs {
-		if in.event.Artifact != nil || in.unknownGrantKey {
+		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			break
 		}
-		if in.broken() || o.overtaken(live, in) {
+		if in.needsQuarantine() || o.overtaken(live, in) {
 			break
 		}
 		in.read.Now = now
@@ -25,7 +25,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 		last.Doubtful = last.Doubtful && !last.lacks() && !live.confirmed(in.message.Sequence)
 		b.doubtful = b.doubtful || last.Doubtful
 		if !b.add(in, &last) {
-			o.admission.Release(&live.admission) // what it was admitted to; those before it have sent nothing
+			o.admission.Release(&live.demand) // what it was admitted to; those before it have sent nothing
 			break
 		}
 		o.tell(last.Outputs, now)
@@ -38,12 +38,12 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	case len(b.transitions) > 0:
 		o.append(ctx, live, b)
 	case b.doubtful:
-		o.admission.Release(&live.admission)
+		o.admission.Release(&live.demand)
 		o.begin(live, stageConfirming)
 		o.confirm(ctx, live)
 	case len(b.inputs) > 0:
-		o.admission.Release(&live.admission)
-		o.dropInputs(live, b.inputs)
+		o.admission.Release(&live.demand)
+		o.completeInputs(live, b.inputs)
 		o.push(live)
 	case last.lacks():
 		o.fetchMissing(ctx, live, &last)
@@ -52,21 +52,21 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	}
 }
 
-// decideAlone decides what no message has caused: a deadline that has passed, or a grant.
-func (o *Owner) decideAlone(ctx context.Context, live *liveSession, read session.Input) {
+// decideWithoutInput decides what no message has caused: a deadline that has passed, or a grant.
+func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read session.Input) {
 	decided := o.evaluate(live, live.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
 		o.tell(decided.Outputs, read.Now)
 		o.append(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}
-	o.admission.Release(&live.admission)
+	o.admission.Release(&live.demand)
 	if decided.lacks() {
 		o.fetchMissing(ctx, live, &decided)
 		return
 	}
 	if read.Grant != nil {
-		o.admission.EndGrant(&live.admission)
+		o.admission.EndGrant(&live.demand)
 	}
 	o.push(live)
 }
@@ -77,8 +77,8 @@ func (o *Owner) fetchMissing(ctx context.Context, live *liveSession, lacking *ev
 		o.fetchProfile(ctx, live, lacking.profile)
 		return
 	}
-	if len(lacking.formers) > 0 {
-		o.fetchFormer(ctx, live, lacking.formers[0])
+	if len(lacking.endedRuns) > 0 {
+		o.fetchEndedRun(ctx, live, lacking.endedRuns[0])
 		return
 	}
 	o.fetch(ctx, live, lacking.inputs)

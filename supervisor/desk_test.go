@@ -17,7 +17,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -30,7 +30,7 @@ func deskProfile() schemas.Profile { return bustest.DeskProfile(2) }
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger
-	profiles *replay.Profiles
+	profiles *restore.Profiles
 	now      time.Time
 	moves    map[supervisor.Move]bool // of sessions, from stage to stage, unless nil
 }
@@ -39,7 +39,7 @@ func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(shards, options...), now: midnight()}
 	var err error
-	if d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
+	if d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
 		tb.Fatal(err)
 	}
 	return d
@@ -207,7 +207,7 @@ func (d *desk) quarantined(shard int) (found []schemas.Quarantined) {
 // verify decides every shard again, with nothing but what is in the ledger.
 func (d *desk) verify(core bus.Core) (faults []string) {
 	d.tb.Helper()
-	known, err := replay.NewProfiles(context.Background(), core.Artifacts(), nil)
+	known, err := restore.NewProfiles(context.Background(), core.Artifacts(), nil)
 	d.must(err)
 	for shard := range core.Shards() {
 		result, err := verify.Shard(context.Background(), core, known, shard, "")

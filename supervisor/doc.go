@@ -20,15 +20,15 @@
 //	decide, batch            from inputs to a record, by the pure machine
 //	store                    the record goes onto the ledger; before that nothing has happened
 //	load, orphans            sessions that are not in memory, answers that belong to none
-//	send                     what the record owes
+//	send                     the outputs of the record
 //	evaluate, fetch          one decision, and what it lacks
 //	quarantine, notify       messages that cannot be used, answers to questions for a permit
 //	confirm                  whether a session is still as it is on the ledger
 //	input, evict             one message on its way; sessions that leave the memory
 //	session, stage           a live session, and the drawing of its stages
 //
-// What they use lies in packages of their own: admission, checkpoint, replay, progress,
-// publisher, eventloop. docs/architecture.md follows one mail through all of it.
+// What they use lies in packages of their own: admission, checkpoint, restore, progress,
+// publisher, quarantine, eventloop. docs/architecture.md follows one mail through all of it.
 //
 // # What it guarantees
 //
@@ -38,9 +38,9 @@
 //     appended with the expected sequence of the record before it, so two owners may
 //     race but cannot contradict each other (TestTwoOwnersShareRecords_X03).
 //   - A record takes all inputs that wait, each decided on the state after the one
-//     before it, up to the first that owes outputs. These are published and
+//     before it, up to the first that has outputs. These are published and
 //     acknowledged before the next input is decided. So only the last transition of a
-//     session's last record can owe outputs, and whoever loads the session publishes
+//     session's last record can have outputs outstanding, and whoever loads the session publishes
 //     them again, under the same ids (TestTakeoverEmitsWhatIsOwed_X03).
 //   - Inputs are decided in the order of the stream. A failing append or publish holds
 //     its session back and no other (TestAStuckSessionHoldsNobodyUp); nothing is

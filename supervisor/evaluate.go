@@ -5,25 +5,27 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
 // An evaluation is what became of one input, or what has to be fetched first.
 type evaluation struct {
 	session.Outcome
-	profile string   // hash of the profile that is missing
-	inputs  []uint64 // sequences of the inputs that are missing
-	formers []int    // numbers of the runs that are missing
+	profile   string   // hash of the profile that is missing
+	inputs    []uint64 // sequences of the inputs that are missing
+	endedRuns []int    // numbers of the runs that are missing
 }
 
-func (j *evaluation) lacks() bool { return j.profile != "" || len(j.inputs) > 0 || len(j.formers) > 0 }
+func (j *evaluation) lacks() bool {
+	return j.profile != "" || len(j.inputs) > 0 || len(j.endedRuns) > 0
+}
 
 // evaluate runs one input through the machine. The state is the session's, or
 // the one after a transition that is not stored yet.
 func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
 	env := o.env(live, &j.inputs)
-	env.Admission, env.EndedRun = o.admission.Decision(&live.admission, &read), o.former(live, &j.formers)
+	env.Admission, env.EndedRun = o.admission.Decision(&live.demand, &read), o.endedRun(live, &j.endedRuns)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash
@@ -51,15 +53,15 @@ func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 	return session.Env{
 		Shard:  o.Shard,
 		Epoch:  o.checkpoint.Epoch,
-		Grants: o.Grants,
+		Grants: o.ArtifactGrants,
 		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
 		Recall: func(sequence uint64) session.Input { return recall(sequence).Read },
 	}
 }
 
 // recall returns what has been fetched for the session and notes what has not.
-func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) replay.Input {
-	return func(sequence uint64) replay.Input {
+func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) restore.Input {
+	return func(sequence uint64) restore.Input {
 		known, fetched := live.recalled[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)
@@ -68,17 +70,17 @@ func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) replay
 	}
 }
 
-// A formerRun is a run before the record that follows the one at a sequence.
-type formerRun struct {
+// An endedRunKey names a run before the record that follows the one at a sequence.
+type endedRunKey struct {
 	run      int
 	sequence uint64
 }
 
-// former returns what has been fetched of a run for the decision at hand, and notes
+// endedRun returns what has been fetched of a run for the decision at hand, and notes
 // what has not.
-func (o *Owner) former(live *liveSession, missing *[]int) func(int) *session.EndedRun {
+func (o *Owner) endedRun(live *liveSession, missing *[]int) func(int) *session.EndedRun {
 	return func(run int) *session.EndedRun {
-		known := live.formers[formerRun{run, live.sequence}]
+		known := live.endedRuns[endedRunKey{run, live.sequence}]
 		if known == nil {
 			*missing = append(*missing, run)
 		}

@@ -2,8 +2,9 @@ package supervisor
 
 import "time"
 
-// watch sets a timer for the session's earliest deadline.
-func (o *Owner) watch(live *liveSession) {
+// setDeadlineTimer sets a timer for the earliest deadline of a session that nothing is left
+// to do for until then.
+func (o *Owner) setDeadlineTimer(live *liveSession) {
 	earliest := time.Time{}
 	for _, deadline := range live.state.Deadlines() {
 		if earliest.IsZero() || deadline.At.Before(earliest) {
@@ -21,7 +22,7 @@ func (o *Owner) watch(live *liveSession) {
 }
 
 // evict forgets a session that waits for nothing, once its last record is below
-// the low watermark: whoever loads it then knows that it owes nothing.
+// the low watermark: whoever loads it then knows that no output is outstanding.
 func (o *Owner) evict(live *liveSession) {
 	switch {
 	case !live.state.Idle() || o.sessions[live.id()] != live:

@@ -12,7 +12,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A whole Podium in memory: a chat message is submitted, the owner of its shard asks the
@@ -20,7 +20,7 @@ import (
 func ExampleOwner_Run() {
 	ctx, stop := context.WithCancel(context.Background())
 	ledger := memory.New(1)
-	profiles, err := replay.NewProfiles(ctx, ledger.Artifacts(), []schemas.Profile{deskProfile()}) // all work goes to the worker
+	profiles, err := restore.NewProfiles(ctx, ledger.Artifacts(), []schemas.Profile{deskProfile()}) // all work goes to the worker
 	fmt.Println(err)
 
 	answer := make(chan string)

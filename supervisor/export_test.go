@@ -5,7 +5,7 @@ type Move struct{ From, To string }
 
 // Watch has a function told of every move of an owner's sessions.
 func (o *Owner) Watch(told func(Move)) {
-	o.entering = func(from, to stage) { told(Move{stageNames[from], stageNames[to]}) }
+	o.onStageChange = func(from, to stage) { told(Move{stageNames[from], stageNames[to]}) }
 }
 
 var stageNames = [...]string{

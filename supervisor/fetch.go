@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
 // collect fetches inputs for a session that is already busy.
 func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint64, done func(now time.Time, err error)) {
-	fetched := map[uint64]replay.Input{}
+	fetched := map[uint64]restore.Input{}
 	o.loop.Await(func() error {
 		for _, sequence := range sequences {
-			input, err := replay.ReadInput(ctx, o.Core, o.Shard, sequence)
+			input, err := restore.ReadInput(ctx, o.Core, o.Shard, sequence)
 			if err != nil {
 				return err
 			}
@@ -25,7 +25,7 @@ func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint
 		return nil
 	}, func(now time.Time, err error) {
 		if live.recalled == nil {
-			live.recalled = map[uint64]replay.Input{}
+			live.recalled = map[uint64]restore.Input{}
 		}
 		maps.Copy(live.recalled, fetched)
 		done(now, err)
@@ -37,7 +37,7 @@ func (o *Owner) fetch(ctx context.Context, live *liveSession, sequences []uint64
 	o.begin(live, stageFetching)
 	o.collect(ctx, live, sequences, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.end(live)
@@ -51,30 +51,30 @@ func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.end(live)
 	})
 }
 
-// fetchFormer reads a run that is over, for the decision at hand.
-func (o *Owner) fetchFormer(ctx context.Context, live *liveSession, run int) {
+// fetchEndedRun reads a run that is over, for the decision at hand.
+func (o *Owner) fetchEndedRun(ctx context.Context, live *liveSession, run int) {
 	o.begin(live, stageFetching)
-	at, record := formerRun{run, live.sequence}, live.state.Records+1
+	at, record := endedRunKey{run, live.sequence}, live.state.Records+1
 	var found *session.EndedRun
 	o.loop.Await(func() (err error) {
-		found, err = replay.FormerRun(ctx, o.Core, o.Profiles, live.id(), run, record)
+		found, err = restore.EndedRun(ctx, o.Core, o.Profiles, live.id(), run, record)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
-		if live.formers == nil {
-			live.formers = map[formerRun]*session.EndedRun{}
+		if live.endedRuns == nil {
+			live.endedRuns = map[endedRunKey]*session.EndedRun{}
 		}
-		live.formers[at] = found
+		live.endedRuns[at] = found
 		o.end(live)
 	})
 }
@@ -88,12 +88,12 @@ const damageTries = 7
 // it is read once more: the disk may have come back.
 const damagePause = time.Minute
 
-// missing goes on after an error about what a session stands on. A temporary one is waited
+// handleMissing goes on after an error about what a session stands on. A temporary one is waited
 // out. What the ledger has lost comes back only if the disk is restored: what waits for the
 // session goes into quarantine, from where it can be sent again.
-func (o *Owner) missing(ctx context.Context, live *liveSession, now time.Time, err error) {
+func (o *Owner) handleMissing(ctx context.Context, live *liveSession, now time.Time, err error) {
 	switch {
-	case !live.lacks(err):
+	case !live.isLost(err):
 		o.retry(live, now, err)
 		return
 	case !live.damaged:
@@ -110,9 +110,9 @@ func (o *Owner) missing(ctx context.Context, live *liveSession, now time.Time, e
 	o.quarantineDamaged(ctx, live, live.inputs[0], err)
 }
 
-// lacks reports whether what was not found is lost: it was looked for often enough, and
+// isLost reports whether what was not found is lost: it was looked for often enough, and
 // nothing else was wrong with the ledger meanwhile.
-func (live *liveSession) lacks(err error) bool {
+func (live *liveSession) isLost(err error) bool {
 	if bus.Temporary(err) {
 		live.misses = 0
 		return false

@@ -11,7 +11,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -57,7 +57,7 @@ func newGraphs(tb testing.TB) *graphs {
 	tb.Helper()
 	d := newDesk(tb, 1)
 	var err error
-	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{graphProfile()})
 	d.must(err)
 	d.must(d.ledger.Declare(tb.Context(), "worker", bus.Pool{Size: 1000, AckWait: time.Hour}))
 	return &graphs{desk: d, owner: d.open("graphs", d.ledger, 0), worker: d.ledger.Worker("worker")}

@@ -198,7 +198,7 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 			sequence = d.say("new", "m2", "do it")
 			d.must(d.work(o))
 			if found = d.refusals(); len(found) != 2 || found[1].Sequence != sequence || o.Busy() || o.Watermark() != sequence {
-				t.Fatalf("%d in quarantine, busy %v, floor %d of %d", len(found), o.Busy(), o.Watermark(), sequence)
+				t.Fatalf("%d in quarantine, busy %v, low watermark %d of %d", len(found), o.Busy(), o.Watermark(), sequence)
 			}
 			unstorable = ""
 			d.say("new", "m3", "do it")
@@ -214,9 +214,9 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 	}
 }
 
-// TestAGivenUpSessionIsNoStranger: a session that was forgotten before the ledger
-// took anything of it does not make every later stray wait for the floor.
-func TestAGivenUpSessionIsNoStranger(t *testing.T) {
+// TestAGivenUpSessionKeepsNoOrphanWaiting: a session that was forgotten before the ledger
+// took anything of it does not make every later orphan wait for the low watermark.
+func TestAGivenUpSessionKeepsNoOrphanWaiting(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	gone, _ := d.session("gone")
@@ -349,7 +349,7 @@ func TestAMissingBodyIsQuarantined_X06(t *testing.T) {
 	d.spin(first, 5*time.Second)
 	id, _ := d.session("thread")
 	if _, err := d.ledger.Last(t.Context(), bus.SessionSubject(id, 1)); !errors.Is(err, bus.ErrNotFound) || first.Watermark() >= missing {
-		t.Fatalf("the session went on before the quarantine was stored (%v), floor %d", err, first.Watermark())
+		t.Fatalf("the session went on before the quarantine was stored (%v), low watermark %d", err, first.Watermark())
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))

@@ -16,28 +16,28 @@ import (
 
 // An input is one message of the shard on its way through the owner.
 type input struct {
-	entry           *checkpoint.Entry
-	message         bus.Message
-	event           schemas.Event
-	kind            bus.Kind
-	agent           string
-	adapter         string
-	read            session.Input
-	unknownGrantKey bool // a grant in it names a key that is not known here yet
+	entry                *checkpoint.Entry
+	message              bus.Message
+	event                schemas.Event
+	kind                 bus.Kind
+	agent                string
+	adapter              string
+	read                 session.Input
+	unknownArtifactGrant bool // an artifact grant in it names a key that is not known here yet
 	// quarantined is true of a malformed answer that is in quarantine.
 	quarantined bool
 	// lookedUp is true of one that is known to be on record, or to belong to nobody.
 	lookedUp bool
 }
 
-// broken reports whether an input has to be put into quarantine before it is decided.
-func (in *input) broken() bool { return in.read.Malformed != nil && !in.quarantined }
+// needsQuarantine reports whether an input has to be put into quarantine before it is decided.
+func (in *input) needsQuarantine() bool { return in.read.Malformed != nil && !in.quarantined }
 
-// open reads the body, unless that still has to be fetched.
-func (o *Owner) open(in *input) (err error) {
+// readBody reads the body, unless that still has to be fetched.
+func (o *Owner) readBody(in *input) (err error) {
 	if in.event.Artifact == nil {
 		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
-		o.prove(in)
+		o.proveArtifacts(in)
 	}
 	if err == nil {
 		err = in.read.Usable()
@@ -45,13 +45,13 @@ func (o *Owner) open(in *input) (err error) {
 	return err
 }
 
-// prove notes which of the artifacts that an input names its sender may pass on: an
+// proveArtifacts notes which of the artifacts that an input names its sender may pass on: an
 // agent what it has put, whoever asks a supervisor what came by the agents' own
 // subject with a grant for that supervisor. It is looked at here and never again:
 // the record says what was proven. An input from an adapter proves nothing. What stands
 // behind the last that there is room for is not looked at.
-func (o *Owner) prove(in *input) {
-	in.unknownGrantKey = false
+func (o *Owner) proveArtifacts(in *input) {
+	in.unknownArtifactGrant = false
 	for _, artifact := range in.read.References {
 		if len(in.read.Proven) == schemas.MaxProven {
 			return
@@ -62,22 +62,22 @@ func (o *Owner) prove(in *input) {
 		var proven bool
 		switch {
 		case in.read.Response != nil:
-			proven = o.Grants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
+			proven = o.ArtifactGrants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
 		case in.read.Message != nil && in.adapter == gateway.Adapter && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
-			proven = o.Grants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
+			proven = o.ArtifactGrants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)
 		}
 		if proven {
 			in.read.Proven = append(in.read.Proven, artifact.SHA256)
 		} else {
-			in.unknownGrantKey = in.unknownGrantKey || o.Grants.Foreign(artifact.Grant)
+			in.unknownArtifactGrant = in.unknownArtifactGrant || o.ArtifactGrants.Foreign(artifact.Grant)
 		}
 	}
 }
 
-// expected refuses an event under a subject that is not for its kind: the
+// checkKind refuses an event under a subject that is not for its kind: the
 // subject is what permissions guard.
-func expected(kind bus.Kind, eventType string) error {
+func checkKind(kind bus.Kind, eventType string) error {
 	fits := false
 	switch kind {
 	case bus.KindIn:
@@ -99,9 +99,9 @@ func expected(kind bus.Kind, eventType string) error {
 	return nil
 }
 
-// verdict is what a quarantined message shows: the schema's own words where
+// faultText is what a quarantined message shows: the schema's own words where
 // there is a schema.
-func verdict(event schemas.Event, err error) string {
+func faultText(event schemas.Event, err error) string {
 	if event.Artifact != nil {
 		return err.Error() // its body was not read
 	}
@@ -115,8 +115,8 @@ func verdict(event schemas.Event, err error) string {
 	return err.Error()
 }
 
-// answers returns the request that an answer or a progress update names.
-func (in *input) answers() string {
+// inReplyTo returns the request that an answer or a progress update names.
+func (in *input) inReplyTo() string {
 	switch {
 	case in.read.Malformed != nil:
 		return in.read.Malformed.Request
@@ -133,7 +133,7 @@ func (in *input) answers() string {
 }
 
 // names is what an input answers, as State.Requests has it.
-func (in *input) names() string { return schemas.AttemptOf(in.answers()) }
+func (in *input) names() string { return schemas.AttemptOf(in.inReplyTo()) }
 
 // namesPlanOnly reports whether a progress update names a plan at the most.
 func (in *input) namesPlanOnly() bool {

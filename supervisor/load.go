@@ -6,24 +6,24 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
-// load brings a session into memory. If its last record may owe outputs, they
+// load brings a session into memory. If outputs of its last record may be outstanding, they
 // are published again before anything else is decided.
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	var found *replay.Session
+	var found *restore.StoredSession
 	o.loop.Await(func() (err error) {
-		found, err = replay.Load(ctx, o.Core, live.id())
+		found, err = restore.Load(ctx, o.Core, live.id())
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
 			if live.unread = !bus.Temporary(err); live.unread {
 				o.becomeKnown(live) // nobody waits to hear of a session that nobody can read
 			}
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		if o.fenced(found) {
@@ -36,10 +36,10 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		if live.newestSequence == newestSequence {
 			live.newestSequence = 0 // it was read since
 		}
-		live.take(found)
+		live.restoreFrom(found)
 		live.confirmedTo = max(live.confirmedTo, read)
 		o.track(live)
-		o.claimOrphans(live, 0)
+		o.assignOrphans(live, 0)
 		o.republish(ctx, live, found, now)
 	})
 }
@@ -48,21 +48,21 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 // was loaded.
 func (o *Owner) noteForeignRecord(live *liveSession) {
 	o.Log.Warn().Str("session", live.id()).Int("shard", o.Shard).Msg("another owner wrote to the session")
-	o.checkpoint.Again = true // only the owner can write one
+	o.checkpoint.WriteSoon = true // only the owner can write one
 }
 
 // fenced reports whether a session holds what a later owner of the shard has
 // written: this one does not know of what that one has begun.
-func (o *Owner) fenced(found *replay.Session) bool {
+func (o *Owner) fenced(found *restore.StoredSession) bool {
 	return found.Last != nil && found.Last.Epoch > o.checkpoint.Epoch
 }
 
-func (live *liveSession) take(found *replay.Session) {
+func (live *liveSession) restoreFrom(found *restore.StoredSession) {
 	live.state, live.sequence, live.link = found.State, found.Sequence, found.Link
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)
 	live.loaded, live.unread, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0
-	live.admission.Inherit()
+	live.demand.Inherit()
 }
 
 // assumeNew takes a session for new when a message is the first that is heard of

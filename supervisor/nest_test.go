@@ -18,7 +18,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A nest is a ledger on which supervisors, agents and owners are at work.
@@ -48,7 +48,7 @@ func newNest(t *testing.T, shards int, profiles ...schemas.Profile) *nest {
 	t.Helper()
 	n := &nest{desk: &desk{tb: t, ledger: memory.New(shards), now: midnight()}, t: t}
 	var err error
-	n.profiles, err = replay.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
+	n.profiles, err = restore.NewProfiles(t.Context(), n.ledger.Artifacts(), profiles)
 	n.must(err)
 	stop, err := registry.ServeAgents(t.Context(), n.ledger, registry.AgentServices{Clock: time.Now})
 	n.must(err)

@@ -23,8 +23,8 @@ func (o *Owner) tell(outputs []session.Output, now time.Time) {
 	}
 }
 
-// answerPermit answers a question for a permit. An answer that is missed is given again
-// when the question is asked again.
+// answerPermit signals to an agent whether it has its permit. The signal is not stored: an
+// agent that misses it asks again, and gets the same answer.
 func (o *Owner) answerPermit(agent string, answer *schemas.PermitAnswer) {
 	body, err := schemas.Marshal(answer)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // orphans are what agents say that names neither a session nor a request which a
@@ -45,11 +45,11 @@ func (o *Owner) holdOrphan(in *input) {
 
 func inOrder(a, b *input) int { return cmp.Compare(a.message.Sequence, b.message.Sequence) }
 
-// claimOrphans gives a session, once its state is the ledger's, those orphans behind a
+// assignOrphans gives a session, once its state is the ledger's, those orphans behind a
 // sequence that name one of its requests: all of them when it was loaded, and those
 // behind a record that was written here. What such a record asks for may have been sent
 // by another owner before this one hears that the record is stored.
-func (o *Owner) claimOrphans(live *liveSession, since uint64) {
+func (o *Owner) assignOrphans(live *liveSession, since uint64) {
 	s := &o.orphans
 	if len(s.waiting) == 0 {
 		return
@@ -135,7 +135,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 	var records map[string]uint64
 	s.looking = true
 	o.loop.Await(func() (err error) {
-		records, err = replay.Newest(ctx, o.Core, o.Shard, asked)
+		records, err = restore.Newest(ctx, o.Core, o.Shard, asked)
 		return err
 	}, func(now time.Time, err error) {
 		s.looking = false
@@ -179,4 +179,25 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 	for _, live := range s.outdated {
 		o.push(live)
 	}
+}
+
+// lookUpOvertaken looks for the record that an overtaken input has caused. Without one it belongs
+// to nobody.
+func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
+	var taken bool
+	o.loop.Await(func() (err error) {
+		taken, err = restore.HasCause(ctx, o.Core, live.id(), in.message.Sequence)
+		return err
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.handleMissing(ctx, live, now, err)
+			return
+		}
+		if in.lookedUp = true; !taken {
+			live.inputs = slices.Delete(live.inputs, 0, 1)
+			o.holdOrphan(in)
+		}
+		o.end(live)
+	})
 }

@@ -16,7 +16,7 @@ import (
 	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -29,7 +29,7 @@ type Config struct {
 	Name     string // of this process, unique among the living
 	Build    string // the version of Podium that this is, which the ledger says of the epoch
 	Core     bus.Core
-	Profiles *replay.Profiles
+	Profiles *restore.Profiles
 	Log      zerolog.Logger
 
 	CheckpointEvery time.Duration // default 2 s
@@ -50,9 +50,9 @@ type Config struct {
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
 
-	// Grants are the rights of agents to artifacts. By default they are the ledger's,
+	// ArtifactGrants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
-	Grants *artifact.Grants
+	ArtifactGrants *artifact.Grants
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
@@ -112,7 +112,7 @@ type Owner struct {
 	now    time.Time // of the Tick
 	failed error
 
-	entering func(from, to stage) // nil but in tests: see enter
+	onStageChange func(from, to stage) // nil but in tests: see enter
 }
 
 // A shardStream is what an owner knows of its shard's stream.
@@ -139,7 +139,7 @@ func NewOwner(config Config) *Owner {
 		byRequest: map[string]*liveSession{},
 	}
 	backoff := eventloop.Backoff(o.Backoff)
-	o.publisher = &publisher.Publisher{Core: o.Core, Grants: o.Grants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}
+	o.publisher = &publisher.Publisher{Core: o.Core, ArtifactGrants: o.ArtifactGrants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
@@ -169,16 +169,16 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	}
 	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
-	o.admission.Survey(caughtUp && o.stream.unknown == 0)
+	o.admission.CheckTakeoverScan(caughtUp && o.stream.unknown == 0)
 	o.admission.LookAround(ctx, caughtUp)
-	worked = o.admission.Admit(ctx) || worked
+	worked = o.admission.GrantWaiting(ctx) || worked
 	o.pushWoken()
 	for len(o.queue.ready) > 0 && o.failed == nil {
 		live := o.queue.ready[0]
 		o.queue.ready[0] = nil // it may be the last that holds it
 		o.queue.ready = o.queue.ready[1:]
 		o.enter(live, stageDeciding)
-		if o.work(ctx, live, now); live.stage == stageDeciding {
+		if o.advance(ctx, live, now); live.stage == stageDeciding {
 			o.enter(live, stageWaiting)
 		}
 		worked = true

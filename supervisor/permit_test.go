@@ -318,9 +318,9 @@ func TestTakeoverBringsNoPermit(t *testing.T) {
 	d.clean()
 }
 
-// TestPermitOfAStranger: a question about nothing that was asked is for people to
+// TestPermitForAnOrphan: a question about nothing that was asked is for people to
 // see, unless it says no more than that: then nobody waits for it.
-func TestPermitOfAStranger(t *testing.T) {
+func TestPermitForAnOrphan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)

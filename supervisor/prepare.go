@@ -4,22 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/replay"
 )
 
-// resolve fetches a body that is too large for a message, in its turn. Of an agent
-// it has to be one that the agent has put.
-func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
+// fetchBody fetches the body of an input from the object store, when it was too large for a
+// message. The body that an agent names has to be one that the agent has put.
+func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	resolved := in.event
 	o.loop.Await(func() error {
-		if err := o.vouched(ctx, in); err != nil {
+		if err := o.checkBodyGrant(ctx, in); err != nil {
 			return err
 		}
 		return artifact.Resolve(ctx, o.Core.Artifacts(), &resolved)
@@ -29,7 +27,7 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 		case err == nil:
 			in.event = resolved
 			in.event.Artifact = nil
-			err = o.open(in)
+			err = o.readBody(in)
 		case errors.Is(err, bus.ErrNotGranted):
 			reason = schemas.QuarantineUnproven
 		case !beyondReading(err):
@@ -37,10 +35,10 @@ func (o *Owner) resolve(ctx context.Context, live *liveSession, in *input) {
 			return
 		}
 		if err != nil {
-			detail := verdict(in.event, err)
+			detail := faultText(in.event, err)
 			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
 				o.begin(live, stageQuarantining)
-				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.settle(live, []*input{in}) })
+				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.complete(live, []*input{in}) })
 				return
 			}
 		}
@@ -53,36 +51,36 @@ func beyondReading(err error) bool {
 	return errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrTooLarge) || errors.Is(err, bus.ErrCorrupt)
 }
 
-// vouched fails with bus.ErrNotGranted when an agent refers to a body that it has
+// checkBodyGrant fails with bus.ErrNotGranted when an agent refers to a body that it has
 // not put. What the core writes needs no grant.
-func (o *Owner) vouched(ctx context.Context, in *input) error {
+func (o *Owner) checkBodyGrant(ctx context.Context, in *input) error {
 	if in.agent == "" {
 		return nil
 	}
 	body := in.event.Artifact
-	if o.Grants.Foreign(body.Grant) {
-		if err := o.Grants.Refresh(ctx); err != nil {
+	if o.ArtifactGrants.Foreign(body.Grant) {
+		if err := o.ArtifactGrants.Refresh(ctx); err != nil {
 			return err
 		}
 	}
-	if o.Grants.HasPut(body.Grant, in.agent, body.SHA256) {
+	if o.ArtifactGrants.HasPut(body.Grant, in.agent, body.SHA256) {
 		return nil
 	}
 	return fmt.Errorf("the body that its reference names was not put by agent %s: %w; put it with the artifact service, "+
 		"and repeat the grant of the answer as ce-datagrant", in.agent, bus.ErrNotGranted)
 }
 
-// refresh proves an input again with the keys of now: another process may have
+// refreshArtifactGrants proves an input again with the keys of now: another process may have
 // made one.
-func (o *Owner) refresh(ctx context.Context, live *liveSession, in *input) {
+func (o *Owner) refreshArtifactGrants(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
-	o.loop.Await(func() error { return o.Grants.Refresh(ctx) }, func(now time.Time, err error) {
+	o.loop.Await(func() error { return o.ArtifactGrants.Refresh(ctx) }, func(now time.Time, err error) {
 		if err != nil {
 			o.retry(live, now, err)
 			return
 		}
-		o.prove(in)
-		in.unknownGrantKey = false // whoever made that key, it is none of the ledger's
+		o.proveArtifacts(in)
+		in.unknownArtifactGrant = false // whoever made that key, it is none of the ledger's
 		o.end(live)
 	})
 }
@@ -97,27 +95,6 @@ func (o *Owner) quarantineFirst(ctx context.Context, live *liveSession, in *inpu
 	o.begin(live, stageQuarantining)
 	o.putInQuarantine(ctx, in, schemas.QuarantineMalformed, in.read.Malformed.Detail, func(time.Time) {
 		in.quarantined = true
-		o.end(live)
-	})
-}
-
-// seekRecord looks for the record that an overtaken input has caused. Without one it belongs
-// to nobody.
-func (o *Owner) seekRecord(ctx context.Context, live *liveSession, in *input) {
-	o.begin(live, stageFetching)
-	var taken bool
-	o.loop.Await(func() (err error) {
-		taken, err = replay.Took(ctx, o.Core, live.id(), in.message.Sequence)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.missing(ctx, live, now, err)
-			return
-		}
-		if in.lookedUp = true; !taken {
-			live.inputs = slices.Delete(live.inputs, 0, 1)
-			o.holdOrphan(in)
-		}
 		o.end(live)
 	})
 }

@@ -33,12 +33,12 @@ func TestAStuckSessionHoldsNobodyUp(t *testing.T) {
 		t.Errorf("%d of %d healthy sessions went on", asked, healthy)
 	}
 	if o.Watermark() >= stuck {
-		t.Errorf("floor %d above the input of the stuck session", o.Watermark())
+		t.Errorf("low watermark %d above the input of the stuck session", o.Watermark())
 	}
 	heal()
 	d.spin(o, 10*time.Second)
 	if len(d.askedOf("bad")) != 1 || o.Watermark() < last || o.Busy() {
-		t.Errorf("healed: %d requests, floor %d, busy %v", len(d.askedOf("bad")), o.Watermark(), o.Busy())
+		t.Errorf("healed: %d requests, low watermark %d, busy %v", len(d.askedOf("bad")), o.Watermark(), o.Busy())
 	}
 	d.clean()
 }
@@ -71,19 +71,19 @@ func (d *desk) raw(subject string, body []byte) {
 	d.must(err)
 }
 
-// TestStraysDoNotStopTheReading: answers and progress that belong to nobody do
-// not keep others from being read, whatever a session at the floor is stuck at.
-func TestStraysDoNotStopTheReading(t *testing.T) {
+// TestOrphansDoNotStopTheReading: answers and progress that belong to nobody do
+// not keep others from being read, whatever a session at the low watermark is stuck at.
+func TestOrphansDoNotStopTheReading(t *testing.T) {
 	t.Parallel()
-	const strays, healthy = 50, 20
+	const orphans, healthy = 50, 20
 	for name, test := range map[string]struct {
 		record      bool // the record is refused; else the request that it owes
-		stray       func(*desk)
+		orphan      func(*desk)
 		quarantined int
 	}{
-		"answers behind a request that is not taken":  {false, (*desk).bareAnswer, strays},
+		"answers behind a request that is not taken":  {false, (*desk).bareAnswer, orphans},
 		"progress behind a request that is not taken": {false, (*desk).bareProgress, 0},
-		"answers behind a record that is not taken":   {true, (*desk).bareAnswer, strays},
+		"answers behind a record that is not taken":   {true, (*desk).bareAnswer, orphans},
 		"progress behind a record that is not taken":  {true, (*desk).bareProgress, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestStraysDoNotStopTheReading(t *testing.T) {
 			})
 			o := d.open("one", core, 0)
 			d.say("bad", "m", "do it")
-			for range strays {
-				test.stray(d)
+			for range orphans {
+				test.orphan(d)
 			}
 			for i := range healthy {
 				d.say(fmt.Sprint("thread", i), fmt.Sprint("m", i), "do it")
@@ -128,7 +128,7 @@ func TestStraysDoNotStopTheReading(t *testing.T) {
 }
 
 // TestABareAnswerWaitsForItsSession: an answer that names its request and nothing
-// else is not taken for a stray while the session that asked is still unknown.
+// else is not taken for an orphan while the session that asked is still unknown.
 func TestABareAnswerWaitsForItsSession_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // TestAnotherProfileAfterARestart: a run under way goes on with the profile that
@@ -19,7 +19,7 @@ func TestAnotherProfileAfterARestart(t *testing.T) {
 	changed := deskProfile()
 	changed.Languages[0].Texts.Empty = "finished"
 	var err error
-	d.profiles, err = replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{changed})
+	d.profiles, err = restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{changed})
 	d.must(err)
 	o = d.open("two", d.ledger, 0)
 	for i, want := range []string{`"text":"done"`, `"text":"finished"`} {

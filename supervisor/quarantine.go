@@ -27,7 +27,7 @@ func (o *Owner) refuse(ctx context.Context, live *liveSession, in *input, refusa
 	if in.read.Permit != nil && refusal.Reason == schemas.QuarantineUnknownRun {
 		o.answerPermit(in.agent, &schemas.PermitAnswer{Permit: in.event.ID, Reason: schemas.PermitStale})
 	}
-	o.putInQuarantine(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.settle(live, []*input{in}) })
+	o.putInQuarantine(ctx, in, refusal.Reason, refusal.Detail, func(time.Time) { o.complete(live, []*input{in}) })
 }
 
 func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {
@@ -55,6 +55,6 @@ func (o *Owner) quarantineDamaged(ctx context.Context, live *liveSession, in *in
 			o.retry(live, now, err)
 			return
 		}
-		o.settle(live, []*input{in})
+		o.complete(live, []*input{in})
 	})
 }

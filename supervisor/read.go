@@ -26,13 +26,13 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 		worked = true
 		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
 		o.watermark.Weigh(in.entry, int64(len(message.Body)))
-		o.admit(ctx, in)
+		o.parse(ctx, in)
 	}
 	return worked, false
 }
 
-// admit reads a message and finds its session.
-func (o *Owner) admit(ctx context.Context, in *input) {
+// parse reads a message and finds its session.
+func (o *Owner) parse(ctx context.Context, in *input) {
 	event, err := binding.Decode(in.message)
 	if err != nil {
 		o.unreadable(ctx, in, err.Error())
@@ -44,15 +44,15 @@ func (o *Owner) admit(ctx context.Context, in *input) {
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
-		err = expected(subject.Kind, event.Type)
+		err = checkKind(subject.Kind, event.Type)
 	}
 	if err == nil {
 		in.kind, in.agent, in.adapter = subject.Kind, subject.Agent, subject.Adapter
 		o.admission.Heard(in.agent, in.message.Recorded)
-		err = o.open(in)
+		err = o.readBody(in)
 	}
 	if err != nil {
-		o.unreadable(ctx, in, verdict(in.event, err))
+		o.unreadable(ctx, in, faultText(in.event, err))
 		return
 	}
 	if in.read.Control != nil && in.read.Control.Run == "" && in.read.Control.Request == "" {

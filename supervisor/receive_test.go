@@ -18,7 +18,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/registry"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // TestSupervisorOfSupervisorsIsAHandler: from outside, a supervisor under a
@@ -262,7 +262,7 @@ func TestSupersededWorkIsCalledOff(t *testing.T) {
 	profile.Conversation.WhileRunning = schemas.WhileRunningSupersede
 	d := newDesk(t, 1)
 	var err error
-	d.profiles, err = replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	worker := d.ledger.Worker("worker")
 	o := d.open("one", d.ledger, 0)

@@ -58,8 +58,8 @@ func TestAnswerIsWhereTheRuleSays(t *testing.T) {
 				shard := schemas.ShardOf(schemas.SessionID("top", schemas.EffectID("work", "all")), 2)
 				for message, err := range n.ledger.Scan(t.Context(), bus.ShardStream(shard), 1, bus.InputSubjects(shard)...) {
 					n.must(err)
-					if floor := n.checkpoint(shard).Floor; floor < message.Sequence {
-						t.Errorf("what input %d says is still to be taken: the floor is %d", message.Sequence, floor)
+					if lowWatermark := n.checkpoint(shard).LowWatermark; lowWatermark < message.Sequence {
+						t.Errorf("what input %d says is still to be taken: the low watermark is %d", message.Sequence, lowWatermark)
 					}
 				}
 				n.clean()

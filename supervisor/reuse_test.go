@@ -6,7 +6,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A result that stands in for another (M-29) is held to the output schema of the
@@ -22,7 +22,7 @@ func TestAReusedAnswerIsChecked_M27_M29(t *testing.T) {
 		OutputSchema: []byte(`{"type":"object","required":["dose"]}`),
 	}}
 	var err error
-	d.profiles, err = replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{loose, strictly})
+	d.profiles, err = restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{loose, strictly})
 	d.must(err)
 	o := d.open("one", d.ledger, 0)
 	d.say("thread", "m1", "do it")

@@ -54,7 +54,7 @@ func TestRunStopsInOrder_X03(t *testing.T) {
 		}
 		point := d.checkpoint(0)
 		open, _ := d.session("open")
-		if !point.Clean || point.Floor != last || !slices.Contains(point.Open, open) || point.Owner != "one" || point.Epoch != 1 {
+		if !point.Clean || point.LowWatermark != last || !slices.Contains(point.Open, open) || point.Owner != "one" || point.Epoch != 1 {
 			t.Errorf("the last checkpoint is %+v", point)
 		}
 		before := distinct(d.requests("worker"))

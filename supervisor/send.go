@@ -7,7 +7,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -16,26 +16,26 @@ import (
 //
 // Below the low watermark they are, but for one case: a former owner that did not know
 // that it was one wrote the record after the shard had been taken over.
-func (o *Owner) republish(ctx context.Context, live *liveSession, found *replay.Session, now time.Time) {
+func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.StoredSession, now time.Time) {
 	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
 		o.end(live)
 		return
 	}
-	if live.pin == nil {
-		live.pin = o.watermark.Pin() // no input above the low watermark may lead to it any more
+	if live.watermarkPin == nil {
+		live.watermarkPin = o.watermark.Pin() // no input above the low watermark may lead to it any more
 	}
-	o.emit(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
+	o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 }
 
-// emit publishes what the last transition of a record owes and calls done when
-// all of it is acknowledged.
-func (o *Owner) emit(ctx context.Context, live *liveSession, last *schemas.Transition, done func(now time.Time), now time.Time) {
+// publishOutputs publishes the outputs of the last transition of a record and calls done when
+// all of them are acknowledged.
+func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *schemas.Transition, done func(now time.Time), now time.Time) {
 	o.begin(live, stageSending)
 	env, missing, ready := o.envAfter(live)
 	again := func(now time.Time, err error) {
-		if err != nil && live.lacks(err) {
+		if err != nil && live.isLost(err) {
 			// The request is never sent; its queue deadline fails the attempt.
-			o.Log.Error().Err(err).Str("session", live.id()).Msg("what a record owes stands on something that the ledger has lost")
+			o.Log.Error().Err(err).Str("session", live.id()).Msg("an output of a record stands on something that the ledger has lost")
 			live.misses = 0 // of what comes next nothing has been looked for
 			done(now)
 			return
@@ -43,10 +43,10 @@ func (o *Owner) emit(ctx context.Context, live *liveSession, last *schemas.Trans
 		if err != nil {
 			o.Log.Warn().Err(err).Str("session", live.id()).Msg("outputs wait for the ledger")
 			live.tries++
-			o.loop.At(now.Add(o.publisher.Backoff.After(int(live.tries))), func(now time.Time) { o.emit(ctx, live, last, done, now) })
+			o.loop.At(now.Add(o.publisher.Backoff.After(int(live.tries))), func(now time.Time) { o.publishOutputs(ctx, live, last, done, now) })
 			return
 		}
-		o.emit(ctx, live, last, done, now)
+		o.publishOutputs(ctx, live, last, done, now)
 	}
 	if !ready {
 		o.loop.Await(func() error {
@@ -59,12 +59,12 @@ func (o *Owner) emit(ctx context.Context, live *liveSession, last *schemas.Trans
 	switch {
 	case err != nil:
 		// The request is never sent; its queue deadline fails the attempt.
-		o.Log.Error().Err(err).Str("session", live.id()).Msg("what a record owes cannot be written")
+		o.Log.Error().Err(err).Str("session", live.id()).Msg("an output of a record cannot be written")
 		done(now)
 	case len(*missing) > 0:
 		o.collect(ctx, live, (*missing)[:1], again) // with it the others may not be needed
 	default:
-		o.deliver(ctx, o.once(live, outputs), done, now)
+		o.publishAll(ctx, o.markFirstCopy(live, outputs), done, now)
 	}
 }
 
@@ -78,10 +78,10 @@ func (o *Owner) envAfter(live *liveSession) (session.Env, *[]uint64, bool) {
 	return env, &missing, true
 }
 
-// once makes sure that one message at most says that it is the first copy of its
+// markFirstCopy makes sure that one message at most says that it is the first copy of its
 // request, and brings a permit along: that which is published right after its record by
 // whoever wrote it. Any other copy goes without, so that its agent asks.
-func (o *Owner) once(live *liveSession, outputs []session.Output) []session.Output {
+func (o *Owner) markFirstCopy(live *liveSession, outputs []session.Output) []session.Output {
 	server := ""
 	if live.fresh {
 		server = o.Core.Server()
@@ -98,8 +98,8 @@ func (o *Owner) once(live *liveSession, outputs []session.Output) []session.Outp
 	return outputs
 }
 
-// deliver publishes outputs in order and calls done when the last is acknowledged.
-func (o *Owner) deliver(ctx context.Context, outputs []session.Output, done func(now time.Time), now time.Time) {
+// publishAll publishes outputs in order and calls done when the last is acknowledged.
+func (o *Owner) publishAll(ctx context.Context, outputs []session.Output, done func(now time.Time), now time.Time) {
 	left := 1
 	acknowledged := func(now time.Time) {
 		if left--; left == 0 {
@@ -133,27 +133,27 @@ func (o *Owner) sendAlone(ctx context.Context, live *liveSession, in *input, out
 		case session.OutputQuarantine:
 			o.refuse(ctx, live, in, output.Refusal)
 		case session.OutputRepeatedResponse:
-			o.answerAgain(ctx, live, in, output.Run)
+			o.resendResponse(ctx, live, in, output.Run)
 		case session.OutputRequest, session.OutputResponse, session.OutputCancelHint, session.OutputPermitAnswer, session.OutputReusable:
 		}
 	}
 }
 
-// answerAgain publishes the answer to a request that came again after its run
+// resendResponse publishes the answer to a request that came again after its run
 // had ended: whoever asks again has not heard it. The answer is the same, byte
 // for byte, because it follows from the same record.
-func (o *Owner) answerAgain(ctx context.Context, live *liveSession, in *input, run int) {
+func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input, run int) {
 	o.begin(live, stageFetching)
 	var outputs []session.Output
 	o.loop.Await(func() (err error) {
-		outputs, err = replay.Response(ctx, o.Core, o.Grants, o.Shard, live.id(), run)
+		outputs, err = restore.Response(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			o.missing(ctx, live, now, err)
+			o.handleMissing(ctx, live, now, err)
 			return
 		}
 		o.begin(live, stageSending)
-		o.deliver(ctx, outputs, func(time.Time) { o.settle(live, []*input{in}) }, now)
+		o.publishAll(ctx, outputs, func(time.Time) { o.complete(live, []*input{in}) }, now)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/progress"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -23,7 +23,7 @@ type liveSession struct {
 	state            session.State
 	sequence         uint64 // of the newest record; 0 when there is none
 	snapshotSequence uint64 // of the newest record with a snapshot
-	sinceSnapshot    replay.SinceSnapshot
+	sinceSnapshot    restore.SinceSnapshot
 	tip              schemas.Tip
 	link             schemas.Link // of the newest record
 	// confirmedTo is a sequence of the shard: the newest record was the ledger's when
@@ -43,21 +43,22 @@ type liveSession struct {
 	damaged    bool  // the ledger has lost something that it stands on
 	misses     uint8 // reads in a row that found nothing where something was
 	tries      int32 // with four bytes more, a session would take the next larger piece of the heap
-	// pin keeps the low watermark below a record that no input has caused until its
+	// watermarkPin keeps the low watermark below a record that no input has caused until its
 	// outputs are acknowledged.
-	pin *checkpoint.Entry
+	watermarkPin *checkpoint.Entry
 
 	requests  []string // its keys in Owner.byRequest
-	admission admission.Session
-	timer     *eventloop.Timer                // for its earliest deadline
-	report    *progress.Report                // what somebody upstream has been told
-	recalled  map[uint64]replay.Input         // inputs that were fetched for the decision at hand
-	formers   map[formerRun]*session.EndedRun // runs that are over, which were
+	demand    admission.Demand
+	timer     *eventloop.Timer                  // for its earliest deadline
+	report    *progress.Report                  // what somebody upstream has been told
+	recalled  map[uint64]restore.Input          // inputs that were fetched for the decision at hand
+	endedRuns map[endedRunKey]*session.EndedRun // runs that are over, which were
 }
 
 func (live *liveSession) id() string { return live.state.Session }
 
-// sessions are those in memory.
+// sessions are the live sessions of an owner, by id. Checkpoints and admission see them by
+// narrower interfaces.
 type sessions map[string]*liveSession
 
 // Len implements checkpoint.Sessions.
@@ -70,16 +71,16 @@ func (s sessions) Has(id string) bool { return s[id] != nil }
 func (s sessions) IDs() iter.Seq[string] { return maps.Keys(s) }
 
 // Live implements admission.Sessions.
-func (s sessions) Live(a *admission.Session) bool {
+func (s sessions) Live(a *admission.Demand) bool {
 	live := s[a.State.Session]
-	return live != nil && &live.admission == a
+	return live != nil && &live.demand == a
 }
 
 // InOrder implements admission.Sessions.
-func (s sessions) InOrder() iter.Seq[*admission.Session] {
-	return func(yield func(*admission.Session) bool) {
+func (s sessions) InOrder() iter.Seq[*admission.Demand] {
+	return func(yield func(*admission.Demand) bool) {
 		for _, id := range slices.Sorted(maps.Keys(s)) {
-			if !yield(&s[id].admission) {
+			if !yield(&s[id].demand) {
 				return
 			}
 		}
@@ -90,7 +91,7 @@ func (o *Owner) liveSession(id string) *liveSession {
 	live := o.sessions[id]
 	if live == nil {
 		live = &liveSession{state: session.New(id)}
-		live.admission.State = &live.state
+		live.demand.State = &live.state
 		o.sessions[id] = live
 		o.checkpoint.Move(id)
 		if o.stream.tail != 0 && o.watermark.Read <= o.stream.tail {
@@ -152,29 +153,30 @@ func (o *Owner) end(live *liveSession) {
 func (o *Owner) rest(live *liveSession) {
 	o.enter(live, stageWaiting)
 	o.queue.busy--
-	if live.pin != nil {
-		o.watermark.Leave(live.pin)
-		live.pin = nil
+	if live.watermarkPin != nil {
+		o.watermark.Leave(live.watermarkPin)
+		live.watermarkPin = nil
 	}
 }
 
 // retry lets a session go on after a wait, because of a temporary error.
 func (o *Owner) retry(live *liveSession, now time.Time, err error) {
-	o.publisher.Complain(zerolog.WarnLevel, err).Str("session", live.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
+	o.publisher.LogFailure(zerolog.WarnLevel, err).Str("session", live.id()).Int("shard", o.Shard).Msg("session waits for the ledger")
 	o.begin(live, stageRetrying)
 	wait := o.publisher.Backoff.After(int(live.tries))
 	live.tries++
 	o.loop.At(now.Add(wait), func(time.Time) { o.end(live) })
 }
 
-// settle ends a record: its outputs are acknowledged.
-func (o *Owner) settle(live *liveSession, inputs []*input) {
-	o.dropInputs(live, inputs)
+// complete ends the work on a record, or on an input in quarantine: all outputs are
+// acknowledged, and the session goes on.
+func (o *Owner) complete(live *liveSession, inputs []*input) {
+	o.completeInputs(live, inputs)
 	o.end(live)
 }
 
-// dropInputs leaves the session's first inputs behind, all together: they are dealt with.
-func (o *Owner) dropInputs(live *liveSession, inputs []*input) {
+// completeInputs lets the low watermark pass the session's first inputs, all together.
+func (o *Owner) completeInputs(live *liveSession, inputs []*input) {
 	for i, in := range inputs {
 		o.watermark.Leave(in.entry)
 		live.inputs[i] = nil
@@ -191,7 +193,7 @@ func (o *Owner) track(live *liveSession) {
 	if live.sequence >= live.newestSequence {
 		o.becomeKnown(live)
 	}
-	o.admission.Track(&live.admission)
+	o.admission.Track(&live.demand)
 	for _, request := range live.requests {
 		delete(o.byRequest, request)
 	}

@@ -28,7 +28,7 @@ const (
 	stageFetching                  // what a decision stands on is read
 	stageConfirming                // it is looked up whether its newest record is the one in memory
 	stageStoring                   // its record is on the way to the ledger
-	stageSending                   // what its record owes is on the way
+	stageSending                   // the outputs of its record are on the way
 	stageQuarantining              // an input of it is on the way to quarantine
 	stageRetrying                  // it waits after a temporary error
 )
@@ -39,8 +39,8 @@ func (s stage) busy() bool { return s > stageDeciding }
 
 // enter has a session be at a stage.
 func (o *Owner) enter(live *liveSession, at stage) {
-	if o.entering != nil {
-		o.entering(live.stage, at)
+	if o.onStageChange != nil {
+		o.onStageChange(live.stage, at)
 	}
 	live.stage = at
 }

@@ -237,18 +237,18 @@ func ways() map[string]way {
 			d.say("thread", "m1", "do it")
 			d.must(d.work(o))
 			core.last = times(1, away())
-			stranger := *d.last("worker")
-			stranger.ID = schemas.RequestID(0, 1, stranger.CorrelationID, "t9", 1)
-			d.answer("worker", &stranger, "done")
+			orphan := *d.last("worker")
+			orphan.ID = schemas.RequestID(0, 1, orphan.CorrelationID, "t9", 1)
+			d.answer("worker", &orphan, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming retrying waiting"},
 		"an answer that nobody waits for": {func(d *desk) {
 			o := d.open("one", d.ledger, 0)
 			d.say("thread", "m1", "do it")
 			d.must(d.work(o))
-			stranger := *d.last("worker")
-			stranger.ID = schemas.RequestID(0, 1, stranger.CorrelationID, "t9", 1)
-			d.answer("worker", &stranger, "done")
+			orphan := *d.last("worker")
+			orphan.ID = schemas.RequestID(0, 1, orphan.CorrelationID, "t9", 1)
+			d.answer("worker", &orphan, "done")
 			d.spin(o, time.Minute)
 		}, "deciding confirming waiting queued deciding quarantining waiting"},
 		"a record that is too large": {func(d *desk) {

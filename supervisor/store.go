@@ -10,7 +10,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -20,13 +20,13 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Transitions: b.transitions,
 	}
 	if len(b.inputs) == 0 {
-		live.pin = o.watermark.Pin()
+		live.watermarkPin = o.watermark.Pin()
 	}
 	o.begin(live, stageStoring)
 	event, err := recordEvent(live, &b.record, &b.state, live.sinceSnapshot.Due())
 	switch {
 	case err != nil && len(b.inputs) == 0:
-		o.admission.Release(&live.admission) // it holds this session back, and no other
+		o.admission.Release(&live.demand) // it holds this session back, and no other
 		o.retry(live, o.now, err)
 		return
 	case err != nil:
@@ -39,10 +39,10 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		switch {
 		case err == nil:
 			o.stored(live, &b.record)
-			live.adopt(b, ack.Sequence)
+			live.commit(b, ack.Sequence)
 			o.track(live)
-			o.claimOrphans(live, live.sequence)
-			o.emit(ctx, live, b.record.Last(), func(time.Time) { o.settle(live, b.inputs) }, now)
+			o.assignOrphans(live, live.sequence)
+			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
 			o.end(live)
 		case len(b.inputs) > 0 && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
@@ -50,7 +50,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		case errors.Is(err, bus.ErrConflict) || bus.Temporary(err):
 			o.resolveAppend(ctx, live, b, now, err)
 		default:
-			o.admission.Release(&live.admission) // others need not wait for this one
+			o.admission.Release(&live.demand) // others need not wait for this one
 			o.retry(live, now, err)
 		}
 	})
@@ -60,7 +60,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 // quarantine. Of several it is not known which one it is: the first is decided
 // anew, alone. Nothing is sent, so that whoever it was admitted to has its room back.
 func (o *Owner) unstorable(ctx context.Context, live *liveSession, b *batch, err error) {
-	o.admission.Release(&live.admission)
+	o.admission.Release(&live.demand)
 	if len(b.inputs) > 1 {
 		live.alone = true
 		o.end(live)
@@ -73,7 +73,7 @@ func (o *Owner) unstorable(ctx context.Context, live *liveSession, b *batch, err
 	}
 	o.begin(live, stageQuarantining)
 	detail := "what follows from it cannot be stored: " + err.Error()
-	o.putInQuarantine(ctx, b.inputs[0], schemas.QuarantineMalformed, detail, func(time.Time) { o.settle(live, b.inputs) })
+	o.putInQuarantine(ctx, b.inputs[0], schemas.QuarantineMalformed, detail, func(time.Time) { o.complete(live, b.inputs) })
 }
 
 func recordEvent(live *liveSession, record *schemas.Record, state *session.State, snapshot bool) (schemas.Event, error) {
@@ -112,8 +112,8 @@ func runOf(record *schemas.Record) int {
 	return 0
 }
 
-// adopt makes a stored record the session's newest.
-func (live *liveSession) adopt(b *batch, sequence uint64) {
+// commit makes a stored record the session's newest.
+func (live *liveSession) commit(b *batch, sequence uint64) {
 	live.state, live.sequence, live.link, live.fresh = b.state, sequence, b.link, true
 	live.loaded = sequence >= live.newestSequence // else another owner has written behind it
 	if len(b.record.Snapshot) > 0 {
@@ -132,39 +132,39 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 	if !conflict {
 		live.tries++
 	}
-	var found *replay.Session
+	var found *restore.StoredSession
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
 		o.loop.Await(func() (err error) {
-			found, err = replay.Load(ctx, o.Core, live.id())
+			found, err = restore.Load(ctx, o.Core, live.id())
 			return err
 		}, func(now time.Time, err error) {
 			switch {
 			case err != nil && !bus.Temporary(err):
 				live.invalidate() // it is loaded first, which decides what becomes of it
-				o.admission.Release(&live.admission)
+				o.admission.Release(&live.demand)
 				o.end(live)
 			case err != nil:
 				o.resolveAppend(ctx, live, b, now, &bus.TemporaryError{Op: "read the session again", Err: err})
 			case found.Link == b.link:
 				o.stored(live, &b.record)
-				live.take(found)
+				live.restoreFrom(found)
 				o.track(live)
-				o.claimOrphans(live, live.sequence)
-				o.emit(ctx, live, b.record.Last(), func(time.Time) { o.settle(live, b.inputs) }, now)
+				o.assignOrphans(live, live.sequence)
+				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
-				o.admission.Release(&live.admission) // who waits comes first
-				o.end(live)                          // it never arrived: decide anew
+				o.admission.Release(&live.demand) // who waits comes first
+				o.end(live)                       // it never arrived: decide anew
 			case live.assumptionFailed():
 				o.end(live)
 			case o.fenced(found):
 				o.fail(fmt.Errorf("shard %d: %w", o.Shard, ErrNotOwner))
 			default:
 				o.noteForeignRecord(live)
-				live.take(found)
+				live.restoreFrom(found)
 				o.track(live)
-				o.claimOrphans(live, 0)
-				o.emit(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
+				o.assignOrphans(live, 0)
+				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 			}
 		})
 	})
@@ -183,5 +183,5 @@ func (o *Owner) stored(live *liveSession, record *schemas.Record) {
 	if o.Observe != nil {
 		o.Observe(&live.state, record)
 	}
-	o.admission.Observe(&live.admission, record)
+	o.admission.Observe(&live.demand, record)
 }

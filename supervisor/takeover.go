@@ -7,7 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // Open takes the shard over: it appends a checkpoint with the next epoch, loads
@@ -15,14 +15,14 @@ import (
 func (o *Owner) Open(ctx context.Context, now time.Time) error {
 	now = now.UTC()
 	o.now = now
-	if o.Grants == nil {
+	if o.ArtifactGrants == nil {
 		grants, err := artifact.OpenGrants(ctx, o.Core, now)
 		if err != nil {
 			return fmt.Errorf("take over shard %d: %w", o.Shard, err)
 		}
-		o.Grants, o.publisher.Grants = grants, grants
+		o.ArtifactGrants, o.publisher.ArtifactGrants = grants, grants
 	}
-	open, err := o.checkpoint.Take(ctx, now)
+	open, err := o.checkpoint.TakeOver(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (o *Owner) Open(ctx context.Context, now time.Time) error {
 
 // reopen loads the sessions that were open.
 func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error {
-	loaded, err := replay.LoadMany(ctx, o.Core, o.Shard, open)
+	loaded, err := restore.LoadMany(ctx, o.Core, o.Shard, open)
 	if err != nil {
 		return fmt.Errorf("load open sessions of shard %d: %w", o.Shard, err)
 	}
@@ -61,7 +61,7 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 			o.push(live)
 			continue
 		}
-		live.take(found)
+		live.restoreFrom(found)
 		o.track(live)
 		o.begin(live, stageLoading)
 		o.republish(ctx, live, found, now)

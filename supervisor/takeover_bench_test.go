@@ -17,7 +17,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // ledgers are those that a benchmark runs on.
@@ -49,9 +49,9 @@ func ledgers() map[string]func(testing.TB) bus.Core {
 
 // openMany leaves a ledger with so many sessions whose tasks are under way, by
 // as many records each, as an owner leaves it that has stopped in order.
-func openMany(tb testing.TB, core bus.Core, sessions, records int) *replay.Profiles {
+func openMany(tb testing.TB, core bus.Core, sessions, records int) *restore.Profiles {
 	tb.Helper()
-	profiles, err := replay.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
+	profiles, err := restore.NewProfiles(tb.Context(), core.Artifacts(), []schemas.Profile{deskProfile()})
 	if err != nil {
 		tb.Fatal(err)
 	}

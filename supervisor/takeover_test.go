@@ -81,7 +81,7 @@ func (d *desk) answerOf(thread string) {
 }
 
 // TestOwedByADeadlineTwice: no input leads back to the record of a deadline, so
-// the floor stays below it until what it owes is acknowledged, whoever owes it.
+// the low watermark stays below it until what it owes is acknowledged, whoever owes it.
 func TestOwedByADeadlineTwice_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
@@ -110,7 +110,7 @@ func TestOwedByADeadlineTwice_X03(t *testing.T) {
 	}
 	second := d.open("second", core, 0)
 	d.must(d.work(second))
-	d.say("other", "m2", "do it") // the floor could pass everything now, and a checkpoint say so
+	d.say("other", "m2", "do it") // the low watermark could pass everything now, and a checkpoint say so
 	d.spin(second, 5*time.Second)
 	if len(d.askedOf("other")) != 1 || len(d.askedOf("thread")) != 1 {
 		t.Fatalf("%d and %d requests", len(d.askedOf("other")), len(d.askedOf("thread")))

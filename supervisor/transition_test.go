@@ -12,7 +12,7 @@ import (
 	"podium/schemas"
 )
 
-// TestOneRun: a message becomes a request, its answer a delivery, and the floor
+// TestOneRun: a message becomes a request, its answer a delivery, and the low watermark
 // ends above all of it.
 func TestOneRun(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestOneRun(t *testing.T) {
 		t.Errorf("the run is %s, %s", run.State, run.Status)
 	}
 	if o.Busy() || o.OpenSessions() != 0 || o.Watermark() == 0 {
-		t.Errorf("busy %v, %d open, floor %d", o.Busy(), o.OpenSessions(), o.Watermark())
+		t.Errorf("busy %v, %d open, low watermark %d", o.Busy(), o.OpenSessions(), o.Watermark())
 	}
 	d.clean()
 }
@@ -53,7 +53,7 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 	d.must(d.work(first))
 	conversation := d.conversation("thread")
 	if len(conversation.Runs) != 1 || len(d.requests("worker")) != 0 || first.Watermark() != 0 || !first.Busy() {
-		t.Fatalf("%d runs, %d requests, floor %d", len(conversation.Runs), len(d.requests("worker")), first.Watermark())
+		t.Fatalf("%d runs, %d requests, low watermark %d", len(conversation.Runs), len(d.requests("worker")), first.Watermark())
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))

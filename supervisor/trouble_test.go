@@ -14,7 +14,7 @@ import (
 	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // spin lets an owner work while time passes, at most for a span.
@@ -64,7 +64,7 @@ func newSequenceDesk(tb testing.TB) *desk {
 		Separators: []string{"then", "and"},
 	}
 	var err error
-	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	return d
 }

@@ -54,8 +54,8 @@ func TestAnUnreadableSessionDoesNotKeepAShardClosed(t *testing.T) {
 	}
 }
 
-// One session that cannot be read holds back no other one, when a stray answer comes.
-func TestAnUnreadableSessionAndAStray(t *testing.T) {
+// One session that cannot be read holds back no other one, when an orphan answer comes.
+func TestAnUnreadableSessionAndAnOrphan(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	first := d.open("one", d.ledger, 0)

@@ -15,7 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // TestProgressFoldsUpward: what a leaf says reaches whoever asked the topmost
@@ -124,7 +124,7 @@ func asked(tb testing.TB) *desk {
 	profile := tier("desk", "worker")
 	profile.Deadlines.Run = schemas.Duration(time.Minute)
 	var err error
-	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	d.must(err)
 	n := nest{desk: d}
 	_, event := n.demand("desk", "work", 1, taskFor("worker", "one"), taskFor("worker", "two", "one"))

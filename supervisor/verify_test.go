@@ -14,7 +14,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -198,7 +198,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 		"a transition behind what is owed": {record(1, func(r *schemas.Record) {
 			first := &r.First().Cause
 			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: 3, Time: first.Time, Profile: first.Profile}})
-		}), 1, "follows another one that owes outputs"},
+		}), 1, "follows another one that has outputs"},
 		"an unreadable record": {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 0, "it cannot be read"},
 		"an erased record":     {nth("podium.session.", 3, erase), 4, "does not follow from the one before it"},
 		"an erased input":      {nth("podium.in.", 2, erase), 2, "deciding again says nothing more"},
@@ -208,10 +208,10 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 			rewrite(tb, m, func(r *schemas.ExecutionResponse) { r.Payload.Result.Text = "other" })
 		}), 3, "deciding again says"},
 		"an unreadable input": {nth("podium.in.", 2, func(_ testing.TB, m *bus.Message) { m.Body = []byte("{") }), 2, "the cause cannot be read"},
-		"a floor that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
+		"a low watermark that went down": {nth("podium.shard.", 3, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
-			rewrite(tb, m, func(p *schemas.Checkpoint) { p.Floor = 0 })
-		}), 0, "the floor of a checkpoint went down"},
+			rewrite(tb, m, func(p *schemas.Checkpoint) { p.LowWatermark = 0 })
+		}), 0, "the low watermark of a checkpoint went down"},
 		"a message that nobody decided": {nth("podium.dead.", 1, func(tb testing.TB, m *bus.Message) {
 			tb.Helper()
 			*m = chat(tb, "unseen")
@@ -265,7 +265,7 @@ func chat(tb testing.TB, id string) bus.Message {
 func TestVerifyFindsAnyByte_X07(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -289,7 +289,7 @@ func TestVerifyFindsAnyByte_X07(t *testing.T) {
 func TestVerifyCounts(t *testing.T) {
 	t.Parallel()
 	d := audited(t)
-	known, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	result, err := verify.Shard(t.Context(), d.ledger, known, 0, "")
 	d.must(err)

@@ -25,7 +25,7 @@ import (
 	"podium/bus/jetstream/worker"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A crashDesk is an owner and its agents on a nats-server that is killed. What the
@@ -54,7 +54,7 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 	})
 	d.must(err)
 	t.Cleanup(d.core.Close)
-	profiles, err := replay.NewProfiles(t.Context(), d.core.Artifacts(), []schemas.Profile{crashProfile(unknown)})
+	profiles, err := restore.NewProfiles(t.Context(), d.core.Artifacts(), []schemas.Profile{crashProfile(unknown)})
 	d.must(err)
 	for _, agent := range []string{"worker", "chat"} {
 		d.must(d.core.Declare(t.Context(), agent, bus.Pool{Size: 1, AckWait: 30 * time.Second}))
@@ -101,7 +101,7 @@ func (d *crashDesk) run(part func(ctx context.Context) error) {
 }
 
 // own owns the shard, with a new owner when the server was away.
-func (d *crashDesk) own(ctx context.Context, profiles *replay.Profiles) error {
+func (d *crashDesk) own(ctx context.Context, profiles *restore.Profiles) error {
 	for {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: 0, Name: "owner", Core: d.core, Profiles: profiles, Log: zerolog.Nop(), CatchUp: 50 * time.Millisecond,

@@ -15,7 +15,7 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -72,7 +72,7 @@ func (c *replayCommand) check() error {
 }
 
 func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
-	profiles, err := replay.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
+	profiles, err := restore.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (a *Controller) passage(agent, request string) plan.Passage {
 
 // Observe takes from a record what it says of the agents that were asked, given the
 // session before it.
-func (a *Controller) Observe(s *Session, record *schemas.Record) {
+func (a *Controller) Observe(s *Demand, record *schemas.Record) {
 	if a.Breaker == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (a *Controller) Observe(s *Session, record *schemas.Record) {
 	}
 }
 
-func (a *Controller) observeFacts(s *Session, transition *schemas.Transition) {
+func (a *Controller) observeFacts(s *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			a.record(asked.Agent, plan.BreakerEvent{

@@ -38,13 +38,13 @@ type Config struct {
 	LocalOwners *LocalOwners
 }
 
-// Sessions are those that the owner has in memory.
+// Sessions are those that the owner has in memory, each by its demand.
 type Sessions interface {
-	Live(s *Session) bool
-	InOrder() iter.Seq[*Session] // by id
+	Live(s *Demand) bool
+	InOrder() iter.Seq[*Demand] // by id
 }
 
-// A Controller admits for the owner of one shard. It is used by the goroutine of its loop
+// A Controller decides about dispatches for the owner of one shard. It is used by the goroutine of its loop
 // alone.
 type Controller struct {
 	Config
@@ -55,26 +55,26 @@ type Controller struct {
 	pools        map[string]*pool // by agent
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
-	answers      *answers
-	woken        []*Session // that may go on
+	results      *resultCache
+	woken        []*Demand // that may go on
 
-	breakers    map[string]*breaker // by agent
-	unsynced    []*breaker          // of which the ledger has to be told, or asked
-	leaseClaims leaseClaims
+	breakers       map[string]*breaker // by agent
+	unsynced       []*breaker          // of which the ledger has to be told, or asked
+	resourceClaims resourceClaims
 
 	looking   *eventloop.Timer // for when agents are looked after again
 	lookDue   bool
 	absentees int // agents that nobody serves, as far as is known
 
-	surveyed  bool             // all that is under way in the shard is known
-	surveying *eventloop.Timer // for when that is looked at again
+	takeoverScanned   bool             // all that is under way in the shard is known
+	takeoverScanTimer *eventloop.Timer // for when that is looked at again
 }
 
 // New returns a controller that knows of nothing yet: see Open.
 func New(config Config) *Controller {
 	return &Controller{
-		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, leaseClaims: leaseClaims{claims: map[string]*leaseClaim{}},
-		answers: newAnswers(),
+		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, resourceClaims: resourceClaims{claims: map[string]*resourceClaim{}},
+		results: newResultCache(),
 	}
 }
 
@@ -88,9 +88,9 @@ func (a *Controller) Open(ctx context.Context, epoch uint64, now time.Time) erro
 // nothing new comes.
 func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet }
 
-// Admit lets those who wait go on, as far as their agents have room and are not barred and
+// GrantWaiting grants those dispatches that wait, as far as their agents have room and are not barred and
 // their resources are free, and reports whether there was anything to do.
-func (a *Controller) Admit(ctx context.Context) bool {
+func (a *Controller) GrantWaiting(ctx context.Context) bool {
 	granted := false
 	for len(a.withCapacity) > 0 {
 		agent := a.withCapacity[0]
@@ -106,10 +106,10 @@ func (a *Controller) Admit(ctx context.Context) bool {
 }
 
 // Woken returns the sessions that may go on since it was called last.
-func (a *Controller) Woken() []*Session {
+func (a *Controller) Woken() []*Demand {
 	woken := a.woken
 	a.woken = nil
 	return woken
 }
 
-func (a *Controller) wake(s *Session) { a.woken = append(a.woken, s) }
+func (a *Controller) wake(s *Demand) { a.woken = append(a.woken, s) }

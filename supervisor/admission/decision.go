@@ -12,7 +12,7 @@ import (
 // A decision answers what the machine asks about the agents while it decides one input.
 type decision struct {
 	controller *Controller
-	s          *Session
+	s          *Demand
 	now        time.Time
 	granted    *dispatch // whose grant is decided, until it is admitted
 	barred     []string  // agents that were unavailable before
@@ -20,7 +20,7 @@ type decision struct {
 
 // Decision returns what a decision of a session may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (a *Controller) Decision(s *Session, read *session.Input) plan.Admission {
+func (a *Controller) Decision(s *Demand, read *session.Input) plan.Admission {
 	d := &decision{controller: a, s: s, now: read.Now}
 	if read.Grant != nil {
 		d.granted = s.grants[0]

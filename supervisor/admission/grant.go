@@ -41,7 +41,7 @@ func (a *Controller) passageOf(d *dispatch) plan.Passage {
 	return passage
 }
 
-// grantTo gives a dispatch its grant.
+// grantTo gives a dispatch its grant, and wakes its session to decide it.
 func (a *Controller) grantTo(d *dispatch) {
 	d.gone = true
 	d.session.grants = append(d.session.grants, d)

@@ -10,9 +10,9 @@ import (
 // is tried again by the others at once; owners of other processes notice within
 // half a second. It is safe for use by several goroutines, and nil is nobody.
 type LocalOwners struct {
-	mu        sync.Mutex
-	owners    []*Controller
-	unadopted map[int]struct{} // shards, while nobody takes leases
+	mu              sync.Mutex
+	owners          []*Controller
+	unadoptedShards map[int]struct{} // shards, while nobody takes leases
 }
 
 // Join makes the controller one of the local owners, until Leave.
@@ -37,8 +37,8 @@ func (l *LocalOwners) leave(a *Controller) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owners = slices.DeleteFunc(l.owners, func(other *Controller) bool { return other == a })
-	if len(l.unadopted) > 0 {
-		l.unadopted[a.Shard] = struct{}{} // whoever comes after it adopts for itself
+	if len(l.unadoptedShards) > 0 {
+		l.unadoptedShards[a.Shard] = struct{}{} // whoever comes after it adopts for itself
 	}
 }
 

@@ -79,7 +79,7 @@ func TestADecisionReservesRoom(t *testing.T) {
 	third := s.decide(s.conversation("third"), s.message("third", "low"))
 	s.ask("critical", "fourth")
 	s.expect("first", "second")
-	s.Release(&third.c.admission)
+	s.Release(&third.c.demand)
 	s.ledger.settle()
 	s.expect("first", "second", "fourth")
 
@@ -102,11 +102,11 @@ func TestTrackAgain(t *testing.T) {
 	s := newLedger(t, 1).open(0, size(1))
 	s.ask("low", "first", "second")
 	for range 3 {
-		s.Track(&s.conversation("first").admission)
+		s.Track(&s.conversation("first").demand)
 	}
 	s.ask("low", "third", "fourth")
 	s.expect("first", "second", "third")
-	s.Track(&s.conversation("fourth").admission) // which waits once
+	s.Track(&s.conversation("fourth").demand) // which waits once
 	s.finish("first", "second")
 	s.expect("third", "fourth")
 }

@@ -28,7 +28,7 @@ type watchedAgent struct {
 	looked time.Time        // when the ledger was asked last
 	absent *schemas.Absence // of which agent, since when; nil while somebody serves it
 	busy   bool             // the ledger is being asked
-	asking []*Session       // that want to know, once it has answered
+	asking []*Demand        // that want to know, once it has answered
 	// unstarted are requests that nobody has begun; whether somebody could have, is
 	// to be found out before its breaker counts them.
 	unstarted []plan.BreakerEvent
@@ -165,7 +165,7 @@ func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 
 // waitingFor lists the sessions that wait for an agent and have not been told
 // that nobody serves it.
-func (a *Controller) waitingFor(agent string) (waiting []*Session) {
+func (a *Controller) waitingFor(agent string) (waiting []*Demand) {
 	for s := range a.Sessions.InOrder() {
 		for task := range s.State.Unserved {
 			if task.Agent == agent {
@@ -179,7 +179,7 @@ func (a *Controller) waitingFor(agent string) (waiting []*Session) {
 
 // Absence returns an agent that a session waits for and that nobody serves, or nil.
 // What is known may be old: then the session goes on when it is looked at anew.
-func (a *Controller) Absence(s *Session, now time.Time) *schemas.Absence {
+func (a *Controller) Absence(s *Demand, now time.Time) *schemas.Absence {
 	if a.absentees == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func TestNobodyAsksForAnAgentThatIsThere(t *testing.T) {
 		"it is back":           (*Controller).present,
 		"nothing waits for it": func(a *Controller, _ *pool) { a.LookAround(t.Context(), true) },
 	} {
-		p := &pool{agent: watchedAgent{absent: &schemas.Absence{Agent: "worker"}, asking: []*Session{{}}}}
+		p := &pool{agent: watchedAgent{absent: &schemas.Absence{Agent: "worker"}, asking: []*Demand{{}}}}
 		a := &Controller{pools: map[string]*pool{"worker": p}, absentees: 1, lookDue: true}
 		if happens(a, p); len(p.agent.asking) > 0 {
 			t.Errorf("%s: a session is kept", name)

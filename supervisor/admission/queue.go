@@ -4,7 +4,7 @@ import "podium/schemas"
 
 // A dispatch is a ready task that waits for a grant.
 type dispatch struct {
-	session   *Session
+	session   *Demand
 	grant     schemas.Grant
 	agent     string
 	attempt   int      // that it would be
@@ -26,7 +26,7 @@ func (d *dispatch) before(other *dispatch) bool {
 	return d.order < other.order
 }
 
-// dispatchQueue is a heap: who goes first is first.
+// A dispatchQueue is a heap of those that wait for one agent: the most urgent is the first.
 type dispatchQueue []*dispatch
 
 func (d dispatchQueue) Len() int           { return len(d) }

@@ -78,31 +78,31 @@ type shard struct {
 	profile       *plan.Profile
 	conversations map[string]*conversation
 	inputs        map[uint64]session.Input
-	ready         []*admission.Session
+	ready         []*admission.Demand
 	unread        bool // some of what is under way in it may not be known yet
 }
 
 // A conversation is a live session.
 type conversation struct {
-	thread    string
-	state     session.State
-	sequence  uint64 // of its newest record
-	tip       schemas.Tip
-	admission admission.Session
-	busy      bool // with something else, so that it uses no grant
+	thread   string
+	state    session.State
+	sequence uint64 // of its newest record
+	tip      schemas.Tip
+	demand   admission.Demand
+	busy     bool // with something else, so that it uses no grant
 }
 
 // Live implements admission.Sessions.
-func (s *shard) Live(a *admission.Session) bool {
+func (s *shard) Live(a *admission.Demand) bool {
 	c := s.conversations[a.State.Session]
-	return c != nil && &c.admission == a
+	return c != nil && &c.demand == a
 }
 
 // InOrder implements admission.Sessions.
-func (s *shard) InOrder() iter.Seq[*admission.Session] {
-	return func(yield func(*admission.Session) bool) {
+func (s *shard) InOrder() iter.Seq[*admission.Demand] {
+	return func(yield func(*admission.Demand) bool) {
 		for _, id := range slices.Sorted(maps.Keys(s.conversations)) {
-			if !yield(&s.conversations[id].admission) {
+			if !yield(&s.conversations[id].demand) {
 				return
 			}
 		}
@@ -145,8 +145,8 @@ func (s *shard) load(former *shard) {
 		was := former.conversations[id]
 		c := s.conversation(was.thread)
 		c.state, c.sequence, c.tip = was.state, was.sequence, was.tip
-		c.admission.Inherit()
-		s.Track(&c.admission)
+		c.demand.Inherit()
+		s.Track(&c.demand)
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *shard) conversation(thread string) *conversation {
 	c := s.conversations[id]
 	if c == nil {
 		c = &conversation{thread: thread, state: session.New(id)}
-		c.admission.State = &c.state
+		c.demand.State = &c.state
 		s.conversations[id] = c
 	}
 	return c
@@ -172,7 +172,7 @@ func (s *shard) decide(c *conversation, input session.Input) undecided {
 	input.Now = s.ledger.now
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	return undecided{c, session.Step(session.Env{
-		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.Decision(&c.admission, &input),
+		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.Decision(&c.demand, &input),
 		Read:   func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
 		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}, c.state, input)}
@@ -183,7 +183,7 @@ func (s *shard) store(made undecided) bool {
 	s.ledger.tb.Helper()
 	c, outcome := made.c, made.outcome
 	if len(outcome.Facts) == 0 {
-		s.Release(&c.admission)
+		s.Release(&c.demand)
 		return false
 	}
 	record := schemas.Record{Session: c.state.Session, Number: outcome.State.Records, Epoch: s.epoch, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
@@ -203,15 +203,15 @@ func (s *shard) store(made undecided) bool {
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
-	s.Observe(&c.admission, &record)
+	s.Observe(&c.demand, &record)
 	for i := range outcome.Outputs {
 		if outcome.Outputs[i].Kind == session.OutputReusable {
 			s.Learn(outcome.Outputs[i].Reuse, s.ledger.now)
 		}
 	}
 	c.state, c.sequence, c.tip = outcome.State, ack.Sequence, c.tip.After(&record, trail, ack.Sequence)
-	s.Track(&c.admission)
-	s.ready = append(s.ready, &c.admission)
+	s.Track(&c.demand)
+	s.ready = append(s.ready, &c.demand)
 	return true
 }
 
@@ -242,9 +242,9 @@ func (l *ledger) after(span time.Duration) {
 func (s *shard) turn() bool {
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	worked := s.Loop.Turn(s.ledger.now)
-	s.Survey(!s.unread)
+	s.CheckTakeoverScan(!s.unread)
 	s.LookAround(context.Background(), true)
-	worked = s.Admit(context.Background()) || worked
+	worked = s.GrantWaiting(context.Background()) || worked
 	s.ready = append(s.ready, s.Woken()...)
 	ready := s.ready
 	s.ready = nil
@@ -261,12 +261,12 @@ func (s *shard) turn() bool {
 
 // goOn uses what a conversation was granted.
 func (s *shard) goOn(c *conversation) {
-	for grant, granted := c.admission.Granted(); granted; grant, granted = c.admission.Granted() {
-		if !s.Usable(&c.admission) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
-			s.EndGrant(&c.admission)
+	for grant, granted := c.demand.Granted(); granted; grant, granted = c.demand.Granted() {
+		if !s.Usable(&c.demand) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
+			s.EndGrant(&c.demand)
 		}
 	}
-	if absence := s.Absence(&c.admission, s.ledger.now); absence != nil {
+	if absence := s.Absence(&c.demand, s.ledger.now); absence != nil {
 		s.store(s.decide(c, session.Input{Absence: absence}))
 	}
 }

@@ -84,10 +84,10 @@ func (c *Chain) add(point *schemas.Checkpoint, sequence uint64) {
 	for _, id := range point.Open {
 		c.open[id] = struct{}{}
 	}
-	c.Sequence, c.Watermark = sequence, point.Floor
+	c.Sequence, c.Watermark = sequence, point.LowWatermark
 	switch {
-	case point.FloorEpoch != 0:
-		c.watermarkEpoch, c.watermarkSince = point.FloorEpoch, point.FloorSince
+	case point.LowWatermarkEpoch != 0:
+		c.watermarkEpoch, c.watermarkSince = point.LowWatermarkEpoch, point.LowWatermarkSince
 	case point.Since != 0:
 		c.watermarkEpoch, c.watermarkSince = point.Epoch, point.Since
 	default:
@@ -100,10 +100,10 @@ func (c *Chain) add(point *schemas.Checkpoint, sequence uint64) {
 	}
 }
 
-// following returns a checkpoint that says nothing new.
-func (c *Chain) following() schemas.Checkpoint {
+// unchanged returns a checkpoint that says nothing new.
+func (c *Chain) unchanged() schemas.Checkpoint {
 	return schemas.Checkpoint{
-		Floor: c.Watermark, FloorEpoch: c.watermarkEpoch, FloorSince: c.watermarkSince, Base: c.base, Previous: c.Sequence,
+		LowWatermark: c.Watermark, LowWatermarkEpoch: c.watermarkEpoch, LowWatermarkSince: c.watermarkSince, Base: c.base, Previous: c.Sequence,
 	}
 }
 
@@ -111,9 +111,9 @@ func (c *Chain) following() schemas.Checkpoint {
 // are parts of one.
 const maxMessages = 1000
 
-// stale reports whether it is better to name all open sessions anew: more stands
+// needsNewBase reports whether it is better to name all open sessions anew: more stands
 // in the checkpoints than that takes twice.
-func (c *Chain) stale(open int) bool {
+func (c *Chain) needsNewBase(open int) bool {
 	return c.messages >= maxMessages || c.messages+c.names > 2*open
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
-	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/publisher"
 )
@@ -26,10 +25,10 @@ var ErrNotOwner = errors.New("another process owns the shard")
 
 // A Writer writes the checkpoints of one owner.
 type Writer struct {
-	Epoch uint64
-	Chain      // of the newest one on the ledger
-	Clean bool // it ends a stop in order
-	Again bool // one is to be written as soon as possible
+	Epoch     uint64
+	Chain          // of the newest one on the ledger
+	Clean     bool // it ends a stop in order
+	WriteSoon bool // one is to be written as soon as possible
 
 	config Config
 	since  uint64 // sequence of the checkpoint that the epoch began with
@@ -66,46 +65,6 @@ func NewWriter(config Config) *Writer {
 	return &Writer{config: config, moved: map[string]struct{}{}}
 }
 
-// Take takes the shard over: it appends a checkpoint with the next epoch, and returns the
-// sessions that were open. It waits for the ledger. Another process that was faster is
-// ErrNotOwner.
-func (w *Writer) Take(ctx context.Context, now time.Time) (open []string, err error) {
-	core := w.config.Publisher.Core
-	chain, newest, err := ReadChain(ctx, core, w.config.Shard)
-	if err != nil {
-		return nil, err
-	}
-	taken := chain.following()
-	taken.Epoch, taken.Owner, taken.Build, taken.Time = newest.Epoch+1, w.config.Owner, w.config.Build, now
-	event, err := w.event(&taken)
-	if err != nil {
-		return nil, err
-	}
-	message, err := binding.Encode(bus.ShardSubject(w.config.Shard), &event)
-	if err != nil {
-		return nil, err
-	}
-	ack, err := bus.Append(ctx, core, message, bus.After(chain.Sequence))
-	if errors.Is(err, bus.ErrConflict) {
-		err = ErrNotOwner
-	}
-	if err != nil {
-		return nil, fmt.Errorf("take over shard %d: %w", w.config.Shard, err)
-	}
-	w.before = chain
-	open = chain.OpenSessions()
-	chain.add(&taken, ack.Sequence)
-	w.since, w.Epoch = ack.Sequence, taken.Epoch
-	w.believe(chain)
-	return open, nil
-}
-
-// WrittenByFenced reports whether a record was written in an epoch that was over when it
-// was stored: then the watermark, which is another owner's, says nothing of its outputs.
-func (w *Writer) WrittenByFenced(epoch, sequence uint64) bool {
-	return sequence > w.before.watermarkSince && epoch < w.before.watermarkEpoch || sequence > w.since && epoch < w.Epoch
-}
-
 // Move notes that a session has come into memory or left it.
 func (w *Writer) Move(id string) { w.moved[id] = struct{}{} }
 
@@ -114,7 +73,7 @@ func (w *Writer) Writing() bool { return w.writing }
 
 // Next returns when the next checkpoint is due, if there is anything new to say.
 func (w *Writer) Next(watermark uint64) (time.Time, bool) {
-	if w.writing || !w.Again && w.Watermark == watermark {
+	if w.writing || !w.WriteSoon && w.Watermark == watermark {
 		return time.Time{}, false
 	}
 	return w.due, true
@@ -125,7 +84,7 @@ func (w *Writer) WriteIfDue(ctx context.Context, now time.Time, watermark uint64
 	if w.due.IsZero() {
 		w.due = now.Add(w.config.Every)
 	}
-	if at, due := w.Next(watermark); due && (w.Again || !now.Before(at)) {
+	if at, due := w.Next(watermark); due && (w.WriteSoon || !now.Before(at)) {
 		w.Write(ctx, now, watermark, false)
 	}
 }
@@ -133,7 +92,7 @@ func (w *Writer) WriteIfDue(ctx context.Context, now time.Time, watermark uint64
 // Write says where the shard stands, in as many messages as that takes. Each of them
 // counts alone, so that it does not matter how many are stored.
 func (w *Writer) Write(ctx context.Context, now time.Time, watermark uint64, clean bool) {
-	w.writing, w.Again = true, false
+	w.writing, w.WriteSoon = true, false
 	w.due = now.Add(w.config.Every)
 	parts, base := w.parts(watermark)
 	for i := range parts {
@@ -156,7 +115,7 @@ func (w *Writer) writeParts(ctx context.Context, parts []schemas.Checkpoint, bas
 	publisher := w.config.Publisher
 	publisher.Publish(ctx, bus.ShardSubject(w.config.Shard), &event, bus.After(w.Sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
-			publisher.Complain(zerolog.WarnLevel, err).Int("shard", w.config.Shard).Msg("checkpoint not acknowledged; reading it again")
+			publisher.LogFailure(zerolog.WarnLevel, err).Int("shard", w.config.Shard).Msg("checkpoint not acknowledged; reading it again")
 			w.reread(ctx)
 			return
 		}
@@ -190,7 +149,7 @@ func (w *Writer) reread(ctx context.Context) {
 			w.config.Failed(fmt.Errorf("shard %d: %w", w.config.Shard, ErrNotOwner))
 		default:
 			w.writing, w.Clean = false, newest.Clean
-			w.believe(chain)
+			w.reset(chain)
 		}
 	})
 }
@@ -211,20 +170,20 @@ func (w *Writer) event(point *schemas.Checkpoint) (schemas.Event, error) {
 func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool) {
 	opened, closed := w.changes()
 	limit := w.config.Names
-	if base = w.stale(w.config.Sessions.Len()); base {
+	if base = w.needsNewBase(w.config.Sessions.Len()); base {
 		opened = slices.Sorted(w.config.Sessions.IDs())
 	}
 	if base && len(opened) <= limit {
-		return []schemas.Checkpoint{{Floor: watermark, Open: opened}}, true
+		return []schemas.Checkpoint{{LowWatermark: watermark, Open: opened}}, true
 	}
 	for len(opened)+len(closed) > limit {
-		part := w.following()
+		part := w.unchanged()
 		part.Open, opened = split(opened, limit)
 		part.Closed, closed = split(closed, limit-len(part.Open))
 		parts = append(parts, part)
 	}
-	last := w.following()
-	last.Floor, last.FloorEpoch, last.FloorSince = watermark, 0, 0
+	last := w.unchanged()
+	last.LowWatermark, last.LowWatermarkEpoch, last.LowWatermarkSince = watermark, 0, 0
 	last.Open, last.Closed = opened, closed
 	return append(parts, last), base
 }
@@ -252,8 +211,8 @@ func (w *Writer) changes() (opened, closed []string) {
 	return opened, closed
 }
 
-// believe takes what the ledger says for true. What is in memory may differ anywhere.
-func (w *Writer) believe(chain Chain) {
+// reset begins anew from what the ledger says. What is in memory may differ anywhere.
+func (w *Writer) reset(chain Chain) {
 	w.Chain = chain
 	for id := range chain.open {
 		w.moved[id] = struct{}{}

@@ -57,7 +57,7 @@ func takeOver(tb rapid.TB, core bus.Core, name string, names int) *owner {
 		Owner: name, Names: names, Sessions: o, Failed: func(err error) { tb.Fatal(err) },
 		Publisher: &publisher.Publisher{Core: core, Loop: o.loop, Log: zerolog.Nop()},
 	})
-	if _, err := o.Take(context.Background(), midnight); err != nil {
+	if _, err := o.TakeOver(context.Background(), midnight); err != nil {
 		tb.Fatal(err)
 	}
 	return o
@@ -97,7 +97,7 @@ func stands(tb rapid.TB, core bus.Core) (Chain, schemas.Checkpoint) {
 	return found, newest
 }
 
-// TestCheckpointsAtAnyPoint: wherever an owner ends, its successor reads a floor
+// TestCheckpointsAtAnyPoint: wherever an owner ends, its successor reads a low watermark
 // that was said once, and with it every session that was open then and still is.
 // Of a checkpoint that is complete it reads exactly the open sessions.
 func TestCheckpointsAtAnyPoint_X03(t *testing.T) {
@@ -106,7 +106,7 @@ func TestCheckpointsAtAnyPoint_X03(t *testing.T) {
 		ledger := memory.New(1)
 		core := &fading{Core: ledger, left: forever}
 		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		named, floor := map[string]bool{}, uint64(0) // by the last complete checkpoint
+		named, lowWatermark := map[string]bool{}, uint64(0) // by the last complete checkpoint
 		o := takeOver(t, core, "0", limit)
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			open := map[string]bool{}
@@ -127,20 +127,20 @@ func TestCheckpointsAtAnyPoint_X03(t *testing.T) {
 				t.Fatalf("a message names %d sessions, want at most %d", len(newest.Open)+len(newest.Closed), limit)
 			}
 			if !o.Writing() {
-				named, floor = open, uint64(10*(step+1))
-				if read := slices.Sorted(maps.Keys(found.open)); !slices.Equal(read, slices.Sorted(maps.Keys(open))) || found.Watermark != floor {
-					t.Fatalf("floor %d with %q, want %d with %q", found.Watermark, read, floor, slices.Sorted(maps.Keys(open)))
+				named, lowWatermark = open, uint64(10*(step+1))
+				if read := slices.Sorted(maps.Keys(found.open)); !slices.Equal(read, slices.Sorted(maps.Keys(open))) || found.Watermark != lowWatermark {
+					t.Fatalf("low watermark %d with %q, want %d with %q", found.Watermark, read, lowWatermark, slices.Sorted(maps.Keys(open)))
 				}
 				if !maps.Equal(found.open, o.open) || found.Sequence != o.Sequence || found.base != o.base {
 					t.Fatalf("the owner believes in %+v, the ledger says %+v", o.Chain, found)
 				}
 				continue
 			}
-			if found.Watermark != floor && found.Watermark != uint64(10*(step+1)) {
-				t.Fatalf("floor %d was never said", found.Watermark)
+			if found.Watermark != lowWatermark && found.Watermark != uint64(10*(step+1)) {
+				t.Fatalf("low watermark %d was never said", found.Watermark)
 			}
 			for id := range open {
-				if _, read := found.open[id]; !read && (named[id] || found.Watermark != floor) {
+				if _, read := found.open[id]; !read && (named[id] || found.Watermark != lowWatermark) {
 					t.Fatalf("%s is open and not named", id)
 				}
 			}
@@ -150,7 +150,7 @@ func TestCheckpointsAtAnyPoint_X03(t *testing.T) {
 			if !maps.Equal(found.open, o.open) || o.Watermark != found.Watermark {
 				t.Fatalf("it takes over %+v, want %+v", o.Chain, found)
 			}
-			named, floor = map[string]bool{}, found.Watermark // the others come back by their inputs
+			named, lowWatermark = map[string]bool{}, found.Watermark // the others come back by their inputs
 			for id := range found.open {
 				named[id] = true
 			}
@@ -234,7 +234,7 @@ func TestFormerCheckpoints(t *testing.T) {
 			}
 			event := schemas.Event{
 				ID: "c", Source: "/podium/supervisor", Type: schemas.TypeCheckpoint, DataContentType: schemas.MediaTypeJSON,
-				Data: []byte(`{"epoch":4,"since":1,"owner":"x","time":"2026-01-01T00:00:00Z","floor":7,"open":[` + strings.Join(open, ",") + `]}`),
+				Data: []byte(`{"epoch":4,"since":1,"owner":"x","time":"2026-01-01T00:00:00Z","low_watermark":7,"open":[` + strings.Join(open, ",") + `]}`),
 			}
 			if err := artifact.Offload(t.Context(), ledger.Artifacts(), &event); err != nil {
 				t.Fatal(err)
@@ -248,7 +248,7 @@ func TestFormerCheckpoints(t *testing.T) {
 			}
 			o := takeOver(t, ledger, "one", 5000)
 			if len(o.open) != count || o.Epoch != 5 || o.Watermark != 7 {
-				t.Errorf("%d sessions open, epoch %d, floor %d", len(o.open), o.Epoch, o.Watermark)
+				t.Errorf("%d sessions open, epoch %d, low watermark %d", len(o.open), o.Epoch, o.Watermark)
 			}
 			o.write(8)
 			if found, newest := stands(t, ledger); len(found.open) != 0 || newest.Epoch != 5 {
@@ -269,7 +269,7 @@ func TestEpochsNameTheirBuild_X07(t *testing.T) {
 			Owner: "one", Build: build, Names: 10, Sessions: o, Failed: func(err error) { t.Fatal(err) },
 			Publisher: &publisher.Publisher{Core: ledger, Loop: o.loop, Log: zerolog.Nop()},
 		})
-		if _, err := o.Take(t.Context(), midnight); err != nil {
+		if _, err := o.TakeOver(t.Context(), midnight); err != nil {
 			t.Fatal(err)
 		}
 		if _, newest := stands(t, ledger); newest.Build != build || newest.Epoch != uint64(i+1) || newest.Since != 0 { //nolint:gosec // small

@@ -18,7 +18,7 @@ import (
 	"podium/supervisor/eventloop"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -47,7 +47,7 @@ func newDesk(tb testing.TB) *desk {
 	d := &desk{tb: tb, ledger: memory.New(1), loop: eventloop.New(func(operation func()) { operation() }), now: midnight()}
 	profile := bustest.DeskProfile(1)
 	profile.Deadlines = schemas.Deadlines{Queue: schemas.Duration(time.Hour), Work: schemas.Duration(time.Hour)}
-	profiles, err := replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	profiles, err := restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	if err != nil {
 		tb.Fatal(err)
 	}

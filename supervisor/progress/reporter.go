@@ -10,7 +10,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/publisher"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -32,7 +32,7 @@ const (
 // and never come from a run that has ended.
 type Reporter struct {
 	Publisher *publisher.Publisher
-	Profiles  *replay.Profiles
+	Profiles  *restore.Profiles
 
 	next time.Time // when the next update may be sent
 }

@@ -20,12 +20,12 @@ import (
 // A Publisher publishes for the owner of one shard. It is used by the goroutine of its
 // loop alone.
 type Publisher struct {
-	Core    bus.Core
-	Grants  *artifact.Grants
-	Loop    *eventloop.Loop
-	Backoff eventloop.Backoff
-	Log     zerolog.Logger
-	Shard   int
+	Core           bus.Core
+	ArtifactGrants *artifact.Grants
+	Loop           *eventloop.Loop
+	Backoff        eventloop.Backoff
+	Log            zerolog.Logger
+	Shard          int
 
 	refused error
 }
@@ -37,9 +37,9 @@ func (p *Publisher) Refused() error { return p.refused }
 // takesNothing tells a ledger that takes no message from one that did not take this one.
 func takesNothing(err error) bool { return errors.Is(err, bus.ErrFull) || errors.Is(err, bus.ErrLost) }
 
-// Complain begins a line of the log. That the ledger takes nothing is said once for all
+// LogFailure begins a line of the log. That the ledger takes nothing is said once for all
 // messages, by whoever watches it, and a full disk may be the log's own.
-func (p *Publisher) Complain(level zerolog.Level, err error) *zerolog.Event {
+func (p *Publisher) LogFailure(level zerolog.Level, err error) *zerolog.Event {
 	if takesNothing(err) {
 		level = zerolog.DebugLevel
 	}
@@ -55,7 +55,7 @@ func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.
 				done(now, bus.Ack{}, err)
 				return
 			}
-			p.Grants.GrantBody(subject, &small)
+			p.ArtifactGrants.GrantBody(subject, &small)
 			p.Publish(ctx, subject, &small, expect, done)
 		})
 		return
@@ -91,7 +91,7 @@ func (p *Publisher) publishAgain(ctx context.Context, subject string, event *sch
 			p.Log.Error().Err(err).Str("kind", event.Type).Int("shard", p.Shard).Msg("a message cannot be written and is given up")
 		case err != nil:
 			NotFirst(event) // the first copy may have arrived, and another one has to ask
-			p.Complain(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", p.Shard).Msg("the ledger does not take a message; trying again")
+			p.LogFailure(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", p.Shard).Msg("the ledger does not take a message; trying again")
 			p.Loop.At(now.Add(p.Backoff.After(tries)), func(time.Time) { p.publishAgain(ctx, subject, event, tries+1, done) })
 			return
 		}

@@ -58,7 +58,7 @@ func newPress(tb testing.TB, reasons ...error) *press {
 	}
 	p := &press{tb: tb, ledger: &ledger{Core: memory.New(2), reasons: reasons}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	p.Publisher = &publisher.Publisher{
-		Core: p.ledger, Grants: grants, Loop: eventloop.New(func(operation func()) { operation() }),
+		Core: p.ledger, ArtifactGrants: grants, Loop: eventloop.New(func(operation func()) { operation() }),
 		Backoff: eventloop.Backoff(time.Second), Log: zerolog.New(&p.log).Level(zerolog.InfoLevel),
 	}
 	return p
@@ -213,7 +213,7 @@ func TestLargeBodies(t *testing.T) {
 		}
 		if offloaded {
 			artifact := there[0].Artifact
-			if !p.Grants.WasGiven(artifact.Grant, "worker", event.ID, artifact.SHA256) {
+			if !p.ArtifactGrants.WasGiven(artifact.Grant, "worker", event.ID, artifact.SHA256) {
 				t.Errorf("its grant is %q", artifact.Grant)
 			}
 		}

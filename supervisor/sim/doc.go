@@ -23,9 +23,9 @@
 // says it. That every transition follows again from its cause is what
 // verify.Shard checks.
 //
-// # The teeth
+// # Mutations
 //
 // A simulation that finds nothing proves nothing unless it would have found
-// something. TestTeeth plants bugs and shows for each that a known seed catches
+// something. TestMutations plants bugs and shows for each that a known seed catches
 // it, and which invariant does.
 package sim

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -37,24 +37,24 @@ const (
 // longer to compile them than to run a small world. A world whose profiles are
 // edited has its own.
 type Library struct {
-	sets [shelves]func() *replay.Profiles
+	sets [shelves]func() *restore.Profiles
 }
 
 const shelves = 512
 
 // kindsStream is a source of its own for what agents declare, so that all else stays
-// as it was. By this one, the seeds that catch rare bugs (defects_test.go) still do.
+// as it was. By this one, the seeds that catch rare bugs (mutation_table_test.go) still do.
 const kindsStream = 1
 
 // NewLibrary returns a library. It may be used by several goroutines.
 func NewLibrary() *Library {
 	l := &Library{}
 	for i := range l.sets {
-		l.sets[i] = sync.OnceValue(func() *replay.Profiles {
+		l.sets[i] = sync.OnceValue(func() *restore.Profiles {
 			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279))    //nolint:gosec // a simulation repeats
 			traits := rand.New(rand.NewPCG(uint64(i), 0x747261697473)) //nolint:gosec // a simulation repeats
 			kinds := rand.New(rand.NewPCG(uint64(i), kindsStream))     //nolint:gosec // a simulation repeats
-			profiles, err := replay.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r, traits, kinds))
+			profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r, traits, kinds))
 			if err != nil {
 				panic(err) // the profiles of the simulation do not depend on anything
 			}
@@ -64,7 +64,7 @@ func NewLibrary() *Library {
 	return l
 }
 
-func (l *Library) get(w *World) *replay.Profiles { return l.sets[w.rand.IntN(shelves)]() }
+func (l *Library) get(w *World) *restore.Profiles { return l.sets[w.rand.IntN(shelves)]() }
 
 // sources are the profiles of a world: ways to handle the same words.
 func sources(r, traits, kinds *rand.Rand) []schemas.Profile {

@@ -14,7 +14,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/admission"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // World is one simulated installation.
@@ -35,7 +35,7 @@ type World struct {
 	outage  outage
 
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
-	editions  []*replay.Profiles
+	editions  []*restore.Profiles
 	processes []*process
 	meanwhile func() // happens during the next takeover
 	agents    []*agent
@@ -83,9 +83,9 @@ func New(seed uint64, library *Library) *World {
 	w.must(err)
 	if w.shape.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
-		w.editions = []*replay.Profiles{w.compile(sources), w.compile(edited(sources))}
+		w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
-		w.editions = []*replay.Profiles{library.get(w)}
+		w.editions = []*restore.Profiles{library.get(w)}
 	}
 	for range w.shape.groups {
 		w.groups = append(w.groups, &admission.LocalOwners{})
@@ -116,14 +116,14 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func once(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-func (w *World) compile(sources []schemas.Profile) *replay.Profiles {
-	profiles, err := replay.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
+func (w *World) compile(sources []schemas.Profile) *restore.Profiles {
+	profiles, err := restore.NewProfiles(context.Background(), w.ledger.Artifacts(), sources)
 	w.must(err)
 	return profiles
 }
 
 // edition is what is configured now: it may change with each process.
-func (w *World) edition() *replay.Profiles { return pick(w.rand, w.editions...) }
+func (w *World) edition() *restore.Profiles { return pick(w.rand, w.editions...) }
 
 func (w *World) poolSize(agent string) int { return w.pools[agent] }
 
@@ -288,7 +288,7 @@ func (w *World) settle() {
 func (w *World) standing() string {
 	var b strings.Builder
 	for _, p := range w.processes {
-		_, _ = fmt.Fprintf(&b, "[shard %d: busy %t, %d sessions open, floor %d, %d on the way] ",
+		_, _ = fmt.Fprintf(&b, "[shard %d: busy %t, %d sessions open, low watermark %d, %d on the way] ",
 			p.shard, p.owner.Busy(), p.owner.OpenSessions(), p.owner.Watermark(), len(p.view.inbox))
 	}
 	for _, a := range w.agents {

@@ -15,7 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -47,42 +47,42 @@ type Fault struct {
 // that every input below the low watermark has been decided, is a repeat, or is in
 // quarantine. The build is the version of Podium that decides again; empty takes every
 // decision for one of its own. It changes nothing.
-func Shard(ctx context.Context, core bus.Core, profiles *replay.Profiles, shard int, build string) (Result, error) {
+func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string) (Result, error) {
 	v := &verifier{
 		ctx: ctx, core: core, profiles: profiles, shard: shard, build: build, builds: map[uint64]string{},
-		sessions: map[string]*verified{}, inputs: map[uint64]bus.Message{}, dead: map[uint64]bool{},
+		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
 		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
 	}
 	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
 		if err != nil {
 			return v.result, fmt.Errorf("verify shard %d: %w", shard, err)
 		}
-		if err = v.take(message); err != nil {
+		if err = v.readMessage(message); err != nil {
 			return v.result, fmt.Errorf("verify shard %d at %d: %w", shard, message.Sequence, err)
 		}
 	}
 	v.result.Sessions = len(v.sessions)
-	v.leftovers()
+	v.checkUndecided()
 	return v.result, nil
 }
 
 type verifier struct {
-	ctx      context.Context //nolint:containedctx // lives as long as one call of Shard
-	core     bus.Core
-	profiles *replay.Profiles
-	shard    int
-	build    string            // that decides again
-	builds   map[uint64]string // that have decided, by epoch
-	sessions map[string]*verified
-	inputs   map[uint64]bus.Message // not consumed by a record yet
-	dead     map[uint64]bool        // in quarantine
-	floor    uint64
+	ctx          context.Context //nolint:containedctx // lives as long as one call of Shard
+	core         bus.Core
+	profiles     *restore.Profiles
+	shard        int
+	build        string            // that decides again
+	builds       map[uint64]string // that have decided, by epoch
+	sessions     map[string]*verifiedSession
+	inputs       map[uint64]bus.Message // not consumed by a record yet
+	inQuarantine map[uint64]bool        // in quarantine
+	lowWatermark uint64
 	// checkpointed is the sequence of the newest checkpoint.
 	checkpointed uint64
 	result       Result
 }
 
-type verified struct {
+type verifiedSession struct {
 	state    session.State
 	sequence uint64
 	link     schemas.Link
@@ -98,7 +98,7 @@ func (v *verifier) unreadable(session string, message bus.Message, err error) er
 	return nil
 }
 
-func (v *verifier) take(message bus.Message) error {
+func (v *verifier) readMessage(message bus.Message) error {
 	subject, err := bus.ParseSubject(message.Subject)
 	if err != nil {
 		return v.unreadable("", message, err)
@@ -130,10 +130,10 @@ func (v *verifier) checkpoint(message bus.Message) error {
 	if point.Since == 0 { // its epoch begins
 		v.builds[point.Epoch] = point.Build
 	}
-	if point.Floor < v.floor {
-		v.fault(Fault{Sequence: message.Sequence, What: "the floor of a checkpoint went down"})
+	if point.LowWatermark < v.lowWatermark {
+		v.fault(Fault{Sequence: message.Sequence, What: "the low watermark of a checkpoint went down"})
 	}
-	v.floor = max(v.floor, point.Floor)
+	v.lowWatermark = max(v.lowWatermark, point.LowWatermark)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (v *verifier) quarantined(message bus.Message) error {
 	}
 	if refused.Stream == message.Stream {
 		// A former owner may have refused what the present one understands.
-		v.dead[refused.Sequence] = true
+		v.inQuarantine[refused.Sequence] = true
 	}
 	return nil
 }
@@ -159,14 +159,14 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 
 // record decides one transition again.
 func (v *verifier) record(id string, message bus.Message) error {
-	stored, err := replay.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	stored, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
 	if err != nil {
 		return v.unreadable(id, message, err)
 	}
 	record := stored.Record
 	s := v.sessions[id]
 	if s == nil {
-		s = &verified{state: session.New(id)}
+		s = &verifiedSession{state: session.New(id)}
 		v.sessions[id] = s
 	}
 	v.result.Records++
@@ -176,7 +176,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || stored.Chain != s.link.String() {
 		report("the record does not follow from the one before it")
 	}
-	if fault := s.strays(&stored); fault != "" {
+	if fault := s.trailFault(&stored); fault != "" {
 		report(fault)
 	}
 	s.tip = s.tip.After(record, s.tip.Next(record), message.Sequence)
@@ -207,8 +207,8 @@ func (v *verifier) record(id string, message bus.Message) error {
 	return nil
 }
 
-// strays says what is wrong about where a record leads its readers.
-func (s *verified) strays(stored *replay.Record) string {
+// trailFault says what is wrong about where a record leads its readers.
+func (s *verifiedSession) trailFault(stored *restore.Record) string {
 	switch {
 	case *stored.Trail != *s.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
@@ -227,14 +227,14 @@ func isSnapshot(snapshot []byte, state *session.State) bool {
 // transitions decides each transition of a record again, on the state after the
 // one before it, and returns the state after the record.
 func (v *verifier) transitions(state session.State, record *schemas.Record, report, differs func(string)) (session.State, error) {
-	before, owes := state, false
+	before, outputs := state, false
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
 		v.result.Facts += len(transition.Facts)
-		if owes {
-			report("a transition follows another one that owes outputs")
+		if outputs {
+			report("a transition follows another one that has outputs")
 		}
-		owes = session.Owes(transition.Facts)
+		outputs = session.Owes(transition.Facts)
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
@@ -275,7 +275,7 @@ func (v *verifier) malformed(message bus.Message, cause schemas.Cause) (session.
 	if err != nil {
 		return session.Input{}, err
 	}
-	if subject.Kind != bus.KindResponse || !v.dead[message.Sequence] {
+	if subject.Kind != bus.KindResponse || !v.inQuarantine[message.Sequence] {
 		return session.Input{}, errors.New("it is called malformed, and is no answer in quarantine")
 	}
 	return session.Input{Now: cause.Time, Sequence: message.Sequence, Agent: subject.Agent, Malformed: cause.Malformed}, nil
@@ -311,9 +311,9 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
 	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.EndedRun = func(run int) *session.EndedRun {
-		former, err := replay.FormerRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		ended, err := restore.EndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
-		return former
+		return ended
 	}
 	env.Admission = session.ReplayAdmission(&stored.Cause)
 	outcome := session.Step(env, state, input)
@@ -355,9 +355,9 @@ func (v *verifier) env(state session.State, current string) (session.Env, error)
 	return env, err
 }
 
-func (v *verifier) recall(failed *error) func(uint64) replay.Input {
-	return func(sequence uint64) replay.Input {
-		input, err := replay.ReadInput(v.ctx, v.core, v.shard, sequence)
+func (v *verifier) recall(failed *error) func(uint64) restore.Input {
+	return func(sequence uint64) restore.Input {
+		input, err := restore.ReadInput(v.ctx, v.core, v.shard, sequence)
 		*failed = errors.Join(*failed, err)
 		return input
 	}
@@ -381,11 +381,11 @@ func difference(decided, stored []schemas.Fact) string {
 	return "no fact differs"
 }
 
-// leftovers looks at the inputs below the low watermark that no record has used.
-func (v *verifier) leftovers() {
+// checkUndecided looks at the inputs below the low watermark that no record has used.
+func (v *verifier) checkUndecided() {
 	var sequences []uint64
 	for sequence := range v.inputs {
-		if sequence <= v.floor && !v.dead[sequence] {
+		if sequence <= v.lowWatermark && !v.inQuarantine[sequence] {
 			sequences = append(sequences, sequence)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 	"podium/supervisor/verify"
 )
@@ -95,10 +95,10 @@ func (s *shard) decide(input session.Input, snapshot bool) {
 }
 
 // checkpoint says that everything up to a sequence is dealt with.
-func (s *shard) checkpoint(floor uint64) {
+func (s *shard) checkpoint(lowWatermark uint64) {
 	s.tb.Helper()
 	s.point = s.add(bus.ShardSubject(0), schemas.TypeCheckpoint, schemas.Event{ID: fmt.Sprint("checkpoint ", len(s.messages))},
-		schemas.Checkpoint{Epoch: 1, Since: 1, Owner: "one", Floor: floor, Previous: s.point})
+		schemas.Checkpoint{Epoch: 1, Since: 1, Owner: "one", LowWatermark: lowWatermark, Previous: s.point})
 }
 
 // The sequences of a shard without faults.
@@ -141,13 +141,13 @@ func (s *shard) verify() verify.Result {
 func (s *shard) verifyBy(build string) verify.Result {
 	s.tb.Helper()
 	ledger := memory.New(1)
-	_, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
+	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	s.must(err)
 	for i := range s.messages {
 		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
 		s.must(err)
 	}
-	known, err := replay.NewProfiles(context.Background(), ledger.Artifacts(), nil)
+	known, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), nil)
 	s.must(err)
 	result, err := verify.Shard(context.Background(), ledger, known, 0, build)
 	s.must(err)
@@ -225,7 +225,7 @@ func TestFaults_X07(t *testing.T) {
 		"a transition behind what is owed": {rewrite(firstRecord, func(r *schemas.Record) {
 			first := &r.First().Cause
 			r.Transitions = append(r.Transitions, schemas.Transition{Cause: schemas.Cause{Sequence: secondInput, Time: first.Time, Profile: first.Profile}})
-		}), firstRecord, "a transition follows another one that owes outputs"},
+		}), firstRecord, "a transition follows another one that has outputs"},
 		"a cause that is used":         {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Sequence = firstInput }), secondRecord, "sequence 1 is no input, or one that another record has used"},
 		"a cause that nobody can read": {spoil(secondInput), secondRecord, "the cause cannot be read"},
 		"a cause without a profile":    {rewrite(secondRecord, func(r *schemas.Record) { r.First().Cause.Profile = "" }), secondRecord, "the cause names no profile"},
@@ -234,14 +234,14 @@ func TestFaults_X07(t *testing.T) {
 		"another snapshot": {rewrite(thirdRecord, func(r *schemas.Record) {
 			r.Snapshot = bytes.Replace(r.Snapshot, []byte(`"runs":3`), []byte(`"runs":4`), 1)
 		}), thirdRecord, "the snapshot is not the fold of the records"},
-		"other roots":                   {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
-		"a trail to another place":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
-		"a trail that is gone":          {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "without a trail"},
-		"a trail of another state":      {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
-		"a checkpoint that is gone":     {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
-		"a floor that went down":        {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = 1 }), secondCheckpoint, "the floor of a checkpoint went down"},
-		"a message that nobody decided": {erase(fourthRecord), fourthInput, "a message was never decided"},
-		"garbage that nobody refused":   {func(s *shard) { erase(fourthRecord)(s); spoil(fourthInput)(s) }, fourthInput, "an input that cannot be read is not in quarantine"},
+		"other roots":                    {rewrite(thirdRecord, func(r *schemas.Record) { r.Roots = append(r.Roots, 7) }), thirdRecord, "its roots are not those"},
+		"a trail to another place":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Jump += 7 }), thirdRecord, "its trail does not lead"},
+		"a trail that is gone":           {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail = nil }), thirdRecord, "without a trail"},
+		"a trail of another state":       {reattribute(thirdRecord, func(e *schemas.Event) { e.Trail.Queued++ }), thirdRecord, "its trail does not say what the state does"},
+		"a checkpoint that is gone":      {erase(firstCheckpoint), secondCheckpoint, "a checkpoint does not follow from the one before it"},
+		"a low watermark that went down": {rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.LowWatermark = 1 }), secondCheckpoint, "the low watermark of a checkpoint went down"},
+		"a message that nobody decided":  {erase(fourthRecord), fourthInput, "a message was never decided"},
+		"garbage that nobody refused":    {func(s *shard) { erase(fourthRecord)(s); spoil(fourthInput)(s) }, fourthInput, "an input that cannot be read is not in quarantine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +291,7 @@ func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
 	}
 }
 
-// TestWhatNoRecordSays: below the floor what is in quarantine is dealt with, too; above the floor nothing has to be.
+// TestWhatNoRecordSays: below the low watermark what is in quarantine is dealt with, too; above the low watermark nothing has to be.
 func TestWhatNoRecordSays_X07(t *testing.T) {
 	t.Parallel()
 	s := newShard(t)
@@ -305,8 +305,8 @@ func TestWhatNoRecordSays_X07(t *testing.T) {
 	}
 	s = newShard(t)
 	erase(fourthRecord)(s)
-	rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.Floor = thirdInput })(s)
+	rewrite(secondCheckpoint, func(p *schemas.Checkpoint) { p.LowWatermark = thirdInput })(s)
 	if faults := s.verify().Faults; len(faults) > 0 {
-		t.Errorf("what is above the floor: %+v", faults)
+		t.Errorf("what is above the low watermark: %+v", faults)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // prepareConductor returns what a service does between its adapters and its agents:
@@ -28,7 +28,7 @@ func prepareConductor(ctx context.Context, core bus.Core, work workload, log zer
 func prepareWatched(
 	ctx context.Context, core bus.Core, work workload, log zerolog.Logger, seen func(owner *supervisor.Owner, shard int) bus.Core,
 ) (func(context.Context) error, error) {
-	profiles, err := replay.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
+	profiles, err := restore.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{work.profile})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"podium/bus"
 	"podium/bus/history"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A Reader reads the history that a ledger holds.
@@ -147,7 +147,7 @@ func (r Reader) Fill(ctx context.Context, runs []*schemas.Run) error {
 		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
 			continue
 		}
-		words, err := replay.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
+		words, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
 		if err != nil {
 			return fmt.Errorf("the words of run %s: %w", run.ID, err)
 		}

@@ -34,7 +34,7 @@ import (
 	"podium/supervisor"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // drainTimeout bounds how long a stop in order waits for agents at work.
@@ -46,7 +46,7 @@ const restartAfter = time.Second
 // A Service is one running podium.
 type Service struct {
 	Ledger   *installation.Ledger
-	Profiles *replay.Profiles
+	Profiles *restore.Profiles
 
 	settings    *config.Config
 	localOwners admission.LocalOwners // the owners of all shards
@@ -108,7 +108,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.Ledger.Server != nil {
 		s.Ledger.Server.CountRequests(s.gate.Requests)
 		if s.Ledger.Server.Unclean() {
-			s.localOwners.AwaitAdoption(s.Ledger.Core.Shards())
+			s.localOwners.AwaitLeaseAdoption(s.Ledger.Core.Shards())
 		}
 	}
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) profiles() []schemas.Profile {
 
 // prepareAll makes on the ledger what profiles and agents need. It may be repeated.
 func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
-	if s.Profiles, err = replay.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
+	if s.Profiles, err = restore.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -12,7 +12,7 @@ import (
 	"podium/bus/agent"
 	"podium/bus/artifact"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -62,7 +62,7 @@ func TestWhatIsBroughtIsFetchedOnce(t *testing.T) {
 	profile := graphProfile()
 	profile.Agents = []schemas.AgentUse{{Name: "worker", Reuse: schemas.Duration(time.Hour)}}
 	var err error
-	g.profiles, err = replay.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
+	g.profiles, err = restore.NewProfiles(t.Context(), g.ledger.Artifacts(), []schemas.Profile{profile})
 	g.must(err)
 	core := &counted{Core: g.ledger}
 	g.owner = g.open("counted", core, 0)

@@ -10,26 +10,26 @@ import (
 	"podium/schemas"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
-// leaseClaims is what a controller has to do with the resources that tasks share. What
-// holds of them is said at lease.
-type leaseClaims struct {
-	claims      map[string]*leaseClaim // by holder
-	queue       []*leaseClaim          // whose agents had room, and that wait for a lease; the first goes first
-	pending     []*leaseClaim          // for which the ledger has to be told something
-	retryQueued bool                   // somebody in the queue may try
-	renew       bool                   // it is time to
-	settled     bool                   // leases may be taken
-	told        bool                   // the local owners know that this shard's are adopted
-	timer       *eventloop.Timer       // for the next renewal
+// resourceClaims is what a controller has to do with the resources that tasks share. What
+// holds of them is said at resourceLease.
+type resourceClaims struct {
+	claims           map[string]*resourceClaim // by holder
+	queue            []*resourceClaim          // whose agents had room, and that wait for a lease; the first goes first
+	pending          []*resourceClaim          // for which the ledger has to be told something
+	retryQueued      bool                      // somebody in the queue may try
+	renew            bool                      // it is time to
+	allAdopted       bool                      // leases may be taken
+	adoptionReported bool                      // the local owners know that this shard's are adopted
+	timer            *eventloop.Timer          // for the next renewal
 }
 
-// A leaseClaim is what one task has to do with its resources: it waits for them, or its
+// A resourceClaim is what one task has to do with its resources: it waits for them, or its
 // request is under way and it has them.
-type leaseClaim struct {
-	session   *Session
+type resourceClaim struct {
+	session   *Demand
 	holder    string   // <run>/<task>
 	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
@@ -45,28 +45,28 @@ type leaseClaim struct {
 	again    time.Time // it does not try before
 	looked   bool      // that its request has its leases was looked at
 	busy     bool      // an operation is under way
-	queued   bool      // in leaseClaims.pending
-	inQueue  bool      // in leaseClaims.queue
+	queued   bool      // in resourceClaims.pending
+	inQueue  bool      // in resourceClaims.queue
 	tries    int       // that have failed in a row
 }
 
 // valid reports whether a dispatch has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
-func (u *leaseClaim) valid(d *dispatch, now time.Time) bool {
+func (u *resourceClaim) valid(d *dispatch, now time.Time) bool {
 	return len(u.held) > 0 && u.heldFor == d && now.Add(leaseMargin).Before(u.until)
 }
 
-func holderOf(s *Session, grant schemas.Grant) string {
+func holderOf(s *Demand, grant schemas.Grant) string {
 	return schemas.RunID(s.State.Session, grant.Run) + "/" + grant.Task
 }
 
-// leaseClaim returns what a task has to do with its resources.
-func (a *Controller) leaseClaim(s *Session, grant schemas.Grant, task *plan.Task) *leaseClaim {
+// resourceClaim returns what a task has to do with its resources.
+func (a *Controller) resourceClaim(s *Demand, grant schemas.Grant, task *plan.Task) *resourceClaim {
 	holder := holderOf(s, grant)
-	u := a.leaseClaims.claims[holder]
+	u := a.resourceClaims.claims[holder]
 	if u == nil {
-		u = &leaseClaim{holder: holder}
-		a.leaseClaims.claims[holder] = u
+		u = &resourceClaim{holder: holder}
+		a.resourceClaims.claims[holder] = u
 	}
 	if !u.wanted || u.session != s {
 		u.session, u.wanted, u.resources = s, true, resourcesOf(task)
@@ -85,14 +85,14 @@ func resourcesOf(task *plan.Task) []string {
 // trackClaims has the leases do what a session's state says, once that is the
 // ledger's: those of ended attempts are given back, and those of requests under
 // way that another owner has made are adopted.
-func (a *Controller) trackClaims(s *Session) {
+func (a *Controller) trackClaims(s *Demand) {
 	for _, u := range s.claims {
 		u.stale = u.stale || u.underWay
 		u.wanted, u.underWay = false, false
 	}
 	for task := range s.State.UnderWay {
 		if len(task.Resources()) > 0 {
-			u := a.leaseClaim(s, schemas.Grant{Run: s.State.Active.Number, Task: task.ID}, task)
+			u := a.resourceClaim(s, schemas.Grant{Run: s.State.Active.Number, Task: task.ID}, task)
 			u.wanted, u.underWay, u.stale, u.dispatch = true, true, false, nil
 			u.place.Attempt = task.Attempt
 			a.leaveQueue(u)
@@ -103,7 +103,7 @@ func (a *Controller) trackClaims(s *Session) {
 		return
 	}
 	for grant := range s.State.Waiting {
-		if u := a.leaseClaims.claims[holderOf(s, grant)]; u != nil {
+		if u := a.resourceClaims.claims[holderOf(s, grant)]; u != nil {
 			u.wanted = true
 		}
 	}
@@ -128,7 +128,7 @@ func (a *Controller) holdsFor(d *dispatch) bool {
 	if len(d.resources) == 0 {
 		return true
 	}
-	u := a.leaseClaims.claims[holderOf(d.session, d.grant)]
+	u := a.resourceClaims.claims[holderOf(d.session, d.grant)]
 	return u != nil && u.valid(d, a.now)
 }
 
@@ -139,7 +139,7 @@ func (a *Controller) hasLeases(d *dispatch) bool {
 	if len(d.resources) == 0 || task == nil {
 		return true
 	}
-	u := a.leaseClaim(d.session, d.grant, task)
+	u := a.resourceClaim(d.session, d.grant, task)
 	u.dispatch = d
 	if u.valid(d, a.now) {
 		return true
@@ -149,32 +149,32 @@ func (a *Controller) hasLeases(d *dispatch) bool {
 		a.schedule(u) // those before it in the queue would wait for it, and it for them
 	}
 	if !u.inQueue {
-		at, _ := slices.BinarySearchFunc(a.leaseClaims.queue, u, func(a, b *leaseClaim) int {
+		at, _ := slices.BinarySearchFunc(a.resourceClaims.queue, u, func(a, b *resourceClaim) int {
 			if a.place.before(&b.place) {
 				return -1
 			}
 			return 1
 		})
-		a.leaseClaims.queue = slices.Insert(a.leaseClaims.queue, at, u)
+		a.resourceClaims.queue = slices.Insert(a.resourceClaims.queue, at, u)
 		u.inQueue, u.again = true, time.Time{}
 	}
-	a.leaseClaims.retryQueued = true
+	a.resourceClaims.retryQueued = true
 	return false
 }
 
-func (a *Controller) leaveQueue(u *leaseClaim) {
+func (a *Controller) leaveQueue(u *resourceClaim) {
 	if u.inQueue {
 		u.inQueue = false
-		a.leaseClaims.queue = slices.DeleteFunc(a.leaseClaims.queue, func(other *leaseClaim) bool { return other == u })
-		a.leaseClaims.retryQueued = true
+		a.resourceClaims.queue = slices.DeleteFunc(a.resourceClaims.queue, func(other *resourceClaim) bool { return other == u })
+		a.resourceClaims.retryQueued = true
 	}
 }
 
 // schedule has the ledger told what follows from its state.
-func (a *Controller) schedule(u *leaseClaim) {
+func (a *Controller) schedule(u *resourceClaim) {
 	if !u.queued && !u.busy {
 		u.queued = true
-		a.leaseClaims.pending = append(a.leaseClaims.pending, u)
+		a.resourceClaims.pending = append(a.resourceClaims.pending, u)
 	}
 }
 
@@ -183,23 +183,23 @@ func (a *Controller) schedule(u *leaseClaim) {
 // refused.
 func (a *Controller) runClaims(ctx context.Context) bool {
 	open := a.mayTakeLeases()
-	worked := a.leaseClaims.retryQueued || a.leaseClaims.renew || len(a.leaseClaims.pending) > 0
-	if a.leaseClaims.renew {
-		a.leaseClaims.renew = false
+	worked := a.resourceClaims.retryQueued || a.resourceClaims.renew || len(a.resourceClaims.pending) > 0
+	if a.resourceClaims.renew {
+		a.resourceClaims.renew = false
 		a.renewLeases(ctx)
 	}
-	pending := a.leaseClaims.pending
-	a.leaseClaims.pending = nil
+	pending := a.resourceClaims.pending
+	a.resourceClaims.pending = nil
 	for _, u := range pending {
 		u.queued = false
-		a.settleClaim(ctx, u)
+		a.advanceClaim(ctx, u)
 	}
-	if !a.leaseClaims.retryQueued {
+	if !a.resourceClaims.retryQueued {
 		return worked
 	}
-	a.leaseClaims.retryQueued = false
+	a.resourceClaims.retryQueued = false
 	wanted := map[string]bool{}
-	for _, u := range slices.Clone(a.leaseClaims.queue) {
+	for _, u := range slices.Clone(a.resourceClaims.queue) {
 		first := !slices.ContainsFunc(u.resources, func(resource string) bool { return wanted[resource] })
 		try := first && open && !u.busy && !a.now.Before(u.again)
 		if u.dispatch.gone {
@@ -221,15 +221,15 @@ func (a *Controller) runClaims(ctx context.Context) bool {
 	return worked
 }
 
-// settleClaim begins what is to be done for a task's resources, if anything is.
-func (a *Controller) settleClaim(ctx context.Context, u *leaseClaim) {
+// advanceClaim begins what is to be done for a task's resources, if anything is.
+func (a *Controller) advanceClaim(ctx context.Context, u *resourceClaim) {
 	switch {
 	case u.busy:
 	case (!u.wanted || u.stale) && u.known:
 		a.giveUp(ctx, u)
 	case !u.wanted:
-		if a.leaseClaims.claims[u.holder] == u { // else the task has asked anew
-			delete(a.leaseClaims.claims, u.holder)
+		if a.resourceClaims.claims[u.holder] == u { // else the task has asked anew
+			delete(a.resourceClaims.claims, u.holder)
 		}
 	case u.underWay && len(u.held) == 0 && !a.now.Before(u.again):
 		a.adopt(ctx, u)
@@ -237,8 +237,8 @@ func (a *Controller) settleClaim(ctx context.Context, u *leaseClaim) {
 }
 
 // operateOn runs an operation about a task's resources; done gets no error. After an error
-// it is settled anew.
-func (a *Controller) operateOn(u *leaseClaim, operation func() error, done func(now time.Time), failed func()) {
+// it is advanced anew.
+func (a *Controller) operateOn(u *resourceClaim, operation func() error, done func(now time.Time), failed func()) {
 	u.busy, u.known = true, true
 	a.Loop.Await(operation, func(now time.Time, err error) {
 		u.busy = false
@@ -248,20 +248,20 @@ func (a *Controller) operateOn(u *leaseClaim, operation func() error, done func(
 			u.tries++
 			failed()
 			a.Loop.At(u.again, func(time.Time) {
-				a.leaseClaims.retryQueued = true
+				a.resourceClaims.retryQueued = true
 				a.schedule(u)
 			})
 			return
 		}
 		u.tries = 0
 		done(now)
-		a.leaseClaims.retryQueued = true
+		a.resourceClaims.retryQueued = true
 		a.schedule(u)
 	})
 }
 
 // acquire tries to take all leases of a task. Room is kept meanwhile.
-func (a *Controller) acquire(ctx context.Context, u *leaseClaim) {
+func (a *Controller) acquire(ctx context.Context, u *resourceClaim) {
 	u.place.Attempt = u.dispatch.attempt
 	d, place, resources, begun := u.dispatch, u.place, u.resources, a.now
 	a.pool(d.agent).reserved++
@@ -274,7 +274,7 @@ func (a *Controller) acquire(ctx context.Context, u *leaseClaim) {
 		if !taken {
 			free()
 			u.again = now.Add(leaseRetry)
-			a.Loop.At(u.again, func(time.Time) { a.leaseClaims.retryQueued = true })
+			a.Loop.At(u.again, func(time.Time) { a.resourceClaims.retryQueued = true })
 			return
 		}
 		a.keep(u, d, resources, begun)
@@ -292,7 +292,7 @@ func (a *Controller) acquire(ctx context.Context, u *leaseClaim) {
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (a *Controller) keep(u *leaseClaim, d *dispatch, held []string, begun time.Time) {
+func (a *Controller) keep(u *resourceClaim, d *dispatch, held []string, begun time.Time) {
 	u.held, u.heldFor, u.until = held, d, begun.Add(leaseTime)
 	u.stale = u.stale && d == nil
 	a.renewAt(begun.Add(leaseRenew))
@@ -303,7 +303,7 @@ func (a *Controller) keep(u *leaseClaim, d *dispatch, held []string, begun time.
 func (a *Controller) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
 	taken := 0
 	for _, resource := range resources {
-		if _, got, err := a.takeOne(ctx, resource, &place, (*lease).verdict, now); err != nil {
+		if _, got, err := a.takeOne(ctx, resource, &place, (*resourceLease).verdict, now); err != nil {
 			return false, err // what it has taken stays its own, and is given back or taken again
 		} else if !got {
 			break
@@ -314,7 +314,7 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 		return true, nil
 	}
 	for _, resource := range resources {
-		_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+		_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 			l.Resource = resource
 			yielded := l.yield(&place)
 			return l.wait(&place, now) || yielded, nil
@@ -328,12 +328,12 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 
 // takeOne takes the lease of a resource if it is to be had, and returns it as it is then.
 func (a *Controller) takeOne(
-	ctx context.Context, resource string, place *leasePlace, judge func(*lease, *leasePlace, time.Time) leaseVerdict, now time.Time,
-) (lease, bool, error) {
+	ctx context.Context, resource string, place *leasePlace, verdictOf func(*resourceLease, *leasePlace, time.Time) leaseVerdict, now time.Time,
+) (resourceLease, bool, error) {
 	got := false
-	found, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+	found, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 		l.Resource = resource
-		verdict := judge(l, place, now)
+		verdict := verdictOf(l, place, now)
 		if verdict == leaseLapsed {
 			used, err := a.uses(ctx, l.Holder, now)
 			if err != nil {
@@ -359,7 +359,7 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 	if err != nil {
 		return false, nil //nolint:nilerr // no task of ours can be the holder
 	}
-	found, err := replay.Load(ctx, a.Core, session)
+	found, err := restore.Load(ctx, a.Core, session)
 	if err != nil {
 		return false, err
 	}
@@ -373,19 +373,19 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 
 // adopt takes over the leases of a request that is under way already. What another
 // one has by now is looked at again later, for as long as the request goes on.
-func (a *Controller) adopt(ctx context.Context, u *leaseClaim) {
+func (a *Controller) adopt(ctx context.Context, u *resourceClaim) {
 	place, resources, begun := u.place, u.resources, a.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
-	judge := (*lease).verdict
-	if !a.leaseClaims.settled && !a.leaseClaims.told {
-		judge = (*lease).verdictOnAdoption
+	verdictOf := (*resourceLease).verdict
+	if !a.resourceClaims.allAdopted && !a.resourceClaims.adoptionReported {
+		verdictOf = (*resourceLease).verdictOnAdoption
 	}
 	var got []string
 	lost := 0
 	a.operateOn(u, func() error {
 		got, lost = nil, 0
 		for _, resource := range resources {
-			found, taken, err := a.takeOne(ctx, resource, &place, judge, begun)
+			found, taken, err := a.takeOne(ctx, resource, &place, verdictOf, begun)
 			switch {
 			case err != nil:
 				return err
@@ -412,12 +412,12 @@ func (a *Controller) adopt(ctx context.Context, u *leaseClaim) {
 }
 
 // giveUp ends all that a task has to do with its resources.
-func (a *Controller) giveUp(ctx context.Context, u *leaseClaim) {
+func (a *Controller) giveUp(ctx context.Context, u *resourceClaim) {
 	u.held, u.stale = nil, false
 	resources, place := u.resources, u.place
 	a.operateOn(u, func() error {
 		for _, resource := range resources {
-			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 				return l.leave(&place), nil
 			})
 			if err != nil {
@@ -434,29 +434,29 @@ func (a *Controller) giveUp(ctx context.Context, u *leaseClaim) {
 
 // retryFor lets those try again at once who wait for what is free now.
 func (a *Controller) retryFor(free []string) {
-	for _, u := range a.leaseClaims.queue {
+	for _, u := range a.resourceClaims.queue {
 		if slices.ContainsFunc(u.resources, func(resource string) bool { return slices.Contains(free, resource) }) {
 			u.again = time.Time{}
-			a.leaseClaims.retryQueued = true
+			a.resourceClaims.retryQueued = true
 		}
 	}
 }
 
 // A renewal is what is renewed of one task.
 type renewal struct {
-	leaseClaim *leaseClaim
-	place      leasePlace
-	resources  []string
-	until      time.Time // as it was
-	mine       bool      // all of it is still this owner's
+	resourceClaim *resourceClaim
+	place         leasePlace
+	resources     []string
+	until         time.Time // as it was
+	mine          bool      // all of it is still this owner's
 }
 
 // renewLeases keeps what this owner's tasks have for another leaseTime.
 func (a *Controller) renewLeases(ctx context.Context) {
 	var all []renewal
-	for _, holder := range slices.Sorted(maps.Keys(a.leaseClaims.claims)) {
-		if u := a.leaseClaims.claims[holder]; len(u.held) > 0 {
-			all = append(all, renewal{leaseClaim: u, place: u.place, resources: u.held, until: u.until})
+	for _, holder := range slices.Sorted(maps.Keys(a.resourceClaims.claims)) {
+		if u := a.resourceClaims.claims[holder]; len(u.held) > 0 {
+			all = append(all, renewal{resourceClaim: u, place: u.place, resources: u.held, until: u.until})
 		}
 	}
 	if len(all) == 0 {
@@ -471,11 +471,11 @@ func (a *Controller) renewLeases(ctx context.Context) {
 		}
 		for _, r := range all {
 			switch {
-			case err != nil || len(r.leaseClaim.held) == 0 || !r.leaseClaim.until.Equal(r.until):
+			case err != nil || len(r.resourceClaim.held) == 0 || !r.resourceClaim.until.Equal(r.until):
 			case r.mine:
-				r.leaseClaim.until = begun.Add(leaseTime)
+				r.resourceClaim.until = begun.Add(leaseTime)
 			default:
-				r.leaseClaim.held = nil
+				r.resourceClaim.held = nil
 			}
 		}
 		a.renewAt(now.Add(wait))
@@ -488,7 +488,7 @@ func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time)
 		r.mine = true
 		for _, resource := range r.resources {
 			mine := false
-			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *lease) (bool, error) {
+			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 				mine = l.renew(&r.place, now)
 				return mine, nil
 			})
@@ -502,7 +502,7 @@ func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time)
 }
 
 func (a *Controller) renewAt(moment time.Time) {
-	if a.leaseClaims.timer == nil {
-		a.leaseClaims.timer = a.Loop.At(moment, func(time.Time) { a.leaseClaims.timer, a.leaseClaims.renew = nil, true })
+	if a.resourceClaims.timer == nil {
+		a.resourceClaims.timer = a.Loop.At(moment, func(time.Time) { a.resourceClaims.timer, a.resourceClaims.renew = nil, true })
 	}
 }

@@ -1,4 +1,4 @@
-package replay
+package restore
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// Response returns what the end of a run owed to whoever asked: the same byte for byte as
+// Response returns the response with which a run ended: the same byte for byte as
 // it was then, because it follows from the same record. Nothing when it has not ended.
 func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {
 	ended, err := endOf(ctx, core, shard, id, run)
@@ -33,7 +33,7 @@ func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard
 }
 
 // endOf reads a session as it was when a run had ended; nil when it has not.
-func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*Session, error) {
+func endOf(ctx context.Context, core bus.Core, shard int, id string, run int) (*StoredSession, error) {
 	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err

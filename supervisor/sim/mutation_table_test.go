@@ -2,12 +2,12 @@ package sim_test
 
 import "podium/supervisor/sim"
 
-// defects are the planted bugs, in the order of a message's way. A seed that
+// mutations are the planted bugs, in the order of a message's way. A seed that
 // changes with the world is found again by
 //
-//	go test ./supervisor/sim -run TestTeeth -v -sim.hunt=5000
-func defects() []defect {
-	return []defect{{
+//	go test ./supervisor/sim -run TestMutations -v -sim.hunt=5000
+func mutations() []mutation {
+	return []mutation{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
@@ -27,12 +27,12 @@ func defects() []defect {
 			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
 		}},
 	}, {
-		name: "the floor passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
+		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
-			`			live.adopt(b, ack.Sequence)
-`, `			live.adopt(b, ack.Sequence)
-			if planted("the floor passes an input before its outputs are acknowledged") {
+			`			live.commit(b, ack.Sequence)
+`, `			live.commit(b, ack.Sequence)
+			if planted("the low watermark passes an input before its outputs are acknowledged") {
 				for _, in := range b.inputs {
 					o.watermark.Leave(in.entry)
 				}
@@ -40,12 +40,12 @@ func defects() []defect {
 `,
 		}},
 	}, {
-		name: "the floor passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
+		name: "the low watermark passes a record that no input has caused", seed: 1, invariant: sim.DecidedIsSent,
 		edits: []edit{{
 			"supervisor/store.go",
 			`	if len(b.inputs) == 0 {
-		live.pin`, `	if len(b.inputs) == 0 && !planted("the floor passes a record that no input has caused") {
-		live.pin`,
+		live.watermarkPin`, `	if len(b.inputs) == 0 && !planted("the low watermark passes a record that no input has caused") {
+		live.watermarkPin`,
 		}},
 	}, {
 		name: "a new owner sends nothing again", seed: 1, invariant: sim.DecidedIsSent,
@@ -58,7 +58,7 @@ func defects() []defect {
 		edits: []edit{{
 			"supervisor/load.go",
 			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false`,
-			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", replay.Session{}.Tip, found.Tip), false`,
+			`live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, either("a new owner does not know the way back", restore.StoredSession{}.Tip, found.Tip), false`,
 		}},
 	}, {
 		name: "inputs overtake an answer that waits for its session", seed: 133, invariant: sim.AnswersAreTaken,
@@ -72,20 +72,20 @@ func defects() []defect {
 	}, {
 		name: "whatever an answer names may be read", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/input.go", `			proven = o.Grants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.Grants.HasPut(`,
+			"supervisor/input.go", `			proven = o.ArtifactGrants.HasPut(`, `			proven = planted("whatever an answer names may be read") || o.ArtifactGrants.HasPut(`,
 		}},
 	}, {
 		name: "what a supervisor was given is not granted anew", seed: 1, invariant: sim.FilesByGrant,
 		edits: []edit{{
-			"supervisor/input.go", `proven = o.Grants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.Grants.WasGiven(`,
+			"supervisor/input.go", `proven = o.ArtifactGrants.WasGiven(`, `proven = !planted("what a supervisor was given is not granted anew") && o.ArtifactGrants.WasGiven(`,
 		}},
 	}, {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/decide.go",
-			`		if in.event.Artifact != nil || in.unknownGrantKey {
+			`		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			break
-`, `		if in.event.Artifact != nil || in.unknownGrantKey {
+`, `		if in.event.Artifact != nil || in.unknownArtifactGrant {
 			if planted("a large body is overtaken") {
 				continue
 			}
@@ -114,7 +114,7 @@ func defects() []defect {
 	}, {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`	for _, agent := range s.reserved {
 `, `	for _, agent := range either("credit is never given back", nil, s.reserved) {
 `,
@@ -141,7 +141,7 @@ func defects() []defect {
 	}, {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`&& !a.preempted(d)`, `&& (!a.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
@@ -326,7 +326,7 @@ func defects() []defect {
 	}, {
 		name: "a resource is free for everybody", seed: 1, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/lease.go",
+			"supervisor/admission/resource_lease.go",
 			`	case l.Holder != "" && now.Before(l.Until):
 		return leaseHeld`,
 			`	case l.Holder != "" && now.Before(l.Until):
@@ -338,25 +338,25 @@ func defects() []defect {
 	}, {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
-			"supervisor/admission/lease_claims.go",
+			"supervisor/admission/resource_claims.go",
 			`			if u.stale {
 				a.schedule(u)`,
 			`			if u.stale && !planted("who stands in line keeps what it cannot use") {
 				a.schedule(u)`,
 		}, {
-			"supervisor/admission/lease_claims.go", `	if len(u.held) > 0 { // for`,
+			"supervisor/admission/resource_claims.go", `	if len(u.held) > 0 { // for`,
 			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/lease_claims.go", `if a.leaseClaims.claims[u.holder] == u {`,
-			`if a.leaseClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/resource_claims.go", `if a.resourceClaims.claims[u.holder] == u {`,
+			`if a.resourceClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
-			"supervisor/admission/session.go",
+			"supervisor/admission/demand.go",
 			`return s.waiting[d.grant] == d }`,
 			`return s.waiting[d.grant] == d || s.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},

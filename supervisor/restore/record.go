@@ -1,4 +1,4 @@
-package replay
+package restore
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"podium/schemas"
 )
 
-// A Record is a record with where it stands, and what leads from it to those before it.
+// A Record is a record of a session with its sequence in the shard, and what leads from it
+// to those before it.
 type Record struct {
 	*schemas.Record
 

@@ -1,4 +1,4 @@
-package replay
+package restore
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// An Input is one that came before, and what a Body that points at it stands for, whole.
+// An Input is an earlier input of a shard, read again, and its whole content: a Body in a
+// state names it by its sequence alone.
 type Input struct {
 	Read    session.Input
 	Content schemas.Result
@@ -29,9 +30,9 @@ func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (
 	return Input{input, input.Content()}, err
 }
 
-// Took reports whether a record of a session has an input of that sequence as its cause.
+// HasCause reports whether a record of a session has an input of that sequence as its cause.
 // It reads from the newest record back to those that have taken earlier inputs.
-func Took(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
+func HasCause(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	for err == nil {
 		var stored Record

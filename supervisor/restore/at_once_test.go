@@ -1,4 +1,4 @@
-package replay_test
+package restore_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // A slow core takes a second for each record that it gets.
@@ -44,7 +44,7 @@ func TestLoadManyAtOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				core, ids := twice(t, sessions)
 				began := time.Now()
-				found, err := replay.LoadMany(t.Context(), core, 0, ids)
+				found, err := restore.LoadMany(t.Context(), core, 0, ids)
 				if err != nil || len(found) != sessions || int(core.begun.Load()) != sessions {
 					t.Errorf("%d were found after %d reads, %v", len(found), core.begun.Load(), err)
 				}
@@ -63,7 +63,7 @@ func TestLoadManyEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, ids := twice(t, 100)
 		core.why = &bus.TemporaryError{Op: "get", Err: context.DeadlineExceeded}
-		if _, err := replay.LoadMany(t.Context(), core, 0, ids); !bus.Temporary(err) || core.begun.Load() > 16 {
+		if _, err := restore.LoadMany(t.Context(), core, 0, ids); !bus.Temporary(err) || core.begun.Load() > 16 {
 			t.Errorf("%v after %d", err, core.begun.Load())
 		}
 	})

@@ -22,12 +22,12 @@ var (
 	huntFrom = flag.Uint64("sim.huntfrom", 1, "the first of them")
 )
 
-// A defect is a bug that is planted into the code under simulation to see
+// A mutation is a bug that is planted into the code under simulation to see
 // whether it is caught. Nothing of it is in the code itself: the compiler is
 // given an overlay, in which each old text is replaced by the new one. There,
 // planted(name) reports whether this bug is the one to show, and either(name,
 // wrong, right) chooses between two values.
-type defect struct {
+type mutation struct {
 	name      string
 	edits     []edit
 	seed      uint64 // catches it
@@ -37,7 +37,7 @@ type defect struct {
 type edit struct{ file, old, new string }
 
 // switchVariable names the planted bug that shows.
-const switchVariable = "PODIUM_PLANTED_DEFECT"
+const switchVariable = "PODIUM_PLANTED_MUTATION"
 
 // plantedSource is added to every package that holds a planted bug.
 const plantedSource = `package %s
@@ -58,12 +58,12 @@ func either[T any](name string, wrong, right T) T {
 // does changes with everything that draws from it.
 const patience = 300
 
-// TestTeeth plants bugs and shows that each is caught, by the invariant that
+// TestMutations plants bugs and shows that each is caught, by the invariant that
 // speaks of it, and that the same seeds find nothing without them.
-func TestTeeth(t *testing.T) {
+func TestMutations(t *testing.T) {
 	t.Parallel()
-	binary := plant(t, defects())
-	for _, bug := range defects() {
+	binary := plant(t, mutations())
+	for _, bug := range mutations() {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()
 			seed, seeds := bug.seed, uint64(patience)
@@ -83,7 +83,7 @@ func TestTeeth(t *testing.T) {
 
 // catch simulates seeds one after the other with a bug and returns the first that
 // violates its invariant; 0 is none.
-func catch(t *testing.T, binary string, bug *defect, from, seeds uint64) (uint64, string) {
+func catch(t *testing.T, binary string, bug *mutation, from, seeds uint64) (uint64, string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, "-test.run=^TestSeek$",
 		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10))
@@ -103,7 +103,7 @@ func catch(t *testing.T, binary string, bug *defect, from, seeds uint64) (uint64
 
 var seek = flag.String("sim.seek", "", "the invariant that TestSeek looks for")
 
-// TestSeek looks for a seed that violates one invariant; TestTeeth runs it in a
+// TestSeek looks for a seed that violates one invariant; TestMutations runs it in a
 // binary with planted bugs. Without an invariant it has nothing to look for.
 func TestSeek(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestSeek(t *testing.T) {
 }
 
 // plant builds this package's tests with every bug in place, each behind its switch.
-func plant(t *testing.T, bugs []defect) (binary string) {
+func plant(t *testing.T, bugs []mutation) (binary string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -168,12 +168,12 @@ func plant(t *testing.T, bugs []defect) (binary string) {
 	return binary
 }
 
-// TestDefectsAreOfInvariants keeps the table honest: every invariant that it
+// TestMutationsAreOfInvariants keeps the table honest: every invariant that it
 // names exists, and no name is there twice.
-func TestDefectsAreOfInvariants(t *testing.T) {
+func TestMutationsAreOfInvariants(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, bug := range defects() {
+	for _, bug := range mutations() {
 		if names[bug.name] {
 			t.Errorf("bug %q is there twice", bug.name)
 		}

@@ -1,7 +1,7 @@
-// Package replay reads again from the ledger what a decision stands on: sessions by their
+// Package restore reads again from the ledger what a decision stands on: sessions by their
 // records, inputs that came before, runs that are over, and the profiles that they were
 // begun with. It changes nothing but the object store, where profiles are kept.
-package replay
+package restore
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// A Session is a session as the ledger has it.
-type Session struct {
+// A StoredSession is a session as the ledger has it.
+type StoredSession struct {
 	State    session.State
 	Sequence uint64 // of its newest record; 0 when there is none
 	Snapshot uint64 // sequence of the newest record with a snapshot
@@ -50,10 +50,10 @@ func (s SinceSnapshot) With(record, snapshot int) SinceSnapshot {
 }
 
 // Load reads a session: its newest record, and those before it back to the newest snapshot.
-func Load(ctx context.Context, core bus.Core, id string) (*Session, error) {
+func Load(ctx context.Context, core bus.Core, id string) (*StoredSession, error) {
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	if errors.Is(err, bus.ErrNotFound) {
-		return &Session{State: session.New(id)}, nil
+		return &StoredSession{State: session.New(id)}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func Load(ctx context.Context, core bus.Core, id string) (*Session, error) {
 }
 
 // LoadFrom reads a session as it was when a message of it was its newest.
-func LoadFrom(ctx context.Context, core bus.Core, id string, message bus.Message) (*Session, error) {
-	result := &Session{Sequence: message.Sequence, State: session.New(id)}
+func LoadFrom(ctx context.Context, core bus.Core, id string, message bus.Message) (*StoredSession, error) {
+	result := &StoredSession{Sequence: message.Sequence, State: session.New(id)}
 	var later []Record
 	for {
 		stored, err := ReadRecord(ctx, core.Artifacts(), message)

@@ -8,7 +8,7 @@ import (
 	"podium/bus"
 )
 
-// A lease says who uses a resource that tasks share (M-19). It is the value of
+// A resourceLease says who uses a resource that tasks share (M-19). It is the value of
 // one key in bus.LeaseBucket and changes by compare-and-set alone.
 //
 // One task has it at a time. It lapses when its holder's owner does not renew it;
@@ -19,7 +19,7 @@ import (
 // waits longest: nobody behind it takes what it waits for, in any process, so that
 // a task which needs several resources gets them as soon as those before it have
 // ended. It has lost its place when it has not asked for leaseWaits.
-type lease struct {
+type resourceLease struct {
 	Resource string `json:"resource"`
 	Holder   string `json:"holder,omitzero"` // <run>/<task>; nobody when empty
 	Epoch    uint64 `json:"epoch,omitzero"`  // of the owner of its shard that renews it
@@ -74,7 +74,7 @@ const (
 	leaseLapsed              // its holder has not renewed it: the ledger knows whether it is used
 )
 
-func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
+func (l *resourceLease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 	switch {
 	case l.Holder == place.Holder && l.Epoch <= place.Epoch && l.Attempt <= place.Attempt:
 		return leaseFree
@@ -90,7 +90,7 @@ func (l *lease) verdict(place *leasePlace, now time.Time) leaseVerdict {
 
 // verdictOnAdoption is the verdict on a lease that a request under way has to have, while nobody takes
 // leases: what the bucket says of somebody else is of the past, and the records know.
-func (l *lease) verdictOnAdoption(place *leasePlace, now time.Time) leaseVerdict {
+func (l *resourceLease) verdictOnAdoption(place *leasePlace, now time.Time) leaseVerdict {
 	verdict := l.verdict(place, now)
 	switch {
 	case verdict != leaseHeld:
@@ -103,7 +103,7 @@ func (l *lease) verdictOnAdoption(place *leasePlace, now time.Time) leaseVerdict
 }
 
 // take gives the lease to a task.
-func (l *lease) take(place *leasePlace, now time.Time) {
+func (l *resourceLease) take(place *leasePlace, now time.Time) {
 	l.Holder, l.Epoch, l.Attempt, l.Until = place.Holder, place.Epoch, place.Attempt, now.Add(leaseTime)
 	if l.Next != nil && l.Next.Holder == place.Holder {
 		l.Next = nil
@@ -112,7 +112,7 @@ func (l *lease) take(place *leasePlace, now time.Time) {
 
 // wait puts a task in the queue unless somebody before it is first, and reports whether
 // that changes anything. A place is confirmed when half of its time is over.
-func (l *lease) wait(place *leasePlace, now time.Time) bool {
+func (l *resourceLease) wait(place *leasePlace, now time.Time) bool {
 	if first := l.Next; first != nil && now.Before(first.Until) {
 		mine := first.Holder == place.Holder
 		if !mine && first.before(place) || mine && first.Until.Sub(now) > leaseWaits/2 {
@@ -127,7 +127,7 @@ func (l *lease) wait(place *leasePlace, now time.Time) bool {
 
 // leave ends all that a task has to do with the lease, and reports whether that
 // changes anything. What a successor of its owner keeps by now stays.
-func (l *lease) leave(place *leasePlace) bool {
+func (l *resourceLease) leave(place *leasePlace) bool {
 	changed := l.yield(place)
 	if l.Next != nil && l.Next.Holder == place.Holder && l.Next.Epoch == place.Epoch {
 		l.Next, changed = nil, true
@@ -136,7 +136,7 @@ func (l *lease) leave(place *leasePlace) bool {
 }
 
 // yield gives the lease back.
-func (l *lease) yield(place *leasePlace) bool {
+func (l *resourceLease) yield(place *leasePlace) bool {
 	if !l.mine(place) {
 		return false
 	}
@@ -144,12 +144,12 @@ func (l *lease) yield(place *leasePlace) bool {
 	return true
 }
 
-func (l *lease) mine(place *leasePlace) bool {
+func (l *resourceLease) mine(place *leasePlace) bool {
 	return l.Holder == place.Holder && l.Epoch == place.Epoch && l.Attempt == place.Attempt
 }
 
 // renew keeps the lease for another leaseTime, if it is still this owner's.
-func (l *lease) renew(place *leasePlace, now time.Time) bool {
+func (l *resourceLease) renew(place *leasePlace, now time.Time) bool {
 	if !l.mine(place) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package replay_test
+package restore_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -23,7 +23,7 @@ import (
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger
-	profiles *replay.Profiles
+	profiles *restore.Profiles
 	states   map[string]session.State // by id
 	newest   map[string]uint64        // record
 	tips     map[string]schemas.Tip
@@ -33,7 +33,7 @@ func newDesk(tb testing.TB) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(1), states: map[string]session.State{}, newest: map[string]uint64{}, tips: map[string]schemas.Tip{}}
 	var err error
-	d.profiles, err = replay.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
 	d.must(err)
 	return d
 }
@@ -99,7 +99,7 @@ func (d *desk) take(thread string) uint64 {
 	return sequence
 }
 
-func (d *desk) equals(found *replay.Session) {
+func (d *desk) equals(found *restore.StoredSession) {
 	d.tb.Helper()
 	id := found.State.Session
 	got, err := schemas.Marshal(found.State)
@@ -146,13 +146,13 @@ func TestLoad(t *testing.T) {
 	for range 5 {
 		d.take("thread")
 	}
-	found, err := replay.Load(t.Context(), d.ledger, schemas.SessionID("desk", "thread"))
+	found, err := restore.Load(t.Context(), d.ledger, schemas.SessionID("desk", "thread"))
 	d.must(err)
 	d.equals(found)
 	if found.Last == nil || found.Last.Number != 5 || found.Link == (schemas.Link{}) {
 		t.Errorf("its newest record is %+v, and its link %s", found.Last, found.Link)
 	}
-	nobody, err := replay.Load(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"))
+	nobody, err := restore.Load(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"))
 	if err != nil || nobody.Sequence != 0 || nobody.Last != nil || nobody.State.Records != 0 {
 		t.Errorf("a session without a record is %+v, %v", nobody, err)
 	}
@@ -173,7 +173,7 @@ func TestLoadMany(t *testing.T) {
 		d.take(strconv.Itoa(n * 13))
 	}
 	for range 2 {
-		found, err := replay.LoadMany(t.Context(), d.ledger, 0, ids)
+		found, err := restore.LoadMany(t.Context(), d.ledger, 0, ids)
 		d.must(err)
 		if len(found) != sessions {
 			t.Fatalf("%d were found, want %d", len(found), sessions)
@@ -190,7 +190,7 @@ func TestLoadMany(t *testing.T) {
 			}
 		}
 	}
-	if found, err := replay.LoadMany(t.Context(), d.ledger, 0, nil); err != nil || len(found) != 0 {
+	if found, err := restore.LoadMany(t.Context(), d.ledger, 0, nil); err != nil || len(found) != 0 {
 		t.Errorf("of none there are %d, %v", len(found), err)
 	}
 }
@@ -205,7 +205,7 @@ func TestLoadManyUnread(t *testing.T) {
 		d.take(thread)
 	}
 	for name, why := range map[string]error{"its newest record": nil, "a record before": bus.ErrNotFound} {
-		found, err := replay.LoadMany(t.Context(), &troubled{Core: d.ledger, subject: bus.SessionSubject(ids[1], 1), why: why}, 0, ids)
+		found, err := restore.LoadMany(t.Context(), &troubled{Core: d.ledger, subject: bus.SessionSubject(ids[1], 1), why: why}, 0, ids)
 		if err != nil || len(found) != 3 {
 			t.Fatalf("%s: %d were found, %v", name, len(found), err)
 		}
@@ -216,7 +216,7 @@ func TestLoadManyUnread(t *testing.T) {
 		}
 	}
 	temporary := &bus.TemporaryError{Op: "get", Err: context.DeadlineExceeded}
-	if _, err := replay.LoadMany(t.Context(), &troubled{Core: d.ledger, subject: bus.SessionSubject(ids[1], 1), why: temporary}, 0, ids); !bus.Temporary(err) {
+	if _, err := restore.LoadMany(t.Context(), &troubled{Core: d.ledger, subject: bus.SessionSubject(ids[1], 1), why: temporary}, 0, ids); !bus.Temporary(err) {
 		t.Errorf("a ledger that cannot be read now: %v", err)
 	}
 }
@@ -231,16 +231,16 @@ func TestNewest(t *testing.T) {
 		ids = append(ids, schemas.SessionID("desk", strconv.Itoa(n)), schemas.SessionID("desk", fmt.Sprint("nobody ", n)))
 	}
 	d.take("7")
-	found, err := replay.Newest(t.Context(), d.ledger, 0, ids)
+	found, err := restore.Newest(t.Context(), d.ledger, 0, ids)
 	d.must(err)
 	if !maps.Equal(found, d.newest) {
 		t.Errorf("%d were found, want %d", len(found), len(d.newest))
 	}
 }
 
-// TestTook: a record has an input as its cause or none has; it is looked for from the
+// TestHasCause: a record has an input as its cause or none has; it is looked for from the
 // newest back, and no further than to those that have taken earlier inputs.
-func TestTook(t *testing.T) {
+func TestHasCause(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	var taken []uint64
@@ -252,20 +252,20 @@ func TestTook(t *testing.T) {
 	id := schemas.SessionID("desk", "thread")
 	for back, sequence := range slices.Backward(taken) {
 		core := &troubled{Core: d.ledger}
-		took, err := replay.Took(t.Context(), core, id, sequence)
+		took, err := restore.HasCause(t.Context(), core, id, sequence)
 		if err != nil || !took || core.gets != len(taken)-1-back {
 			t.Errorf("input %d: %t, %v, after %d records before the newest", sequence, took, err, core.gets)
 		}
 	}
 	core := &troubled{Core: d.ledger}
-	if took, err := replay.Took(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
+	if took, err := restore.HasCause(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
 		t.Errorf("an input that nothing follows from: %t, %v, after %d records before the newest", took, err, core.gets)
 	}
-	if _, err := replay.Took(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.HasCause(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a session without a record: %v", err)
 	}
 	broken := &troubled{Core: d.ledger, subject: bus.SessionSubject(id, 1), why: bus.ErrNotFound}
-	if _, err := replay.Took(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.HasCause(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a record is lost: %v", err)
 	}
 }

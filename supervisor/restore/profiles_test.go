@@ -1,4 +1,4 @@
-package replay_test
+package restore_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"podium/bus/bustest"
 	"podium/schemas"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 )
 
 // TestProfilesFetch: a profile that a run has pinned is found by its hash in the
@@ -18,7 +18,7 @@ func TestProfilesFetch_X07(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	current := d.profiles.Current("desk")
-	stranger, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
+	stranger, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), nil)
 	d.must(err)
 	if stranger.Current("desk") != nil || stranger.Pinned(current.Hash) != nil {
 		t.Fatal("it knows the profile already")
@@ -56,7 +56,7 @@ func TestProfilesFetchFails(t *testing.T) {
 	}
 	invalid := bustest.DeskProfile(1)
 	invalid.Languages = nil
-	if _, err := replay.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{invalid}); !errors.Is(err, plan.ErrInvalidProfile) {
+	if _, err := restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{invalid}); !errors.Is(err, plan.ErrInvalidProfile) {
 		t.Errorf("an invalid profile was taken: %v", err)
 	}
 }

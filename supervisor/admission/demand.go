@@ -11,9 +11,9 @@ import (
 	"podium/supervisor/session"
 )
 
-// A Session is what the controller knows of a live session. Its owner keeps it, and gives
-// it the State once.
-type Session struct {
+// A Demand is what a live session demands of agents: its requests under way, its tasks that
+// wait, and the grants that it has not used. Its owner keeps it, and gives it the State once.
+type Demand struct {
 	State *session.State // of the live session
 
 	asked []string // the agents of its requests under way
@@ -23,11 +23,11 @@ type Session struct {
 	reserved  []string                    // the agents that the decision at hand has been admitted to
 	waiting   map[schemas.Grant]*dispatch // its ready tasks
 	grants    []*dispatch                 // that may be dispatched
-	claims    []*leaseClaim               // what its tasks have to do with shared resources
+	claims    []*resourceClaim            // what its tasks have to do with shared resources
 }
 
 // Inherit notes which of its requests a former owner has made, once it was loaded.
-func (s *Session) Inherit() {
+func (s *Demand) Inherit() {
 	s.inherited = ""
 	if run := s.State.Active; run != nil {
 		for task := range run.All {
@@ -40,10 +40,10 @@ func (s *Session) Inherit() {
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
-func (s *Session) awaits(d *dispatch) bool { return s.waiting[d.grant] == d }
+func (s *Demand) awaits(d *dispatch) bool { return s.waiting[d.grant] == d }
 
 // Granted returns the first grant that a session has not used.
-func (s *Session) Granted() (grant schemas.Grant, some bool) {
+func (s *Demand) Granted() (grant schemas.Grant, some bool) {
 	if len(s.grants) == 0 {
 		return schemas.Grant{}, false
 	}
@@ -52,7 +52,7 @@ func (s *Session) Granted() (grant schemas.Grant, some bool) {
 
 // Track counts what a session has under way and lists what of it waits, once its state is
 // the ledger's.
-func (a *Controller) Track(s *Session) {
+func (a *Controller) Track(s *Demand) {
 	a.Release(s)
 	a.trackClaims(s)
 	for _, agent := range s.asked {
@@ -96,14 +96,14 @@ func compareGrants(a, b schemas.Grant) int {
 }
 
 // taskOf returns the task of the run under way that a grant is for, or nil.
-func taskOf(s *Session, grant schemas.Grant) *plan.Task {
+func taskOf(s *Demand, grant schemas.Grant) *plan.Task {
 	if s.State.Active == nil || s.State.Active.Number != grant.Run {
 		return nil
 	}
 	return s.State.Active.Task(grant.Task)
 }
 
-func (a *Controller) newDispatch(s *Session, grant schemas.Grant, task *plan.Task) *dispatch {
+func (a *Controller) newDispatch(s *Demand, grant schemas.Grant, task *plan.Task) *dispatch {
 	a.arrivals++
 	d := &dispatch{
 		session: s, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
@@ -134,7 +134,7 @@ func (a *Controller) freed(agent string, change func(*pool)) {
 }
 
 // Release takes back what a decision had reserved.
-func (a *Controller) Release(s *Session) {
+func (a *Controller) Release(s *Demand) {
 	for _, agent := range s.reserved {
 		a.freed(agent, func(p *pool) { p.reserved-- })
 	}
@@ -143,7 +143,7 @@ func (a *Controller) Release(s *Session) {
 
 // Usable reports whether the first grant of a session is still what it was when it was
 // given, and still its dispatch's: the session may have been busy since.
-func (a *Controller) Usable(s *Session) bool {
+func (a *Controller) Usable(s *Demand) bool {
 	d := s.grants[0]
 	if !s.awaits(d) {
 		return false
@@ -160,7 +160,7 @@ func (a *Controller) Usable(s *Session) bool {
 
 // EndGrant ends the first grant of a session: it was used, or there is nothing to use it for, or it is
 // not usable any more and its task waits anew.
-func (a *Controller) EndGrant(s *Session) {
+func (a *Controller) EndGrant(s *Demand) {
 	d := s.grants[0]
 	s.grants = s.grants[1:]
 	if d.reserved {
@@ -187,7 +187,7 @@ func (a *Controller) requeue(agent string) {
 
 // repliesBy reports whether an agent delivers the answer to a run that is under way
 // or waits for its turn.
-func (s *Session) repliesBy(agent string) bool {
+func (s *Demand) repliesBy(agent string) bool {
 	if s.State.Active != nil && s.State.Active.Message.ReplyAgent() == agent {
 		return true
 	}

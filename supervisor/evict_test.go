@@ -25,7 +25,7 @@ func TestForgottenSessionLeavesItsSuccessor(t *testing.T) {
 	if open := o.OpenSessions(); open != 0 {
 		t.Fatalf("%d sessions are open after the end", open)
 	}
-	d.say("other", "m2", "do that") // the floor passes the session, and it is forgotten
+	d.say("other", "m2", "do that") // the low watermark passes the session, and it is forgotten
 	d.must(d.work(o))
 	d.say("thread", "m3", "and this")
 	d.must(d.work(o))

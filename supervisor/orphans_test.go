@@ -10,10 +10,10 @@ import (
 	"podium/supervisor"
 )
 
-// TestStrangersTakeTheirPlaces: a session that turns out to have asked for what a
-// stranger answers takes that before everything behind it, although it is loaded for
-// something behind it, and nobody has looked for the stranger yet.
-func TestStrangersTakeTheirPlaces_X03(t *testing.T) {
+// TestOrphansTakeTheirPlaces: a session that turns out to have asked for what an
+// orphan answers takes that before everything behind it, although it is loaded for
+// something behind it, and nobody has looked for the orphan yet.
+func TestOrphansTakeTheirPlaces_X03(t *testing.T) {
 	t.Parallel()
 	core := &counting{}
 	u := newUnawareDesk(t, func(ledger bus.Core) bus.Core {
@@ -29,14 +29,14 @@ func TestStrangersTakeTheirPlaces_X03(t *testing.T) {
 		t.Errorf("the task is %s, %d in quarantine", u.task().State, len(u.refusals()))
 	}
 	if u.owner.Watermark() < message || message < answer {
-		t.Errorf("the floor is %d, behind %d and %d", u.owner.Watermark(), answer, message)
+		t.Errorf("the low watermark is %d, behind %d and %d", u.owner.Watermark(), answer, message)
 	}
 	u.clean()
 }
 
-// TestLateStrangersAreOnRecord: a bare answer to an attempt before the newest is late,
+// TestLateOrphansAreOnRecord: a bare answer to an attempt before the newest is late,
 // as one is that names its run.
-func TestLateStrangersAreOnRecord_X06(t *testing.T) {
+func TestLateOrphansAreOnRecord_X06(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	o := d.open("one", d.ledger, 0)
@@ -58,9 +58,9 @@ func TestLateStrangersAreOnRecord_X06(t *testing.T) {
 	d.clean()
 }
 
-// TestFloodOfStrangersIsBounded: one look speaks for all strangers that have been read,
+// TestFloodOfOrphansIsBounded: one look speaks for all orphans that have been read,
 // there is one at a time, and it rests for as long as it took. Nobody waits for it.
-func TestFloodOfStrangersIsBounded(t *testing.T) {
+func TestFloodOfOrphansIsBounded(t *testing.T) {
 	t.Parallel()
 	const flood, threads = 300, 20
 	d := newDesk(t, 1)
@@ -111,8 +111,8 @@ func TestFloodOfStrangersIsBounded(t *testing.T) {
 	d.clean()
 }
 
-// TestStrangersWaitForTheLedger: a look that fails is tried again, and dismisses nobody.
-func TestStrangersWaitForTheLedger_X03(t *testing.T) {
+// TestOrphansWaitForTheLedger: a look that fails is tried again, and dismisses nobody.
+func TestOrphansWaitForTheLedger_X03(t *testing.T) {
 	t.Parallel()
 	core := &counting{}
 	u := newUnawareDesk(t, func(ledger bus.Core) bus.Core {
@@ -133,9 +133,9 @@ func TestStrangersWaitForTheLedger_X03(t *testing.T) {
 	u.clean()
 }
 
-// TestStrangerIsQuickerThanTheLedger: a new owner may send what a record asks for before
-// the one that has written it hears that it is stored. The answer is no stranger's.
-func TestStrangerIsQuickerThanTheLedger_X03(t *testing.T) {
+// TestOrphanIsQuickerThanTheLedger: a new owner may send what a record asks for before
+// the one that has written it hears that it is stored. The answer is no orphan.
+func TestOrphanIsQuickerThanTheLedger_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	id, _ := d.session("thread")

@@ -22,7 +22,7 @@ import (
 	"podium/supervisor"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
-	"podium/supervisor/replay"
+	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
 
@@ -75,7 +75,7 @@ func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Conf
 	}
 	for shard := range 2 {
 		core := connect()
-		profiles, err := replay.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
+		profiles, err := restore.NewProfiles(ctx, core.Artifacts(), []schemas.Profile{profile})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func (i *installation) ends(session string) *schemas.Run {
 // clean decides both shards again.
 func (i *installation) clean() {
 	i.t.Helper()
-	known, err := replay.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
+	known, err := restore.NewProfiles(i.t.Context(), i.core.Artifacts(), nil)
 	if err != nil {
 		i.t.Fatal(err)
 	}

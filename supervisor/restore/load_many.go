@@ -1,4 +1,4 @@
-package replay
+package restore
 
 import (
 	"cmp"
@@ -22,9 +22,9 @@ const (
 // LoadMany reads sessions, many at a time. They come in an order that depends on the
 // ledger alone; one that has no record is left out. One that cannot be read is there
 // with Unread set: that holds it back, and no other.
-func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*Session, error) {
+func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*StoredSession, error) {
 	chunks := slices.Collect(slices.Chunk(ids, chunkSize))
-	found := make([][]*Session, len(chunks))
+	found := make([][]*StoredSession, len(chunks))
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(chunksAtOnce)
 	for i, chunk := range chunks {
@@ -38,13 +38,13 @@ func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*S
 }
 
 // loadChunk loads sessions in the order of their newest records.
-func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*Session, error) {
+func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*StoredSession, error) {
 	messages, err := core.LastOf(ctx, shard, subjects(core, ids))
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(messages, func(a, b bus.Message) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	found := make([]*Session, len(messages))
+	found := make([]*StoredSession, len(messages))
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(sessionAtOnce)
 	for i, message := range messages {
@@ -55,7 +55,7 @@ func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*
 			}
 			found[i], err = LoadFrom(ctx, core, subject.Session, message)
 			if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
-				found[i], err = &Session{State: session.New(subject.Session), Unread: true}, nil
+				found[i], err = &StoredSession{State: session.New(subject.Session), Unread: true}, nil
 			}
 			return err
 		})

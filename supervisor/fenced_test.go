@@ -29,10 +29,10 @@ func isNobodys(message bus.Message) bool {
 	return strings.HasPrefix(message.Subject, "podium.dead.")
 }
 
-// TestStrangersAnswerIsNotPassed: an owner that does not know of a request, because
+// TestOrphanIsNotPassed: an owner that does not know of a request, because
 // a former one has made it, has to look whose the answer is. If it dies before it has,
 // no session has taken anything behind it, and its successor finds it.
-func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
+func TestOrphanIsNotPassed_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	unaware, dies := false, false
@@ -79,19 +79,19 @@ func TestStrangersAnswerIsNotPassed_X03(t *testing.T) {
 	d.clean()
 }
 
-// TestStrangersHoldNobodyUp: what was read behind an answer to nobody goes on, whether
-// that is in quarantine or not, and other strangers do not wait for it.
-func TestStrangersHoldNobodyUp(t *testing.T) {
+// TestOrphansHoldNobodyUp: what was read behind an answer to nobody goes on, whether
+// that is in quarantine or not, and other orphans do not wait for it.
+func TestOrphansHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
 	view, heal := refusing(d.ledger, isNobodys)
 	o := d.open("one", view, 0)
 	d.say("thread", "m1", "do it")
 	d.must(d.work(o))
-	stranger := *d.last("worker")
+	orphan := *d.last("worker")
 	for n := range 3 {
-		stranger.ID = schemas.RequestID(0, 1, "nobody", "t1", n+1)
-		d.answerBare("worker", &stranger, "hello")
+		orphan.ID = schemas.RequestID(0, 1, "nobody", "t1", n+1)
+		d.answerBare("worker", &orphan, "hello")
 	}
 	d.answerBare("worker", d.last("worker"), "done")
 	d.must(d.work(o))
@@ -100,8 +100,8 @@ func TestStrangersHoldNobodyUp(t *testing.T) {
 	}
 	heal()
 	d.spin(o, time.Second)
-	if strangers := d.refusals(); len(strangers) != 3 {
-		t.Errorf("%d messages are in quarantine", len(strangers))
+	if orphans := d.refusals(); len(orphans) != 3 {
+		t.Errorf("%d messages are in quarantine", len(orphans))
 	}
 	d.clean()
 }
