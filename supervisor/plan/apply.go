@@ -36,10 +36,14 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.Status, f.Reason
-	default:
+	case *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat, *schemas.TaskDelayed,
+		*schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled, *schemas.PermitGranted:
 		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
 		}
+	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.DeliveryReopened, *schemas.ResendRequested: // of the conversation
+	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitRefused,
+		*schemas.ReplyWithheld, *schemas.DeliveryBounced: // for readers
 	}
 }
 
