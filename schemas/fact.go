@@ -492,13 +492,6 @@ type DeliveryBounced struct {
 	Failed  bool   `json:"failed,omitzero"` // for good: nobody has got the answer
 }
 
-// TaskNoted is a fact that nobody handles.
-type TaskNoted struct {
-	Run  int    `json:"run"`
-	Task string `json:"task"`
-	Note string `json:"note"`
-}
-
 // RunStatus is how a run ended.
 type RunStatus string
 

@@ -66,8 +66,6 @@ func newFact(name string) Fact {
 		return new(DeliveryReopened)
 	case "run_settled":
 		return new(RunSettled)
-	case "task_noted":
-		return new(TaskNoted)
 	case "run_ended":
 		return new(RunEnded)
 	}
@@ -153,9 +151,6 @@ func (f *DeliveryReopened) Name() string { return "delivery_reopened" }
 func (f *RunSettled) Name() string { return "run_settled" }
 
 // Name implements Fact.
-func (f *TaskNoted) Name() string { return "task_noted" }
-
-// Name implements Fact.
 func (f *RunEnded) Name() string { return "run_ended" }
 
 func (f *MessageReceived) about() (int, string)    { return f.Run, "" }
@@ -184,7 +179,6 @@ func (f *DeliveryBounced) about() (int, string)    { return f.Run, "" }
 func (f *ResendRequested) about() (int, string)    { return f.Run, "" }
 func (f *DeliveryReopened) about() (int, string)   { return f.Run, "" }
 func (f *RunSettled) about() (int, string)         { return f.Run, "" }
-func (f *TaskNoted) about() (int, string)          { return f.Run, f.Task }
 func (f *RunEnded) about() (int, string)           { return f.Run, "" }
 
 // MarshalJSONTo writes an array of objects, each of which has one member: the fact under
