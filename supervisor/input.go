@@ -132,8 +132,8 @@ func (in *input) inReplyTo() string {
 	return in.event.CausationID
 }
 
-// names is what an input answers, as State.Requests has it.
-func (in *input) names() string { return schemas.AttemptOf(in.inReplyTo()) }
+// names is what an input answers, as one of State.Requests.
+func (in *input) names() requestKey { return keyOf(schemas.AttemptOf(in.inReplyTo())) }
 
 // namesPlanOnly reports whether a progress update names a plan at the most.
 func (in *input) namesPlanOnly() bool {

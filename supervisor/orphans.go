@@ -22,8 +22,8 @@ import (
 // which proves that it is the ledger's and waits for none of the orphans. Else it
 // is loaded, and those that are its own take their places among its inputs.
 type orphans struct {
-	waiting []*input            // in the order of the stream
-	naming  map[string][]*input // by the attempt that they name
+	waiting []*input                // in the order of the stream
+	naming  map[requestKey][]*input // by the attempt that they name
 
 	looking   bool
 	confirmed uint64         // what was read up to here belongs to nobody, once all behind are loaded
@@ -36,7 +36,7 @@ type orphans struct {
 func (o *Owner) holdOrphan(in *input) {
 	s := &o.orphans
 	if s.naming == nil {
-		s.naming = map[string][]*input{}
+		s.naming = map[requestKey][]*input{}
 	}
 	at, _ := slices.BinarySearchFunc(s.waiting, in, inOrder) // behind all others, unless it was somebody's before
 	s.waiting = slices.Insert(s.waiting, at, in)
@@ -69,7 +69,7 @@ func (o *Owner) assignOrphans(live *liveSession, since uint64) {
 }
 
 // remove takes some of the orphans that name a request out of the index.
-func (s *orphans) remove(request string, gone func(*input) bool) {
+func (s *orphans) remove(request requestKey, gone func(*input) bool) {
 	if left := slices.DeleteFunc(s.naming[request], gone); len(left) > 0 {
 		s.naming[request] = left
 	} else {

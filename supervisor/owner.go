@@ -105,7 +105,7 @@ type Owner struct {
 
 	stream    shardStream
 	sessions  sessions
-	byRequest map[string]*liveSession // that wait for the answer to a request
+	byRequest map[requestKey]*liveSession // that wait for the answer to a request
 	queue     workQueue
 	orphans   orphans
 
@@ -136,7 +136,7 @@ func NewOwner(config Config) *Owner {
 		Config:    config.WithDefaults(),
 		loop:      eventloop.New(config.Go),
 		sessions:  sessions{},
-		byRequest: map[string]*liveSession{},
+		byRequest: map[requestKey]*liveSession{},
 	}
 	backoff := eventloop.Backoff(o.Backoff)
 	o.publisher = &publisher.Publisher{Core: o.Core, ArtifactGrants: o.ArtifactGrants, Loop: o.loop, Backoff: backoff, Log: o.Log, Shard: o.Shard}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"crypto/sha256"
 	"iter"
 	"maps"
 	"slices"
@@ -47,7 +48,7 @@ type liveSession struct {
 	// outputs are acknowledged.
 	watermarkPin *checkpoint.Entry
 
-	requests  []string // its keys in Owner.byRequest
+	requests  []requestKey // its keys in Owner.byRequest
 	demand    admission.Demand
 	timer     *eventloop.Timer                  // for its earliest deadline
 	report    *progress.Report                  // what somebody upstream has been told
@@ -197,10 +198,20 @@ func (o *Owner) track(live *liveSession) {
 	for _, request := range live.requests {
 		delete(o.byRequest, request)
 	}
-	live.requests = live.state.Requests(o.Shard)
-	for _, request := range live.requests {
-		o.byRequest[request] = live
+	live.requests = live.requests[:0]
+	for _, request := range live.state.Requests(o.Shard) {
+		live.requests = append(live.requests, keyOf(request))
+		o.byRequest[keyOf(request)] = live
 	}
+}
+
+// A requestKey stands for one of State.Requests, of which an owner has many thousands in
+// memory: it is the beginning of its SHA-256.
+type requestKey [16]byte
+
+func keyOf(request string) requestKey {
+	sum := sha256.Sum256([]byte(request))
+	return requestKey(sum[:len(requestKey{})])
 }
 
 func (o *Owner) fail(err error) {

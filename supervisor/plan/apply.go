@@ -102,7 +102,7 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 
 func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 	task := r.take(f.Task, f.Kind)
-	task.State, task.Agent, task.Attempt, task.Asked = TaskDispatched, f.Agent, f.Attempt, task.Request
+	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Due, task.Expires = f.Request, f.Queue, f.Expires
 	task.Percentage, task.Note, task.Began, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heard = time.Time{}, time.Time{}, time.Time{}

@@ -53,7 +53,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 // remedy chooses what is done about a failure.
 func (t *Decision) remedy(task *Task, failed *schemas.TaskFailed) {
 	policy := t.policy(task)
-	asked, refused := task.Attempt-task.AttemptsBefore, task.Refused
+	asked, refused := task.Attempt-task.AttemptsBefore, int(task.Refused)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -81,7 +81,7 @@ func (t *Decision) remedy(task *Task, failed *schemas.TaskFailed) {
 // was no room for it: that uses up no attempt, so that no answer is lost. It does
 // after maxTurnedAway times, so that there is an end.
 func turnedAway(task *Task, failed *schemas.TaskFailed) bool {
-	return task.ID == DeliveryTask && failed.Category == schemas.CategoryResource && task.Refused < maxTurnedAway
+	return task.ID == DeliveryTask && failed.Category == schemas.CategoryResource && int(task.Refused) < maxTurnedAway
 }
 
 // maxTurnedAway is a day of the longest waits.

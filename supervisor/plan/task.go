@@ -42,17 +42,18 @@ type Task struct {
 	Kind   schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
 	Agent  string               `json:"agent,omitzero"`
 	Routed bool                 `json:"routed,omitzero"`
-	Level  int                  `json:"level,omitzero"` // of the graph; the first is 0
-	State  TaskState            `json:"state"`
+	// Refused is how often the present agent could not be asked or had no room. It stands
+	// here for the room that a task takes: many thousands are open at a time.
+	Refused int32     `json:"refused,omitzero"`
+	Level   int       `json:"level,omitzero"` // of the graph; the first is 0
+	State   TaskState `json:"state"`
 	// Attempt counts the requests; AttemptsBefore is how many of them went to PreviousAgent, whose
-	// fallback the present agent is, or found no room, as a delivery may; Refused is
-	// how often the present agent could not be asked or had no room.
-	Attempt        int    `json:"attempt,omitzero"`
-	AttemptsBefore int    `json:"attempts_before,omitzero"`
-	PreviousAgent  string `json:"previous_agent,omitzero"`
-	Refused        int    `json:"refused,omitzero"`
-	Request        string `json:"request,omitzero"` // of the current attempt
-	Asked          string `json:"asked,omitzero"`   // request of the attempt before
+	// fallback the present agent is, or found no room, as a delivery may.
+	Attempt         int    `json:"attempt,omitzero"`
+	AttemptsBefore  int    `json:"attempts_before,omitzero"`
+	PreviousAgent   string `json:"previous_agent,omitzero"`
+	Request         string `json:"request,omitzero"`          // of the current attempt
+	PreviousRequest string `json:"previous_request,omitzero"` // request of the attempt before
 
 	Due     time.Time `json:"due,omitzero"`     // when the current wait is over
 	Expires time.Time `json:"expires,omitzero"` // of the current request

@@ -106,7 +106,7 @@ func cancel(outputs []Output, state *State, run int, id string, attempt int) []O
 	}
 	request := task.Request
 	if attempt < task.Attempt {
-		request = task.Asked // the next one was decided in the same breath
+		request = task.PreviousRequest // the next one was decided in the same breath
 	}
 	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: request})
 }
