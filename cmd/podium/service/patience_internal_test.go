@@ -36,7 +36,7 @@ func TestPatience(t *testing.T) {
 				return final
 			}
 			return away
-		}, 0, final, 1, 1, 2 * time.Second},
+		}, 0, final, 1, 1, 2600 * time.Millisecond}, // the fourth pause is 1.6 s at the most
 		"silent for 21 s":            {func(context.Context, time.Duration) error { time.Sleep(21 * time.Second); return nil }, 0, nil, 4, 4, 21 * time.Second},
 		"told to stop":               {func(context.Context, time.Duration) error { return away }, 7 * time.Second, context.DeadlineExceeded, 2, 2, 7 * time.Second},
 		"told to stop in an attempt": {func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return away }, 7 * time.Second, context.DeadlineExceeded, 1, 1, 7 * time.Second},
