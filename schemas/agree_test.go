@@ -61,7 +61,7 @@ func replacements() [][]byte {
 // Every value of every example, replaced by every doubtful one, gets the same
 // verdict from both; so does the example without each of its members, and cut
 // off after each of its bytes.
-func TestHandAgreesWithLibrary_X06(t *testing.T) {
+func TestReadersAgreeWithLibrary_X06(t *testing.T) {
 	t.Parallel()
 	for name := range readers() {
 		for _, verdict := range []string{"valid", "invalid"} {

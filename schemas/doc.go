@@ -25,7 +25,7 @@
 // # What it guarantees
 //
 //   - Types and schemas say the same (TestTypesMatchSchemas, TestGoValuesValidate), and
-//     so do the readers by hand (TestHandAgreesWithLibrary_X06).
+//     so do the readers of the three (TestReadersAgreeWithLibrary_X06).
 //   - Every schema has examples of what is valid and of what is not, the latter each with
 //     its error (TestGoldenValid_X06, TestGoldenInvalid_X06).
 //   - The error of a body names the place and quotes no value, so that it may stand in a

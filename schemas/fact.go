@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Fact is one thing decided: a pointer to one of the types in this file, and nothing
-// else. Facts are never changed, only added to. A switch over the types of facts has a
+// A Fact is one thing decided: a pointer to one of the types that newFact makes, and
+// nothing else. Facts are never changed, only added to. A switch over the types of facts has a
 // case for each, or a default that says what becomes of the others: the linter refuses it
 // otherwise.
 //

@@ -200,8 +200,9 @@ func (o *Owner) track(live *liveSession) {
 	}
 	live.requests = live.requests[:0]
 	for _, request := range live.state.Requests(o.Shard) {
-		live.requests = append(live.requests, keyOf(request))
-		o.byRequest[keyOf(request)] = live
+		key := keyOf(request)
+		live.requests = append(live.requests, key)
+		o.byRequest[key] = live
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -26,15 +25,7 @@ func TestPlainNATSAsker_M02(t *testing.T) {
 	t.Parallel()
 	i := install(t, askerConfig)
 	i.up()
-	login, err := nats.NkeyOptionFromSeed(filepath.Join(i.data, "credentials", "core.nk"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := nats.Connect(i.instance().NATS, login)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := connectCore(t, i)
 	answers, err := conn.SubscribeSync("podium.agent.office.response")
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,21 @@ func connectBy(t *testing.T, url, seed, name string) *plainAgent {
 	return &plainAgent{t: t, name: name, conn: conn}
 }
 
+// connectCore connects a NATS client with the core's own key.
+func connectCore(t *testing.T, i *deployment) *nats.Conn {
+	t.Helper()
+	login, err := nats.NkeyOptionFromSeed(filepath.Join(i.data, "credentials", "core.nk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(i.instance().NATS, login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
 // A plainRequest is what such an agent reads of a request.
 type plainRequest struct {
 	MessageID string `json:"message_id"`

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
@@ -19,14 +17,7 @@ func TestVerbsRefuseOtherFormats(t *testing.T) {
 	t.Parallel()
 	i := install(t, damageConfig)
 	i.up()
-	login, err := nats.NkeyOptionFromSeed(filepath.Join(i.data, "credentials", "core.nk"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := nats.Connect(i.instance().NATS, login)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := connectCore(t, i)
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	if err != nil {

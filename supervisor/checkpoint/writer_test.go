@@ -260,7 +260,7 @@ func TestFormerCheckpoints(t *testing.T) {
 
 // TestEpochsNameTheirBuild: the checkpoint that an epoch begins with says which version of
 // Podium decides in it.
-func TestEpochsNameTheirBuild_X07(t *testing.T) {
+func TestEpochsNameTheirBuild(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	for i, build := range []string{"v1 abc", "v2 def"} {

@@ -67,8 +67,11 @@ func (s *State) Requests(shard int) []string {
 	run := schemas.RunID(s.Session, s.Active.Number)
 	requests := []string{schemas.PlanID(run)}
 	for task := range s.Active.All {
-		for attempt := 1; attempt <= task.Attempt; attempt++ {
+		for attempt := 1; attempt < task.Attempt; attempt++ {
 			requests = append(requests, schemas.RequestID(shard, 0, run, task.ID, attempt))
+		}
+		if task.Request != "" {
+			requests = append(requests, schemas.AttemptOf(task.Request))
 		}
 	}
 	return requests

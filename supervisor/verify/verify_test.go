@@ -261,7 +261,7 @@ func TestFaults_X07(t *testing.T) {
 
 // TestDecisionsOfAnotherBuild: what another build has decided otherwise is called different, and names
 // both; what this one has is called false, and so is whatever is no decision.
-func TestDecisionsOfAnotherBuild_X07(t *testing.T) {
+func TestDecisionsOfAnotherBuild(t *testing.T) {
 	t.Parallel()
 	otherwise := rewrite(fourthRecord, func(r *schemas.Record) {
 		schemas.As[*schemas.MessageReceived](r.First().Facts[0]).Message.Language = "de"
