@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"time"
@@ -125,14 +125,14 @@ func (t *Task) Resources() []string {
 	return t.Plan.Options().Resources
 }
 
-func (t *Task) dependencies() []string {
+func (t *Task) Dependencies() []string {
 	if t.Plan == nil {
 		return nil
 	}
 	return t.Plan.Dependencies
 }
 
-func (t *Task) estimate() time.Duration {
+func (t *Task) Estimate() time.Duration {
 	if t.Plan == nil {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package plan
+package workflow
 
 import (
 	"time"
@@ -54,11 +54,11 @@ func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
 		planned := &f.Tasks[i]
 		r.Tasks[i] = &Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending}
 	}
-	for i, level := range levels(f.Tasks) {
+	for i, level := range Levels(f.Tasks) {
 		r.Tasks[i].Level = level
 	}
 	if len(f.Tasks) > indexed {
-		r.index = indexOf(f.Tasks)
+		r.index = IndexOf(f.Tasks)
 	}
 	r.routed()
 }
@@ -153,7 +153,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	switch {
 	case !t.State.UnderWay():
 		t.Refused++
-	case turnedAway(t, f):
+	case t.TurnedAway(f):
 		t.AttemptsBefore, t.Refused = t.AttemptsBefore+1, t.Refused+1
 	}
 	switch {
@@ -168,3 +168,13 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 		t.State, t.Ended = TaskFailed, now
 	}
 }
+
+// TurnedAway reports whether an answer was not taken to be delivered because there
+// was no room for it: that uses up no attempt, so that no answer is lost. It does
+// after MaxTurnedAway times, so that there is an end.
+func (t *Task) TurnedAway(failed *schemas.TaskFailed) bool {
+	return t.ID == DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Refused) < MaxTurnedAway
+}
+
+// MaxTurnedAway is a day of the longest waits.
+const MaxTurnedAway = int(24 * time.Hour / time.Duration(schemas.MaxRetryWait))
