@@ -205,9 +205,9 @@ func failures(run *workflow.RunHistory) string {
 
 // inDoubt returns the task whose effect is put before a person, or "".
 func inDoubt(run *workflow.RunHistory) string {
-	for i := range run.Tasks {
-		if task := &run.Tasks[i]; task.Failure().Cause == schemas.FailureUnknownEffect && task.State == workflow.TaskFailed {
-			return task.Task
+	for _, task := range run.Tasks {
+		if task.Failure().Cause == schemas.FailureUnknownEffect && task.State == workflow.TaskFailed {
+			return task.ID
 		}
 	}
 	if d := run.Delivery; d != nil && d.Failure == schemas.FailureUnknownEffect && d.State == workflow.TaskFailed {
