@@ -87,7 +87,6 @@ type slackEnvelope struct {
 	Challenge string `json:"challenge"` // of url_verification
 	Team      string `json:"team_id"`
 	App       string `json:"api_app_id"`
-	ID        string `json:"event_id"`
 	// Authorizations name the users that the app acts as.
 	Authorizations []struct {
 		User string `json:"user_id"`

@@ -112,9 +112,6 @@ type teamsActivity struct {
 		Tenant string `json:"tenantId"`
 	} `json:"conversation"`
 	Data struct {
-		Team struct {
-			ID string `json:"id"`
-		} `json:"team"`
 		Tenant struct {
 			ID string `json:"id"`
 		} `json:"tenant"`

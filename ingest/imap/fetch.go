@@ -256,7 +256,7 @@ func cutShort(size, announced int64) bool { return size < announced && size%conn
 
 // undescribed fetches a message without asking what the server says of it.
 func (f fetcher) undescribed(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
-	unknown := connection.Summary{UID: uid} // of unknown size, date and flags
+	unknown := connection.Summary{UID: uid} // of unknown size and date
 	if err := f.large(ctx, unknown, outcomes); err != nil || outcomes[uid] == nil || outcomes[uid].content == nil {
 		return err
 	}

@@ -29,7 +29,7 @@ const (
 const ChunkSize = 8 << 20
 
 // A client is the MailSource over go-imap v2. It asks for nothing but UID,
-// FLAGS, INTERNALDATE, RFC822.SIZE and BODY.PEEK[]: one malformed ENVELOPE or
+// INTERNALDATE, RFC822.SIZE and BODY.PEEK[]: one malformed ENVELOPE or
 // BODYSTRUCTURE would end the connection, and servers do send them.
 type client struct {
 	conn      *watchedConn
@@ -235,7 +235,7 @@ func uidSet(uids []uint32) goimap.UIDSet {
 func (c *client) Describe(ctx context.Context, uids []uint32) ([]Summary, error) {
 	var summaries []Summary
 	err := c.run(ctx, "FETCH", func() error {
-		command := c.imap.Fetch(uidSet(uids), &goimap.FetchOptions{UID: true, Flags: true, InternalDate: true, RFC822Size: true})
+		command := c.imap.Fetch(uidSet(uids), &goimap.FetchOptions{UID: true, InternalDate: true, RFC822Size: true})
 		for message := command.Next(); message != nil; message = command.Next() {
 			var summary Summary
 			for item := message.Next(); item != nil; item = message.Next() {
@@ -246,10 +246,6 @@ func (c *client) Describe(ctx context.Context, uids []uint32) ([]Summary, error)
 					summary.Received = item.Time.UTC()
 				case imapclient.FetchItemDataRFC822Size:
 					summary.Size = item.Size
-				case imapclient.FetchItemDataFlags:
-					for _, flag := range item.Flags {
-						summary.Flags = append(summary.Flags, string(flag))
-					}
 				}
 			}
 			summaries = append(summaries, summary)

@@ -63,7 +63,6 @@ type Summary struct {
 	UID      uint32
 	Size     int64     // RFC822.SIZE, which some servers guess
 	Received time.Time // INTERNALDATE
-	Flags    []string
 }
 
 var (
