@@ -1,6 +1,7 @@
 package calculator
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -66,13 +67,10 @@ func (n notation) read(figures string) (plain string, r reading) {
 	if strings.Trim(decimals, "0123456789") != "" {
 		return "", readingNone
 	}
-	if head == "" {
-		head = "0"
-	}
 	if decimals != "" {
-		head += "." + decimals
+		decimals = "." + decimals
 	}
-	return head, readingClear
+	return cmp.Or(head, "0") + decimals, readingClear
 }
 
 // sameSeparators reports whether groups are separated by one sign throughout.

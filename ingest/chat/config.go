@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,9 +130,8 @@ func (c Channel) check() (*channel, error) {
 	if c.Profile == "" {
 		return nil, errors.New("it names no profile")
 	}
-	made := &channel{kind: c.Provider, profile: c.Profile, language: c.Language, progress: c.Progress}
-	if made.kind == "" {
-		made.kind = schemas.ProviderWebhook
+	made := &channel{
+		kind: cmp.Or(c.Provider, schemas.ProviderWebhook), profile: c.Profile, language: c.Language, progress: c.Progress,
 	}
 	var err error
 	made.provider, err = c.provider()

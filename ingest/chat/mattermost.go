@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -104,14 +105,10 @@ func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, erro
 	case text == "":
 		return nothing(ignoredEmpty, post.Command != "")
 	}
-	thread := post.Root
-	if thread == "" {
-		thread = id
-	}
 	message := Message{
 		Delivery: id, Command: post.Command != "",
 		ChatReceived: schemas.ChatReceived{
-			Tenant: post.Team, Thread: post.Channel + "/" + thread, MessageID: post.Channel + "/" + id, Text: text,
+			Tenant: post.Team, Thread: post.Channel + "/" + cmp.Or(post.Root, id), MessageID: post.Channel + "/" + id, Text: text,
 			User: schemas.ChatUser{ID: post.User, Name: post.Name},
 		},
 	}

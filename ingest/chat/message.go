@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -62,10 +63,7 @@ func (*standard) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if place != nil {
 		return nil, problemBody(*place)
 	}
-	if delivery == "" {
-		delivery = posted.MessageID
-	}
-	return []Message{posted.message(delivery)}, nil
+	return []Message{posted.message(cmp.Or(delivery, posted.MessageID))}, nil
 }
 
 // readBatch reads a list of messages. One that is wrong takes no other one along.
@@ -182,12 +180,8 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 	}
 	received := m.ChatReceived
 	received.Provider, received.Channel, received.ReplyRef = string(from.kind), from.channel, from.replyRef
-	if received.MessageID == "" {
-		received.MessageID = id
-	}
-	if received.Thread == "" {
-		received.Thread = received.MessageID
-	}
+	received.MessageID = cmp.Or(received.MessageID, id)
+	received.Thread = cmp.Or(received.Thread, received.MessageID)
 	data, err := schemas.Marshal(received)
 	if err != nil {
 		return schemas.Event{}, false, err

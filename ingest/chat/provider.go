@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -93,7 +94,7 @@ func (c Channel) provider() (Provider, error) {
 	if len(c.Secrets) > webhook.MaxSecrets {
 		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), webhook.MaxSecrets)
 	}
-	if c.Provider != schemas.ProviderWebhook && c.Provider != "" {
+	if c.Provider = cmp.Or(c.Provider, schemas.ProviderWebhook); c.Provider != schemas.ProviderWebhook {
 		if c.Token != "" {
 			return nil, fmt.Errorf("a bearer token is for the provider %s", schemas.ProviderWebhook)
 		}
@@ -102,7 +103,7 @@ func (c Channel) provider() (Provider, error) {
 		}
 	}
 	switch c.Provider {
-	case schemas.ProviderWebhook, "":
+	case schemas.ProviderWebhook:
 		verifier, err := webhook.New(c.Secrets, c.Token)
 		return &standard{verifier}, err
 	case schemas.ProviderSlack:

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -146,10 +147,7 @@ func (s *slack) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if event.Channel == "" || event.Time == "" {
 		return nil, errors.New("a message event has neither channel nor ts")
 	}
-	thread := event.ThreadOf
-	if thread == "" {
-		thread = event.Time
-	}
+	thread := cmp.Or(event.ThreadOf, event.Time)
 	text := outer.words()
 	if text == "" {
 		return nothing(ignoredEmpty, false)

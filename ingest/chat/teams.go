@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -139,15 +140,11 @@ func (*teams) Normalize(body []byte, header http.Header) ([]Message, error) {
 	case activity.ID == "" || activity.Conversation.ID == "":
 		return nil, errors.New("an activity has no id or no conversation")
 	}
-	tenant := activity.Data.Tenant.ID
-	if tenant == "" {
-		tenant = activity.Conversation.Tenant
-	}
 	return single(Message{
 		Delivery: activity.ID, Locale: activity.Locale,
 		ChatReceived: schemas.ChatReceived{
-			Tenant: tenant, Thread: activity.Conversation.ID, MessageID: activity.ID, Text: text,
-			User: schemas.ChatUser{ID: activity.From.ID, Name: activity.From.Name},
+			Tenant: cmp.Or(activity.Data.Tenant.ID, activity.Conversation.Tenant), Thread: activity.Conversation.ID,
+			MessageID: activity.ID, Text: text, User: schemas.ChatUser{ID: activity.From.ID, Name: activity.From.Name},
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
@@ -90,17 +91,11 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if update.ID == 0 {
 		return nil, errors.New("an update has no update_id")
 	}
-	message := update.Message
-	if message == nil {
-		message = update.Edited
-	}
+	message := cmp.Or(update.Message, update.Edited)
 	if message == nil {
 		return nothing(ignoredType, false)
 	}
-	text := strings.TrimSpace(message.Text)
-	if text == "" {
-		text = strings.TrimSpace(message.Caption)
-	}
+	text := cmp.Or(strings.TrimSpace(message.Text), strings.TrimSpace(message.Caption))
 	switch {
 	case message.From == nil || message.From.Bot:
 		return nothing(ignoredBot, false)

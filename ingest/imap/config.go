@@ -82,32 +82,17 @@ type After struct {
 // withDefaults returns a copy without zero values.
 func (c Config) withDefaults() Config {
 	c.Config = c.Config.WithDefaults()
-	if c.After.Processed == "" {
-		c.After.Processed = ProcessingFlag
-	}
-	if c.After.Folder == "" {
-		c.After.Folder = "Processed"
-	}
-	if c.MaxMessage == 0 {
-		c.MaxMessage = 50 << 20
-	}
-	for _, setting := range [...]struct {
-		value    *time.Duration
-		standard time.Duration
-	}{
-		{&c.CanaryWithin, 5 * time.Minute},
-		{&c.AlarmAfter, 15 * time.Minute},
-		{&c.StatusEvery, time.Minute},
-		{&c.PollInterval, time.Minute},
-		{&c.IdleReissue, min(9*time.Minute, cmp.Or(c.AlarmAfter, 15*time.Minute)/5*3)}, // quiet is not silent
-		{&c.RetryAfter, time.Minute},
-		{&c.BackOffMin, time.Second},
-		{&c.BackOffMax, 5 * time.Minute},
-	} {
-		if *setting.value == 0 {
-			*setting.value = setting.standard
-		}
-	}
+	c.After.Processed = cmp.Or(c.After.Processed, ProcessingFlag)
+	c.After.Folder = cmp.Or(c.After.Folder, "Processed")
+	c.MaxMessage = cmp.Or(c.MaxMessage, 50<<20)
+	c.CanaryWithin = cmp.Or(c.CanaryWithin, 5*time.Minute)
+	c.AlarmAfter = cmp.Or(c.AlarmAfter, 15*time.Minute)
+	c.StatusEvery = cmp.Or(c.StatusEvery, time.Minute)
+	c.PollInterval = cmp.Or(c.PollInterval, time.Minute)
+	c.IdleReissue = cmp.Or(c.IdleReissue, min(9*time.Minute, c.AlarmAfter/5*3)) // quiet is not silent
+	c.RetryAfter = cmp.Or(c.RetryAfter, time.Minute)
+	c.BackOffMin = cmp.Or(c.BackOffMin, time.Second)
+	c.BackOffMax = cmp.Or(c.BackOffMax, 5*time.Minute)
 	return c
 }
 

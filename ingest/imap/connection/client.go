@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -101,9 +102,7 @@ func (c *client) tlsConfig() *tls.Config {
 	if c.config.TLS != nil {
 		config = c.config.TLS.Clone()
 	}
-	if config.ServerName == "" {
-		config.ServerName = c.config.Host
-	}
+	config.ServerName = cmp.Or(config.ServerName, c.config.Host)
 	return config
 }
 

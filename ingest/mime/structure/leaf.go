@@ -2,6 +2,7 @@ package structure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,10 +46,7 @@ func (p *attachmentPart) isReport() bool { return p.isDeliveryReport() || p.isHe
 
 func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, parameters map[string]string, at position) error {
 	disposition := header.ParseParameters(h.First("content-disposition"), w.defects)
-	name := disposition.Parameters["filename"]
-	if name == "" {
-		name = parameters["name"]
-	}
+	name := cmp.Or(disposition.Parameters["filename"], parameters["name"])
 	encoding := h.First("content-transfer-encoding")
 	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.Value != "attachment"
 	part := &attachmentPart{mediaType: mediaType, contentID: header.FirstID(h.First("content-id")), charset: parameters["charset"], inline: isText}
