@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"podium/bus/intake"
 	"podium/ingest/problem"
@@ -100,8 +99,5 @@ func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
+	return strings.ToValidUTF8(text[:limit], "")
 }

@@ -120,11 +120,9 @@ func (c *client) notice(change *imapclient.UnilateralDataMailbox) {
 
 // unavailable tells a server in trouble from one that refuses (RFC 5530).
 func unavailable(code string) bool {
-	switch goimap.ResponseCode(code) {
-	case goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug:
-		return true
-	}
-	return false
+	return slices.Contains([]goimap.ResponseCode{
+		goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug,
+	}, goimap.ResponseCode(code))
 }
 
 // run does one command: it ends with the context, with the deadline for
@@ -137,7 +135,6 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 	c.conn.expect()
 	defer c.conn.relax()
 	err := do()
-	var answer *goimap.Error
 	switch {
 	case err == nil:
 		return nil
@@ -145,7 +142,8 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 		return fmt.Errorf("%s: %w", command, context.Cause(limited))
 	case c.conn.wentSilent():
 		return fmt.Errorf("%s: %w", command, ErrSilent)
-	case errors.As(err, &answer):
+	}
+	if answer, ok := errors.AsType[*goimap.Error](err); ok {
 		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code), Said: answer.Text}
 	}
 	return fmt.Errorf("%s: %w", command, err)

@@ -130,6 +130,6 @@ const maxSentence = 512
 
 // Refused reports whether an error is a command that the server answered with NO or BAD.
 func Refused(err error) bool {
-	var answer *RefusedError
-	return errors.As(err, &answer)
+	_, refused := errors.AsType[*RefusedError](err)
+	return refused
 }

@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -57,18 +58,10 @@ func appendSpan(to []byte, previous uint32, s Span) []byte {
 func decodeSpans(packed []byte) ([]Span, error) {
 	var spans []Span
 	previous := int64(0)
-	for len(packed) > 0 {
-		distance, n := binary.Varint(packed)
-		if n <= 0 {
-			return nil, errDispositions
-		}
-		packed = packed[n:]
-		length, n := binary.Uvarint(packed)
-		if n <= 0 {
-			return nil, errDispositions
-		}
-		packed = packed[n:]
-		if distance < -1<<32 || distance > 1<<32 || length>>dispositionBits >= 1<<32 {
+	for in := bytes.NewReader(packed); in.Len() > 0; {
+		distance, wrong := binary.ReadVarint(in)
+		length, err := binary.ReadUvarint(in)
+		if wrong != nil || err != nil || distance < -1<<32 || distance > 1<<32 || length>>dispositionBits >= 1<<32 {
 			return nil, errDispositions
 		}
 		first := previous + distance
