@@ -41,21 +41,12 @@ func (e *exchange) json(document any) {
 	problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 }
 
-// acknowledgeQuietly answers a provider that gets answers another way. Whoever
-// gave a command reads that it has arrived.
-func acknowledgeQuietly(e *exchange, results []result) {
-	if len(results) != 1 || !results[0].message.Command {
-		(&Response{Status: http.StatusOK, MediaType: schemas.MediaTypeJSON, Body: []byte("{}")}).write(e.writer)
-		return
-	}
-	key := "working"
-	if results[0].message.Ignored != "" {
-		key = "empty"
-	}
+// say answers 200 with words, as Slack and Mattermost take them.
+func (e *exchange) say(kind, text string) {
 	e.json(struct {
 		Type string `json:"response_type"`
 		Text string `json:"text"`
-	}{Type: "ephemeral", Text: e.adapter.words.Say(e.language(results[0].message), key)})
+	}{Type: kind, Text: text})
 }
 
 // language is that of the adapter's own words to a sender.

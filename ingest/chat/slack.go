@@ -2,8 +2,6 @@ package chat
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -29,7 +27,7 @@ const minSlackSecret = 16
 
 // A slack takes the Events API and slash commands of one app.
 type slack struct {
-	noReader
+	ordinary
 	keys webhook.SigningKeys
 }
 
@@ -60,26 +58,11 @@ func slackProof(header http.Header, now time.Time) (signature []byte, shown bool
 // Verify implements Provider: HMAC-SHA256 over "v0:timestamp:body".
 func (s *slack) Verify(body []byte, header http.Header, now time.Time) error {
 	signature, shown := slackProof(header, now)
-	if !shown {
-		return webhook.ErrUnauthentic
-	}
-	valid := false
-	for _, key := range s.keys {
-		if hmac.Equal(signature, signSlack(key, header.Get(headerSlackTimestamp), body)) {
-			valid = true
-		}
-	}
-	if !valid {
+	before := slackVersion + ":" + header.Get(headerSlackTimestamp) + ":"
+	if !shown || !s.keys.Signed(signature, []byte(before), body) {
 		return webhook.ErrUnauthentic
 	}
 	return nil
-}
-
-func signSlack(key []byte, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(slackVersion + ":" + timestamp + ":"))
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }
 
 // A slackEnvelope is the outer object of an event (Events API, "Event type structure").
@@ -229,7 +212,3 @@ func readSlackCommand(body []byte) ([]Message, error) {
 		Route: &schemas.ChatRoute{Place: place, User: form.Get("user_id"), Response: form.Get("response_url")},
 	})
 }
-
-// Acknowledge implements Provider. A slash command shows nothing by itself, so
-// that whoever gave it reads a word only he sees.
-func (*slack) Acknowledge(e *exchange, results []result) { acknowledgeQuietly(e, results) }

@@ -21,7 +21,7 @@ var telegramSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // A telegram takes the updates of one bot.
 type telegram struct {
-	noReader
+	ordinary
 	secrets webhook.SharedSecrets
 }
 
@@ -47,9 +47,6 @@ func (t *telegram) Verify(_ []byte, header http.Header, now time.Time) error {
 	}
 	return nil
 }
-
-// Handshake implements Provider: there is none.
-func (*telegram) Handshake([]byte, http.Header) *Response { return nil }
 
 // A telegramUpdate is what the Bot API posts ("Update"); what else it can hold is ignored.
 type telegramUpdate struct {
@@ -123,6 +120,3 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 		},
 	})
 }
-
-// Acknowledge implements Provider.
-func (*telegram) Acknowledge(e *exchange, results []result) { acknowledgeQuietly(e, results) }
