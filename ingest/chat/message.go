@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/ingest/problem"
 	"podium/ingest/runs"
 	"podium/ingest/webhook"
 	"podium/schemas"
@@ -148,17 +149,13 @@ func placeOf(err error) *ProblemPlace {
 				want = "an object"
 			}
 		}
-		return &ProblemPlace{Detail: want + " is expected here", Pointer: fragment(semantic.JSONPointer)}
+		return &ProblemPlace{Detail: want + " is expected here", Pointer: problem.Fragment(string(semantic.JSONPointer))}
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		detail := "not valid JSON at byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + ": " + syntactic.Err.Error()
-		return &ProblemPlace{Detail: detail, Pointer: fragment(syntactic.JSONPointer)}
+		return &ProblemPlace{Detail: detail, Pointer: problem.Fragment(string(syntactic.JSONPointer))}
 	}
 	return &ProblemPlace{Detail: "not a JSON object", Pointer: "#"}
-}
-
-func fragment(pointer jsontext.Pointer) string {
-	return "#" + (&url.URL{Path: string(pointer)}).EscapedPath()
 }
 
 // An envelope is what the adapter says about a message beyond its words.
