@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"podium/cleartext"
 )
 
 // DefaultTimeout bounds each step of sending: to connect, and then to send.
@@ -128,18 +130,13 @@ func (a *Account) complete() error {
 	if a.Timeout = cmp.Or(a.Timeout, DefaultTimeout); a.Timeout < 0 {
 		return errors.New("the timeout is negative")
 	}
-	if a.TLS == TLSNone && a.Cleartext == nil && a.Username != "" && !isLocal(a.Host) {
+	if a.TLS == TLSNone && a.Cleartext == nil && a.Username != "" && !cleartext.Here(a.Host) {
 		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
 	}
 	if a.Token != nil && a.Username == "" {
 		return errors.New("a token needs a username")
 	}
 	return a.completeDelivery()
-}
-
-func isLocal(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // completeDelivery fills in and checks what is no matter of the connection.
