@@ -61,7 +61,7 @@ func Dial(ctx context.Context, config Config) (MailSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)
 	}
-	c := &client{conn: watch(conn, config.AnswerDeadline), config: config, wake: make(chan struct{}, 1)}
+	c := &client{conn: &watchedConn{Conn: conn, limit: config.AnswerDeadline}, config: config, wake: make(chan struct{}, 1)}
 	if err := c.run(ctx, "connect", func() error { return c.greet(ctx) }); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

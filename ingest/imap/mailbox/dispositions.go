@@ -100,8 +100,15 @@ func (f Dispositions) Of(uid uint32) Disposition {
 	return DispositionNone
 }
 
-// set gives messages a disposition, whatever theirs was.
-func (f Dispositions) set(s Span) Dispositions {
+// set gives messages their dispositions, whatever those were before.
+func (f Dispositions) set(spans ...Span) Dispositions {
+	for _, s := range spans {
+		f = f.setOne(s)
+	}
+	return f
+}
+
+func (f Dispositions) setOne(s Span) Dispositions {
 	if n := len(f); n == 0 || f[n-1].Last < s.First {
 		return noteSpan(f, s)
 	}
