@@ -2,6 +2,7 @@ package trust
 
 import (
 	"cmp"
+
 	"podium/ingest/mime/header"
 	"podium/schemas"
 )
