@@ -62,7 +62,6 @@ func (a *client) once(ctx context.Context, op string, body []byte) (artifactFram
 	return artifactFrame{}, nil, fmt.Errorf("%s an artifact: %s", op, reply.Error)
 }
 
-// Put implements Artifacts.
 func (a *client) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	content, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err != nil {
@@ -130,7 +129,6 @@ func (r *pieces) fetch() error {
 	return nil
 }
 
-// Read implements io.Reader.
 func (r *pieces) Read(p []byte) (int, error) {
 	if len(r.piece) == 0 {
 		if r.offset >= r.size {
@@ -145,5 +143,4 @@ func (r *pieces) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer.
 func (r *pieces) Close() error { return nil }

@@ -99,7 +99,6 @@ type verifier struct {
 	want    string
 }
 
-// Read implements io.Reader.
 func (v *verifier) Read(p []byte) (int, error) {
 	n, err := v.content.Read(p)
 	_, _ = v.sum.Write(p[:n])
@@ -109,5 +108,4 @@ func (v *verifier) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (v *verifier) Close() error { return v.content.Close() }

@@ -177,7 +177,6 @@ type parts struct {
 	piece []byte
 }
 
-// Read implements io.Reader.
 func (p *parts) Read(to []byte) (int, error) {
 	for len(p.piece) == 0 {
 		if len(p.rest) == 0 {
@@ -194,5 +193,4 @@ func (p *parts) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer.
 func (p *parts) Close() error { return nil }

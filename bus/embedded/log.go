@@ -164,14 +164,9 @@ func (l *serverLog) write(event *zerolog.Event, format string, args []any) strin
 	return text
 }
 
-// Noticef implements server.Logger.
 func (l *serverLog) Noticef(format string, args ...any) { l.write(l.logger.Trace(), format, args) }
-
-// Warnf implements server.Logger.
-func (l *serverLog) Warnf(format string, args ...any) { l.write(l.logger.Warn(), format, args) }
-
-// Errorf implements server.Logger.
-func (l *serverLog) Errorf(format string, args ...any) { l.write(l.logger.Error(), format, args) }
+func (l *serverLog) Warnf(format string, args ...any)   { l.write(l.logger.Warn(), format, args) }
+func (l *serverLog) Errorf(format string, args ...any)  { l.write(l.logger.Error(), format, args) }
 
 // Fatalf implements server.Logger. It does not end the process.
 func (l *serverLog) Fatalf(format string, args ...any) {
@@ -183,8 +178,5 @@ func (l *serverLog) Fatalf(format string, args ...any) {
 	}
 }
 
-// Debugf implements server.Logger.
 func (l *serverLog) Debugf(string, ...any) {}
-
-// Tracef implements server.Logger.
 func (l *serverLog) Tracef(string, ...any) {}

@@ -35,7 +35,6 @@ type artifacts struct{ core *Core }
 // Artifacts implements bus.Core.
 func (c *Core) Artifacts() bus.ArtifactStore { return artifacts{core: c} }
 
-// Put implements bus.Artifacts.
 func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	content, err := spool(r)
 	if err != nil {
@@ -155,7 +154,6 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 	return objects, nil
 }
 
-// Get implements bus.Artifacts.
 func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
 	if !schemas.ValidHash(reference.SHA256) {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)

@@ -23,7 +23,6 @@ type object struct {
 	piece   []byte
 }
 
-// Read implements io.Reader.
 func (o *object) Read(p []byte) (int, error) {
 	for len(o.piece) == 0 {
 		if o.left == 0 {
@@ -55,7 +54,6 @@ func (o *object) fetch() error {
 	return nil
 }
 
-// Close implements io.Closer.
 func (o *object) Close() error {
 	o.piece, o.left = nil, 0
 	return nil

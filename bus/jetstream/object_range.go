@@ -51,7 +51,6 @@ func (x *chunkIndex) learn(subject string, chunks []chunk) {
 	}
 }
 
-// Part implements bus.ArtifactStore.
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
 	const op = "get a piece of an artifact"
 	if !schemas.ValidHash(sha256) {

@@ -225,7 +225,6 @@ type DriftError struct {
 	Differences []string // "setting: is X, must be Y"
 }
 
-// Error implements error.
 func (e *DriftError) Error() string {
 	return fmt.Sprintf("stream %s is not as the ledger needs it: %s", e.Stream, strings.Join(e.Differences, "; "))
 }

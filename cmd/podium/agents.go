@@ -20,7 +20,6 @@ import (
 // agentsCommand lists the agents that have announced themselves.
 type agentsCommand struct{ ledgerFlags }
 
-// Help is shown by --help.
 func (agentsCommand) Help() string {
 	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
 processes, and when it was last alive; while an instance runs, also the others of its configuration, and
@@ -32,7 +31,6 @@ while an instance runs.
   podium agents -o json`
 }
 
-// Run implements the verb.
 func (c *agentsCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		agents, err := registry.Agents(env.ctx, ledger.Core)

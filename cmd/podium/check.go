@@ -25,7 +25,6 @@ type checkCommand struct {
 	Profile string `help:"With --plan and -c: the profile that it is for; not needed when there is only one." placeholder:"NAME"`
 }
 
-// Help is shown by --help.
 func (checkCommand) Help() string {
 	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
 when there is one. The environment variables that the configuration names have to be set, and the
@@ -63,7 +62,6 @@ func (c *checked) fault(err error) {
 	c.err = errors.Join(c.err, err)
 }
 
-// Run implements the verb.
 func (c *checkCommand) Run(env *environment) error {
 	if c.Profile != "" && (c.Plan == "" || c.Config == "") {
 		return usage(errors.New("--profile goes with --plan and -c: it is the one that the plan is for"))

@@ -55,7 +55,6 @@ type command struct {
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 
-// Help is shown by --help.
 func (command) Help() string {
 	return `Begin with these:
 
@@ -103,7 +102,6 @@ type exitError struct {
 	err  error
 }
 
-// Error implements error.
 func (e *exitError) Error() string {
 	if e.err == nil {
 		return ""
@@ -111,7 +109,6 @@ func (e *exitError) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
 func notFound(format string, arguments ...any) error {

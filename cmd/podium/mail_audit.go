@@ -22,7 +22,6 @@ type mailAuditCommand struct {
 	Offline bool   `help:"Leave the mail server out: compare the mailbox ledger with the events and the runs only."`
 }
 
-// Help is shown by --help.
 func (mailAuditCommand) Help() string {
 	return `Compares what the mail server has with the mailbox ledger, and that with the events and the runs. Every
 message is accounted for once: as a run, as ignored with its reason, as quarantined, as failed (it could
@@ -48,7 +47,6 @@ type audited struct {
 	Error string `json:"error,omitempty"` // why it could not be audited
 }
 
-// Run implements the verb.
 func (c *mailAuditCommand) Run(env *environment) error {
 	settings, err := env.mailConfig(c.Config)
 	if err != nil {

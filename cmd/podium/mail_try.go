@@ -25,7 +25,6 @@ type mailTryCommand struct {
 	Last    int    `help:"How many of the newest messages." default:"50"`
 }
 
-// Help is shown by --help.
 func (mailTryCommand) Help() string {
 	return `Connects to the mailbox for reading only, and shows what each of its newest messages would become and
 where it would be routed. Nothing is changed on the server, not even a flag, and nothing is written to the
@@ -71,7 +70,6 @@ type triedMail struct {
 	Attachments []schemas.MailAttachment `json:"attachments,omitzero"`
 }
 
-// Run implements the verb.
 func (c *mailTryCommand) Run(env *environment) error {
 	if c.Last < 1 {
 		return usage(errors.New("--last is at least 1"))

@@ -28,7 +28,6 @@ func main() {
 // versionCommand prints what this binary is.
 type versionCommand struct{}
 
-// Help is shown by --help.
 func (versionCommand) Help() string {
 	return `For a report of a fault.
 
@@ -36,7 +35,6 @@ func (versionCommand) Help() string {
   podium --version`
 }
 
-// Run implements the verb.
 func (versionCommand) Run(env *environment) error {
 	version := versions()
 	if env.json {

@@ -15,7 +15,6 @@ type natsCommand struct {
 	Accounts natsAccountsCommand `cmd:"" help:"Print the accounts that a NATS server needs for a configuration."`
 }
 
-// Help is shown by --help.
 func (natsCommand) Help() string {
 	return `For a ledger that is on a NATS server or cluster instead of in the process.
 
@@ -26,7 +25,6 @@ type natsAccountsCommand struct {
 	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 }
 
-// Help is shown by --help.
 func (natsAccountsCommand) Help() string {
 	return `Prints the block "accounts" of a nats-server's configuration: a core account that owns the ledger, and
 one user for each agent of the configuration, who reaches nothing but its own requests. Comments say what else
@@ -56,7 +54,6 @@ type natsKey struct {
 // storeHere stands for a directory that only the server's operator knows.
 const storeHere = "/var/lib/nats"
 
-// Run implements the verb.
 func (c *natsAccountsCommand) Run(env *environment) error {
 	settings, err := loadConfig(c.Config)
 	if err != nil {

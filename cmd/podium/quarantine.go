@@ -25,7 +25,6 @@ type quarantineCommand struct {
 	Discard quarantineDiscardCommand `cmd:"" help:"Mark one as dealt with. It stays on the ledger."`
 }
 
-// Help is shown by --help.
 func (quarantineCommand) Help() string {
 	return `Nothing that reaches the bus is dropped: what cannot be understood is kept here, with the reason.
 
@@ -116,7 +115,6 @@ type quarantineListCommand struct {
 	All bool `help:"Also those that were retried or discarded."`
 }
 
-// Help is shown by --help.
 func (quarantineListCommand) Help() string {
 	return `Those that a person has dealt with are left out, unless --all is given.
 
@@ -124,7 +122,6 @@ func (quarantineListCommand) Help() string {
   podium quarantine --all -o json      # one message a line`
 }
 
-// Run implements the verb.
 func (c *quarantineListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		all, err := readQuarantine(env.ctx, ledger.Core)
@@ -164,14 +161,12 @@ type quarantineShowCommand struct {
 	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
-// Help is shown by --help.
 func (quarantineShowCommand) Help() string {
 	return `The bytes are those that were received.
 
   podium quarantine show PODIUM_0:17`
 }
 
-// Run implements the verb.
 func (c *quarantineShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
@@ -195,7 +190,6 @@ type quarantineRetryCommand struct {
 	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
-// Help is shown by --help.
 func (quarantineRetryCommand) Help() string {
 	return `Useful once its cause is gone, for example after a profile was added. If it still cannot be used it
 comes back into quarantine under a new number.
@@ -203,7 +197,6 @@ comes back into quarantine under a new number.
   podium quarantine retry PODIUM_0:17`
 }
 
-// Run implements the verb.
 func (c *quarantineRetryCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
@@ -229,14 +222,12 @@ type quarantineDiscardCommand struct {
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (quarantineDiscardCommand) Help() string {
 	return `Nothing is removed: the message and your word about it stay on the ledger.
 
   podium quarantine discard PODIUM_0:17 --reason "a test"`
 }
 
-// Run implements the verb.
 func (c *quarantineDiscardCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)

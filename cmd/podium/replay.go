@@ -30,7 +30,6 @@ type replayCommand struct {
 	Verify  bool   `help:"Decide every transition again and compare, fact by fact."`
 }
 
-// Help is shown by --help.
 func (replayCommand) Help() string {
 	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
 With --verify, the whole ledger is decided again; exit code 4 means that it says something else, or that
@@ -45,7 +44,6 @@ otherwise: whether the ledger is right, the build that has written it says.
   podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk`
 }
 
-// Run implements the verb.
 func (c *replayCommand) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}

@@ -23,7 +23,6 @@ type routeCommand struct {
 	Last    int      `help:"With --lint: read this many of the newest requests on the ledger at most." default:"1000" placeholder:"N"`
 }
 
-// Help is shown by --help.
 func (routeCommand) Help() string {
 	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
 where they stand, and why the losers lost. Nothing is sent, and no model is asked; where a run would ask agents first, it
@@ -60,7 +59,6 @@ var (
 	errLintWords = errors.New("--lint takes no words: it reads them from the ledger")
 )
 
-// Run implements the verb.
 func (c *routeCommand) Run(env *environment) error {
 	switch {
 	case !c.Lint && len(c.Text) == 0:

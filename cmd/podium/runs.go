@@ -29,7 +29,6 @@ type runsCommand struct {
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 }
 
-// Help is shown by --help.
 func (runsCommand) Help() string {
 	return `Reads the ledger of a running instance, one at rest with --data, or with -c or --nats one on a NATS
 server of its own, whether an instance runs or not.
@@ -47,7 +46,6 @@ type runsListCommand struct {
 	Limit  int    `help:"At most this many." default:"50"`
 }
 
-// Help is shown by --help.
 func (runsListCommand) Help() string {
 	return `Those that have not ended are among them.
 
@@ -56,7 +54,6 @@ func (runsListCommand) Help() string {
   podium runs --status open -o json    # one run a line`
 }
 
-// Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
@@ -142,7 +139,6 @@ type runsShowCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
-// Help is shown by --help.
 func (runsShowCommand) Help() string {
 	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
 among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
@@ -151,7 +147,6 @@ among the agents have begun for it. Names and addresses of senders are for whoev
   podium runs show 5f0c -o json`
 }
 
-// Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
@@ -221,7 +216,6 @@ type runsCancelCommand struct {
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (runsCancelCommand) Help() string {
 	return `Asks for it on the ledger: the run stops as soon as the supervisor reads that. At work on a ledger at
 rest, that is when the service starts. A run that has ended is left as it is, with exit code 1.
@@ -229,7 +223,6 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
   podium runs cancel 5f0c --reason "asked twice"`
 }
 
-// Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)

@@ -15,7 +15,6 @@ type runsResendCommand struct {
 	Reason         string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (runsResendCommand) Help() string {
 	return `Has an answer delivered that the mail server or the chat has refused, that was tried as often as the
 profile says, or that was withheld. It is the same answer under the same Message-ID, by as many attempts as the profile allows;
@@ -29,7 +28,6 @@ that was delivered is not sent again, with exit code 1.
   podium runs resend 5f0c --allow-duplicate -o json`
 }
 
-// Run implements the verb.
 func (c *runsResendCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)

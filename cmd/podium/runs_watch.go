@@ -18,7 +18,6 @@ type runsWatchCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
-// Help is shown by --help.
 func (runsWatchCommand) Help() string {
 	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
 plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
@@ -35,7 +34,6 @@ is about a run that was begun for a task. The last one's is outcome, with the an
   podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
 }
 
-// Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)

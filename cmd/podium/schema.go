@@ -15,7 +15,6 @@ type schemaCommand struct {
 	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
 }
 
-// Help is shown by --help.
 func (schemaCommand) Help() string {
 	return `Prints the JSON Schemas of every message and of the configuration.
 
@@ -26,7 +25,6 @@ func (schemaCommand) Help() string {
 
 const configSchema = "config"
 
-// Run implements the verb.
 func (c *schemaCommand) Run(env *environment) error {
 	names := append(schemas.Names(), configSchema)
 	slices.Sort(names)

@@ -29,7 +29,6 @@ type sendCommand struct {
 	Timeout time.Duration `help:"How long --wait waits; the run goes on after it." default:"2m"`
 }
 
-// Help is shown by --help.
 func (sendCommand) Help() string {
 	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
 to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
@@ -40,7 +39,6 @@ to a profile, which is checked first as "podium check --plan" does. With --wait,
   podium send < question.txt`
 }
 
-// Run implements the verb.
 func (c *sendCommand) Run(env *environment) error {
 	text, err := c.words(env)
 	if err != nil {

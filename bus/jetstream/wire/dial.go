@@ -18,7 +18,6 @@ type dialer struct {
 
 func newDialer(ctx context.Context) *dialer { return &dialer{first: ctx} }
 
-// Dial implements nats.CustomDialer.
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	d.mu.Lock()
 	ctx := d.first

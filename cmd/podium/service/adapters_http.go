@@ -94,10 +94,8 @@ func (*eventMetrics) description() *prometheus.Desc {
 		[]string{"source", "outcome"}, nil)
 }
 
-// Describe implements prometheus.Collector.
 func (m *eventMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
 
-// Collect implements prometheus.Collector.
 func (m *eventMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, tally := range m.adapter.Tallies() {
 		for outcome, count := range map[string]uint64{"accepted": tally.Accepted, "refused": tally.Refused, "failed": tally.Failed} {

@@ -19,7 +19,6 @@ func (*admissionMetrics) descriptions() admissionDescriptions {
 	}
 }
 
-// Describe implements prometheus.Collector.
 func (m *admissionMetrics) Describe(out chan<- *prometheus.Desc) {
 	told := m.descriptions()
 	out <- told.connections
@@ -27,7 +26,6 @@ func (m *admissionMetrics) Describe(out chan<- *prometheus.Desc) {
 	out <- told.refused
 }
 
-// Collect implements prometheus.Collector.
 func (m *admissionMetrics) Collect(out chan<- prometheus.Metric) {
 	told, usage := m.descriptions(), m.entrance.Usage()
 	out <- prometheus.MustNewConstMetric(told.connections, prometheus.GaugeValue, float64(usage.Connections))

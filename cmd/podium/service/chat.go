@@ -73,10 +73,8 @@ func (*chatMetrics) description() *prometheus.Desc {
 		[]string{"channel", "provider", "outcome"}, nil)
 }
 
-// Describe implements prometheus.Collector.
 func (m *chatMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
 
-// Collect implements prometheus.Collector.
 func (m *chatMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, tally := range m.adapter.Tallies() {
 		for outcome, count := range map[string]uint64{

@@ -147,14 +147,12 @@ func (m mailMetric) description() *prometheus.Desc {
 	return prometheus.NewDesc(m.name, m.help, []string{"account", "mailbox"}, nil)
 }
 
-// Describe implements prometheus.Collector.
 func (m *mailMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, metric := range m.all() {
 		out <- metric.description()
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (m *mailMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, adapter := range m.adapters() {
 		status := adapter.Status()

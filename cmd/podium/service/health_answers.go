@@ -14,10 +14,8 @@ func (answerMetrics) description() *prometheus.Desc {
 		"for good or given up; withheld; returned, as a mail system reports.", []string{"outcome"}, nil)
 }
 
-// Describe implements prometheus.Collector.
 func (m answerMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
 
-// Collect implements prometheus.Collector.
 func (m answerMetrics) Collect(out chan<- prometheus.Metric) {
 	counted := m.of.Answers()
 	for _, of := range [...]struct {
