@@ -96,15 +96,12 @@ func (p *permit) ask(ctx context.Context) error {
 			p.give()
 			return nil
 		}
-		again := time.NewTimer(permitEvery)
 		select {
 		case answer := <-answers:
-			again.Stop()
 			p.settle(&answer)
 			return p.refusal
-		case <-again.C:
+		case <-time.After(permitEvery):
 		case <-ctx.Done():
-			again.Stop()
 			return fmt.Errorf("no answer to the question for a permit: %w", context.Cause(ctx))
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,7 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, e
 	if tasks := request.Payload.Tasks; len(tasks) > 0 {
 		issue.TaskID = tasks[0].TaskID
 	}
-	if issue.TaskID == "" {
-		issue.TaskID = request.Payload.PlanID
-	}
+	issue.TaskID = cmp.Or(issue.TaskID, request.Payload.PlanID)
 	payload.IssuesEncountered = []schemas.Issue{issue}
 	made, err := s.answer(e, request, payload)
 	if err != nil { // only a message that is not UTF-8 cannot be written

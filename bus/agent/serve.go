@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ type ServeConfig struct {
 func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	c.Agent.Name = worker.Name()
 	c.Concurrency = max(c.Concurrency, 1)
-	if c.Agent.Concurrency == 0 {
-		c.Agent.Concurrency = c.Concurrency
-	}
+	c.Agent.Concurrency = cmp.Or(c.Agent.Concurrency, c.Concurrency)
 	if len(c.Agent.Kinds) == 0 {
 		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
 	}
@@ -161,7 +160,11 @@ func (s *server) run(ctx context.Context) error {
 	life.Go(func() { s.listenForCancels(background) })
 	life.Go(func() { s.listenForPermits(background) })
 
-	await(ctx, tried, announceWait)
+	select {
+	case <-tried:
+	case <-time.After(announceWait):
+	case <-ctx.Done():
+	}
 	err := s.pull(ctx, work, &requests)
 	if cause := context.Cause(ctx); errors.Is(cause, bus.ErrRefused) {
 		err = cause
@@ -172,17 +175,6 @@ func (s *server) run(ctx context.Context) error {
 	quiet()
 	life.Wait()
 	return err
-}
-
-// await waits for something, at most for a while and until ctx ends.
-func await(ctx context.Context, done <-chan struct{}, most time.Duration) {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // pull fetches exactly as many requests as there are free slots, because a

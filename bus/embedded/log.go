@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,22 +127,13 @@ func (l *serverLog) agent(text string) string {
 
 // subject returns a subject without the words that a client has chosen.
 func (l *serverLog) subject(subject string) string {
-	tokens := strings.SplitN(subject, ".", maxTokens+1)
+	tokens, names := strings.SplitN(subject, ".", maxTokens+1), slices.Collect(maps.Values(l.names))
 	for i, token := range tokens {
-		if !fixed.MatchString(token) && !l.known(strings.TrimPrefix(token, "_INBOX_")) {
+		if !fixed.MatchString(token) && !slices.Contains(names, strings.TrimPrefix(token, "_INBOX_")) {
 			tokens[i] = "…"
 		}
 	}
 	return strings.Join(tokens, ".")
-}
-
-func (l *serverLog) known(name string) bool {
-	for _, other := range l.names {
-		if name == other {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *serverLog) write(event *zerolog.Event, format string, args []any) string {

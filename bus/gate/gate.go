@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -236,10 +237,7 @@ func answered(event *schemas.Event, unreadable error) string {
 	if schemas.Unmarshal(event.Data, &body) != nil {
 		return ""
 	}
-	if body.InReplyTo != "" {
-		return body.InReplyTo
-	}
-	return body.Payload.PlanID
+	return cmp.Or(body.InReplyTo, body.Payload.PlanID)
 }
 
 // sizeOf is what a message counts for, in bytes: with headers, and one unit at least.

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,10 +67,7 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 	}
 	info, err := c.anyShard(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) && !config.Existing {
-		if demanded == 0 {
-			demanded = DefaultShards()
-		}
-		return demanded, nil
+		return cmp.Or(demanded, DefaultShards()), nil
 	}
 	if err != nil {
 		return 0, wire.ClassifyStore("open the ledger", wire.NotFound(err))

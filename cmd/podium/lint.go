@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"podium/bus"
@@ -46,10 +47,8 @@ func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 	if err = report.print(env); err != nil {
 		return err
 	}
-	for i := range report.Findings {
-		if report.Findings[i].Conflict() {
-			return &exitError{code: exitDiffers}
-		}
+	if slices.ContainsFunc(report.Findings, route.Finding.Conflict) {
+		return &exitError{code: exitDiffers}
 	}
 	return nil
 }

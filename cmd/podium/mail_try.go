@@ -91,10 +91,7 @@ func (c *mailTryCommand) Run(env *environment) error {
 }
 
 func (c *mailTryCommand) look(env *environment, settings *config.Config, account *config.Account, profile *plan.Profile) error {
-	mailbox := c.Mailbox
-	if mailbox == "" {
-		mailbox = account.IMAP.Mailbox
-	}
+	mailbox := cmp.Or(c.Mailbox, account.IMAP.Mailbox)
 	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
 	if err != nil {
 		return err

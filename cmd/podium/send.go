@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,10 +113,7 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	if len(c.Thread) > maxThread {
 		return schemas.Event{}, usage(fmt.Errorf("--thread has %d bytes; at most %d are allowed", len(c.Thread), maxThread))
 	}
-	thread := c.Thread
-	if thread == "" {
-		thread = id
-	}
+	thread := cmp.Or(c.Thread, id)
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
 	return schemas.Event{
 		ID: "chat:cli:" + id, Source: binding.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -83,7 +84,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 		profile := c.Profile(name)
 		for i := range profile.Agents {
 			if use := &profile.Agents[i]; use.Name == agent {
-				deadlines[name] = or(use.Work, profile.Deadlines.Work)
+				deadlines[name] = cmp.Or(use.Work, profile.Deadlines.Work)
 			}
 		}
 	}

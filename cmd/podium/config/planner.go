@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/cmd/podium/config/strictyaml"
@@ -92,7 +94,7 @@ func (t *Template) build() schemas.Template {
 }
 
 func (c *Conversation) build() schemas.Conversing {
-	conversing := schemas.Conversing{WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: or(c.Answer, schemas.AnswerProven)}
+	conversing := schemas.Conversing{WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: cmp.Or(c.Answer, schemas.AnswerProven)}
 	for _, entity := range c.Entities {
 		conversing.Entities = append(conversing.Entities, schemas.Entity(entity))
 	}

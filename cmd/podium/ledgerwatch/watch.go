@@ -5,6 +5,7 @@
 package ledgerwatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,14 +103,7 @@ func (w *Watcher) holds() error {
 	return w.worst()
 }
 
-func (w *Watcher) worst() error {
-	for _, reason := range [...]error{w.lost, w.failed, w.full} {
-		if reason != nil {
-			return reason
-		}
-	}
-	return nil
-}
+func (w *Watcher) worst() error { return cmp.Or(w.lost, w.failed, w.full) }
 
 // set changes one of the reasons, and reports whether it is another than before.
 func (w *Watcher) set(where *error, reason error) (changed bool) {
