@@ -3,8 +3,6 @@ package service
 import (
 	"context"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	agent "podium/agents/chat"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
@@ -62,26 +60,4 @@ func (s *Service) chatAdapters() map[string]chat.Channel {
 		channels[name] = made
 	}
 	return channels
-}
-
-// chatMetrics reads the chat adapter when it is asked.
-type chatMetrics struct{ adapter *chat.Adapter }
-
-func (*chatMetrics) description() *prometheus.Desc {
-	return prometheus.NewDesc("podium_chat_messages_total",
-		"What came of the messages of a chat channel; without a channel: requests to channels that do not exist.",
-		[]string{"channel", "provider", "outcome"}, nil)
-}
-
-func (m *chatMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
-
-func (m *chatMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, tally := range m.adapter.Tallies() {
-		for outcome, count := range map[string]uint64{
-			"accepted": tally.Accepted, "repeated": tally.Repeated, "ignored": tally.Ignored,
-			"quarantined": tally.Quarantined, "refused": tally.Refused, "failed": tally.Failed,
-		} {
-			out <- prometheus.MustNewConstMetric(m.description(), prometheus.CounterValue, float64(count), tally.Channel, string(tally.Provider), outcome)
-		}
-	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"podium/bus/gate"
 	"podium/bus/intake"
 	"podium/bus/registry"
@@ -69,19 +67,4 @@ func (q externalQuota) Store(agent string, size int64) error {
 		return nil
 	}
 	return q.gate.Store(agent, size)
-}
-
-// gateMetrics tells how often each external agent was refused.
-type gateMetrics struct{ gate *gate.Gate }
-
-func (gateMetrics) description() *prometheus.Desc {
-	return prometheus.NewDesc("podium_agent_refused_total", "Messages of an external agent that were refused since the start.", []string{"agent"}, nil)
-}
-
-func (g gateMetrics) Describe(out chan<- *prometheus.Desc) { out <- g.description() }
-
-func (g gateMetrics) Collect(out chan<- prometheus.Metric) {
-	for agent, count := range g.gate.Refused() {
-		out <- prometheus.MustNewConstMetric(g.description(), prometheus.CounterValue, float64(count), agent)
-	}
 }

@@ -27,14 +27,14 @@ func (s *Service) openWeb() (*webServer, error) {
 	}
 	mux := http.NewServeMux()
 	problem.Mount(mux, "/v1/", adapter.Handler())
-	counters, err := s.mountAdapters(mux, adapter.Runs())
+	sources, err := s.mountAdapters(mux, adapter.Runs())
 	if err != nil {
 		return nil, err
 	}
 	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /health", s.agentsPage)
-	mux.Handle("GET /metrics", s.metrics(adapter, append(counters, &admissionMetrics{entrance})...))
+	mux.Handle("GET /metrics", s.metrics(adapter, sources, entrance))
 	silent := newSilent()
 	server := &http.Server{
 		Handler: problem.Exact(entrance.Handler(mux)), ConnContext: entrance.Connect,
