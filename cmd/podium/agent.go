@@ -75,7 +75,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintln(env.stdout, strings.Join(says, "\n")); err != nil {
+	if err = env.print("%s\n", strings.Join(says, "\n")); err != nil {
 		return err
 	}
 	return agent.Serve(env.ctx, worker, program, agent.ServeConfig{

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -127,7 +126,6 @@ func (e *environment) tellAgents(rows []agentRow) error {
 
 // printAgents prints each agent as one line of JSON.
 func (e *environment) printAgents(rows []agentRow) error {
-	encoder := json.NewEncoder(e.stdout)
 	for i := range rows {
 		row := struct {
 			schemas.Agent
@@ -143,11 +141,7 @@ func (e *environment) printAgents(rows []agentRow) error {
 		if rows[i].served != "" {
 			row.Served = new(rows[i].served == "yes")
 		}
-		body, err := schemas.Marshal(row)
-		if err != nil {
-			return err
-		}
-		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+		if err := e.printLine(row); err != nil {
 			return err
 		}
 	}

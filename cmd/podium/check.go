@@ -117,7 +117,7 @@ func (c *checkCommand) plan(env *environment, settings *config.Config, found *ch
 	}
 	says := fmt.Sprintf("%s is right: tasks %d; with -c FILE it is also seen whether its agents are there", c.Plan, len(read.Tasks()))
 	if settings != nil {
-		name, err := onlyProfile(settings, c.Profile)
+		name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
 		if err != nil {
 			return err
 		}
@@ -138,12 +138,11 @@ func (c *checked) print(env *environment) error {
 		return usage(c.err)
 	}
 	for _, caution := range c.cautions {
-		if _, err := fmt.Fprintln(env.stdout, "caution: "+caution); err != nil {
+		if err := env.print("caution: %s\n", caution); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(env.stdout, strings.Join(c.right, "\n"))
-	return err
+	return env.print("%s\n", strings.Join(c.right, "\n"))
 }
 
 func usage(err error) error {

@@ -21,7 +21,7 @@ see what becomes of them; the ledger is kept, and the last lines say how to repl
 
 func (c *demoCommand) Run(env *environment) error {
 	given := demo.Config{Once: c.Once, Out: env.stdout, JSON: env.json, Log: env.log}
-	if env.dataGiven() {
+	if env.given {
 		given.Data = env.data
 	}
 	return demo.Show(env.ctx, given)

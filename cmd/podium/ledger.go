@@ -137,15 +137,13 @@ func (e *environment) tellLoss(loss *recovery.Loss) error {
 	if e.json {
 		return json.NewEncoder(e.stdout).Encode(loss)
 	}
-	_, err := fmt.Fprintln(e.stdout, loss)
-	return err
+	return e.print("%s\n", loss)
 }
 
-// tell says something to people.
+// tell says something to people, and nothing to programs.
 func (e *environment) tell(format string, values ...any) error {
 	if e.json {
 		return nil
 	}
-	_, err := fmt.Fprintf(e.stdout, format, values...)
-	return err
+	return e.print(format, values...)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -112,8 +111,8 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok && seen == 0 {
 		err = fmt.Errorf("account %q: %s; is %q the name of a mailbox there?", account.Name, refusal.Sentence(), mailbox)
 	}
-	if err == nil && seen == 0 && !env.json {
-		_, err = fmt.Fprintf(env.stdout, "%s is empty\n", mailbox)
+	if err == nil && seen == 0 {
+		err = env.tell("%s is empty\n", mailbox)
 	}
 	return errors.Join(err, source.Close())
 }
@@ -160,20 +159,14 @@ func messageOf(mail *schemas.EmailReceived) (*session.Message, error) {
 }
 
 func (e *environment) printTried(line tried) error {
-	if e.json {
-		body, err := schemas.Marshal(line)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
+	mail := line.Mail
+	switch {
+	case e.json:
+		return e.printLine(line)
+	case mail == nil:
+		return e.print("UID %d: %s\n\n", line.UID, line.Problem)
 	}
 	var b strings.Builder
-	if line.Mail == nil {
-		_, _ = fmt.Fprintf(&b, "UID %d: %s\n\n", line.UID, line.Problem)
-		_, err := fmt.Fprint(e.stdout, b.String())
-		return err
-	}
-	mail := line.Mail
 	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, view.Line(mail.Subject, triedSubject))
 	for _, author := range mail.From {
 		_, _ = fmt.Fprintf(&b, "  from     %s\n", view.Line(strings.TrimSpace(author.Name+" <"+author.Address+">"), triedSubject))
@@ -202,6 +195,5 @@ func (e *environment) printTried(line tried) error {
 			_, _ = fmt.Fprintf(&b, "  → its answer is withheld (%s)\n", mail.Withheld)
 		}
 	}
-	_, err := fmt.Fprintln(e.stdout, b.String())
-	return err
+	return e.print("%s\n", b.String())
 }

@@ -40,8 +40,7 @@ func (versionCommand) Run(env *environment) error {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(version)
 	}
-	_, err := fmt.Fprintln(env.stdout, versionLine(version))
-	return err
+	return env.print("%s\n", versionLine(version))
 }
 
 // versions says what this binary was built of.

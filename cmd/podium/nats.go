@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -69,8 +68,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 		return err
 	}
 	if !env.json {
-		_, err = fmt.Fprint(env.stdout, accountsComment(c.Config, keys.Core.SeedFile, settings.Ledger.NATS == nil), accounts)
-		return err
+		return env.print("%s%s", accountsComment(c.Config, keys.Core.SeedFile, settings.Ledger.NATS == nil), accounts)
 	}
 	printed := natsAccounts{
 		Accounts: accounts, Needs: embedded.Needs(storeHere),
@@ -83,7 +81,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 }
 
 func keyPrinted(key embedded.Key) natsKey {
-	return natsKey{Public: key.Public, Seed: absolute(key.SeedFile)}
+	return natsKey{Public: key.Public, Seed: installation.Absolute(key.SeedFile)}
 }
 
 // accountsComment says what stands around the accounts. A server that is started
@@ -105,14 +103,7 @@ func accountsComment(file, core string, unsaid bool) string {
 	if unsaid {
 		say("\nThen " + file + " says where the server is:\n\n  ledger: {nats: {url: \"nats://localhost:4222\"}}\n")
 	}
-	say("\nThe keys lie in " + filepath.Dir(absolute(core)) + ". Whoever has core.nk has the ledger. An agent on another\n" +
+	say("\nThe keys lie in " + filepath.Dir(installation.Absolute(core)) + ". Whoever has core.nk has the ledger. An agent on another\n" +
 		"machine needs its own, agent-NAME.nk, and no other.\n")
 	return text.String() + "\n"
-}
-
-func absolute(path string) string {
-	if made, err := filepath.Abs(path); err == nil {
-		return made
-	}
-	return path
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -137,7 +136,7 @@ func (c *quarantineListCommand) Run(env *environment) error {
 				continue
 			}
 			if env.json {
-				if err = env.printQuarantined(found); err != nil {
+				if err = env.printLine(found); err != nil {
 					return err
 				}
 				continue
@@ -147,14 +146,6 @@ func (c *quarantineListCommand) Run(env *environment) error {
 		}
 		return table.Flush()
 	})
-}
-
-func (e *environment) printQuarantined(found *quarantined) error {
-	body, err := schemas.Marshal(found)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
 }
 
 type quarantineShowCommand struct {
@@ -174,15 +165,14 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 			return err
 		}
 		if env.json {
-			return env.printQuarantined(found)
+			return env.printLine(found)
 		}
 		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", view.Line(found.ID, 0), found.State,
 			view.Line(string(found.Reason), 0), view.Line(found.Detail, 0), view.Line(found.Subject, 0), found.Received.Local().Format(time.DateTime))
 		for _, name := range sortedKeys(found.Headers) {
 			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", view.Line(name, 0), view.Line(fmt.Sprint(found.Headers[name]), 0))
 		}
-		_, err = fmt.Fprintf(env.stdout, "\n%s\n", view.Plain(string(found.Body)))
-		return err
+		return env.print("\n%s\n", view.Plain(string(found.Body)))
 	})
 }
 
@@ -212,8 +202,7 @@ func (c *quarantineRetryCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "%s is on the bus again as sequence %d; if it still cannot be used it will be back in quarantine under that number\n", found.ID, ack.Sequence)
-		return err
+		return env.print("%s is on the bus again as sequence %d; if it still cannot be used it will be back in quarantine under that number\n", found.ID, ack.Sequence)
 	})
 }
 
@@ -238,7 +227,6 @@ func (c *quarantineDiscardCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "%s is marked as discarded\n", found.ID)
-		return err
+		return env.print("%s is marked as discarded\n", found.ID)
 	})
 }

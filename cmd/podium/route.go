@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"podium/cmd/podium/config"
@@ -70,7 +70,7 @@ func (c *routeCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	name, err := onlyProfile(settings, c.Profile)
+	name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
 	if err != nil {
 		return err
 	}
@@ -84,14 +84,9 @@ func (c *routeCommand) Run(env *environment) error {
 	}
 	explained := explain(profile, strings.Join(c.Text, " "))
 	if env.json {
-		body, err := schemas.Marshal(explained)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(env.stdout).Encode(json.RawMessage(body))
+		return env.printLine(explained)
 	}
-	_, err = fmt.Fprint(env.stdout, explained.String())
-	return err
+	return env.print("%s", explained.String())
 }
 
 func loadConfig(path string) (*config.Config, error) {
@@ -102,12 +97,11 @@ func loadConfig(path string) (*config.Config, error) {
 	return settings, err
 }
 
-func onlyProfile(settings *config.Config, name string) (string, error) {
-	if _, ok := settings.Profiles[name]; ok {
-		return name, nil
-	}
-	names := sortedKeys(settings.Profiles)
+// onlyProfile returns the profile of that name, or the only one there is.
+func onlyProfile(names []string, name string) (string, error) {
 	switch {
+	case slices.Contains(names, name):
+		return name, nil
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":

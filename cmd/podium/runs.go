@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -101,14 +100,6 @@ func (e *environment) printLines(runs []*schemas.Run) error {
 	return nil
 }
 
-func (e *environment) printLine(value any) error {
-	body, err := schemas.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
-}
-
 func (e *environment) printRuns(runs []*schemas.Run) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
@@ -179,8 +170,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.Lines()...))
-		return err
+		return env.print("%s", view.Run(run, answer, beside.Lines()...))
 	})
 }
 
@@ -236,8 +226,7 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "asked to stop run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
-		return err
+		return env.print("asked to stop run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
 	})
 }
 

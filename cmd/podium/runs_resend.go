@@ -46,8 +46,7 @@ func (c *runsResendCommand) Run(env *environment) error {
 		if env.json {
 			return json.NewEncoder(env.stdout).Encode(map[string]string{"run": run.ID, "asked": string(control.Action)})
 		}
-		_, err = fmt.Fprintf(env.stdout, "asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
-		return err
+		return env.print("asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
 	})
 }
 

@@ -104,7 +104,7 @@ func (e *environment) ended(core bus.Core, run *schemas.Run) error {
 			"why": view.Why(run), // null when all is well
 		})
 	} else {
-		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
+		err = e.print("%s\n", view.Plain(answer))
 	}
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)

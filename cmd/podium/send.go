@@ -52,7 +52,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if !running {
 		return notFound("no podium runs on %s, so nobody would answer; start one with `podium up`", env.data)
 	}
-	profile, err := c.profile(&instance)
+	profile, err := onlyProfile(instance.Profiles, c.Profile)
 	if err != nil {
 		return err
 	}
@@ -90,21 +90,6 @@ func (c *sendCommand) words(env *environment) (string, error) {
 	return text, nil
 }
 
-func (c *sendCommand) profile(instance *installation.Instance) (string, error) {
-	switch {
-	case c.Profile == "" && len(instance.Profiles) == 1:
-		return instance.Profiles[0], nil
-	case c.Profile == "":
-		return "", &exitError{code: exitUsage, err: fmt.Errorf("name a profile: --profile %s", strings.Join(instance.Profiles, ", or --profile "))}
-	}
-	for _, name := range instance.Profiles {
-		if name == c.Profile {
-			return name, nil
-		}
-	}
-	return "", notFound("there is no profile %q; there are: %s", c.Profile, strings.Join(instance.Profiles, ", "))
-}
-
 // maxThread bounds a conversation's name, in bytes.
 const maxThread = 256
 
@@ -139,6 +124,5 @@ func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}
-	_, err := fmt.Fprintf(env.stdout, "accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
-	return err
+	return env.print("accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
 }

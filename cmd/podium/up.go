@@ -56,7 +56,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if env.dataGiven() {
+	if env.given {
 		settings.Ledger.Data = env.data
 	}
 	if err = c.join(&settings.Ledger); err != nil {
@@ -99,8 +99,7 @@ func (e *environment) says(sentence string) error {
 	if e.json {
 		return activity.WriteJSON(e.stdout, time.Now(), sentence)
 	}
-	_, err := fmt.Fprintln(e.stdout, sentence)
-	return err
+	return e.print("%s\n", sentence)
 }
 
 // lastLines is how long whoever stops waits for an output that takes no more.
