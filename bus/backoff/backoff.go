@@ -1,5 +1,5 @@
 // Package backoff says how long to wait before the next try of what has failed for now,
-// and waits.
+// and waits; and between two turns of what is done again and again ([Every]).
 package backoff
 
 import (
@@ -16,6 +16,20 @@ func Pause(ctx context.Context, wait time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// Every does something again and again until ctx ends, for the first time after a pause.
+func Every(ctx context.Context, pause time.Duration, do func()) {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do()
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
