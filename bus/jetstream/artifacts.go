@@ -166,7 +166,15 @@ func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.Read
 	if err != nil {
 		return nil, wire.ClassifyStore("get an artifact", wire.NotFound(err))
 	}
-	return artifact.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, reference.SHA256), nil
+	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
+	pieces := &artifact.Pieces{Next: func() ([]byte, error) {
+		piece, err := o.next(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("read an artifact: %w", err)
+		}
+		return piece, err
+	}}
+	return artifact.Verify(io.NopCloser(pieces), reference.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.
