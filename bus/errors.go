@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 var (
@@ -65,6 +66,11 @@ func (e *TemporaryError) Unwrap() error { return e.Err }
 
 // Temporary reports whether another try may succeed.
 func Temporary(err error) bool {
-	var temporary *TemporaryError
-	return errors.As(err, &temporary)
+	_, temporary := errors.AsType[*TemporaryError](err)
+	return temporary
+}
+
+// IsAny reports whether an error is one of several.
+func IsAny(err error, several ...error) bool {
+	return slices.ContainsFunc(several, func(one error) bool { return errors.Is(err, one) })
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -174,7 +173,7 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 			replaced = true
 			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
 			continue
-		case slices.ContainsFunc([]error{bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent}, func(final error) bool { return errors.Is(err, final) }):
+		case bus.IsAny(err, bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent):
 			log.Error().Err(err).Msg("a response cannot be published")
 			return err
 		}
