@@ -157,8 +157,8 @@ func (s *server) run(ctx context.Context) error {
 	var life, requests sync.WaitGroup
 	tried := make(chan struct{})
 	life.Go(func() { s.heartbeat(background, sync.OnceFunc(func() { close(tried) }), refuse) })
-	life.Go(func() { s.listenForCancels(background) })
-	life.Go(func() { s.listenForPermits(background) })
+	life.Go(func() { listen(background, s.worker.Cancelled(), s.onCancel) })
+	life.Go(func() { listen(background, s.worker.Permitted(), s.passPermit) })
 
 	select {
 	case <-tried:
@@ -255,15 +255,15 @@ func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
 	requests.Wait()
 }
 
-// listenForCancels passes the cancel hints on.
-func (s *server) listenForCancels(ctx context.Context) {
+// listen passes on what comes, until ctx ends or nothing can come any more.
+func listen[T any](ctx context.Context, from <-chan T, hear func(T)) {
 	for {
 		select {
-		case request, open := <-s.worker.Cancelled():
+		case heard, open := <-from:
 			if !open {
 				return
 			}
-			s.onCancel(request)
+			hear(heard)
 		case <-ctx.Done():
 			return
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -34,7 +36,8 @@ type Service struct {
 
 // NewService returns the service of an object store.
 func NewService(store bus.ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *Service {
-	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: newArtifactShares()}
+	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes), agents: make(map[string]*artifactShare)}
+	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: shares}
 }
 
 // Answer answers one request of an agent, frame by frame.

@@ -122,20 +122,14 @@ func explain(profile *plan.Profile, text string) explanation {
 	}
 	for _, step := range steps {
 		decision, decided := profile.Router().Explain(step, "")
-		asks := profile.Router().Need(step, "", route.Evidence{})
-		explained.Steps = append(explained.Steps, explainedStep{
-			Text: step, Asks: append(asks.Assess, agents(asks.Choose)...), Decided: decided, Decision: decision,
-		})
+		need := profile.Router().Need(step, "", route.Evidence{})
+		asks := need.Assess
+		if need.Choose != "" {
+			asks = append(asks, need.Choose)
+		}
+		explained.Steps = append(explained.Steps, explainedStep{Text: step, Asks: asks, Decided: decided, Decision: decision})
 	}
 	return explained
-}
-
-// agents is one name as a list, or none.
-func agents(name string) []string {
-	if name == "" {
-		return nil
-	}
-	return []string{name}
 }
 
 // String tells it to a person.

@@ -117,7 +117,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
-			v.problem(path+"."+key.name, "only agents of kind %s have it", kindsOf(key.kinds))
+			v.problem(path+"."+key.name, "only agents of kind %s have it", list(key.kinds, " and "))
 		}
 	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
@@ -146,8 +146,6 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 	}
 }
-
-func kindsOf(kinds []AgentKind) string { return list(kinds, " and ") }
 
 func list[T ~string](words []T, separator string) string {
 	texts := make([]string, len(words))

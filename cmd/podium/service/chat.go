@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"path/filepath"
 
 	agent "podium/agents/chat"
 	"podium/cmd/podium/config"
@@ -15,7 +16,8 @@ import (
 // openChat opens the adapter of the chat channels, which shares the key of reply_refs
 // and the way to show progress with the agent that delivers answers.
 func (s *Service) openChat() (*chat.Adapter, error) {
-	key, err := capabilityKey(installation.CredentialsDir(s.settings.Ledger.Data))
+	file := filepath.Join(installation.CredentialsDir(s.settings.Ledger.Data), "capability.key") // it signs the URLs of runs
+	key, err := installation.KeepKey(file, "run URLs given out before will not open any more")
 	if err != nil {
 		return nil, err
 	}
