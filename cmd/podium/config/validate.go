@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"podium/cmd/podium/config/strictyaml"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
@@ -137,7 +138,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
-	for name, schema := range map[string]strictyaml.JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
+	for name, schema := range map[string]jsontext.Value{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
 		if len(schema) == 0 {
 			continue
 		}
