@@ -19,6 +19,7 @@ var layers = []struct {
 	imports []string
 }{
 	{"schemas", nil},
+	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
 	// The contract is what everybody sees. What stands on it is apart, each on those
 	// before it, so that nobody imports more of it than it uses.
@@ -45,24 +46,24 @@ var layers = []struct {
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "supervisor/route"}},
-	{"supervisor/session", []string{"schemas", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/workflow", "supervisor/route"}},
+	{"supervisor/session", []string{"schemas", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},
-	{"supervisor/restore", []string{"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "supervisor/session", "supervisor/plan"}},
+	{"supervisor/restore", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "supervisor/session", "supervisor/plan"}},
 	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "supervisor/eventloop"}},
-	{"supervisor/progress", []string{"schemas", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
+	{"supervisor/progress", []string{"schemas", "schemas/workflow", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
-	{"supervisor/admission", []string{"schemas", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/restore"}},
-	{"supervisor/verify", []string{"schemas", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
+	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/restore"}},
+	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{
-		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
+		"schemas", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
 		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/restore", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
-		"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
+		"schemas", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
 		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/restore", "supervisor/verify",
 	}},
 	// Where mail and passwords may go without TLS is one rule for reading and for sending

@@ -9,7 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
@@ -80,7 +80,7 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 	event := schemas.Event{
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/podium/supervisor",
 		Type: schemas.TypeRecord, Time: record.First().Cause.Time, DataContentType: schemas.MediaTypeJSON,
-		CausationID: record.First().Cause.ID, Phase: string(plan.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence,
+		CausationID: record.First().Cause.ID, Phase: string(workflow.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence,
 		Chain: live.link.String(), Trail: live.tip.Next(record),
 	}
 	if run := runOf(record); run > 0 {

@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -193,7 +194,7 @@ func TestAnAnswerIsWorthATry_M28(t *testing.T) {
 	s.ask("low", "a", "b", "c", "d")
 	s.finish("a", "b", "c")
 	for _, thread := range []string{"a", "b", "c"} {
-		s.answerAs("chat", thread, plan.DeliveryTask, broken("chat", plan.DeliveryTask))
+		s.answerAs("chat", thread, workflow.DeliveryTask, broken("chat", workflow.DeliveryTask))
 		l.settle()
 	}
 	s.finish("d")

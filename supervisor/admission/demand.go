@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -96,19 +97,19 @@ func compareGrants(a, b schemas.Grant) int {
 }
 
 // taskOf returns the task of the run under way that a grant is for, or nil.
-func taskOf(s *Demand, grant schemas.Grant) *plan.Task {
+func taskOf(s *Demand, grant schemas.Grant) *workflow.Task {
 	if s.State.Active == nil || s.State.Active.Number != grant.Run {
 		return nil
 	}
 	return s.State.Active.Task(grant.Task)
 }
 
-func (a *Controller) newDispatch(s *Demand, grant schemas.Grant, task *plan.Task) *dispatch {
+func (a *Controller) newDispatch(s *Demand, grant schemas.Grant, task *workflow.Task) *dispatch {
 	a.arrivals++
 	d := &dispatch{
 		session: s, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(a.Shard, 0, schemas.RunID(s.State.Session, grant.Run), grant.Task, task.Attempt+1),
-		first:   grant.Task == plan.DeliveryTask && task.Attempt == 0,
+		first:   grant.Task == workflow.DeliveryTask && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {
 		d.resources = resourcesOf(task)

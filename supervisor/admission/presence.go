@@ -8,6 +8,7 @@ import (
 
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -79,7 +80,7 @@ func (a *Controller) missed(agent string, p *pool, since time.Time) bool {
 // unstarted takes a request that nobody has begun in time. That is the agent's failure
 // when somebody serves it; an agent that is not there has failed at nothing, and is
 // asked as soon as it comes.
-func (a *Controller) unstarted(task *plan.Task, event plan.BreakerEvent) {
+func (a *Controller) unstarted(task *workflow.Task, event plan.BreakerEvent) {
 	p := a.pool(task.Agent)
 	absent := p.agent.absent != nil && a.now.Sub(p.agent.looked) <= lookStale
 	switch {

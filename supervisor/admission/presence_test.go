@@ -8,6 +8,7 @@ import (
 
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -43,7 +44,7 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 	}
 	fail := func(request string) {
 		for n := range 3 {
-			a.unstarted(&plan.Task{Agent: "worker"}, plan.BreakerEvent{Kind: plan.BreakerFailed, Request: fmt.Sprint(request, n), At: now})
+			a.unstarted(&workflow.Task{Agent: "worker"}, plan.BreakerEvent{Kind: plan.BreakerFailed, Request: fmt.Sprint(request, n), At: now})
 		}
 	}
 	fail("before")

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/plan"
 	"podium/supervisor/restore"
 )
 
@@ -61,7 +61,7 @@ func holderOf(s *Demand, grant schemas.Grant) string {
 }
 
 // resourceClaim returns what a task has to do with its resources.
-func (a *Controller) resourceClaim(s *Demand, grant schemas.Grant, task *plan.Task) *resourceClaim {
+func (a *Controller) resourceClaim(s *Demand, grant schemas.Grant, task *workflow.Task) *resourceClaim {
 	holder := holderOf(s, grant)
 	u := a.resourceClaims.claims[holder]
 	if u == nil {
@@ -78,7 +78,7 @@ func (a *Controller) resourceClaim(s *Demand, grant schemas.Grant, task *plan.Ta
 	return u
 }
 
-func resourcesOf(task *plan.Task) []string {
+func resourcesOf(task *workflow.Task) []string {
 	return slices.Compact(slices.Sorted(slices.Values(task.Resources())))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // An Answer is what an agent said to the current attempt of a task.
@@ -26,7 +27,7 @@ type Answer struct {
 }
 
 // Answer takes an agent's answer to the current attempt of a task.
-func (t *Decision) Answer(task *Task, answer Answer) {
+func (t *Decision) Answer(task *workflow.Task, answer Answer) {
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		t.accept(task, &answer)
@@ -38,7 +39,7 @@ func (t *Decision) Answer(task *Task, answer Answer) {
 }
 
 // Malformed ends the attempt of a task by an answer that cannot be read.
-func (t *Decision) Malformed(task *Task, answer *schemas.Malformed) {
+func (t *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
 	t.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
@@ -46,7 +47,7 @@ func (t *Decision) Malformed(task *Task, answer *schemas.Malformed) {
 
 // declined takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
-func (t *Decision) declined(task *Task, answer *Answer) {
+func (t *Decision) declined(task *workflow.Task, answer *Answer) {
 	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
 	failed.EffectUnknown = answer.Unknown && task.Permit != ""
 	switch {
@@ -60,7 +61,7 @@ func (t *Decision) declined(task *Task, answer *Answer) {
 	t.failWith(task, failed)
 }
 
-func (t *Decision) accept(task *Task, answer *Answer) {
+func (t *Decision) accept(task *workflow.Task, answer *Answer) {
 	switch {
 	case task.Kind == schemas.KindPlan:
 		t.planAnswered(task, answer)
@@ -70,7 +71,7 @@ func (t *Decision) accept(task *Task, answer *Answer) {
 		t.completed(task, answer)
 		t.heard(about)
 		return
-	case task.ID == DeliveryTask:
+	case task.ID == workflow.DeliveryTask:
 		t.completed(task, answer)
 		t.end(t.Run.Reason, answer.Delivered)
 		return
@@ -86,15 +87,15 @@ func (t *Decision) accept(task *Task, answer *Answer) {
 	t.advance()
 }
 
-func (t *Decision) completed(task *Task, answer *Answer) {
+func (t *Decision) completed(task *workflow.Task, answer *Answer) {
 	completed := schemas.TaskCompleted{
 		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
 	passing := passing{turn: t, task: task, put: answer.Put}
 	switch {
-	case task.ID == DeliveryTask:
+	case task.ID == workflow.DeliveryTask:
 	case task.Kind == "":
-		completed.Recovered = task.Recovery
+		completed.Recovered = task.Action
 		passing.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
 		passing.result(answer.Whole, &completed)
@@ -104,7 +105,7 @@ func (t *Decision) completed(task *Task, answer *Answer) {
 }
 
 // compare flags an answer about another entity than the conversation's (G-30).
-func (t *Decision) compare(task *Task, result schemas.Result) {
+func (t *Decision) compare(task *workflow.Task, result schemas.Result) {
 	if len(t.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}
@@ -138,30 +139,30 @@ func scalar(value jsontext.Value) (string, bool) {
 const silences = 3
 
 // Progress takes an agent's sign of life. The first one says that work began.
-func (t *Decision) Progress(task *Task, percentage int, message string) {
+func (t *Decision) Progress(task *workflow.Task, percentage int, message string) {
 	heartbeat := t.heartbeat(task)
-	if task.State == TaskDispatched {
+	if task.State == workflow.TaskDispatched {
 		started := schemas.TaskStarted{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Deadline: t.Now.Add(t.Profile.workDeadline(task, task.Agent, task.Attempt)),
 		}
-		if task.Kind != "" || task.ID == DeliveryTask {
+		if task.Kind != "" || task.ID == workflow.DeliveryTask {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
 		started.Deadline = t.bounded(started.Deadline)
-		if estimate := task.estimate(); estimate > 0 {
+		if estimate := task.Estimate(); estimate > 0 {
 			started.Slow = t.Now.Add(2 * estimate)
 		}
 		if heartbeat > 0 {
 			started.Silence = t.Now.Add(silences * heartbeat)
 		}
 		t.Emit(&started)
-	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat/2 { // a regular sign may come a little early
+	} else if heartbeat > 0 && t.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
 		t.Emit(&schemas.TaskHeartbeat{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
 		})
 	}
-	if percentage > task.Percentage || message != "" && message != task.Note {
+	if percentage > task.Percentage || message != "" && message != task.Message {
 		t.Emit(&schemas.TaskProgressed{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Percentage: max(percentage, task.Percentage), Message: message,
@@ -169,7 +170,7 @@ func (t *Decision) Progress(task *Task, percentage int, message string) {
 	}
 }
 
-func (t *Decision) heartbeat(task *Task) time.Duration {
+func (t *Decision) heartbeat(task *workflow.Task) time.Duration {
 	if use := t.Profile.use(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}

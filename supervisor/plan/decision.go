@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Decision is made about a run. Every fact goes through Emit, which
@@ -12,7 +13,7 @@ type Decision struct {
 	Session string
 	Shard   int
 	Epoch   uint64 // of the record that the decision stands in
-	Run     *Run
+	Run     *workflow.Run
 	Profile *Profile
 	Now     time.Time
 	Emit    func(schemas.Fact)
@@ -71,16 +72,16 @@ func (t *Decision) Begin(content schemas.Result) { t.decompose(content) }
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
 func (t *Decision) advance() {
-	if t.Run.Phase != PhaseExecuting {
+	if t.Run.Phase != workflow.PhaseExecuting {
 		return
 	}
 	t.skip()
 	for _, id := range t.startable() {
-		if task := t.Run.Task(id); task.State == TaskPending && !t.Run.Settled() {
+		if task := t.Run.Task(id); task.State == workflow.TaskPending && !t.Run.Settled() {
 			t.start(task)
 		}
 	}
-	if t.Run.Phase == PhaseExecuting && t.done() {
+	if t.Run.Phase == workflow.PhaseExecuting && t.done() {
 		t.settle()
 	}
 }
@@ -100,7 +101,7 @@ func (t *Decision) skip() {
 		again = false
 		for i := range t.Run.Tasks {
 			task := t.Run.Tasks[i]
-			if task.State != TaskPending {
+			if task.State != workflow.TaskPending {
 				continue
 			}
 			if missing := t.missing(task); missing != nil {
@@ -114,13 +115,13 @@ func (t *Decision) skip() {
 }
 
 // missing returns a dependency that has ended without what the task needs.
-func (t *Decision) missing(task *Task) *Task {
+func (t *Decision) missing(task *workflow.Task) *workflow.Task {
 	if t.Profile.Execution.OnFailure == schemas.FailureContinues {
 		return nil
 	}
-	for _, id := range task.dependencies() {
+	for _, id := range task.Dependencies() {
 		if dependency := t.Run.Task(id); dependency != nil && dependency.State.Ended() &&
-			dependency.State != TaskCompleted && !dependency.Optional() {
+			dependency.State != workflow.TaskCompleted && !dependency.Optional() {
 			return dependency
 		}
 	}
@@ -134,7 +135,7 @@ func (t *Decision) startable() []string {
 	var ranks [6][]string
 	for i := range t.Run.Tasks {
 		task := t.Run.Tasks[i]
-		if task.State == TaskPending && task.Level <= barrier && t.free(task) {
+		if task.State == workflow.TaskPending && task.Level <= barrier && t.free(task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
 		}
@@ -162,8 +163,8 @@ func (t *Decision) barrier() int {
 }
 
 // free reports whether all that a task depends on has ended.
-func (t *Decision) free(task *Task) bool {
-	for _, id := range task.dependencies() {
+func (t *Decision) free(task *workflow.Task) bool {
+	for _, id := range task.Dependencies() {
 		if dependency := t.Run.Task(id); dependency == nil || !dependency.State.Ended() {
 			return false
 		}
@@ -173,8 +174,8 @@ func (t *Decision) free(task *Task) bool {
 
 // start begins a task, or notes that it waits: for its agent to have room, or
 // for its resources, which only a grant brings.
-func (t *Decision) start(task *Task) {
-	if task.State == TaskPending && t.reuse(task) {
+func (t *Decision) start(task *workflow.Task) {
+	if task.State == workflow.TaskPending && t.reuse(task) {
 		return
 	}
 	if fault := t.argumentFault(task); fault != "" {
@@ -196,7 +197,7 @@ func (t *Decision) start(task *Task) {
 }
 
 func (t *Decision) ready(id string, kind schemas.TaskKind, agent string) {
-	if task := t.Run.Task(id); task != nil && task.State == TaskReady && task.Agent == agent {
+	if task := t.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent {
 		return
 	}
 	ready := schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}
@@ -211,10 +212,10 @@ func (t *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 // room with it. It reports false, and does nothing, when no task of that id is ready.
 func (t *Decision) Grant(grant schemas.Grant) bool {
 	task := t.Run.Task(grant.Task)
-	if t.Run.Number != grant.Run || task == nil || task.State != TaskReady {
+	if t.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
 	}
-	untried := task.ID == DeliveryTask && task.Attempt == 0
+	untried := task.ID == workflow.DeliveryTask && task.Attempt == 0
 	if t.Admission.Admit(task.Agent) == Unavailable && !untried {
 		t.fail(task, schemas.FailureUnavailable, "")
 		return true
@@ -237,7 +238,7 @@ func (t *Decision) Unserved(absence schemas.Absence) bool {
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func (t *Decision) argumentFault(task *Task) string {
+func (t *Decision) argumentFault(task *workflow.Task) string {
 	check := t.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
 		return ""
@@ -253,12 +254,12 @@ func (t *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 	queue := t.Now.Add(time.Duration(t.Profile.Deadlines.Queue))
 	task := t.Run.Task(id)
 	if task == nil {
-		task = &Task{ID: id}
+		task = &workflow.Task{ID: id}
 	}
 	expires := queue.Add(t.Profile.workDeadline(task, agent, attempt))
 	if wait := t.Profile.questionTimeout(kind, agent); wait > 0 {
 		queue = t.Now.Add(wait)
-		if task.State == TaskReady && !task.Due.IsZero() {
+		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due
 		}
 		expires = queue

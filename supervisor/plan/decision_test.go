@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -59,7 +60,7 @@ func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Deci
 
 func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Admission) (*plan.Decision, *[]schemas.Fact) {
 	tb.Helper()
-	run := plan.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
+	run := workflow.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
 		Text: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
@@ -94,7 +95,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 			turn, facts := begun(t, compile(t, source), "one", "")
 			for i, want := range test.waits {
 				task := turn.Run.Tasks[0]
-				if task.Attempt != i+1 || task.State != plan.TaskDispatched {
+				if task.Attempt != i+1 || task.State != workflow.TaskDispatched {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
 				turn.Answer(task, plan.Answer{Status: schemas.StatusFailed})
@@ -107,7 +108,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 				}
 			}
 			turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusFailed})
-			if turn.Run.Phase != plan.PhaseComplete || turn.Run.Status != schemas.RunFailed {
+			if turn.Run.Phase != workflow.PhaseComplete || turn.Run.Status != schemas.RunFailed {
 				t.Errorf("after the last attempt the run is %s, %s", turn.Run.Phase, turn.Run.Status)
 			}
 		})
@@ -126,19 +127,19 @@ func TestSettle_M56(t *testing.T) {
 		answers []plan.Answer
 		status  schemas.RunStatus
 		reason  schemas.StopReason
-		states  []plan.TaskState
+		states  []workflow.TaskState
 		parts   int
 		said    string
 	}{
-		"all completed":         {"one", []plan.Answer{done}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
-		"a partial answer":      {"one", []plan.Answer{some}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted}, 1, ""},
-		"none completed":        {"one", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1: why"},
-		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunBlocked, schemas.StopBlocked, []plan.TaskState{plan.TaskFailed}, 0, "first could not do t1:"},
-		"the second fails":      {"one then two then three", []plan.Answer{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed, plan.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
-		"the first fails":       {"one then two then three", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []plan.TaskState{plan.TaskFailed, plan.TaskSkipped, plan.TaskSkipped}, 0, "first could not do t1: why"},
-		"nobody for the second": {"one then four", []plan.Answer{done}, schemas.RunPartial, schemas.StopNoRoute, []plan.TaskState{plan.TaskCompleted, plan.TaskFailed}, 1, "nobody\n\nso far:"},
-		"nobody at all":         {"nothing", nil, schemas.RunFailed, schemas.StopNoRoute, []plan.TaskState{plan.TaskFailed}, 0, "nobody"},
-		"three of three":        {"one then two then three", []plan.Answer{done, done, done}, schemas.RunCompleted, schemas.StopCompleted, []plan.TaskState{plan.TaskCompleted, plan.TaskCompleted, plan.TaskCompleted}, 3, ""},
+		"all completed":         {"one", []plan.Answer{done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
+		"a partial answer":      {"one", []plan.Answer{some}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
+		"none completed":        {"one", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1: why"},
+		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunBlocked, schemas.StopBlocked, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1:"},
+		"the second fails":      {"one then two then three", []plan.Answer{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
+		"the first fails":       {"one then two then three", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskSkipped}, 0, "first could not do t1: why"},
+		"nobody for the second": {"one then four", []plan.Answer{done}, schemas.RunPartial, schemas.StopNoRoute, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed}, 1, "nobody\n\nso far:"},
+		"nobody at all":         {"nothing", nil, schemas.RunFailed, schemas.StopNoRoute, []workflow.TaskState{workflow.TaskFailed}, 0, "nobody"},
+		"three of three":        {"one then two then three", []plan.Answer{done, done, done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCompleted, workflow.TaskCompleted}, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +151,7 @@ func TestSettle_M56(t *testing.T) {
 				}
 				turn.Answer(turn.Run.Task(deadlines[0].Task), answer)
 			}
-			var states []plan.TaskState
+			var states []workflow.TaskState
 			for i := range turn.Run.Tasks {
 				states = append(states, turn.Run.Tasks[i].State)
 			}
@@ -173,7 +174,7 @@ func TestSettle_M56(t *testing.T) {
 					ended++
 				}
 			}
-			if settled != 1 || ended != 1 || turn.Run.Phase != plan.PhaseComplete {
+			if settled != 1 || ended != 1 || turn.Run.Phase != workflow.PhaseComplete {
 				t.Errorf("settled %d times, ended %d times, %s", settled, ended, turn.Run.Phase)
 			}
 		})
@@ -226,19 +227,19 @@ func TestCancel(t *testing.T) {
 	if !turn.Cancel() {
 		t.Fatal("it could not be stopped")
 	}
-	for i, want := range []plan.TaskState{plan.TaskCompleted, plan.TaskCancelled, plan.TaskCancelled} {
+	for i, want := range []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCancelled, workflow.TaskCancelled} {
 		if got := turn.Run.Tasks[i].State; got != want {
 			t.Errorf("task %d is %s, want %s", i+1, got, want)
 		}
 	}
-	if turn.Run.Phase != plan.PhaseAssembling || turn.Run.Status != schemas.RunCancelled || len(turn.Run.Answer) != 1 {
+	if turn.Run.Phase != workflow.PhaseAssembling || turn.Run.Status != schemas.RunCancelled || len(turn.Run.Answer) != 1 {
 		t.Errorf("the run is %s, %s with %d parts", turn.Run.Phase, turn.Run.Status, len(turn.Run.Answer))
 	}
 	if turn.Cancel() {
 		t.Error("it was stopped twice")
 	}
 	turn.Answer(turn.Run.Delivery, plan.Answer{Status: schemas.StatusCompleted, Delivered: "id"})
-	if turn.Run.Phase != plan.PhaseComplete || turn.Cancel() {
+	if turn.Run.Phase != workflow.PhaseComplete || turn.Cancel() {
 		t.Errorf("the run is %s", turn.Run.Phase)
 	}
 }
@@ -258,7 +259,7 @@ func TestCloneSharesNothing(t *testing.T) {
 		clone.Answer(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Answer{Status: schemas.StatusCompleted})
 	}
 	after, err := schemas.Marshal(turn.Run)
-	if err != nil || clone.Run.Phase != plan.PhaseComplete || string(before) != string(after) {
+	if err != nil || clone.Run.Phase != workflow.PhaseComplete || string(before) != string(after) {
 		t.Errorf("%v, the clone is %s\n%s\n%s", err, clone.Run.Phase, before, after)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/route"
 )
 
@@ -179,7 +180,7 @@ func (t *Decision) unplanned() {
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
-func (t *Decision) planAnswered(task *Task, answer *Answer) {
+func (t *Decision) planAnswered(task *workflow.Task, answer *Answer) {
 	tasks, err := ReadPlan(answer.Whole)
 	var faults []string
 	if err != nil {

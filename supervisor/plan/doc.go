@@ -4,8 +4,5 @@
 // map iteration. The moment arrives as an argument, and everything decided
 // leaves as facts.
 //
-// A [Run] is the fold of its facts ([Run.Apply]); a [Decision] is one decision about
-// it. The phases are those of P-12:
-//
-//	decomposing → routing → executing → assembling → complete
+// A [workflow.Run] is the fold of its facts; a [Decision] is one decision about it.
 package plan

@@ -7,41 +7,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // maxUnproven bounds the artifacts of an answer that its record names as left out.
 const maxUnproven = 32
 
-// Granted are the artifacts that the request for a task grants to its agent: those
-// of the results that it builds on, those that came with the run's own request, and
-// those of the plan.
-func (r *Run) Granted(task *Task) []string {
-	granted := slices.Clone(r.ArgumentArtifacts())
-	for _, id := range task.dependencies() {
-		if dependency := r.Task(id); dependency != nil {
-			granted = append(granted, dependency.Proven...)
-		}
-	}
-	return granted
-}
-
-// ArgumentArtifacts are those that the arguments of the run's tasks may name: those
-// that came with its request, and those that its planner may pass on.
-func (r *Run) ArgumentArtifacts() []string {
-	brought := r.Message.Proven
-	for i := range r.Support {
-		if r.Support[i].Kind == schemas.KindPlan {
-			brought = append(slices.Clip(brought), r.Support[i].Proven...)
-		}
-	}
-	return brought
-}
-
 // A passing decides which of the artifacts that an answer names may be passed on:
 // what its agent has put itself, what it was granted, and the files of the message.
 type passing struct {
 	turn  *Decision
-	task  *Task
+	task  *workflow.Task
 	put   []string            // by the agent
 	given map[string]struct{} // put and granted; nil before anybody has asked
 }

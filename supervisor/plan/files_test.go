@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -55,7 +56,7 @@ func asked(tb testing.TB, dependencies int) (turn *plan.Decision, reads *int) {
 	message.Sequence, message.MergedTexts = 7, []schemas.Body{{Sequence: 8}}
 	task := turn.Run.Tasks[0]
 	for i := range dependencies {
-		other := &plan.Task{ID: fmt.Sprint("d", i), State: plan.TaskCompleted}
+		other := &workflow.Task{ID: fmt.Sprint("d", i), State: workflow.TaskCompleted}
 		for n := range schemas.MaxProven {
 			other.Proven = append(other.Proven, hashOf(granted, i*schemas.MaxProven+n))
 		}

@@ -7,60 +7,8 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
-
-// levels places every task of a graph: 0 when it depends on nothing, else one
-// more than the highest that it depends on (M-22). In a graph with a cycle, or
-// with dependencies on nothing, the tasks concerned are at level 0.
-func levels(tasks []schemas.PlannedTask) []int {
-	index := indexOf(tasks)
-	placed := make([]int, len(tasks))
-	for i, order := 0, topological(tasks, index); i < len(order); i++ {
-		for _, id := range tasks[order[i]].Dependencies {
-			if dependency, ok := index[id]; ok {
-				placed[order[i]] = max(placed[order[i]], placed[dependency]+1)
-			}
-		}
-	}
-	return placed
-}
-
-func indexOf(tasks []schemas.PlannedTask) map[string]int {
-	index := make(map[string]int, len(tasks))
-	for i := range tasks {
-		if _, known := index[tasks[i].Task]; !known {
-			index[tasks[i].Task] = i
-		}
-	}
-	return index
-}
-
-// topological returns the tasks so that each stands behind those that it depends
-// on, otherwise in the order of the plan. Tasks in or behind a cycle are left out.
-func topological(tasks []schemas.PlannedTask, index map[string]int) []int {
-	open := make([]int, len(tasks))
-	behind := make([][]int, len(tasks))
-	var order []int
-	for i := range tasks {
-		for _, id := range tasks[i].Dependencies {
-			if dependency, ok := index[id]; ok {
-				open[i]++
-				behind[dependency] = append(behind[dependency], i)
-			}
-		}
-		if open[i] == 0 {
-			order = append(order, i)
-		}
-	}
-	for at := 0; at < len(order); at++ {
-		for _, next := range behind[order[at]] {
-			if open[next]--; open[next] == 0 {
-				order = append(order, next)
-			}
-		}
-	}
-	return order
-}
 
 // Bounds of what a plan may say of a task. An agent may have written it, so that
 // no schema has seen it.
@@ -79,12 +27,12 @@ func (p *Profile) check(tasks []schemas.PlannedTask) []string {
 	case len(tasks) > limit:
 		return []string{fmt.Sprintf("the plan has %d tasks, more than the %d that are allowed", len(tasks), limit)}
 	}
-	index := indexOf(tasks)
+	index := workflow.IndexOf(tasks)
 	var faults []string
 	for i := range tasks {
 		faults = append(faults, p.checkTask(tasks, index, i)...)
 	}
-	if order := topological(tasks, index); len(order) < len(tasks) {
+	if order := workflow.Topological(tasks, index); len(order) < len(tasks) {
 		faults = append(faults, "tasks depend on each other in a circle: "+strings.Join(circle(tasks, index, order), ", "))
 	} else {
 		faults = append(faults, p.checkBudget(tasks, index, order)...)
@@ -204,7 +152,7 @@ type Entry struct {
 // Schedule lists the tasks of a graph by level, in the order of the plan inside
 // a level, each with those that may be done at the same time (M-22).
 func Schedule(tasks []schemas.PlannedTask) []Entry {
-	placed := levels(tasks)
+	placed := workflow.Levels(tasks)
 	deepest := 0
 	for _, level := range placed {
 		deepest = max(deepest, level)

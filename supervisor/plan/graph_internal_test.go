@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // graph reads "a b<a c<a,b" as tasks and their dependencies.
@@ -52,7 +53,7 @@ func TestLevels_M22_M23(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := levels(graph(test.graph)); !slices.Equal(got, test.want) {
+			if got := workflow.Levels(graph(test.graph)); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
@@ -232,7 +233,7 @@ func TestWorkDeadline_M26(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			task := &Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, AttemptsBefore: test.base}
+			task := &workflow.Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, AttemptsBefore: test.base}
 			if got := profile(test.growth).workDeadline(task, test.agent, test.attempt); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}

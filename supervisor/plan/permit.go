@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Permit decides whether the agent that works on an attempt of a task may act
@@ -16,7 +17,7 @@ import (
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing
 // of it goes on record.
-func (t *Decision) Permit(task *Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
+func (t *Decision) Permit(task *workflow.Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
 	known = known || task.Permit == permit
 	reason := t.objection(task, attempt, permit, known)
 	switch {
@@ -37,13 +38,13 @@ func (t *Decision) Permit(task *Task, attempt int, agent, permit string, known b
 }
 
 // objection is why an agent may not act; empty is nothing.
-func (t *Decision) objection(task *Task, attempt int, permit string, known bool) schemas.PermitReason {
+func (t *Decision) objection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.IsWork():
 		return schemas.PermitQuestion
-	case task.State == TaskCancelled:
+	case task.State == workflow.TaskCancelled:
 		return schemas.PermitCancelled
-	case task.State == TaskFailed && task.Failure == schemas.FailureUnknownEffect && attempt == task.Attempt:
+	case task.State == workflow.TaskFailed && task.Failure == schemas.FailureUnknownEffect && attempt == task.Attempt:
 		return schemas.PermitUnknown
 	case attempt != task.Attempt || !task.State.UnderWay() || !t.Now.Before(task.Expires):
 		return schemas.PermitStale
@@ -59,23 +60,8 @@ func (t *Decision) objection(task *Task, attempt int, permit string, known bool)
 	return ""
 }
 
-func (t *Decision) mayHaveActed(task *Task) bool {
+func (t *Decision) mayHaveActed(task *workflow.Task) bool {
 	return task.Permit != "" || len(t.PossibleEffects) > 0 && slices.Contains(t.PossibleEffects, t.effect(schemas.RunID(t.Session, t.Run.Number), task.ID))
-}
-
-// PossibleEffects returns the effects that the run may have had, when whoever is upstream
-// may ask for them once more.
-func (r *Run) PossibleEffects() (effects []string) {
-	upstream := r.Message.Upstream
-	if upstream == nil || upstream.Effect == "" {
-		return nil
-	}
-	for task := range r.All {
-		if task.Permit != "" {
-			effects = append(effects, schemas.EffectID(upstream.Effect, task.ID))
-		}
-	}
-	return effects
 }
 
 func (t *Decision) asksOnUnknown(agent string) bool {
@@ -92,5 +78,5 @@ func (t *Decision) asksOnUnknown(agent string) bool {
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func (t *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
+	return id == workflow.DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
 }

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/route"
 )
 
@@ -206,12 +207,12 @@ const timeoutPerEstimate = 3
 // workDeadline returns how long an attempt may take: what the agent or the
 // profile is given, at least three times the estimate, times the growth for each
 // attempt after the first (M-26).
-func (p *Profile) workDeadline(task *Task, agent string, attempt int) time.Duration {
+func (p *Profile) workDeadline(task *workflow.Task, agent string, attempt int) time.Duration {
 	deadline := time.Duration(p.Deadlines.Work)
 	if use := p.use(agent); use != nil && use.Work > 0 {
 		deadline = time.Duration(use.Work)
 	}
-	deadline = max(deadline, timeoutPerEstimate*task.estimate())
+	deadline = max(deadline, timeoutPerEstimate*task.Estimate())
 	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
 	for range attempt - 1 - task.AttemptsBefore {
 		if deadline >= maxWork {

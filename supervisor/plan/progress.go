@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Progress tells how far a run is at a moment: every task of the plan is in
 // exactly one list (M-14, M-15).
-func Progress(run *Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload {
+func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload {
 	told := schemas.ProgressPayload{
 		TasksCompleted: []string{}, TasksInProgress: []schemas.TaskInProgress{}, TasksPending: []string{}, TasksBlocked: []schemas.TaskBlocked{},
 		ProgressPercentage: percentage(run), ResourceUsage: &schemas.ResourceUsage{TimeElapsedSeconds: elapsed(run, now).Seconds()},
@@ -18,15 +19,15 @@ func Progress(run *Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload 
 		task := run.Tasks[i]
 		told.ResourceUsage.TokensUsed += task.Tokens
 		switch task.State {
-		case TaskCompleted:
+		case workflow.TaskCompleted:
 			told.TasksCompleted = append(told.TasksCompleted, task.ID)
-		case TaskRunning:
+		case workflow.TaskRunning:
 			told.TasksInProgress = append(told.TasksInProgress, inProgress(task, slowdown))
-		case TaskPending, TaskReady, TaskDispatched, TaskWaiting:
+		case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
 			told.TasksPending = append(told.TasksPending, task.ID)
-		case TaskSkipped, TaskCancelled:
+		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
-		case TaskFailed:
+		case workflow.TaskFailed:
 			if task.Failure == schemas.FailureBlocked {
 				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: task.Detail, RequiresReplanning: true})
 				continue
@@ -39,10 +40,10 @@ func Progress(run *Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload 
 }
 
 // percentage is int(completed ÷ total × 100), 0 without tasks (M-33).
-func percentage(run *Run) int {
+func percentage(run *workflow.Run) int {
 	completed := 0
 	for i := range run.Tasks {
-		if run.Tasks[i].State == TaskCompleted {
+		if run.Tasks[i].State == workflow.TaskCompleted {
 			completed++
 		}
 	}
@@ -52,17 +53,17 @@ func percentage(run *Run) int {
 	return completed * 100 / len(run.Tasks)
 }
 
-func elapsed(run *Run, now time.Time) time.Duration {
+func elapsed(run *workflow.Run, now time.Time) time.Duration {
 	if run.Planned.IsZero() {
 		return 0
 	}
 	return max(now.Sub(run.Planned), 0)
 }
 
-func inProgress(task *Task, slowdown permille) schemas.TaskInProgress {
-	told := schemas.TaskInProgress{TaskID: task.ID, Agent: task.Agent, StartedAt: task.Began}
-	if estimate := task.estimate(); estimate > 0 {
-		told.EstimatedCompletion = task.Began.Add(slowdown.of(estimate))
+func inProgress(task *workflow.Task, slowdown permille) schemas.TaskInProgress {
+	told := schemas.TaskInProgress{TaskID: task.ID, Agent: task.Agent, StartedAt: task.Started}
+	if estimate := task.Estimate(); estimate > 0 {
+		told.EstimatedCompletion = task.Started.Add(slowdown.of(estimate))
 	}
 	return told
 }
@@ -83,12 +84,12 @@ func (p permille) of(d time.Duration) time.Duration {
 
 // slowdown is the mean of actual ÷ estimated time of the completed tasks that
 // have an estimate; 1 while there is none (M-35).
-func slowdown(run *Run) permille {
+func slowdown(run *workflow.Run) permille {
 	var sum, count int64
 	for i := range run.Tasks {
 		task := run.Tasks[i]
-		if estimate := task.estimate(); task.State == TaskCompleted && estimate > 0 && !task.Began.IsZero() {
-			sum += int64(task.Ended.Sub(task.Began)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
+		if estimate := task.Estimate(); task.State == workflow.TaskCompleted && estimate > 0 && !task.Started.IsZero() {
+			sum += int64(task.Ended.Sub(task.Started)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
 			count++
 		}
 	}
@@ -101,7 +102,7 @@ func slowdown(run *Run) permille {
 // Estimate foresees when the run's tasks will be done (M-35): now, plus the
 // remaining estimates times the slowdown so far, added up or along the critical
 // path. It is zero when nothing that remains has an estimate.
-func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
+func Estimate(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
 	slow := slowdown(run)
 	ends := make(map[string]time.Duration, len(run.Tasks))
 	var longest, sum time.Duration
@@ -110,7 +111,7 @@ func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
 		remaining := remaining(task, slow, now)
 		sum = min(sum+remaining, maxForeseen)
 		var begins time.Duration
-		for _, id := range task.dependencies() {
+		for _, id := range task.Dependencies() {
 			begins = max(begins, ends[id])
 		}
 		ends[task.ID] = min(begins+remaining, maxForeseen)
@@ -127,19 +128,19 @@ func Estimate(run *Run, eta schemas.ETA, now time.Time) time.Time {
 }
 
 // remaining is how long a task still takes, as far as it is known.
-func remaining(task *Task, slow permille, now time.Time) time.Duration {
+func remaining(task *workflow.Task, slow permille, now time.Time) time.Duration {
 	if task.State.Ended() {
 		return 0
 	}
-	takes := slow.of(task.estimate())
-	if task.State == TaskRunning {
-		takes = max(takes-now.Sub(task.Began), 0)
+	takes := slow.of(task.Estimate())
+	if task.State == workflow.TaskRunning {
+		takes = max(takes-now.Sub(task.Started), 0)
 	}
 	return takes
 }
 
 // ordered returns the tasks of a run by level, so that dependencies come first.
-func ordered(run *Run) []int {
+func ordered(run *workflow.Run) []int {
 	var order []int
 	for level := 0; len(order) < len(run.Tasks); level++ {
 		for i := range run.Tasks {

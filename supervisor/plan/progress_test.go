@@ -9,14 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
 // states are all that a task can be in.
-func states() []plan.TaskState {
-	return []plan.TaskState{
-		plan.TaskPending, plan.TaskReady, plan.TaskDispatched, plan.TaskRunning, plan.TaskWaiting,
-		plan.TaskCompleted, plan.TaskFailed, plan.TaskSkipped, plan.TaskCancelled,
+func states() []workflow.TaskState {
+	return []workflow.TaskState{
+		workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting,
+		workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled,
 	}
 }
 
@@ -25,15 +26,15 @@ func states() []plan.TaskState {
 func TestProgressPartition_M15(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		run := &plan.Run{Planned: start()}
+		run := &workflow.Run{Planned: start()}
 		completed := 0
 		for i := range rapid.IntRange(0, 40).Draw(t, "tasks") {
-			task := &plan.Task{
-				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Began: start(), Ended: start().Add(time.Second),
+			task := &workflow.Task{
+				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Started: start(), Ended: start().Add(time.Second),
 				Failure: rapid.SampledFrom([]schemas.FailureKind{"", schemas.FailureBlocked, schemas.FailureAgent}).Draw(t, "failure"),
 				Plan:    &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
 			}
-			if task.State == plan.TaskCompleted {
+			if task.State == workflow.TaskCompleted {
 				completed++
 			}
 			run.Tasks = append(run.Tasks, task)
@@ -83,20 +84,20 @@ func precedes(a, b string) bool {
 }
 
 // listOf is where a task belongs.
-func listOf(task *plan.Task) string {
+func listOf(task *workflow.Task) string {
 	switch task.State {
-	case plan.TaskCompleted:
+	case workflow.TaskCompleted:
 		return "completed"
-	case plan.TaskRunning:
+	case workflow.TaskRunning:
 		return "in progress"
-	case plan.TaskFailed:
+	case workflow.TaskFailed:
 		if task.Failure == schemas.FailureBlocked {
 			return "blocked"
 		}
 		return "failed"
-	case plan.TaskSkipped, plan.TaskCancelled:
+	case workflow.TaskSkipped, workflow.TaskCancelled:
 		return "skipped"
-	case plan.TaskPending, plan.TaskReady, plan.TaskDispatched, plan.TaskWaiting:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
 	}
 	return "pending"
 }
@@ -106,44 +107,44 @@ func listOf(task *plan.Task) string {
 func TestEstimate_M35(t *testing.T) {
 	t.Parallel()
 	second := time.Second
-	done := func(estimate int, took time.Duration) *plan.Task {
-		return &plan.Task{State: plan.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: estimate}, Began: start(), Ended: start().Add(took)}
+	done := func(estimate int, took time.Duration) *workflow.Task {
+		return &workflow.Task{State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: estimate}, Started: start(), Ended: start().Add(took)}
 	}
-	open := func(id string, estimate int, after ...string) *plan.Task {
-		return &plan.Task{ID: id, State: plan.TaskPending, Plan: &schemas.PlannedTask{Task: id, Seconds: estimate, Dependencies: after}, Level: len(after)}
+	open := func(id string, estimate int, after ...string) *workflow.Task {
+		return &workflow.Task{ID: id, State: workflow.TaskPending, Plan: &schemas.PlannedTask{Task: id, Seconds: estimate, Dependencies: after}, Level: len(after)}
 	}
-	running := func(id string, estimate int, since time.Duration) *plan.Task {
+	running := func(id string, estimate int, since time.Duration) *workflow.Task {
 		task := open(id, estimate)
-		task.State, task.Began = plan.TaskRunning, start().Add(-since)
+		task.State, task.Started = workflow.TaskRunning, start().Add(-since)
 		return task
 	}
 	never := time.Duration(-1)
 	const day = 864000
 	for name, test := range map[string]struct {
-		tasks     []*plan.Task
+		tasks     []*workflow.Task
 		path, sum time.Duration
 	}{
 		"no tasks":                          {nil, never, never},
-		"nothing is done":                   {[]*plan.Task{open("a", 10), open("b", 20), open("c", 30, "a")}, 40 * second, 60 * second},
-		"all is done":                       {[]*plan.Task{done(10, second)}, never, never},
-		"an estimate of 0":                  {[]*plan.Task{open("a", 0), open("b", 0, "a")}, never, never},
-		"a done one with an estimate of 0":  {[]*plan.Task{done(0, time.Hour), open("a", 10)}, 10 * second, 10 * second},
-		"a done one that was never seen":    {[]*plan.Task{{State: plan.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: 1}, Ended: start().Add(time.Hour)}, open("a", 10)}, 10 * second, 10 * second},
-		"half as fast":                      {[]*plan.Task{done(10, 20*second), open("a", 10), open("b", 20)}, 40 * second, 60 * second},
-		"twice as fast":                     {[]*plan.Task{done(10, 5*second), open("a", 10), open("b", 20)}, 10 * second, 15 * second},
-		"the mean of two":                   {[]*plan.Task{done(10, 10*second), done(10, 20*second), open("a", 10), open("b", 20)}, 30 * second, 45 * second},
-		"under way":                         {[]*plan.Task{running("a", 30, 10*second), open("b", 5)}, 20 * second, 25 * second},
-		"under way for longer":              {[]*plan.Task{running("a", 30, time.Minute), open("b", 5, "a")}, 5 * second, 5 * second},
-		"failed ones do not remain":         {[]*plan.Task{{ID: "x", State: plan.TaskFailed, Plan: &schemas.PlannedTask{Seconds: 99}}, open("a", 10)}, 10 * second, 10 * second},
-		"in no time at all":                 {[]*plan.Task{done(10, 0), open("a", 10)}, 10 * time.Millisecond, 10 * time.Millisecond},
-		"a thousand times slower, at most":  {[]*plan.Task{done(1, 9*time.Hour), open("a", 10)}, 10_000 * second, 10_000 * second},
-		"a hundred years, at most":          {append(slices.Repeat([]*plan.Task{open("a", day)}, 400), done(1, 9*time.Hour)), day * 1000 * second, 100 * 365 * 24 * time.Hour},
-		"a hundred years on a path as well": {append([]*plan.Task{done(1, 9*time.Hour)}, path(200, day)...), 100 * 365 * 24 * time.Hour, 100 * 365 * 24 * time.Hour},
+		"nothing is done":                   {[]*workflow.Task{open("a", 10), open("b", 20), open("c", 30, "a")}, 40 * second, 60 * second},
+		"all is done":                       {[]*workflow.Task{done(10, second)}, never, never},
+		"an estimate of 0":                  {[]*workflow.Task{open("a", 0), open("b", 0, "a")}, never, never},
+		"a done one with an estimate of 0":  {[]*workflow.Task{done(0, time.Hour), open("a", 10)}, 10 * second, 10 * second},
+		"a done one that was never seen":    {[]*workflow.Task{{State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: 1}, Ended: start().Add(time.Hour)}, open("a", 10)}, 10 * second, 10 * second},
+		"half as fast":                      {[]*workflow.Task{done(10, 20*second), open("a", 10), open("b", 20)}, 40 * second, 60 * second},
+		"twice as fast":                     {[]*workflow.Task{done(10, 5*second), open("a", 10), open("b", 20)}, 10 * second, 15 * second},
+		"the mean of two":                   {[]*workflow.Task{done(10, 10*second), done(10, 20*second), open("a", 10), open("b", 20)}, 30 * second, 45 * second},
+		"under way":                         {[]*workflow.Task{running("a", 30, 10*second), open("b", 5)}, 20 * second, 25 * second},
+		"under way for longer":              {[]*workflow.Task{running("a", 30, time.Minute), open("b", 5, "a")}, 5 * second, 5 * second},
+		"failed ones do not remain":         {[]*workflow.Task{{ID: "x", State: workflow.TaskFailed, Plan: &schemas.PlannedTask{Seconds: 99}}, open("a", 10)}, 10 * second, 10 * second},
+		"in no time at all":                 {[]*workflow.Task{done(10, 0), open("a", 10)}, 10 * time.Millisecond, 10 * time.Millisecond},
+		"a thousand times slower, at most":  {[]*workflow.Task{done(1, 9*time.Hour), open("a", 10)}, 10_000 * second, 10_000 * second},
+		"a hundred years, at most":          {append(slices.Repeat([]*workflow.Task{open("a", day)}, 400), done(1, 9*time.Hour)), day * 1000 * second, 100 * 365 * 24 * time.Hour},
+		"a hundred years on a path as well": {append([]*workflow.Task{done(1, 9*time.Hour)}, path(200, day)...), 100 * 365 * 24 * time.Hour, 100 * 365 * 24 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for eta, want := range map[schemas.ETA]time.Duration{"": test.path, schemas.ETACriticalPath: test.path, schemas.ETASum: test.sum} {
-				got := plan.Estimate(&plan.Run{Tasks: test.tasks}, eta, start())
+				got := plan.Estimate(&workflow.Run{Tasks: test.tasks}, eta, start())
 				if want == never {
 					if !got.IsZero() {
 						t.Errorf("%q: got %s", eta, got)
@@ -157,14 +158,14 @@ func TestEstimate_M35(t *testing.T) {
 }
 
 // path is a chain of open tasks.
-func path(length, seconds int) []*plan.Task {
-	tasks := make([]*plan.Task, length)
+func path(length, seconds int) []*workflow.Task {
+	tasks := make([]*workflow.Task, length)
 	for i := range tasks {
 		planned := &schemas.PlannedTask{Task: strconv.Itoa(i), Seconds: seconds}
 		if i > 0 {
 			planned.Dependencies = []string{strconv.Itoa(i - 1)}
 		}
-		tasks[i] = &plan.Task{ID: planned.Task, Plan: planned, State: plan.TaskPending, Level: i}
+		tasks[i] = &workflow.Task{ID: planned.Task, Plan: planned, State: workflow.TaskPending, Level: i}
 	}
 	return tasks
 }

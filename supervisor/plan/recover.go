@@ -5,16 +5,17 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // fail ends an attempt, classifies the failure and does something about it
 // (M-44…M-46): another attempt, another agent, without the task, or telling
 // whoever asked.
-func (t *Decision) fail(task *Task, cause schemas.FailureKind, detail string) {
+func (t *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
 	t.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
 }
 
-func (t *Decision) failWith(task *Task, failed schemas.TaskFailed) {
+func (t *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = t.Run.Number, task.ID, task.Attempt
 	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
 	t.remedy(task, &failed)
@@ -23,7 +24,7 @@ func (t *Decision) failWith(task *Task, failed schemas.TaskFailed) {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":
 		t.start(t.Run.Task(task.ID))
-	case task.ID == DeliveryTask:
+	case task.ID == workflow.DeliveryTask:
 		t.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
 		t.unplanned()
@@ -51,17 +52,17 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 }
 
 // remedy chooses what is done about a failure.
-func (t *Decision) remedy(task *Task, failed *schemas.TaskFailed) {
+func (t *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
 	policy := t.policy(task)
 	asked, refused := task.Attempt-task.AttemptsBefore, int(task.Refused)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
-	case turnedAway(task, failed):
+	case task.TurnedAway(failed):
 		asked, refused = asked-1, refused+1
 	}
 	spent := asked + refused
-	if task.ID == DeliveryTask {
+	if task.ID == workflow.DeliveryTask {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
@@ -77,21 +78,11 @@ func (t *Decision) remedy(task *Task, failed *schemas.TaskFailed) {
 	failed.Action = t.giveUp(task, failed.Cause)
 }
 
-// turnedAway reports whether an answer was not taken to be delivered because there
-// was no room for it: that uses up no attempt, so that no answer is lost. It does
-// after maxTurnedAway times, so that there is an end.
-func turnedAway(task *Task, failed *schemas.TaskFailed) bool {
-	return task.ID == DeliveryTask && failed.Category == schemas.CategoryResource && int(task.Refused) < maxTurnedAway
-}
-
-// maxTurnedAway is a day of the longest waits.
-const maxTurnedAway = int(24 * time.Hour / time.Duration(schemas.MaxRetryWait))
-
 // policy is how often something is tried; a question is asked once, because the
 // decision that needs it has a default.
-func (t *Decision) policy(task *Task) schemas.Retry {
+func (t *Decision) policy(task *workflow.Task) schemas.Retry {
 	switch {
-	case task.ID == DeliveryTask:
+	case task.ID == workflow.DeliveryTask:
 		return t.Profile.Delivery
 	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute:
 		return schemas.Retry{Attempts: 1}
@@ -124,16 +115,16 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 
 // fallback is who may be asked instead of an agent whose attempts are used up:
 // one time, for work (P-16).
-func (t *Decision) fallback(task *Task) string {
+func (t *Decision) fallback(task *workflow.Task) string {
 	use := t.Profile.use(task.Agent)
-	if use == nil || task.Kind != "" || task.ID == DeliveryTask || task.PreviousAgent != "" {
+	if use == nil || task.Kind != "" || task.ID == workflow.DeliveryTask || task.PreviousAgent != "" {
 		return ""
 	}
 	return use.Fallback
 }
 
 // giveUp names what a failure for good leads to.
-func (t *Decision) giveUp(task *Task, cause schemas.FailureKind) schemas.Recovery {
+func (t *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schemas.Recovery {
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestRemedies_M44_M45: every failure has its class, and something is done about
@@ -34,9 +35,9 @@ func TestRemedies_M44_M45(t *testing.T) {
 				Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Fallback: "first"}},
 				Retry:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
 			}}
-			turn := &Decision{Run: &Run{}, Profile: profile}
-			remedy := func(task Task) schemas.TaskFailed {
-				task.State = TaskRunning
+			turn := &Decision{Run: &workflow.Run{}, Profile: profile}
+			remedy := func(task workflow.Task) schemas.TaskFailed {
+				task.State = workflow.TaskRunning
 				failed := schemas.TaskFailed{Cause: cause}
 				turn.remedy(&task, &failed)
 				return failed
@@ -44,21 +45,21 @@ func TestRemedies_M44_M45(t *testing.T) {
 			if got := category(cause); got != want.category {
 				t.Errorf("it is of class %s", got)
 			}
-			first := remedy(Task{ID: "t", Agent: "first", Attempt: 1})
+			first := remedy(workflow.Task{ID: "t", Agent: "first", Attempt: 1})
 			if first.Action != want.first || first.RetryAt.IsZero() == retryable(cause) || first.Agent != "" {
 				t.Errorf("at first: %+v", first)
 			}
-			if last := remedy(Task{ID: "t", Agent: "first", Attempt: 2}); last.Action != want.last || !last.RetryAt.IsZero() {
+			if last := remedy(workflow.Task{ID: "t", Agent: "first", Attempt: 2}); last.Action != want.last || !last.RetryAt.IsZero() {
 				t.Errorf("at last: %+v", last)
 			}
-			if spare := remedy(Task{ID: "t", Agent: "first", Attempt: 2, Plan: &schemas.PlannedTask{Optional: true}}); spare.Action != want.spare {
+			if spare := remedy(workflow.Task{ID: "t", Agent: "first", Attempt: 2, Plan: &schemas.PlannedTask{Optional: true}}); spare.Action != want.spare {
 				t.Errorf("when the run can do without: %+v", spare)
 			}
-			other := remedy(Task{ID: "t", Agent: "second", Attempt: 2})
+			other := remedy(workflow.Task{ID: "t", Agent: "second", Attempt: 2})
 			if falls := cause != schemas.FailureUnknownEffect; (other.Action == schemas.RecoveryFallback) != falls || (other.Agent == "first") != falls {
 				t.Errorf("with a fallback: %+v", other)
 			}
-			if again := remedy(Task{ID: "t", Agent: "second", Attempt: 4, AttemptsBefore: 2, PreviousAgent: "first"}); again.Agent != "" {
+			if again := remedy(workflow.Task{ID: "t", Agent: "second", Attempt: 4, AttemptsBefore: 2, PreviousAgent: "first"}); again.Agent != "" {
 				t.Errorf("with a fallback that is one: %+v", again)
 			}
 		})
@@ -70,34 +71,38 @@ func TestRemedies_M44_M45(t *testing.T) {
 func TestNoRoomToDeliver(t *testing.T) {
 	t.Parallel()
 	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
-	turn := &Decision{Run: &Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
-	refuse := func(task *Task) (wait time.Duration, again bool) {
-		task.State, task.Attempt = TaskRunning, task.Attempt+1
-		failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
+	turn := &Decision{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
+	refuse := func(run *workflow.Run, id string) (wait time.Duration, again bool) {
+		task := run.Task(id)
+		task.State, task.Attempt = workflow.TaskRunning, task.Attempt+1
+		failed := schemas.TaskFailed{Task: id, Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
 		turn.remedy(task, &failed)
-		task.fail(&failed, turn.Now)
+		run.Apply(&failed, turn.Now)
 		return failed.RetryAt.Sub(turn.Now), !failed.RetryAt.IsZero()
 	}
-	answer, waited := &Task{ID: DeliveryTask, Agent: "mail"}, time.Duration(0)
-	for i := range maxTurnedAway {
-		wait, again := refuse(answer)
+	run := &workflow.Run{
+		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: workflow.DeliveryTask, Agent: "mail"},
+	}
+	waited := time.Duration(0)
+	for i := range workflow.MaxTurnedAway {
+		wait, again := refuse(run, workflow.DeliveryTask)
 		want := min(time.Second<<min(i, 20), time.Duration(schemas.MaxRetryWait))
 		if !again || wait != want {
 			t.Fatalf("after %d refusals it waits %v (%t), want %v", i+1, wait, again, want)
 		}
 		waited += wait
 	}
+	answer := run.Delivery
 	if waited < 23*time.Hour || answer.Attempt-answer.AttemptsBefore != 0 {
 		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.AttemptsBefore)
 	}
 	for i := range policy.Attempts {
-		if _, again := refuse(answer); again != (i+1 < policy.Attempts) {
+		if _, again := refuse(run, workflow.DeliveryTask); again != (i+1 < policy.Attempts) {
 			t.Errorf("attempt %d after a day: tried again %t", i+1, again)
 		}
 	}
-	work := &Task{ID: "t1", Agent: "worker"}
 	for i := range policy.Attempts {
-		if _, again := refuse(work); again != (i+1 < policy.Attempts) {
+		if _, again := refuse(run, "t1"); again != (i+1 < policy.Attempts) {
 			t.Errorf("attempt %d of work: tried again %t", i+1, again)
 		}
 	}

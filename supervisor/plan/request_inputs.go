@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Requested is what came along with the request that a run was begun by. It reads the
@@ -21,9 +22,9 @@ type Requested struct {
 // piece of work in words says the texts in these words, so that only the data is
 // brought, for the tasks that build on nothing else. Of a plan that was refused, the
 // task in its place gets all of them.
-func (r *Requested) Inputs(run *Run, task *Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
+func (r *Requested) Inputs(run *workflow.Run, task *workflow.Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
 	upstream := run.Message.Upstream
-	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.dependencies()) > 0 {
+	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.Dependencies()) > 0 {
 		return nil
 	}
 	planned := upstream.Planned && run.Source == schemas.PlannerExternal

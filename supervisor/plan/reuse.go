@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // reuse completes a task with an answer that its agent gave to the same input
 // before, where the profile allows it (M-29).
-func (t *Decision) reuse(task *Task) bool {
+func (t *Decision) reuse(task *workflow.Task) bool {
 	use := t.Profile.use(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return false
@@ -40,7 +41,7 @@ func (t *Decision) reuse(task *Task) bool {
 
 // Learned returns what the completion of a task teaches about its agent, or
 // false when the profile does not want its answers to be used again.
-func (t *Decision) Learned(task *Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
+func (t *Decision) Learned(task *workflow.Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
 	use := t.Profile.use(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
@@ -50,7 +51,7 @@ func (t *Decision) Learned(task *Task, sequence uint64, size int, put []string) 
 
 // input is the hash of all that an agent is told about a task, but for ids,
 // moments and the conversation around it.
-func (t *Decision) input(task *Task) string {
+func (t *Decision) input(task *workflow.Task) string {
 	told := struct {
 		Task        schemas.PlannedTask       `json:"task"`
 		Description schemas.Result            `json:"description"`
@@ -64,7 +65,7 @@ func (t *Decision) input(task *Task) string {
 	told.Granted = t.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
 	told.Inputs = maps.Clone(t.requested.Inputs(t.Run, task, t.Read))
-	for _, id := range task.dependencies() {
+	for _, id := range task.Dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}
 		}

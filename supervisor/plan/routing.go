@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/route"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // reserved reports whether an id may not be that of a plan's task.
 func reserved(id string) bool {
-	return id == DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
+	return id == workflow.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
 // Attempted reports whether a run can have made such an attempt of such a task.
@@ -48,10 +49,10 @@ func (t *Decision) heard(about string) {
 
 // routed begins the work when every task has been routed.
 func (t *Decision) routed() {
-	if t.Run.Phase != PhaseExecuting || !t.allowed() {
+	if t.Run.Phase != workflow.PhaseExecuting || !t.allowed() {
 		return
 	}
-	failed := func(task *Task) bool { return task.State == TaskFailed }
+	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed }
 	if t.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(t.Run.Tasks, failed) {
 		t.abort()
 		return
@@ -59,7 +60,7 @@ func (t *Decision) routed() {
 	t.advance()
 }
 
-func (t *Decision) route(task *Task) {
+func (t *Decision) route(task *workflow.Task) {
 	if task.Routed || task.State.Ended() {
 		return
 	}
@@ -94,8 +95,8 @@ func (t *Decision) route(task *Task) {
 
 // asking reports whether an answer that a task's routers need is still awaited.
 func (t *Decision) asking(task string) bool {
-	for i := range t.Run.Support {
-		if About(t.Run.Support[i]) == task && !t.Run.Support[i].State.Ended() {
+	for i := range t.Run.DecisionTasks {
+		if About(t.Run.DecisionTasks[i]) == task && !t.Run.DecisionTasks[i].State.Ended() {
 			return true
 		}
 	}
@@ -103,7 +104,7 @@ func (t *Decision) asking(task string) bool {
 }
 
 // About returns the task that a question is about; agents' names hold no colon.
-func About(question *Task) string {
+func About(question *workflow.Task) string {
 	_, rest, _ := strings.Cut(question.ID, separator)
 	if at := strings.LastIndex(rest, separator); at >= 0 {
 		return rest[:at]
@@ -115,12 +116,12 @@ func About(question *Task) string {
 // in time counts as silent (P-09).
 func (t *Decision) evidence(task string) route.Evidence {
 	var evidence route.Evidence
-	for i := range t.Run.Support {
-		question := t.Run.Support[i]
+	for i := range t.Run.DecisionTasks {
+		question := t.Run.DecisionTasks[i]
 		if About(question) != task || !question.State.Ended() {
 			continue
 		}
-		answered := question.State == TaskCompleted
+		answered := question.State == workflow.TaskCompleted
 		var result schemas.Result
 		if answered {
 			result = t.content(question.Result)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // settle fixes the outcome when no task is left: completed when every task is
@@ -26,20 +27,20 @@ func (t *Decision) settle() {
 }
 
 func (t *Decision) completedAny() bool {
-	return slices.ContainsFunc(t.Run.Tasks, func(task *Task) bool { return task.State == TaskCompleted })
+	return slices.ContainsFunc(t.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
 }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
 // at all was done.
-func (t *Decision) decisive() *Task {
-	var failed, skipped *Task
+func (t *Decision) decisive() *workflow.Task {
+	var failed, skipped *workflow.Task
 	for i := range t.Run.Tasks {
 		task := t.Run.Tasks[i]
 		switch {
-		case task.State == TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
+		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
 			failed = task
-		case task.State == TaskSkipped && task.Failure != "" && skipped == nil:
+		case task.State == workflow.TaskSkipped && task.Failure != "" && skipped == nil:
 			skipped = task
 		}
 	}
@@ -70,7 +71,7 @@ func (t *Decision) completionReason() schemas.StopReason {
 func (t *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	settled := schemas.RunSettled{Run: t.Run.Number, Status: status, Reason: reason, Error: failure}
 	for i := range t.Run.Tasks {
-		if task := t.Run.Tasks[i]; task.State == TaskCompleted && t.tells(task) {
+		if task := t.Run.Tasks[i]; task.State == workflow.TaskCompleted && t.tells(task) {
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
@@ -89,12 +90,12 @@ func (t *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 
 // tells reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it.
-func (t *Decision) tells(task *Task) bool {
+func (t *Decision) tells(task *workflow.Task) bool {
 	if t.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
-	return !slices.ContainsFunc(t.Run.Tasks, func(other *Task) bool {
-		return other.State == TaskCompleted && slices.Contains(other.dependencies(), task.ID)
+	return !slices.ContainsFunc(t.Run.Tasks, func(other *workflow.Task) bool {
+		return other.State == workflow.TaskCompleted && slices.Contains(other.Dependencies(), task.ID)
 	})
 }
 
@@ -120,7 +121,7 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 }
 
 // failure tells a failure in the requester's language (G-28).
-func (t *Decision) failure(task *Task, partial bool) *schemas.Error {
+func (t *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	texts := t.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -170,19 +171,19 @@ func FuzzReadPlan(f *testing.F) {
 func finish(tb testing.TB, turn *plan.Decision) {
 	tb.Helper()
 	for range 4000 {
-		var next *plan.Task
+		var next *workflow.Task
 		for task := range turn.Run.All {
-			if !task.State.Ended() && task.State != plan.TaskPending && next == nil {
+			if !task.State.Ended() && task.State != workflow.TaskPending && next == nil {
 				next = task
 			}
 		}
 		switch {
 		case next == nil:
-			if turn.Run.Phase != plan.PhaseComplete {
+			if turn.Run.Phase != workflow.PhaseComplete {
 				tb.Fatalf("nobody waits, and the run is %s", turn.Run.Phase)
 			}
 			return
-		case next.State == plan.TaskReady:
+		case next.State == workflow.TaskReady:
 			turn.Grant(schemas.Grant{Run: turn.Run.Number, Task: next.ID})
 		case next.State.UnderWay():
 			turn.Answer(next, plan.Answer{Status: schemas.StatusCompleted})

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -15,7 +16,7 @@ const maxAttached = 32
 // attachments are the files of an answer: what the results that it tells name as
 // attachments in their data, and the deliverables of their tasks whose metadata is
 // an artifact, as far as they may be passed on. The bytes stay in the object store.
-func (env *Env) attachments(run *plan.Run, f *schemas.TaskDispatched) []schemas.Attachment {
+func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []schemas.Attachment {
 	var found []schemas.Attachment
 	add := func(file schemas.Attachment) {
 		known := slices.ContainsFunc(found, func(other schemas.Attachment) bool {
@@ -45,8 +46,8 @@ func (env *Env) attachments(run *plan.Run, f *schemas.TaskDispatched) []schemas.
 				}
 			}
 		}
-		for j := range task.Made {
-			if file, ok := plan.FileOf(&task.Made[j]); ok {
+		for j := range task.Deliverables {
+			if file, ok := plan.FileOf(&task.Deliverables[j]); ok {
 				add(file)
 			}
 		}
@@ -67,7 +68,7 @@ func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDi
 
 // passedOn gives the artifacts that free JSON in an answer names the proof that the
 // supervisor may pass them on, as far as it may, and no other.
-func (env *Env) passedOn(run *plan.Run, value jsontext.Value, proven []string) jsontext.Value {
+func (env *Env) passedOn(run *workflow.Run, value jsontext.Value, proven []string) jsontext.Value {
 	return schemas.GiveGrants(value, func(sha256 string) string {
 		if env.Grants == nil || !slices.Contains(proven, sha256) {
 			return ""

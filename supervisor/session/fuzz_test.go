@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 	"podium/supervisor/session"
 )
 
@@ -70,7 +70,7 @@ func (s *stage) waiting() (schemas.Grant, bool) {
 }
 
 // underWay returns the first task that an agent has been asked for.
-func (s *stage) underWay() (*plan.Task, bool) {
+func (s *stage) underWay() (*workflow.Task, bool) {
 	for task := range s.state.UnderWay {
 		return task, true
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -175,13 +176,13 @@ func (s *stage) obeys(tb judge, record *schemas.Record) {
 
 // phases: a run goes from one phase to the next, and only when the phase is done
 // (P-12…P-14).
-func phases(tb judge, before, after *plan.Run, fact schemas.Fact) {
+func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
-	next := map[plan.Phase][]plan.Phase{
-		plan.PhaseDecomposing: {plan.PhaseRouting, plan.PhaseExecuting, plan.PhaseAssembling},
-		plan.PhaseRouting:     {plan.PhaseExecuting, plan.PhaseAssembling},
-		plan.PhaseExecuting:   {plan.PhaseAssembling, plan.PhaseDecomposing},
-		plan.PhaseAssembling:  {plan.PhaseComplete},
+	next := map[workflow.Phase][]workflow.Phase{
+		workflow.PhaseDecomposing: {workflow.PhaseRouting, workflow.PhaseExecuting, workflow.PhaseAssembling},
+		workflow.PhaseRouting:     {workflow.PhaseExecuting, workflow.PhaseAssembling},
+		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing},
+		workflow.PhaseAssembling:  {workflow.PhaseComplete},
 	}
 	if before.Phase == after.Phase {
 		return
@@ -191,23 +192,23 @@ func phases(tb judge, before, after *plan.Run, fact schemas.Fact) {
 	}
 	for _, task := range after.Tasks {
 		switch after.Phase {
-		case plan.PhaseExecuting:
+		case workflow.PhaseExecuting:
 			if !task.Routed {
 				tb.Fatalf("the work begins while task %s has no agent", task.ID)
 			}
-		case plan.PhaseAssembling, plan.PhaseComplete:
+		case workflow.PhaseAssembling, workflow.PhaseComplete:
 			if !task.State.Ended() {
 				tb.Fatalf("the outcome is fixed while task %s is %s", task.ID, task.State)
 			}
-		case plan.PhaseDecomposing, plan.PhaseRouting:
+		case workflow.PhaseDecomposing, workflow.PhaseRouting:
 		}
 	}
 }
 
 // dispatchable: a request goes out only when its turn has come.
-func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched, record *schemas.Record) {
+func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatched, record *schemas.Record) {
 	tb.Helper()
-	if settled := run.Settled(); settled != (f.Task == plan.DeliveryTask) {
+	if settled := run.Settled(); settled != (f.Task == workflow.DeliveryTask) {
 		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
 	}
 	if !run.Settled() && !run.Expires.IsZero() && f.Expires.After(run.Expires) {
@@ -237,7 +238,7 @@ func (s *stage) dispatchable(tb judge, run *plan.Run, f *schemas.TaskDispatched,
 
 // permits: only work may act outside. An effect is permitted once, unless the agent has said that nothing came
 // of it, or the profile wants it again when nobody knows.
-func (s *stage) permits(tb judge, run *plan.Run, fact schemas.Fact) {
+func (s *stage) permits(tb judge, run *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
 	effect := fmt.Sprint(run.Number, "/", schemas.TaskOf(fact))
 	outstanding := s.effects[effect]
@@ -280,7 +281,7 @@ func (s *stage) permits(tb judge, run *plan.Run, fact schemas.Fact) {
 func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReopened) {
 	tb.Helper()
 	asked := slices.Contains(before.Resends, schemas.ResendRequested{Run: f.Run, AllowDuplicate: f.AllowDuplicate})
-	effect := fmt.Sprint(f.Run, "/", plan.DeliveryTask)
+	effect := fmt.Sprint(f.Run, "/", workflow.DeliveryTask)
 	if before.Active != nil || !asked || s.effects[effect] != "" && !f.AllowDuplicate {
 		tb.Fatalf("run %d is reopened, asked for: %v, after permit %q", f.Run, asked, s.effects[effect])
 	}
@@ -291,7 +292,7 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work (X-06). A person
 // may have one sent.
-func (s *stage) budget(tb judge, run *plan.Run, fact schemas.Fact) {
+func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
 	recent := 0
 	for _, moment := range s.mailed {
@@ -309,11 +310,11 @@ func (s *stage) budget(tb judge, run *plan.Run, fact schemas.Fact) {
 		if schemas.As[*schemas.ReplyWithheld](fact).Reason != doubt {
 			tb.Fatalf("withheld for %s, and not for %s", schemas.As[*schemas.ReplyWithheld](fact).Reason, doubt)
 		}
-	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == plan.DeliveryTask):
+	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == workflow.DeliveryTask):
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
-	case sent == nil || sent.Task != plan.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case sent == nil || sent.Task != workflow.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
 	case recent >= limit && !run.Reopened:
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
@@ -419,7 +420,7 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 }
 
 // brought reports whether the request that a run was begun by has an input of this name.
-func (s *stage) brought(run *plan.Run, name string) bool {
+func (s *stage) brought(run *workflow.Run, name string) bool {
 	var request struct {
 		Tasks []schemas.Task `json:"tasks"`
 	}
@@ -444,13 +445,13 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	if request.To != output.Agent || asked.AssignedTo != output.Agent || !schemas.ValidAgentName(output.Agent) {
 		tb.Fatalf("a request to %s for %s goes to %s", request.To, asked.AssignedTo, output.Agent)
 	}
-	if asked.TaskID == plan.DeliveryTask {
+	if asked.TaskID == workflow.DeliveryTask {
 		return request.MessageID
 	}
 	run, size := after.Active, 0
 	for id, input := range asked.Context.Inputs {
 		if slices.Contains(asked.Dependencies, id) {
-			if run.Task(id).State != plan.TaskCompleted {
+			if run.Task(id).State != workflow.TaskCompleted {
 				tb.Fatalf("task %s is told about task %s, which is %s", asked.TaskID, id, run.Task(id).State)
 			}
 		} else if !s.brought(run, id) {
@@ -478,7 +479,7 @@ func (s *stage) answers(tb judge, after *session.State, output *session.Output) 
 	if err != nil {
 		tb.Fatalf("a response breaks its schema: %v\n%s", err, output.Event.Data)
 	}
-	at := slices.IndexFunc(after.Ended, func(run *plan.Run) bool {
+	at := slices.IndexFunc(after.Ended, func(run *workflow.Run) bool {
 		return run.Message.Upstream != nil && run.Message.Upstream.Request == response.InReplyTo
 	})
 	if at < 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 )
 
 // Supervisor is the name that requests come from.
@@ -81,7 +81,7 @@ func awaited(state *State, f *schemas.TaskDispatched) bool {
 // external reports whether what a request leads to cannot be taken back: its agent reaches
 // people or systems outside, or its task keeps others from something.
 func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
-	if f.Task == plan.DeliveryTask || env.Pinned.External(f.Agent) {
+	if f.Task == workflow.DeliveryTask || env.Pinned.External(f.Agent) {
 		return true
 	}
 	task := state.Active.Task(f.Task)
@@ -112,7 +112,7 @@ func cancel(outputs []Output, state *State, run int, id string, attempt int) []O
 }
 
 // taskOf finds a task of the run under way, or of one that the record has ended.
-func taskOf(state *State, run int, id string) *plan.Task {
+func taskOf(state *State, run int, id string) *workflow.Task {
 	if state.Active != nil && state.Active.Number == run {
 		return state.Active.Task(id)
 	}
@@ -153,7 +153,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 }
 
 // answerWords returns the text of a settled run's answer.
-func (env *Env) answerWords(run *plan.Run) string {
+func (env *Env) answerWords(run *workflow.Run) string {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
 		parts[i] = env.text(run.Answer[i].Body)

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
 // ProgressOf tells whoever asked for a run how far it is at a moment (M-14): the
 // tasks of its plan, and that nobody serves the agent of one, else the newest line
 // of the first that an agent works on. Without a profile there are no words.
-func ProgressOf(run *plan.Run, profile *plan.Profile, now time.Time) schemas.ProgressPayload {
+func ProgressOf(run *workflow.Run, profile *plan.Profile, now time.Time) schemas.ProgressPayload {
 	var eta schemas.ETA
 	if profile != nil {
 		eta = profile.Execution.Estimate
@@ -19,8 +20,8 @@ func ProgressOf(run *plan.Run, profile *plan.Profile, now time.Time) schemas.Pro
 	told := plan.Progress(run, eta, now)
 	told.PlanID = run.Message.Upstream.PlanID
 	for i := range run.Tasks {
-		if task := run.Tasks[i]; task.State == plan.TaskRunning && task.Note != "" {
-			told.Message = task.Note
+		if task := run.Tasks[i]; task.State == workflow.TaskRunning && task.Message != "" {
+			told.Message = task.Message
 			break
 		}
 	}
@@ -34,7 +35,7 @@ func ProgressOf(run *plan.Run, profile *plan.Profile, now time.Time) schemas.Pro
 }
 
 // unserved says that a task waits for an agent that nobody serves.
-func unserved(texts *schemas.Texts, task *plan.Task, now time.Time) string {
+func unserved(texts *schemas.Texts, task *workflow.Task, now time.Time) string {
 	sentence := texts.Unserved
 	since := task.Unserved.Moment(now)
 	if since != "" {

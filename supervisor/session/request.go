@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -23,7 +24,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		TaskID: f.Task, AssignedTo: f.Agent, Priority: schemas.PriorityMedium,
 		Context: schemas.TaskContext{Constraints: constraints},
 	}
-	if f.Task == plan.DeliveryTask {
+	if f.Task == workflow.DeliveryTask {
 		task.Description = "Deliver the answer."
 		delivery := schemas.DeliveryArguments{Text: env.answerWords(run)}
 		if run.Message.Reply != nil {
@@ -40,7 +41,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	task.Context.Entities = run.Entities
 	task.Context.Conversation = conversationOf(state)
 	asked := run.Task(f.Task)
-	if asked.Recovery == schemas.RecoveryRetryClarified {
+	if asked.Action == schemas.RecoveryRetryClarified {
 		task.Context.Feedback = asked.Detail
 	}
 	if f.Kind != "" {
@@ -55,7 +56,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	return task, err
 }
 
-func constraintsOf(run *plan.Run) (jsontext.Value, error) {
+func constraintsOf(run *workflow.Run) (jsontext.Value, error) {
 	constraints, err := schemas.Marshal(struct {
 		Language string `json:"language"`
 	}{run.Message.Language})
@@ -63,7 +64,7 @@ func constraintsOf(run *plan.Run) (jsontext.Value, error) {
 }
 
 // planned fills in what the plan says of a task.
-func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
+func (env *Env) planned(task *schemas.Task, run *workflow.Run, asked *workflow.Task) {
 	planned := asked.Plan
 	task.Description = env.text(planned.Description)
 	task.Dependencies = planned.Dependencies
@@ -83,11 +84,11 @@ func (env *Env) planned(task *schemas.Task, run *plan.Run, asked *plan.Task) {
 // inputs are the results that a task builds on, in all at most as large as the
 // profile allows (P-11): those of other tasks, then what came with the request.
 // What is beyond is cut, and the last ones come empty.
-func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Result {
+func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schemas.Result {
 	scope := scope{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
 	for _, id := range asked.Plan.Dependencies {
 		dependency := run.Task(id)
-		if dependency == nil || dependency.State != plan.TaskCompleted {
+		if dependency == nil || dependency.State != workflow.TaskCompleted {
 			continue // the task works with what is there (P-16)
 		}
 		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
@@ -103,7 +104,7 @@ func (env *Env) inputs(run *plan.Run, asked *plan.Task) map[string]schemas.Resul
 
 // grantInputs grants what each input names: of another task's result what that task
 // may pass on, of what came with the request what came with a grant.
-func (env *Env) grantInputs(task *schemas.Task, run *plan.Run, asked *plan.Task, f *schemas.TaskDispatched) {
+func (env *Env) grantInputs(task *schemas.Task, run *workflow.Run, asked *workflow.Task, f *schemas.TaskDispatched) {
 	for _, name := range sortedNames(task.Context.Inputs) {
 		proven := run.Message.Proven
 		if slices.Contains(asked.Plan.Dependencies, name) {
@@ -166,7 +167,7 @@ type choice struct {
 
 // question fills in what deciding asks an agent: how well it could do a task,
 // who should do it, or how the work is divided.
-func (env *Env) question(task *schemas.Task, run *plan.Run, asked *plan.Task) error {
+func (env *Env) question(task *schemas.Task, run *workflow.Run, asked *workflow.Task) error {
 	arguments := struct {
 		Task     string   `json:"task,omitzero"`
 		Agents   []choice `json:"agents,omitzero"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -12,7 +13,7 @@ type EndedRun struct {
 	Number  int
 	Profile *plan.Profile // that it is pinned to
 
-	run      *plan.Run // as it was before its end
+	run      *workflow.Run // as it was before its end
 	ended    bool
 	withheld bool
 	returned bool
@@ -33,9 +34,9 @@ func (p *EndedRun) Apply(record *schemas.Record) {
 func (p *EndedRun) apply(f schemas.Fact, transition *schemas.Transition) {
 	switch f := f.(type) {
 	case *schemas.RunStarted:
-		p.run = plan.Begin(f)
+		p.run = workflow.Begin(f)
 	case *schemas.DeliveryReopened:
-		p.run, p.ended, p.withheld = plan.Reopen(f), false, false
+		p.run, p.ended, p.withheld = workflow.Reopen(f), false, false
 	case *schemas.RunEnded:
 		p.ended = true
 	case *schemas.ReplyWithheld:
@@ -68,7 +69,7 @@ func (p *EndedRun) objection(allowDuplicate bool) string {
 		return schemas.ResendReturned
 	case p.run.Delivery == nil && !p.withheld:
 		return schemas.ResendNoAnswer
-	case p.run.Delivery != nil && p.run.Delivery.State == plan.TaskCompleted:
+	case p.run.Delivery != nil && p.run.Delivery.State == workflow.TaskCompleted:
 		return schemas.ResendAnswered
 	case p.run.Delivery != nil && p.run.Delivery.Permit != "" && !allowDuplicate:
 		return schemas.ResendUncertain
@@ -124,7 +125,7 @@ func (s *State) requested(f *schemas.ResendRequested) {
 
 // reopened makes a former run the one under way.
 func (s *State) reopened(f *schemas.DeliveryReopened) {
-	s.Active = plan.Reopen(f)
+	s.Active = workflow.Reopen(f)
 	var left []schemas.ResendRequested
 	for _, waits := range s.Resends {
 		if waits.Run != f.Run {
@@ -141,5 +142,5 @@ func (d *decision) over(number int, task string) bool {
 	if active == nil || active.Number != number {
 		return number <= d.state.begun()
 	}
-	return active.Reopened && task != plan.DeliveryTask
+	return active.Reopened && task != workflow.DeliveryTask
 }

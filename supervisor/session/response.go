@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -46,7 +47,7 @@ func (d *decision) malformed(answer *schemas.Malformed) {
 
 // lesson is what an answer may teach about others of the same input; only one
 // that completes its task does.
-func (d *decision) lesson(task *plan.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
+func (d *decision) lesson(task *workflow.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
@@ -62,7 +63,7 @@ func completes(task string) func(schemas.Fact) bool {
 
 // named is asked for what cannot be read: it may say an attempt, and not in which epoch that
 // was dispatched.
-func (d *decision) named(request string) (*plan.Task, int) {
+func (d *decision) named(request string) (*workflow.Task, int) {
 	if d.state.Active != nil && request == schemas.AttemptOf(request) {
 		for task := range d.state.Active.All {
 			if task.Request != "" && schemas.AttemptOf(task.Request) == request {
@@ -76,7 +77,7 @@ func (d *decision) named(request string) (*plan.Task, int) {
 // asked returns the task of the active run, and the attempt, that a request id stands for.
 // For the newest attempt there is one id. Another one was made in a past that is lost, and its
 // answer may be the answer to something else. Of earlier attempts nothing counts any more.
-func (d *decision) asked(request string) (*plan.Task, int) {
+func (d *decision) asked(request string) (*workflow.Task, int) {
 	active := d.state.Active
 	if active == nil || request == "" {
 		return nil, 0
@@ -97,21 +98,21 @@ func (d *decision) asked(request string) (*plan.Task, int) {
 
 // repeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again.
-func (d *decision) repeat(task *plan.Task, attempt int, response *schemas.ExecutionResponse) bool {
+func (d *decision) repeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
 	switch task.State {
-	case plan.TaskCompleted:
+	case workflow.TaskCompleted:
 		return true
-	case plan.TaskWaiting, plan.TaskFailed:
+	case workflow.TaskWaiting, workflow.TaskFailed:
 		switch task.Failure {
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult:
 			return true
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 		}
-	case plan.TaskPending, plan.TaskReady, plan.TaskDispatched, plan.TaskRunning, plan.TaskSkipped, plan.TaskCancelled:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}
 	return false
 }
@@ -220,7 +221,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task == nil:
 		if _, task, _, past := d.past(request); past {
 			d.unwanted(request)
-			d.doubtful = task == plan.DeliveryTask // it may have been reopened since
+			d.doubtful = task == workflow.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 	"podium/supervisor/session"
 )
 
@@ -364,8 +364,8 @@ func (s *script) control(tb judge) {
 }
 
 // asked returns one of the tasks that an agent has been asked for, or nil.
-func (s *script) asked() *plan.Task {
-	var under []*plan.Task
+func (s *script) asked() *workflow.Task {
+	var under []*workflow.Task
 	for task := range s.state.UnderWay {
 		under = append(under, task)
 	}
@@ -410,7 +410,7 @@ func (s *script) malformed(tb judge) {
 	s.step(tb, input)
 }
 
-func (s *script) payload(task *plan.Task) schemas.ResponsePayload {
+func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	payload := schemas.ResponsePayload{Status: schemas.ResponseStatus(s.pick("completed", "completed", "completed", "partial", "failed", "blocked"))}
 	if size := s.next() % 4; size > 0 {
 		payload.Result = &schemas.Result{Text: strings.Repeat("ü", 1<<(6*size-6)), MediaType: strings.Repeat("x", 200*(s.next()%3))}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 )
 
 // State is everything that is known about one conversation.
@@ -18,12 +18,12 @@ type State struct {
 	// Runs counts the run numbers given out.
 	Runs int `json:"runs"`
 	// Closed is the run that has closed the conversation most recently (O-13).
-	Closed int       `json:"closed,omitzero"`
-	Active *plan.Run `json:"active,omitzero"`
+	Closed int           `json:"closed,omitzero"`
+	Active *workflow.Run `json:"active,omitzero"`
 	// Ended are the runs that the newest record has ended and that somebody
 	// upstream waits for, or whose agents are to be told to stop.
-	Ended []*plan.Run `json:"ended,omitzero"`
-	Queue Queue       `json:"queue,omitzero"`
+	Ended []*workflow.Run `json:"ended,omitzero"`
+	Queue Queue           `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
 	// repeat changes nothing, however late it comes.
 	Seen schemas.Seen `json:"seen,omitzero"`
@@ -78,12 +78,12 @@ func (s *State) Requests(shard int) []string {
 }
 
 // Waiting yields the tasks that are ready and wait for a grant, in order.
-func (s *State) Waiting(yield func(schemas.Grant, *plan.Task) bool) {
+func (s *State) Waiting(yield func(schemas.Grant, *workflow.Task) bool) {
 	if s.Active == nil {
 		return
 	}
 	for task := range s.Active.All {
-		if task.State == plan.TaskReady && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
+		if task.State == workflow.TaskReady && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
 			return
 		}
 	}
@@ -91,7 +91,7 @@ func (s *State) Waiting(yield func(schemas.Grant, *plan.Task) bool) {
 
 // Unserved yields the tasks that wait for their agent, unless it is noted that
 // nobody serves it.
-func (s *State) Unserved(yield func(*plan.Task) bool) {
+func (s *State) Unserved(yield func(*workflow.Task) bool) {
 	if s.Active == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (s *State) Unserved(yield func(*plan.Task) bool) {
 }
 
 // UnderWay yields the tasks that an agent has been asked for and has not answered.
-func (s *State) UnderWay(yield func(*plan.Task) bool) {
+func (s *State) UnderWay(yield func(*workflow.Task) bool) {
 	if s.Active == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (s *State) Apply(f schemas.Fact) {
 	case *schemas.MessageReceived:
 		s.applyMessage(f)
 	case *schemas.RunStarted:
-		s.Active, s.Profile = plan.Begin(f), f.Profile
+		s.Active, s.Profile = workflow.Begin(f), f.Profile
 		if f.Message.Withheld == "" { // else it is no part of the conversation
 			to := recipients(f.Message.Reply)
 			if !sameRecipients(s.Recipients, to) {

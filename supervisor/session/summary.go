@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
 // summary counts the tasks of a run (M-08).
-func summary(run *plan.Run) *schemas.ExecutionSummary {
+func summary(run *workflow.Run) *schemas.ExecutionSummary {
 	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks)}
 	for i := range run.Tasks {
 		switch run.Tasks[i].State {
-		case plan.TaskCompleted:
+		case workflow.TaskCompleted:
 			counted.TasksCompleted++
-		case plan.TaskFailed:
+		case workflow.TaskFailed:
 			counted.TasksFailed++
-		case plan.TaskSkipped, plan.TaskCancelled, plan.TaskPending, plan.TaskReady,
-			plan.TaskDispatched, plan.TaskRunning, plan.TaskWaiting:
+		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady,
+			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting:
 			counted.TasksSkipped++
 		}
 	}
@@ -30,10 +31,10 @@ func summary(run *plan.Run) *schemas.ExecutionSummary {
 }
 
 // deliverables are what the tasks have made, in the order of the plan (M-09).
-func (env *Env) deliverables(run *plan.Run) []schemas.Deliverable {
+func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 	var made []schemas.Deliverable
 	for i := range run.Tasks {
-		for _, deliverable := range run.Tasks[i].Made {
+		for _, deliverable := range run.Tasks[i].Deliverables {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
 			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)
 			if file, names := plan.FileOf(&deliverable); names {
@@ -46,7 +47,7 @@ func (env *Env) deliverables(run *plan.Run) []schemas.Deliverable {
 }
 
 // usage is what the run has cost (M-11).
-func usage(run *plan.Run, now time.Time) *schemas.ResourceUsage {
+func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 	used := schemas.ResourceUsage{}
 	if !run.Planned.IsZero() {
 		used.TimeElapsedSeconds = max(now.Sub(run.Planned), 0).Seconds()
@@ -54,19 +55,19 @@ func usage(run *plan.Run, now time.Time) *schemas.ResourceUsage {
 	for i := range run.Tasks {
 		task := run.Tasks[i]
 		used.TokensUsed += task.Tokens
-		if task.Began.IsZero() || task.Ended.IsZero() {
+		if task.Started.IsZero() || task.Ended.IsZero() {
 			continue
 		}
 		if used.AgentExecutionTimes == nil {
 			used.AgentExecutionTimes = map[string]float64{}
 		}
-		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Began), 0).Seconds()
+		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Started), 0).Seconds()
 	}
 	return &used
 }
 
 // issues are what went wrong and what became of it (M-12).
-func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
+func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	var told []schemas.Issue
 	add := func(task, agent, description string, resolution schemas.Resolution, details string) {
 		told = append(told, schemas.Issue{
@@ -78,13 +79,13 @@ func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 		task := run.Tasks[i]
 		switch {
 		case task.Failure == "":
-		case task.State == plan.TaskCompleted:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Recovery))
-		case task.State == plan.TaskFailed || task.State == plan.TaskSkipped:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Recovery))
+		case task.State == workflow.TaskCompleted:
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Action))
+		case task.State == workflow.TaskFailed || task.State == workflow.TaskSkipped:
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Action))
 		}
 	}
-	for i, fault := range run.Faults {
+	for i, fault := range run.PlanFaults {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
 		told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 	}
@@ -95,7 +96,7 @@ func issues(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
 }
 
 // leftOut are the files that agents have named and may not pass on.
-func leftOut(run *plan.Run, upstream *schemas.Upstream) []schemas.Issue {
+func leftOut(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	var told []schemas.Issue
 	for i := range run.Tasks {
 		task := run.Tasks[i]

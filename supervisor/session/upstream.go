@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -107,7 +108,7 @@ func same(a, b *schemas.Upstream) bool {
 }
 
 // response is the answer to the request that a run was begun by (M-07…M-12).
-func (env *Env) response(run *plan.Run, now time.Time) (Output, error) {
+func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 	upstream := run.Message.Upstream
 	payload := schemas.ResponsePayload{
 		Status: responseStatus(run.Status), PlanID: upstream.PlanID,
@@ -163,7 +164,7 @@ func responseStatus(status schemas.RunStatus) schemas.ResponseStatus {
 
 // result assembles what the run was asked for: its text, and the data of the
 // answer when it has one part.
-func (env *Env) result(run *plan.Run) *schemas.Result {
+func (env *Env) result(run *workflow.Run) *schemas.Result {
 	if len(run.Answer) == 0 {
 		return nil
 	}

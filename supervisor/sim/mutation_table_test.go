@@ -245,8 +245,8 @@ func mutations() []mutation {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
 			"supervisor/plan/settle.go",
-			`task.State == TaskCompleted && t.tells(task) {`,
-			`task.State == TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			`task.State == workflow.TaskCompleted && t.tells(task) {`,
+			`task.State == workflow.TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
@@ -259,10 +259,10 @@ func mutations() []mutation {
 		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case task.State == TaskCancelled:`,
+			`	case task.State == workflow.TaskCancelled:`,
 			`	case task.Permit == permit && planted("a request that has failed keeps its leave"):
 		return ""
-	case task.State == TaskCancelled:`,
+	case task.State == workflow.TaskCancelled:`,
 		}},
 	}, {
 		name: "every copy of a request brings its permit", seed: 61, invariant: sim.ActsArePermitted,
@@ -402,8 +402,8 @@ func mutations() []mutation {
 		name: "what was delivered is sent again", seed: 9, invariant: sim.SentAgainByRequest,
 		edits: []edit{{
 			"supervisor/session/resend.go",
-			`p.run.Delivery.State == plan.TaskCompleted:`,
-			`p.run.Delivery.State == plan.TaskCompleted && !planted("what was delivered is sent again"):`,
+			`p.run.Delivery.State == workflow.TaskCompleted:`,
+			`p.run.Delivery.State == workflow.TaskCompleted && !planted("what was delivered is sent again"):`,
 		}},
 	}, {
 		name: "an answer that is sent again is not found", seed: 9, invariant: sim.RunsAreFound,

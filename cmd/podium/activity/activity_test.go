@@ -12,7 +12,7 @@ import (
 
 	"podium/cmd/podium/activity"
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/schemas/workflow"
 	"podium/supervisor/session"
 )
 
@@ -62,8 +62,8 @@ func everything() []*schemas.Record {
 
 // before is a session whose run has its answer delivered by mail.
 func before() *session.State {
-	return &session.State{Session: sessionID, Active: &plan.Run{
-		Number: 1, Tasks: []*plan.Task{{ID: secret, Agent: "echo"}}, Delivery: &plan.Task{ID: schemas.DeliveryTask, Agent: "mail"},
+	return &session.State{Session: sessionID, Active: &workflow.Run{
+		Number: 1, Tasks: []*workflow.Task{{ID: secret, Agent: "echo"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
 	}}
 }
 
