@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"podium/bus/backoff"
-
 	"github.com/nats-io/nats-server/v2/server"
+
+	"podium/bus/backoff"
 )
 
 const (
