@@ -225,7 +225,7 @@ func TestManyTasksLeaveNoGarbage(t *testing.T) {
 	agent.reads(37)
 	lines, raw := w.left(exitFailed)
 	told := strings.Join(lines, "\n")
-	if len(lines) == 0 || !strings.HasSuffix(lines[0], " 95 %  ended, partial (task_failed)") {
+	if len(lines) == 0 || !strings.HasSuffix(lines[0], " 95 %  partial (task_failed)") {
 		t.Errorf("it leaves\n%s", told)
 	}
 	for _, want := range []string{
@@ -332,7 +332,7 @@ func TestColorsMayBeRefused(t *testing.T) {
 		return strings.Join(lines, "\n"), raw
 	}
 	colored, raw := outcome("NO_COLOR=") // empty is not set
-	if !strings.Contains(raw, "\x1b[32mcompleted") || !strings.Contains(colored, "\n    ↳ inner 100 %  ended, completed, run ") {
+	if !strings.Contains(raw, "\x1b[32mcompleted") || !strings.Contains(colored, "\n    ↳ inner 100 %  completed, run ") {
 		t.Errorf("with colors it leaves\n%s", colored)
 	}
 	plain, raw := outcome("NO_COLOR=no")

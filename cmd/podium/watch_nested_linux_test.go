@@ -71,7 +71,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 		`"description":"the page is torn","resolution":"deferred"}],`, 1))
 	agent.acknowledge(request)
 	lines, _ := drawn.left(exitFailed)
-	for _, want := range []string{"  ✗ t1    team failed", "    ↳ inner 0 %  ended, failed (task_failed), run " + child, "      ✗ t1   alpha failed", "attempt 1: agent_failed the page is torn"} {
+	for _, want := range []string{"  ✗ t1    team failed", "    ↳ inner 0 %  failed (task_failed), run " + child, "      ✗ t1   alpha failed", "attempt 1: agent_failed the page is torn"} {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, want) }) {
 			t.Errorf("%q is not in\n%s", want, strings.Join(lines, "\n"))
 		}

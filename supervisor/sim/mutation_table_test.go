@@ -401,9 +401,9 @@ func mutations() []mutation {
 	}, {
 		name: "what was delivered is sent again", seed: 9, invariant: sim.SentAgainByRequest,
 		edits: []edit{{
-			"supervisor/session/resend.go",
-			`p.run.Delivery.State == workflow.TaskCompleted:`,
-			`p.run.Delivery.State == workflow.TaskCompleted && !planted("what was delivered is sent again"):`,
+			"schemas/workflow/resend.go",
+			`h.Delivery.State == TaskCompleted:`,
+			`h.Delivery.State == TaskCompleted && !planted("what was delivered is sent again"):`,
 		}},
 	}, {
 		name: "an answer that is sent again is not found", seed: 9, invariant: sim.RunsAreFound,
