@@ -80,6 +80,7 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 	if after.Records != s.state.Records+1 || after.Runs < s.state.Runs {
 		tb.Fatalf("records %d→%d, runs %d→%d", s.state.Records, after.Records, s.state.Runs, after.Runs)
 	}
+	s.moved(tb, record)
 	if err := s.conversation.Apply(*record); err != nil {
 		tb.Fatalf("%v\n%s", err, canonical(tb, record))
 	}

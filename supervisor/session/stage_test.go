@@ -48,13 +48,14 @@ type stage struct {
 	mailed       []time.Time              // when answers by mail went out
 	queued       map[int]schemas.Incoming // messages as they were queued, by run
 	records      []*schemas.Record
+	moves        map[string]bool // of runs and tasks, as the drawing has them
 }
 
 func newStage(tb judge, profile schemas.Profile) *stage {
 	tb.Helper()
 	s := &stage{
 		shard: 3, now: start(), state: session.New(conversationID()), profiles: map[string]*plan.Profile{},
-		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, inputs: map[uint64]session.Input{}, answered: map[int]string{}, facts: map[string]int{}, effects: map[string]string{}, queued: map[int]schemas.Incoming{},
+		events: map[string]schemas.Event{}, contents: map[uint64]schemas.Result{}, inputs: map[uint64]session.Input{}, answered: map[int]string{}, facts: map[string]int{}, moves: map[string]bool{}, effects: map[string]string{}, queued: map[int]schemas.Incoming{},
 	}
 	s.adopt(tb, profile)
 	return s
