@@ -463,4 +463,9 @@ func TestReplyRefIsNotShown(t *testing.T) {
 	if !strings.Contains(recorder.Body.String(), "run_started") || strings.Contains(recorder.Body.String(), "sealed-for-another") {
 		t.Errorf("%s", recorder.Body)
 	}
+	shown := httptest.NewRecorder()
+	adapter.Handler().ServeHTTP(shown, get(accepted.Run).request(t.Context()))
+	if !strings.Contains(shown.Body.String(), `"reply":`) || strings.Contains(shown.Body.String(), "sealed-for-another") {
+		t.Errorf("%s", shown.Body)
+	}
 }

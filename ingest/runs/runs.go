@@ -69,7 +69,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	}
 	made.Language = w.language
 	shown := *run
-	shown.Error = outward(run.Error)
+	shown.Error, shown.Message.Reply = outward(run.Error), withoutSeal(run.Message.Reply)
 	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), &shown
 	if run.Status == "" {
 		return made, nil

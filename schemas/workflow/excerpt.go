@@ -9,9 +9,9 @@ import (
 	"podium/schemas"
 )
 
-// An Excerpt is one run of a conversation as people read it: the fold of the records
+// An Excerpt is one run of a session as people read it: the fold of the records
 // that speak of it. What says nothing about it may be left out, and has no part in it
-// otherwise. It is the Run of the Conversation that has all records.
+// otherwise. It is the RunHistory of the SessionHistory that has all records.
 type Excerpt struct {
 	Session string
 	// Number is the run's. When it is 0, the excerpt is about what becomes of the message

@@ -53,7 +53,7 @@ func (r *Run) Task(id string) *Task {
 	return nil
 }
 
-// place returns where a task of the plan or of its support stands, or nil.
+// place returns where a task of the plan or of deciding stands, or nil.
 func (r *Run) place(id string) **Task {
 	if i, known := r.index[id]; known {
 		return &r.Tasks[i]

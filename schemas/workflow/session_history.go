@@ -66,7 +66,7 @@ func (h *SessionHistory) Message(id string) *ReceivedMessage {
 }
 
 // Apply folds the next record. It fails with ErrGrammar when the record may not
-// follow; then the conversation holds what stood before the offending fact, and
+// follow; then the history holds what stood before the offending fact, and
 // every further record fails alike.
 func (h *SessionHistory) Apply(record schemas.Record) error {
 	if h.broken == nil {
