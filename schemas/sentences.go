@@ -8,22 +8,6 @@ import (
 	"strings"
 )
 
-// FallbackLanguage is the language of a request that names none.
-const FallbackLanguage = "en"
-
-// Language returns the primary tag of the language that an answer is wanted in:
-// the constraint "language" of the request.
-func (c *TaskContext) Language() string {
-	var constraints struct {
-		Language string `json:"language"`
-	}
-	if err := Unmarshal(c.Constraints, &constraints); err != nil || constraints.Language == "" {
-		return FallbackLanguage
-	}
-	primary, _, _ := strings.Cut(constraints.Language, "-")
-	return primary
-}
-
 // Sentences are what an agent itself says to people: by language tag, then by
 // key. They are read from an embedded JSON resource.
 type Sentences map[string]map[string]string
