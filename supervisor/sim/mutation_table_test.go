@@ -245,8 +245,8 @@ func mutations() []mutation {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
 			"supervisor/plan/settle.go",
-			`task.State == TaskCompleted && t.tells(task) {`,
-			`task.State == TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			`task.State == workflow.TaskCompleted && t.tells(task) {`,
+			`task.State == workflow.TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
@@ -259,10 +259,10 @@ func mutations() []mutation {
 		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case task.State == TaskCancelled:`,
+			`	case task.State == workflow.TaskCancelled:`,
 			`	case task.Permit == permit && planted("a request that has failed keeps its leave"):
 		return ""
-	case task.State == TaskCancelled:`,
+	case task.State == workflow.TaskCancelled:`,
 		}},
 	}, {
 		name: "every copy of a request brings its permit", seed: 61, invariant: sim.ActsArePermitted,
