@@ -9,12 +9,9 @@ import (
 // readers are our own checks without the rules that no schema can say.
 func readers() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
-		ExecutionRequestType: func(body []byte) error {
-			_, err := readMessage[ExecutionRequest](ExecutionRequestType, body)
-			return err
-		},
-		ExecutionResponseType: func(body []byte) error { _, err := DecodeExecutionResponse(body); return err },
-		ProgressUpdateType:    func(body []byte) error { _, err := readMessage[ProgressUpdate](ProgressUpdateType, body); return err },
+		ExecutionRequestType:  func(body []byte) error { _, err := readRequest(body); return err },
+		ExecutionResponseType: func(body []byte) error { _, err := readResponse(body); return err },
+		ProgressUpdateType:    func(body []byte) error { _, err := readProgress(body); return err },
 	}
 }
 

@@ -78,12 +78,9 @@ func plainSchema(err error) error {
 	return errNoSchema
 }
 
-// Validate checks a JSON value; nothing at all counts as null. A refused value
-// gives an *InvalidMessageError that names the first place.
+// Validate checks a JSON value. A refused one gives an *InvalidMessageError that names the
+// first place in the order of the pointers.
 func (c *Check) Validate(value []byte) error {
-	if len(value) == 0 {
-		value = []byte("null")
-	}
 	instance, err := parseJSON(value)
 	if err != nil {
 		return err

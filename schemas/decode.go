@@ -13,10 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxIdentifier bounds the characters of an id or a name in all documented messages.
-const maxIdentifier = 256
-
-// A decoder reads one documented message and checks it against its schema in
+// A decoder reads one value and checks it against its schema in
 // the same pass. The first error sticks; every read after it returns zero.
 //
 // Its verdict is the schema's: a null is not an absence, 1.0 and 1e2 are
@@ -245,13 +242,17 @@ func (d *decoder) text() string {
 	return string(d.unquote(quoted))
 }
 
-func (d *decoder) identifier() string {
+// bounded reads a text that is held to a length or a pattern.
+func (d *decoder) bounded(s *shape) string {
 	text := d.text()
 	switch {
-	case text == "":
+	case d.err != nil:
+	case text == "" && s.MinLength > 0:
 		d.refuse(reasonEmpty)
-	case len(text) > maxIdentifier && utf8.RuneCountInString(text) > maxIdentifier:
-		d.refuse(tooLong(maxIdentifier))
+	case s.MaxLength > 0 && len(text) > s.MaxLength && utf8.RuneCountInString(text) > s.MaxLength:
+		d.refuse(tooLong(s.MaxLength))
+	case s.Pattern != nil && !s.Pattern.MatchString(text):
+		d.refuse(noMatch(s.Pattern.String()))
 	}
 	return text
 }
@@ -280,18 +281,6 @@ func isUUID(text string) bool {
 		}
 	}
 	return true
-}
-
-func (d *decoder) agent() string {
-	text := d.text()
-	switch {
-	case d.err != nil || ValidAgentName(text):
-	case utf8.RuneCountInString(text) > maxAgentName:
-		d.refuse(tooLong(maxAgentName))
-	default:
-		d.refuse(noMatch(agentName.String()))
-	}
-	return text
 }
 
 func (d *decoder) time() time.Time {

@@ -173,7 +173,7 @@ type Risk struct {
 // schema, and refuses assignments that disagree with the tasks (M-06). Errors
 // are *InvalidMessageError.
 func DecodeExecutionRequest(body []byte) (ExecutionRequest, error) {
-	request, err := readMessage[ExecutionRequest](ExecutionRequestType, body)
+	request, err := readRequest(body)
 	if err == nil {
 		err = request.Payload.checkAssignments()
 	}

@@ -114,5 +114,5 @@ const (
 // DecodeExecutionResponse reads an execution_response with the verdict of its
 // schema. Errors are *InvalidMessageError.
 func DecodeExecutionResponse(body []byte) (ExecutionResponse, error) {
-	return readMessage[ExecutionResponse](ExecutionResponseType, body)
+	return readResponse(body)
 }

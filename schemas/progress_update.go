@@ -47,7 +47,7 @@ type TaskBlocked struct {
 // and refuses one that places a task twice (M-15). Errors are
 // *InvalidMessageError.
 func DecodeProgressUpdate(body []byte) (ProgressUpdate, error) {
-	update, err := readMessage[ProgressUpdate](ProgressUpdateType, body)
+	update, err := readProgress(body)
 	if err == nil {
 		err = update.Payload.checkPlaces()
 	}

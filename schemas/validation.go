@@ -1,11 +1,11 @@
 package schemas
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -81,57 +81,80 @@ func validate(name string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	schema, ok := compiled[name]
+	schema, ok := compiled[SchemaID(name)]
 	if !ok {
 		_, err := Schema(name)
 		return err
 	}
-	instance, err := parseJSON(body)
-	if err != nil {
-		return err
-	}
-	var refused *jsonschema.ValidationError
-	if err := schema.Validate(instance); errors.As(err, &refused) {
-		return firstProblem(refused)
-	} else if err != nil {
-		return fmt.Errorf("schema %s: %w", name, err)
-	}
-	return nil
+	return schema.Validate(body)
 }
 
-// library compiles every schema once. The result is read by all and written by none.
-var library = sync.OnceValues(compileSchemas) //nolint:gochecknoglobals // immutable after its first use
+// What is made of the schemas once. It is read by all and written by none.
+//
+//nolint:gochecknoglobals // immutable after its first use
+var (
+	library      = sync.OnceValues(compileSchemas)
+	readRequest  = readerOf[ExecutionRequest](ExecutionRequestType)
+	readResponse = readerOf[ExecutionResponse](ExecutionResponseType)
+	readProgress = readerOf[ProgressUpdate](ProgressUpdateType)
+)
 
-// messageReaders makes the readers of the documented messages once, likewise.
-var messageReaders = sync.OnceValues(makeReaders) //nolint:gochecknoglobals // as above
+func compileSchemas() (map[string]*Check, error) {
+	sources := map[string][]byte{}
+	for _, name := range Names() {
+		text, err := Schema(name)
+		if err != nil {
+			return nil, err
+		}
+		sources[SchemaID(name)] = text
+	}
+	return CompileAll(sources)
+}
 
-func compileSchemas() (map[string]*jsonschema.Schema, error) {
+// readerOf returns a reader that is made at its first use.
+func readerOf[T any](name string) Reader[T] {
+	made := sync.OnceValues(func() (Reader[T], error) {
+		schema, err := Schema(name)
+		if err != nil {
+			return nil, err
+		}
+		return NewReader[T](schema)
+	})
+	return func(body []byte) (T, error) {
+		read, err := made()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return read(body)
+	}
+}
+
+// CompileAll makes schemas ready that may refer to each other by the ids under which they
+// stand. Their formats are asserted.
+func CompileAll(sources map[string][]byte) (map[string]*Check, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
 	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
-	names := Names()
-	for _, name := range names {
-		text, err := Schema(name)
-		if err != nil {
-			return nil, err
+	ids := slices.Sorted(maps.Keys(sources))
+	for _, id := range ids {
+		document, err := parseJSON(sources[id])
+		if err == nil {
+			err = compiler.AddResource(id, document)
 		}
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
-		}
-		if err := compiler.AddResource(SchemaID(name), document); err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
+			return nil, fmt.Errorf("schema %s: %w", id, err)
 		}
 	}
-	compiled := make(map[string]*jsonschema.Schema, len(names))
-	for _, name := range names {
-		schema, err := compiler.Compile(SchemaID(name))
+	compiled := make(map[string]*Check, len(ids))
+	for _, id := range ids {
+		schema, err := compiler.Compile(id)
 		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
+			return nil, fmt.Errorf("schema %s: %w", id, err)
 		}
-		compiled[name] = schema
+		compiled[id] = &Check{schema: schema}
 	}
 	return compiled, nil
 }

@@ -17,6 +17,8 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/route"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Profile is a schemas.Profile made ready for deciding. It does not change.
@@ -335,4 +337,12 @@ func count(words, markers []string) int {
 		}
 	}
 	return n
+}
+
+// fits holds a value to a schema; nothing at all counts as null.
+func fits(value jsontext.Value, schema *schemas.Check) error {
+	if len(value) == 0 {
+		value = jsontext.Value("null")
+	}
+	return schema.Validate(value)
 }
