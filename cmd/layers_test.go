@@ -18,7 +18,8 @@ var layers = []struct {
 	pattern string
 	imports []string
 }{
-	{"schemas", nil},
+	{"schemas", []string{"schemas/validation"}},
+	{"schemas/validation", nil},
 	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
 	// The contract is what everybody sees. What stands on it is apart, each on those
@@ -46,7 +47,7 @@ var layers = []struct {
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "schemas/workflow", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/validation", "schemas/workflow", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
@@ -84,7 +85,7 @@ var layers = []struct {
 	{"ingest/chat", []string{
 		"schemas", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
 	}},
-	{"ingest/cloudevents", []string{"schemas", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"podium/schemas/validation"
 )
 
 // readers are our own checks without the rules that no schema can say.
@@ -23,7 +25,7 @@ func agree(t *testing.T, name string, body []byte) {
 		t.Errorf("%s\nhand:    %v\nlibrary: %v", body, hand, library)
 	}
 	for _, err := range []error{hand, library} {
-		var invalid *InvalidMessageError
+		var invalid *validation.InvalidMessageError
 		if err != nil && !errors.As(err, &invalid) {
 			t.Errorf("%s\nerror of type %T: %v", body, err, err)
 		}

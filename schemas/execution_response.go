@@ -112,7 +112,7 @@ const (
 )
 
 // DecodeExecutionResponse reads an execution_response with the verdict of its
-// schema. Errors are *InvalidMessageError.
+// schema. Errors are *validation.InvalidMessageError.
 func DecodeExecutionResponse(body []byte) (ExecutionResponse, error) {
 	return readResponse(body)
 }

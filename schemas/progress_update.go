@@ -3,6 +3,8 @@ package schemas
 import (
 	"strconv"
 	"time"
+
+	"podium/schemas/validation"
 )
 
 // A ProgressUpdate tells how far the work is (M-14, M-15).
@@ -45,7 +47,7 @@ type TaskBlocked struct {
 
 // DecodeProgressUpdate reads a progress_update with the verdict of its schema,
 // and refuses one that places a task twice (M-15). Errors are
-// *InvalidMessageError.
+// *validation.InvalidMessageError.
 func DecodeProgressUpdate(body []byte) (ProgressUpdate, error) {
 	update, err := readProgress(body)
 	if err == nil {
@@ -63,7 +65,7 @@ func (p *ProgressPayload) checkPlaces() error {
 	var problem error
 	place := func(list string, i int, task string) {
 		if seen[task] && problem == nil {
-			problem = &InvalidMessageError{
+			problem = &validation.InvalidMessageError{
 				Pointer: "/payload/" + list + "/" + strconv.Itoa(i),
 				Reason:  "names a task that is placed already",
 			}

@@ -18,6 +18,7 @@ import (
 
 	"podium/bus/intake"
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // provider is what the events of this adapter are called where answers go: no
@@ -100,7 +101,7 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 	}
 	if err := schemas.Validate(schemas.ExecutionRequestType, e.Data()); err != nil {
 		fault := &Fault{Attribute: attrData, Detail: "it is not an execution_request"}
-		if invalid, ok := errors.AsType[*schemas.InvalidMessageError](err); ok {
+		if invalid, ok := errors.AsType[*validation.InvalidMessageError](err); ok {
 			fault.Pointer, fault.Detail = fragment(invalid.Pointer), invalid.Reason
 		}
 		return fault

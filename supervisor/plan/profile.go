@@ -14,11 +14,12 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
+	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/route"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Profile is a schemas.Profile made ready for deciding. It does not change.
@@ -28,8 +29,8 @@ type Profile struct {
 	router    *route.Router
 	templates []*template
 	entities  []*regexp.Regexp
-	inputs    map[string]*schemas.Check // by agent: of arguments
-	outputs   map[string]*schemas.Check // by agent: of result.data
+	inputs    map[string]*validation.Check // by agent: of arguments
+	outputs   map[string]*validation.Check // by agent: of result.data
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -125,18 +126,18 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	p.inputs, p.outputs = map[string]*schemas.Check{}, map[string]*schemas.Check{}
+	p.inputs, p.outputs = map[string]*validation.Check{}, map[string]*validation.Check{}
 	for i := range p.Agents {
 		use := &p.Agents[i]
 		for _, side := range [...]struct {
 			name  string
 			body  []byte
-			ready map[string]*schemas.Check
+			ready map[string]*validation.Check
 		}{{"input_schema", use.InputSchema, p.inputs}, {"output_schema", use.OutputSchema, p.outputs}} {
 			if len(side.body) == 0 {
 				continue
 			}
-			check, err := schemas.CompileCheck(side.body)
+			check, err := validation.CompileCheck(side.body)
 			if err != nil {
 				faults = append(faults, fmt.Errorf("agent %q: %s: %w", use.Name, side.name, err))
 			}
@@ -340,7 +341,7 @@ func count(words, markers []string) int {
 }
 
 // fits holds a value to a schema; nothing at all counts as null.
-func fits(value jsontext.Value, schema *schemas.Check) error {
+func fits(value jsontext.Value, schema *validation.Check) error {
 	if len(value) == 0 {
 		value = jsontext.Value("null")
 	}

@@ -11,6 +11,7 @@ import (
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // Validate checks what needs more than one value of the file to be seen, or more
@@ -141,7 +142,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if len(schema) == 0 {
 			continue
 		}
-		if _, err := schemas.CompileCheck(schema); err != nil {
+		if _, err := validation.CompileCheck(schema); err != nil {
 			v.problem(path+"."+name, "%v", err)
 		}
 	}

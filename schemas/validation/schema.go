@@ -1,0 +1,233 @@
+package validation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// A Check is a JSON Schema (2020-12) that an agent is held to. It is immutable
+// and refers to nothing outside of itself.
+type Check struct{ schema *jsonschema.Schema }
+
+// CompileCheck makes a schema ready.
+func CompileCheck(body []byte) (*Check, error) {
+	document, err := parseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	const location = "https://schema.invalid/schema.json"
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	if err = compiler.AddResource(location, document); err != nil {
+		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
+	}
+	schema, err := compiler.Compile(location)
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
+	}
+	return &Check{schema: schema}, nil
+}
+
+var (
+	errOutside    = errors.New("a $ref leads outside of it; only what stands in its own $defs can be referred to")
+	errNoTarget   = errors.New("a $ref or $dynamicRef leads to nothing in it")
+	errExpression = errors.New("a pattern in it is no regular expression")
+	errNoSchema   = errors.New("its keywords cannot be understood; https://json-schema.org describes them")
+)
+
+// schemaFault says where a schema breaks that of all schemas. The only format that it is
+// held to there, and that is ever wrong, is that of a regular expression.
+func schemaFault(refused *jsonschema.ValidationError) error {
+	if _, format := refused.ErrorKind.(*kind.Format); format {
+		return errExpression
+	}
+	for _, cause := range refused.Causes {
+		if fault := schemaFault(cause); errors.Is(fault, errExpression) {
+			return fault
+		}
+	}
+	var problem *InvalidMessageError
+	if !errors.As(firstProblem(refused), &problem) || problem.Pointer == "" {
+		return errNoSchema
+	}
+	return fmt.Errorf("%s %s", problem.Pointer, problem.Reason)
+}
+
+// plainSchema says what is wrong with a schema without the words of the library.
+func plainSchema(err error) error {
+	var refused *jsonschema.ValidationError
+	var invalid *jsonschema.SchemaValidationError
+	var load *jsonschema.LoadURLError
+	var pointer *jsonschema.JSONPointerNotFoundError
+	var anchor *jsonschema.AnchorNotFoundError
+	var expression *jsonschema.InvalidRegexError
+	switch {
+	case errors.As(err, &invalid) && errors.As(invalid.Err, &refused):
+		return schemaFault(refused)
+	case errors.As(err, &load):
+		return errOutside
+	case errors.As(err, &pointer), errors.As(err, &anchor):
+		return errNoTarget
+	case errors.As(err, &expression):
+		return errExpression
+	}
+	return errNoSchema
+}
+
+// Validate checks a JSON value. A refused one gives an *InvalidMessageError that names the
+// first place in the order of the pointers.
+func (c *Check) Validate(value []byte) error {
+	instance, err := parseJSON(value)
+	if err != nil {
+		return err
+	}
+	var refused *jsonschema.ValidationError
+	if err = c.schema.Validate(instance); errors.As(err, &refused) {
+		return firstProblem(refused)
+	}
+	return err
+}
+
+// CompileAll makes schemas ready that may refer to each other by the ids under which they
+// stand. Their formats are asserted.
+func CompileAll(sources map[string][]byte) (map[string]*Check, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
+	ids := slices.Sorted(maps.Keys(sources))
+	for _, id := range ids {
+		document, err := parseJSON(sources[id])
+		if err == nil {
+			err = compiler.AddResource(id, document)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+	}
+	compiled := make(map[string]*Check, len(ids))
+	for _, id := range ids {
+		schema, err := compiler.Compile(id)
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+		compiled[id] = &Check{schema: schema}
+	}
+	return compiled, nil
+}
+
+func validateTime(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return nil
+	}
+	if _, ok := parseTime(text); !ok {
+		return errors.New("not a time")
+	}
+	return nil
+}
+
+// parseJSON reads I-JSON (RFC 7493) into the values that the library walks.
+func parseJSON(body []byte) (any, error) {
+	var value any
+	err := decode(body, func(d *decoder) { value = d.any() })
+	return value, err
+}
+
+func (d *decoder) any() any {
+	if d.err != nil {
+		return nil
+	}
+	switch byte(d.tokens.PeekKind()) {
+	case '{':
+		return dictionary(d, (*decoder).any)
+	case '[':
+		return list(d, (*decoder).any)
+	case '"':
+		return d.text()
+	case '0':
+		value, _ := d.value('0', typeNumber)
+		return parseNumber(string(value))
+	case 't', 'f':
+		return d.boolean()
+	}
+	d.value('n', typeNull)
+	return nil
+}
+
+// firstProblem picks one of the library's complaints, always the same one.
+func firstProblem(refused *jsonschema.ValidationError) error {
+	problems := leaves(refused, nil)
+	if len(problems) == 0 {
+		return &InvalidMessageError{Reason: "does not match its schema"}
+	}
+	return slices.MinFunc(problems, func(a, b *InvalidMessageError) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Reason, b.Reason))
+	})
+}
+
+func leaves(refused *jsonschema.ValidationError, found []*InvalidMessageError) []*InvalidMessageError {
+	if len(refused.Causes) == 0 {
+		var pointer jsontext.Pointer
+		for _, token := range refused.InstanceLocation {
+			pointer = pointer.AppendToken(token)
+		}
+		return append(found, &InvalidMessageError{Pointer: string(pointer), Reason: reason(refused.ErrorKind)})
+	}
+	for _, cause := range refused.Causes {
+		found = leaves(cause, found)
+	}
+	return found
+}
+
+// reason says what is wrong in the words of our own checks.
+func reason(problem jsonschema.ErrorKind) string {
+	switch problem := problem.(type) {
+	case *kind.Type:
+		return wrongType(problem.Got, strings.Join(problem.Want, " or "))
+	case *kind.Required:
+		return lacks(slices.Min(problem.Missing))
+	case *kind.Enum:
+		return noneOf(texts(problem.Want))
+	case *kind.Const:
+		return noneOf(texts([]any{problem.Want}))
+	case *kind.Format:
+		if problem.Want == "date-time" {
+			return reasonTime
+		}
+		return reasonUUID
+	case *kind.Pattern:
+		return noMatch(problem.Want)
+	case *kind.MinLength, *kind.MinItems, *kind.MinProperties:
+		return reasonEmpty
+	case *kind.MaxLength:
+		return tooLong(problem.Want)
+	case *kind.MaxItems:
+		return tooMany(problem.Want)
+	case *kind.MaxProperties:
+		return tooMany(problem.Want)
+	case *kind.Minimum:
+		return tooSmall(problem.Want.RatString())
+	case *kind.Maximum:
+		return tooLarge(problem.Want.RatString())
+	}
+	return "breaks " + strings.Join(problem.KeywordPath(), "/")
+}
+
+func texts(values []any) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = fmt.Sprint(value)
+	}
+	return texts
+}
