@@ -25,7 +25,7 @@ func agree(t *testing.T, name string, body []byte) {
 		t.Errorf("%s\nhand:    %v\nlibrary: %v", body, hand, library)
 	}
 	for _, err := range []error{hand, library} {
-		var invalid *validation.InvalidMessageError
+		var invalid *validation.Error
 		if err != nil && !errors.As(err, &invalid) {
 			t.Errorf("%s\nerror of type %T: %v", body, err, err)
 		}

@@ -23,7 +23,7 @@ func ExampleDecodeExecutionRequest() {
 	fmt.Println(request.From, request.Payload.Tasks[0].Priority, err)
 
 	_, err = schemas.DecodeExecutionRequest(fmt.Appendf(nil, form, "whenever"))
-	if invalid, is := errors.AsType[*validation.InvalidMessageError](err); is {
+	if invalid, is := errors.AsType[*validation.Error](err); is {
 		fmt.Println(invalid.Pointer)
 		fmt.Println(invalid.Reason)
 	}

@@ -173,7 +173,7 @@ type Risk struct {
 
 // DecodeExecutionRequest reads an execution_request with the verdict of its
 // schema, and refuses assignments that disagree with the tasks (M-06). Errors
-// are *validation.InvalidMessageError.
+// are *validation.Error.
 func DecodeExecutionRequest(body []byte) (ExecutionRequest, error) {
 	request, err := readRequest(body)
 	if err == nil {
@@ -198,7 +198,7 @@ func (p *RequestPayload) checkAssignments() error {
 	for _, agent := range slices.Sorted(maps.Keys(p.AgentAssignments)) {
 		for i, task := range p.AgentAssignments[agent] {
 			if assigned[task] != agent {
-				return &validation.InvalidMessageError{
+				return &validation.Error{
 					Pointer: "/payload/agent_assignments" + string(jsontext.Pointer("").AppendToken(agent)) + "/" + strconv.Itoa(i),
 					Reason:  "is not a task whose assigned_to is this agent",
 				}
@@ -207,7 +207,7 @@ func (p *RequestPayload) checkAssignments() error {
 	}
 	for i := range p.Tasks {
 		if !slices.Contains(p.AgentAssignments[p.Tasks[i].AssignedTo], p.Tasks[i].TaskID) {
-			return &validation.InvalidMessageError{
+			return &validation.Error{
 				Pointer: "/payload/tasks/" + strconv.Itoa(i) + "/assigned_to",
 				Reason:  "does not stand in agent_assignments",
 			}

@@ -112,7 +112,7 @@ const (
 )
 
 // DecodeExecutionResponse reads an execution_response with the verdict of its
-// schema. Errors are *validation.InvalidMessageError.
+// schema. Errors are *validation.Error.
 func DecodeExecutionResponse(body []byte) (ExecutionResponse, error) {
 	return readResponse(body)
 }

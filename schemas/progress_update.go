@@ -47,7 +47,7 @@ type TaskBlocked struct {
 
 // DecodeProgressUpdate reads a progress_update with the verdict of its schema,
 // and refuses one that places a task twice (M-15). Errors are
-// *validation.InvalidMessageError.
+// *validation.Error.
 func DecodeProgressUpdate(body []byte) (ProgressUpdate, error) {
 	update, err := readProgress(body)
 	if err == nil {
@@ -65,7 +65,7 @@ func (p *ProgressPayload) checkPlaces() error {
 	var problem error
 	place := func(list string, i int, task string) {
 		if seen[task] && problem == nil {
-			problem = &validation.InvalidMessageError{
+			problem = &validation.Error{
 				Pointer: "/payload/" + list + "/" + strconv.Itoa(i),
 				Reason:  "names a task that is placed already",
 			}

@@ -52,8 +52,8 @@ func AsyncAPI() ([]byte, error) { return files.ReadFile("asyncapi.yaml") }
 
 // Validate checks a body against the schema of that name, and what the schema
 // cannot say: assignments agree with their tasks (M-06), a task has one place
-// (M-15). A refused body gives an *validation.InvalidMessageError that names the first
-// place in the order of the pointers; an unknown name gives another error.
+// (M-15). A refused body gives a *validation.Error that names the first place
+// in the order of the pointers; an unknown name gives another error.
 func Validate(name string, body []byte) error {
 	if err := validate(name, body); err != nil {
 		return err
@@ -93,7 +93,7 @@ var (
 	readProgress = readerOf[ProgressUpdate](ProgressUpdateType)
 )
 
-func compileSchemas() (map[string]*validation.Check, error) {
+func compileSchemas() (map[string]*validation.Schema, error) {
 	sources := map[string][]byte{}
 	for _, name := range Names() {
 		text, err := Schema(name)

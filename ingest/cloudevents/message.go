@@ -101,7 +101,7 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 	}
 	if err := schemas.Validate(schemas.ExecutionRequestType, e.Data()); err != nil {
 		fault := &Fault{Attribute: attrData, Detail: "it is not an execution_request"}
-		if invalid, ok := errors.AsType[*validation.InvalidMessageError](err); ok {
+		if invalid, ok := errors.AsType[*validation.Error](err); ok {
 			fault.Pointer, fault.Detail = fragment(invalid.Pointer), invalid.Reason
 		}
 		return fault

@@ -45,12 +45,12 @@ func (d *decoder) UnmarshalJSONFrom(tokens *jsontext.Decoder) error {
 func notJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	if !errors.As(err, &syntax) || errors.Is(syntax.Err, io.ErrUnexpectedEOF) {
-		return &InvalidMessageError{Reason: "is not JSON: it ends too early"}
+		return &Error{Reason: "is not JSON: it ends too early"}
 	}
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
-		return &InvalidMessageError{Pointer: string(syntax.JSONPointer), Reason: "is a duplicate name"}
+		return &Error{Pointer: string(syntax.JSONPointer), Reason: "is a duplicate name"}
 	}
-	return &InvalidMessageError{
+	return &Error{
 		Pointer: string(syntax.JSONPointer),
 		Reason:  "is not JSON from byte " + strconv.FormatInt(syntax.ByteOffset, 10) + " on",
 	}
@@ -59,7 +59,7 @@ func notJSON(err error) error {
 // refuse reports the value that was read last.
 func (d *decoder) refuse(reason string) {
 	if d.err == nil {
-		d.err = &InvalidMessageError{Pointer: string(d.tokens.StackPointer()), Reason: reason}
+		d.err = &Error{Pointer: string(d.tokens.StackPointer()), Reason: reason}
 	}
 }
 

@@ -1,32 +1,24 @@
 package validation
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 )
 
-// ErrInvalidMessage reports a body that its schema refuses. The error in whose
-// chain it stands is an *InvalidMessageError.
-var ErrInvalidMessage = errors.New("invalid message")
-
-// An InvalidMessageError says where a body breaks its schema and what would be
-// right. It quotes no value of the body, so it may be logged (G-37).
-type InvalidMessageError struct {
+// An Error says where a body breaks its schema and what would be right. It quotes no value
+// of the body, so it may be logged (G-37).
+type Error struct {
 	Pointer string // JSON Pointer (RFC 6901) into the body; empty is the whole body
 	Reason  string // English, one line
 }
 
 // Error implements error.
-func (e *InvalidMessageError) Error() string {
+func (e *Error) Error() string {
 	if e.Pointer == "" {
 		return "invalid message: " + e.Reason
 	}
 	return "invalid message at " + e.Pointer + ": " + e.Reason
 }
-
-// Unwrap returns ErrInvalidMessage.
-func (e *InvalidMessageError) Unwrap() error { return ErrInvalidMessage }
 
 // The reasons, in one place, so that both checks say the same of the same fault.
 const (

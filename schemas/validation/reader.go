@@ -41,7 +41,7 @@ type shape struct {
 }
 
 // A Reader reads JSON into a T, with the verdict of the schema that it was made of. Errors
-// are *InvalidMessageError.
+// are *Error.
 //
 // One pass reads and checks: the library that validates takes four to eight times as long,
 // and a value decoded into its type first cannot tell what is absent from what is empty.

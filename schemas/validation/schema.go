@@ -13,12 +13,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// A Check is a JSON Schema (2020-12) that an agent is held to. It is immutable
-// and refers to nothing outside of itself.
-type Check struct{ schema *jsonschema.Schema }
+// A Schema is a JSON Schema (2020-12) that is ready to check. It does not change.
+type Schema struct{ schema *jsonschema.Schema }
 
-// CompileCheck makes a schema ready.
-func CompileCheck(body []byte) (*Check, error) {
+// Compile makes a schema ready that refers to nothing outside of itself.
+func Compile(body []byte) (*Schema, error) {
 	document, err := parseJSON(body)
 	if err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func CompileCheck(body []byte) (*Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
 	}
-	return &Check{schema: schema}, nil
+	return &Schema{schema: schema}, nil
 }
 
 var (
@@ -55,7 +54,7 @@ func schemaFault(refused *jsonschema.ValidationError) error {
 			return fault
 		}
 	}
-	var problem *InvalidMessageError
+	var problem *Error
 	if !errors.As(firstProblem(refused), &problem) || problem.Pointer == "" {
 		return errNoSchema
 	}
@@ -83,15 +82,15 @@ func plainSchema(err error) error {
 	return errNoSchema
 }
 
-// Validate checks a JSON value. A refused one gives an *InvalidMessageError that names the
-// first place in the order of the pointers.
-func (c *Check) Validate(value []byte) error {
+// Validate checks a JSON value. A refused one gives an *Error that names the first place
+// in the order of the pointers.
+func (s *Schema) Validate(value []byte) error {
 	instance, err := parseJSON(value)
 	if err != nil {
 		return err
 	}
 	var refused *jsonschema.ValidationError
-	if err = c.schema.Validate(instance); errors.As(err, &refused) {
+	if err = s.schema.Validate(instance); errors.As(err, &refused) {
 		return firstProblem(refused)
 	}
 	return err
@@ -99,7 +98,7 @@ func (c *Check) Validate(value []byte) error {
 
 // CompileAll makes schemas ready that may refer to each other by the ids under which they
 // stand. Their formats are asserted.
-func CompileAll(sources map[string][]byte) (map[string]*Check, error) {
+func CompileAll(sources map[string][]byte) (map[string]*Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
@@ -115,13 +114,13 @@ func CompileAll(sources map[string][]byte) (map[string]*Check, error) {
 			return nil, fmt.Errorf("schema %s: %w", id, err)
 		}
 	}
-	compiled := make(map[string]*Check, len(ids))
+	compiled := make(map[string]*Schema, len(ids))
 	for _, id := range ids {
 		schema, err := compiler.Compile(id)
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", id, err)
 		}
-		compiled[id] = &Check{schema: schema}
+		compiled[id] = &Schema{schema: schema}
 	}
 	return compiled, nil
 }
@@ -169,20 +168,20 @@ func (d *decoder) any() any {
 func firstProblem(refused *jsonschema.ValidationError) error {
 	problems := leaves(refused, nil)
 	if len(problems) == 0 {
-		return &InvalidMessageError{Reason: "does not match its schema"}
+		return &Error{Reason: "does not match its schema"}
 	}
-	return slices.MinFunc(problems, func(a, b *InvalidMessageError) int {
+	return slices.MinFunc(problems, func(a, b *Error) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Reason, b.Reason))
 	})
 }
 
-func leaves(refused *jsonschema.ValidationError, found []*InvalidMessageError) []*InvalidMessageError {
+func leaves(refused *jsonschema.ValidationError, found []*Error) []*Error {
 	if len(refused.Causes) == 0 {
 		var pointer jsontext.Pointer
 		for _, token := range refused.InstanceLocation {
 			pointer = pointer.AppendToken(token)
 		}
-		return append(found, &InvalidMessageError{Pointer: string(pointer), Reason: reason(refused.ErrorKind)})
+		return append(found, &Error{Pointer: string(pointer), Reason: reason(refused.ErrorKind)})
 	}
 	for _, cause := range refused.Causes {
 		found = leaves(cause, found)

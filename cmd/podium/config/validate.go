@@ -142,7 +142,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if len(schema) == 0 {
 			continue
 		}
-		if _, err := validation.CompileCheck(schema); err != nil {
+		if _, err := validation.Compile(schema); err != nil {
 			v.problem(path+"."+name, "%v", err)
 		}
 	}
