@@ -78,8 +78,7 @@ func TestGoldenInvalid_X06(t *testing.T) {
 				}
 				for i, check := range checks {
 					err := check(body)
-					var invalid *validation.Error
-					if !errors.As(err, &invalid) {
+					if _, invalid := errors.AsType[*validation.Error](err); !invalid {
 						t.Fatalf("check %d: %v, want a *validation.Error", i, err)
 					}
 					if err.Error() != want {

@@ -381,3 +381,31 @@ func choice(d *decoder, allowed ...string) string {
 	d.refuse(noneOf(allowed))
 	return ""
 }
+
+// parseJSON reads I-JSON (RFC 7493) into the values that the library walks.
+func parseJSON(body []byte) (any, error) {
+	var value any
+	err := decode(body, func(d *decoder) { value = d.any() })
+	return value, err
+}
+
+func (d *decoder) any() any {
+	if d.err != nil {
+		return nil
+	}
+	switch byte(d.tokens.PeekKind()) {
+	case '{':
+		return dictionary(d, (*decoder).any)
+	case '[':
+		return list(d, (*decoder).any)
+	case '"':
+		return d.text()
+	case '0':
+		value, _ := d.value('0', typeNumber)
+		return parseNumber(string(value))
+	case 't', 'f':
+		return d.boolean()
+	}
+	d.value('n', typeNull)
+	return nil
+}

@@ -11,8 +11,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A reader reads one value into a place of the type that it was made for.
-type reader func(d *decoder, into reflect.Value)
+// A Reader reads JSON into a T, with the verdict of the schema that it was made of. Errors
+// are *Error.
+//
+// One pass reads and checks: the library that validates takes four to eight times as long,
+// and a value decoded into its type first cannot tell what is absent from what is empty.
+type Reader[T any] func(body []byte) (T, error)
+
+// NewReader joins a schema with the type that says the same. It refuses a schema that says
+// more than a Reader can check.
+func NewReader[T any](schema []byte) (Reader[T], error) {
+	var document shape
+	if err := json.Unmarshal(schema, &document, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("not a schema that can be read by: %w", err)
+	}
+	read := document.reader(&document, reflect.TypeFor[T]())
+	return func(body []byte) (T, error) {
+		var value, none T
+		if err := decode(body, func(d *decoder) { read(d, reflect.ValueOf(&value).Elem()) }); err != nil {
+			return none, err
+		}
+		return value, nil
+	}, nil
+}
 
 // A shape is a JSON Schema as far as a Reader goes: other keywords are refused. Every
 // number is at least 0 and has a maximum.
@@ -40,29 +61,8 @@ type shape struct {
 	AdditionalProperties *shape            `json:"additionalProperties"`
 }
 
-// A Reader reads JSON into a T, with the verdict of the schema that it was made of. Errors
-// are *Error.
-//
-// One pass reads and checks: the library that validates takes four to eight times as long,
-// and a value decoded into its type first cannot tell what is absent from what is empty.
-type Reader[T any] func(body []byte) (T, error)
-
-// NewReader joins a schema with the type that says the same. It refuses a schema that says
-// more than a Reader can check.
-func NewReader[T any](schema []byte) (Reader[T], error) {
-	var document shape
-	if err := json.Unmarshal(schema, &document, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("not a schema that can be read by: %w", err)
-	}
-	read := document.reader(&document, reflect.TypeFor[T]())
-	return func(body []byte) (T, error) {
-		var value, none T
-		if err := decode(body, func(d *decoder) { read(d, reflect.ValueOf(&value).Elem()) }); err != nil {
-			return none, err
-		}
-		return value, nil
-	}, nil
-}
+// A reader reads one value into a place of the type that it was made for.
+type reader func(d *decoder, into reflect.Value)
 
 // reader returns what reads a value of shape s, which stands in document, into a type.
 func (document *shape) reader(s *shape, to reflect.Type) reader {

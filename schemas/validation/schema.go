@@ -1,14 +1,11 @@
 package validation
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -34,6 +31,46 @@ func Compile(body []byte) (*Schema, error) {
 		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
 	}
 	return &Schema{schema: schema}, nil
+}
+
+// CompileAll makes schemas ready that may refer to each other by the ids under which they
+// stand. Their formats are asserted.
+func CompileAll(sources map[string][]byte) (map[string]*Schema, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
+	ids := slices.Sorted(maps.Keys(sources))
+	for _, id := range ids {
+		document, err := parseJSON(sources[id])
+		if err == nil {
+			err = compiler.AddResource(id, document)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+	}
+	compiled := make(map[string]*Schema, len(ids))
+	for _, id := range ids {
+		schema, err := compiler.Compile(id)
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+		compiled[id] = &Schema{schema: schema}
+	}
+	return compiled, nil
+}
+
+func validateTime(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return nil
+	}
+	if _, ok := parseTime(text); !ok {
+		return errors.New("not a time")
+	}
+	return nil
 }
 
 var (
@@ -94,139 +131,4 @@ func (s *Schema) Validate(value []byte) error {
 		return firstProblem(refused)
 	}
 	return err
-}
-
-// CompileAll makes schemas ready that may refer to each other by the ids under which they
-// stand. Their formats are asserted.
-func CompileAll(sources map[string][]byte) (map[string]*Schema, error) {
-	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.AssertFormat()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
-	ids := slices.Sorted(maps.Keys(sources))
-	for _, id := range ids {
-		document, err := parseJSON(sources[id])
-		if err == nil {
-			err = compiler.AddResource(id, document)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", id, err)
-		}
-	}
-	compiled := make(map[string]*Schema, len(ids))
-	for _, id := range ids {
-		schema, err := compiler.Compile(id)
-		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", id, err)
-		}
-		compiled[id] = &Schema{schema: schema}
-	}
-	return compiled, nil
-}
-
-func validateTime(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return nil
-	}
-	if _, ok := parseTime(text); !ok {
-		return errors.New("not a time")
-	}
-	return nil
-}
-
-// parseJSON reads I-JSON (RFC 7493) into the values that the library walks.
-func parseJSON(body []byte) (any, error) {
-	var value any
-	err := decode(body, func(d *decoder) { value = d.any() })
-	return value, err
-}
-
-func (d *decoder) any() any {
-	if d.err != nil {
-		return nil
-	}
-	switch byte(d.tokens.PeekKind()) {
-	case '{':
-		return dictionary(d, (*decoder).any)
-	case '[':
-		return list(d, (*decoder).any)
-	case '"':
-		return d.text()
-	case '0':
-		value, _ := d.value('0', typeNumber)
-		return parseNumber(string(value))
-	case 't', 'f':
-		return d.boolean()
-	}
-	d.value('n', typeNull)
-	return nil
-}
-
-// firstProblem picks one of the library's complaints, always the same one.
-func firstProblem(refused *jsonschema.ValidationError) error {
-	problems := leaves(refused, nil)
-	if len(problems) == 0 {
-		return &Error{Reason: "does not match its schema"}
-	}
-	return slices.MinFunc(problems, func(a, b *Error) int {
-		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Reason, b.Reason))
-	})
-}
-
-func leaves(refused *jsonschema.ValidationError, found []*Error) []*Error {
-	if len(refused.Causes) == 0 {
-		var pointer jsontext.Pointer
-		for _, token := range refused.InstanceLocation {
-			pointer = pointer.AppendToken(token)
-		}
-		return append(found, &Error{Pointer: string(pointer), Reason: reason(refused.ErrorKind)})
-	}
-	for _, cause := range refused.Causes {
-		found = leaves(cause, found)
-	}
-	return found
-}
-
-// reason says what is wrong in the words of our own checks.
-func reason(problem jsonschema.ErrorKind) string {
-	switch problem := problem.(type) {
-	case *kind.Type:
-		return wrongType(problem.Got, strings.Join(problem.Want, " or "))
-	case *kind.Required:
-		return lacks(slices.Min(problem.Missing))
-	case *kind.Enum:
-		return noneOf(texts(problem.Want))
-	case *kind.Const:
-		return noneOf(texts([]any{problem.Want}))
-	case *kind.Format:
-		if problem.Want == "date-time" {
-			return reasonTime
-		}
-		return reasonUUID
-	case *kind.Pattern:
-		return noMatch(problem.Want)
-	case *kind.MinLength, *kind.MinItems, *kind.MinProperties:
-		return reasonEmpty
-	case *kind.MaxLength:
-		return tooLong(problem.Want)
-	case *kind.MaxItems:
-		return tooMany(problem.Want)
-	case *kind.MaxProperties:
-		return tooMany(problem.Want)
-	case *kind.Minimum:
-		return tooSmall(problem.Want.RatString())
-	case *kind.Maximum:
-		return tooLarge(problem.Want.RatString())
-	}
-	return "breaks " + strings.Join(problem.KeywordPath(), "/")
-}
-
-func texts(values []any) []string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = fmt.Sprint(value)
-	}
-	return texts
 }
