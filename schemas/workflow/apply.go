@@ -21,7 +21,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.PlanCreated:
 		r.applyPlan(f, now)
 	case *schemas.PlanRefused:
-		r.Phase, r.Tasks, r.index, r.Faults = PhaseDecomposing, nil, nil, f.Faults
+		r.Phase, r.Tasks, r.index, r.PlanFaults = PhaseDecomposing, nil, nil, f.Faults
 	case *schemas.TaskRouted:
 		r.applyRoute(f)
 	case *schemas.TaskReady:
@@ -48,7 +48,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 }
 
 func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
-	r.Phase, r.Source, r.Planned, r.Faults = PhaseRouting, f.Source, now, nil
+	r.Phase, r.Source, r.Planned, r.PlanFaults = PhaseRouting, f.Source, now, nil
 	r.Tasks, r.index = make([]*Task, len(f.Tasks)), nil
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
@@ -96,7 +96,7 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 		return r.Delivery
 	}
 	added := &Task{ID: id, Kind: kind}
-	r.Support = append(r.Support, added)
+	r.DecisionTasks = append(r.DecisionTasks, added)
 	return added
 }
 
@@ -104,8 +104,8 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 	task := r.take(f.Task, f.Kind)
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Due, task.Expires = f.Request, f.Queue, f.Expires
-	task.Percentage, task.Note, task.Began, task.Ended = 0, "", time.Time{}, time.Time{}
-	task.Slow, task.Silence, task.Heard = time.Time{}, time.Time{}, time.Time{}
+	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
+	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
 		task.Permit = schemas.PermitID(f.Request)
 	}
@@ -117,12 +117,12 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 		t.Unserved = &schemas.Unserved{Since: f.Since}
 	case *schemas.TaskStarted:
 		t.Unserved = nil
-		t.State, t.Due, t.Began, t.Heard = TaskRunning, f.Deadline, now, now
+		t.State, t.Due, t.Started, t.Heartbeat = TaskRunning, f.Deadline, now, now
 		t.Slow, t.Silence = f.Slow, f.Silence
 	case *schemas.TaskProgressed:
-		t.Percentage, t.Note = f.Percentage, f.Message
+		t.Percentage, t.Message = f.Percentage, f.Message
 	case *schemas.TaskHeartbeat:
-		t.Heard, t.Silence = now, f.Silence
+		t.Heartbeat, t.Silence = now, f.Silence
 	case *schemas.TaskDelayed:
 		t.Slow = time.Time{}
 	case *schemas.TaskCompleted:
@@ -141,12 +141,12 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 
 func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
-	t.Made, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
+	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
 	t.Proven, t.Unproven = f.Proven, f.Unproven
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.Failure, t.Detail, t.Recovery, t.Unserved = f.Cause, f.Detail, f.Action, nil
+	t.Failure, t.Detail, t.Action, t.Unserved = f.Cause, f.Detail, f.Action, nil
 	if f.Undone() {
 		t.Permit = ""
 	}

@@ -23,9 +23,9 @@ func (r *Run) Granted(task *Task) []string {
 // that came with its request, and those that its planner may pass on.
 func (r *Run) ArgumentArtifacts() []string {
 	brought := r.Message.Proven
-	for i := range r.Support {
-		if r.Support[i].Kind == schemas.KindPlan {
-			brought = append(slices.Clip(brought), r.Support[i].Proven...)
+	for i := range r.DecisionTasks {
+		if r.DecisionTasks[i].Kind == schemas.KindPlan {
+			brought = append(slices.Clip(brought), r.DecisionTasks[i].Proven...)
 		}
 	}
 	return brought

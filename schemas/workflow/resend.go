@@ -11,7 +11,7 @@ func Reopen(f *schemas.DeliveryReopened) *Run {
 	}
 	for i := range f.Made {
 		made := &f.Made[i]
-		run.Tasks = append(run.Tasks, &Task{ID: made.Task, State: TaskCompleted, Routed: true, Made: made.Deliverables, Proven: made.Proven})
+		run.Tasks = append(run.Tasks, &Task{ID: made.Task, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})
 	}
 	if f.Attempt > 0 {
 		// It has all its attempts before it, as if the earlier ones had been asked of somebody else.
@@ -28,8 +28,8 @@ func (r *Run) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 		Status: r.Status, Reason: r.Reason, Answer: r.Answer, Error: r.Error, Agent: r.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
 	}
 	for i := range r.Answer {
-		if task := r.Task(r.Answer[i].Task); task != nil && (len(task.Made) > 0 || len(task.Proven) > 0) {
-			f.Made = append(f.Made, schemas.MadeByTask{Task: task.ID, Deliverables: task.Made, Proven: task.Proven})
+		if task := r.Task(r.Answer[i].Task); task != nil && (len(task.Deliverables) > 0 || len(task.Proven) > 0) {
+			f.Made = append(f.Made, schemas.MadeByTask{Task: task.ID, Deliverables: task.Deliverables, Proven: task.Proven})
 		}
 	}
 	if r.Delivery != nil {

@@ -24,24 +24,24 @@ const DeliveryTask = "reply"
 
 // A Run is all that is known about one piece of work: the fold of its facts.
 type Run struct {
-	Number      int                  `json:"number"`
-	Profile     string               `json:"profile"`
-	ProfileHash string               `json:"profile_hash"`
-	Message     schemas.Incoming     `json:"message"`
-	Expires     time.Time            `json:"expires,omitzero"`
-	Entities    map[string]string    `json:"entities,omitzero"`
-	Phase       Phase                `json:"phase"`
-	Source      schemas.PlannerKind  `json:"source,omitzero"`
-	Planned     time.Time            `json:"planned,omitzero"`
-	Faults      []string             `json:"faults,omitzero"`  // of the plan that was refused, while there is no other
-	Tasks       []*Task              `json:"tasks,omitzero"`   // replaced, never changed in place
-	Support     []*Task              `json:"support,omitzero"` // what deciding itself has asked agents for
-	Delivery    *Task                `json:"delivery,omitzero"`
-	Status      schemas.RunStatus    `json:"status,omitzero"`
-	Reason      schemas.StopReason   `json:"reason,omitzero"`
-	Answer      []schemas.AnswerPart `json:"answer,omitzero"`
-	Error       *schemas.Error       `json:"error,omitzero"`
-	Reopened    bool                 `json:"reopened,omitzero"` // it had ended, and its answer is delivered after all
+	Number        int                  `json:"number"`
+	Profile       string               `json:"profile"`
+	ProfileHash   string               `json:"profile_hash"`
+	Message       schemas.Incoming     `json:"message"`
+	Expires       time.Time            `json:"expires,omitzero"`
+	Entities      map[string]string    `json:"entities,omitzero"`
+	Phase         Phase                `json:"phase"`
+	Source        schemas.PlannerKind  `json:"source,omitzero"`
+	Planned       time.Time            `json:"planned,omitzero"`
+	PlanFaults    []string             `json:"plan_faults,omitzero"`    // of the newest plan that was refused
+	Tasks         []*Task              `json:"tasks,omitzero"`          // replaced, never changed in place
+	DecisionTasks []*Task              `json:"decision_tasks,omitzero"` // what deciding itself asks agents: for plans, routes and assessments
+	Delivery      *Task                `json:"delivery,omitzero"`
+	Status        schemas.RunStatus    `json:"status,omitzero"`
+	Reason        schemas.StopReason   `json:"reason,omitzero"`
+	Answer        []schemas.AnswerPart `json:"answer,omitzero"`
+	Error         *schemas.Error       `json:"error,omitzero"`
+	Reopened      bool                 `json:"reopened,omitzero"` // it had ended, and its answer is delivered after all
 
 	index map[string]int // of a large plan's tasks; nil when it has not been made
 }
@@ -62,7 +62,7 @@ func (r *Run) place(id string) **Task {
 	if i, known := r.index[id]; known {
 		return &r.Tasks[i]
 	}
-	for _, tasks := range [...][]*Task{r.Tasks, r.Support} {
+	for _, tasks := range [...][]*Task{r.Tasks, r.DecisionTasks} {
 		for i := range tasks {
 			if tasks[i].ID == id {
 				return &tasks[i]
@@ -89,7 +89,7 @@ func (r *Run) change(id string) *Task {
 
 // All yields every task: those of the plan in order, then the others.
 func (r *Run) All(yield func(*Task) bool) {
-	for _, tasks := range [...][]*Task{r.Tasks, r.Support} {
+	for _, tasks := range [...][]*Task{r.Tasks, r.DecisionTasks} {
 		for _, task := range tasks {
 			if !yield(task) {
 				return
@@ -108,7 +108,7 @@ func (r *Run) Settled() bool { return r.Phase == PhaseAssembling || r.Phase == P
 func (r *Run) Clone() *Run {
 	clone := *r
 	clone.Tasks = append([]*Task(nil), r.Tasks...)
-	clone.Support = append([]*Task(nil), r.Support...)
+	clone.DecisionTasks = append([]*Task(nil), r.DecisionTasks...)
 	return &clone
 }
 

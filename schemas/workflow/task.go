@@ -37,7 +37,7 @@ func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunn
 
 // A Task is one piece of work for one agent.
 type Task struct {
-	ID     string               `json:"id"`
+	ID     string               `json:"task"`
 	Plan   *schemas.PlannedTask `json:"plan,omitzero"` // what the plan says of it; never changed
 	Kind   schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
 	Agent  string               `json:"agent,omitzero"`
@@ -55,29 +55,29 @@ type Task struct {
 	Request         string `json:"request,omitzero"`          // of the current attempt
 	PreviousRequest string `json:"previous_request,omitzero"` // request of the attempt before
 
-	Due     time.Time `json:"due,omitzero"`     // when the current wait is over
-	Expires time.Time `json:"expires,omitzero"` // of the current request
-	Slow    time.Time `json:"slow,omitzero"`    // when it takes suspiciously long; zero once that is said
-	Silence time.Time `json:"silence,omitzero"` // when its agent counts as crashed
-	Heard   time.Time `json:"heard,omitzero"`   // its agent's last sign of life that is on record
-	Began   time.Time `json:"began,omitzero"`
-	Ended   time.Time `json:"ended,omitzero"`
+	Due       time.Time `json:"due,omitzero"`       // when the current wait is over
+	Expires   time.Time `json:"expires,omitzero"`   // of the current request
+	Slow      time.Time `json:"slow,omitzero"`      // when it takes suspiciously long; zero once that is said
+	Silence   time.Time `json:"silence,omitzero"`   // when its agent counts as crashed
+	Heartbeat time.Time `json:"heartbeat,omitzero"` // its agent's last sign of life that is on record
+	Started   time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
 
 	// Unserved is there while nobody serves the agent that the task waits for, as
 	// far as is known.
 	Unserved *schemas.Unserved `json:"unserved,omitzero"`
 
-	Percentage int                   `json:"percentage,omitzero"`
-	Note       string                `json:"note,omitzero"` // the agent's last line
-	Result     schemas.Body          `json:"result,omitzero"`
-	Made       []schemas.Deliverable `json:"made,omitzero"`
-	Proven     []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
-	Unproven   []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
-	Tokens     int                   `json:"tokens,omitzero"`
-	Failure    schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
-	Detail     string                `json:"detail,omitzero"`  // of the last attempt
-	Recovery   schemas.Recovery      `json:"recovery,omitzero"`
-	Permit     string                `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
+	Percentage   int                   `json:"percentage,omitzero"`
+	Message      string                `json:"message,omitzero"` // the agent's last line
+	Result       schemas.Body          `json:"result,omitzero"`
+	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
+	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
+	Unproven     []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
+	Tokens       int                   `json:"tokens,omitzero"`
+	Failure      schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
+	Detail       string                `json:"detail,omitzero"`  // of the last attempt
+	Action       schemas.Recovery      `json:"action,omitzero"`  // what was done about it (M-46)
+	Permit       string                `json:"permit,omitzero"`  // the newest that was granted, until the agent says that the attempt failed
 }
 
 // AgentOf returns the agent that an attempt was asked of.

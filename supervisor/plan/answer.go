@@ -95,7 +95,7 @@ func (t *Decision) completed(task *workflow.Task, answer *Answer) {
 	switch {
 	case task.ID == workflow.DeliveryTask:
 	case task.Kind == "":
-		completed.Recovered = task.Recovery
+		completed.Recovered = task.Action
 		passing.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
 		passing.result(answer.Whole, &completed)
@@ -157,12 +157,12 @@ func (t *Decision) Progress(task *workflow.Task, percentage int, message string)
 			started.Silence = t.Now.Add(silences * heartbeat)
 		}
 		t.Emit(&started)
-	} else if heartbeat > 0 && t.Now.Sub(task.Heard) >= heartbeat/2 { // a regular sign may come a little early
+	} else if heartbeat > 0 && t.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
 		t.Emit(&schemas.TaskHeartbeat{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
 		})
 	}
-	if percentage > task.Percentage || message != "" && message != task.Note {
+	if percentage > task.Percentage || message != "" && message != task.Message {
 		t.Emit(&schemas.TaskProgressed{
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Percentage: max(percentage, task.Percentage), Message: message,

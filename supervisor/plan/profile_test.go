@@ -169,10 +169,10 @@ func TestManyAgents_P18(t *testing.T) {
 		}
 		turn, _ := begun(t, compile(t, source), "do it", "")
 		turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Text: `["one","two","three"]`}})
-		if len(turn.Run.Support) != 1+3*count {
-			t.Errorf("%d agents have been asked %d times", count, len(turn.Run.Support)-1)
+		if len(turn.Run.DecisionTasks) != 1+3*count {
+			t.Errorf("%d agents have been asked %d times", count, len(turn.Run.DecisionTasks)-1)
 		}
-		for _, question := range turn.Run.Support[1:] {
+		for _, question := range turn.Run.DecisionTasks[1:] {
 			score := `{"score":0.1}`
 			if question.Agent == "second" {
 				score = `{"score":1}`

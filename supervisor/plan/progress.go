@@ -61,9 +61,9 @@ func elapsed(run *workflow.Run, now time.Time) time.Duration {
 }
 
 func inProgress(task *workflow.Task, slowdown permille) schemas.TaskInProgress {
-	told := schemas.TaskInProgress{TaskID: task.ID, Agent: task.Agent, StartedAt: task.Began}
+	told := schemas.TaskInProgress{TaskID: task.ID, Agent: task.Agent, StartedAt: task.Started}
 	if estimate := task.Estimate(); estimate > 0 {
-		told.EstimatedCompletion = task.Began.Add(slowdown.of(estimate))
+		told.EstimatedCompletion = task.Started.Add(slowdown.of(estimate))
 	}
 	return told
 }
@@ -88,8 +88,8 @@ func slowdown(run *workflow.Run) permille {
 	var sum, count int64
 	for i := range run.Tasks {
 		task := run.Tasks[i]
-		if estimate := task.Estimate(); task.State == workflow.TaskCompleted && estimate > 0 && !task.Began.IsZero() {
-			sum += int64(task.Ended.Sub(task.Began)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
+		if estimate := task.Estimate(); task.State == workflow.TaskCompleted && estimate > 0 && !task.Started.IsZero() {
+			sum += int64(task.Ended.Sub(task.Started)/time.Millisecond) * 1000 / int64(estimate/time.Millisecond)
 			count++
 		}
 	}
@@ -134,7 +134,7 @@ func remaining(task *workflow.Task, slow permille, now time.Time) time.Duration 
 	}
 	takes := slow.of(task.Estimate())
 	if task.State == workflow.TaskRunning {
-		takes = max(takes-now.Sub(task.Began), 0)
+		takes = max(takes-now.Sub(task.Started), 0)
 	}
 	return takes
 }

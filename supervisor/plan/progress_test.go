@@ -30,7 +30,7 @@ func TestProgressPartition_M15(t *testing.T) {
 		completed := 0
 		for i := range rapid.IntRange(0, 40).Draw(t, "tasks") {
 			task := &workflow.Task{
-				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Began: start(), Ended: start().Add(time.Second),
+				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Started: start(), Ended: start().Add(time.Second),
 				Failure: rapid.SampledFrom([]schemas.FailureKind{"", schemas.FailureBlocked, schemas.FailureAgent}).Draw(t, "failure"),
 				Plan:    &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
 			}
@@ -108,14 +108,14 @@ func TestEstimate_M35(t *testing.T) {
 	t.Parallel()
 	second := time.Second
 	done := func(estimate int, took time.Duration) *workflow.Task {
-		return &workflow.Task{State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: estimate}, Began: start(), Ended: start().Add(took)}
+		return &workflow.Task{State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{Seconds: estimate}, Started: start(), Ended: start().Add(took)}
 	}
 	open := func(id string, estimate int, after ...string) *workflow.Task {
 		return &workflow.Task{ID: id, State: workflow.TaskPending, Plan: &schemas.PlannedTask{Task: id, Seconds: estimate, Dependencies: after}, Level: len(after)}
 	}
 	running := func(id string, estimate int, since time.Duration) *workflow.Task {
 		task := open(id, estimate)
-		task.State, task.Began = workflow.TaskRunning, start().Add(-since)
+		task.State, task.Started = workflow.TaskRunning, start().Add(-since)
 		return task
 	}
 	never := time.Duration(-1)

@@ -95,8 +95,8 @@ func (t *Decision) route(task *workflow.Task) {
 
 // asking reports whether an answer that a task's routers need is still awaited.
 func (t *Decision) asking(task string) bool {
-	for i := range t.Run.Support {
-		if About(t.Run.Support[i]) == task && !t.Run.Support[i].State.Ended() {
+	for i := range t.Run.DecisionTasks {
+		if About(t.Run.DecisionTasks[i]) == task && !t.Run.DecisionTasks[i].State.Ended() {
 			return true
 		}
 	}
@@ -116,8 +116,8 @@ func About(question *workflow.Task) string {
 // in time counts as silent (P-09).
 func (t *Decision) evidence(task string) route.Evidence {
 	var evidence route.Evidence
-	for i := range t.Run.Support {
-		question := t.Run.Support[i]
+	for i := range t.Run.DecisionTasks {
+		question := t.Run.DecisionTasks[i]
 		if About(question) != task || !question.State.Ended() {
 			continue
 		}

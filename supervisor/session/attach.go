@@ -46,8 +46,8 @@ func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []sche
 				}
 			}
 		}
-		for j := range task.Made {
-			if file, ok := plan.FileOf(&task.Made[j]); ok {
+		for j := range task.Deliverables {
+			if file, ok := plan.FileOf(&task.Deliverables[j]); ok {
 				add(file)
 			}
 		}

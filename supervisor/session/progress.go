@@ -20,8 +20,8 @@ func ProgressOf(run *workflow.Run, profile *plan.Profile, now time.Time) schemas
 	told := plan.Progress(run, eta, now)
 	told.PlanID = run.Message.Upstream.PlanID
 	for i := range run.Tasks {
-		if task := run.Tasks[i]; task.State == workflow.TaskRunning && task.Note != "" {
-			told.Message = task.Note
+		if task := run.Tasks[i]; task.State == workflow.TaskRunning && task.Message != "" {
+			told.Message = task.Message
 			break
 		}
 	}

@@ -41,7 +41,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	task.Context.Entities = run.Entities
 	task.Context.Conversation = conversationOf(state)
 	asked := run.Task(f.Task)
-	if asked.Recovery == schemas.RecoveryRetryClarified {
+	if asked.Action == schemas.RecoveryRetryClarified {
 		task.Context.Feedback = asked.Detail
 	}
 	if f.Kind != "" {

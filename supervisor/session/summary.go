@@ -34,7 +34,7 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 	var made []schemas.Deliverable
 	for i := range run.Tasks {
-		for _, deliverable := range run.Tasks[i].Made {
+		for _, deliverable := range run.Tasks[i].Deliverables {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
 			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)
 			if file, names := plan.FileOf(&deliverable); names {
@@ -55,13 +55,13 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 	for i := range run.Tasks {
 		task := run.Tasks[i]
 		used.TokensUsed += task.Tokens
-		if task.Began.IsZero() || task.Ended.IsZero() {
+		if task.Started.IsZero() || task.Ended.IsZero() {
 			continue
 		}
 		if used.AgentExecutionTimes == nil {
 			used.AgentExecutionTimes = map[string]float64{}
 		}
-		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Began), 0).Seconds()
+		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Started), 0).Seconds()
 	}
 	return &used
 }
@@ -80,12 +80,12 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 		switch {
 		case task.Failure == "":
 		case task.State == workflow.TaskCompleted:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Recovery))
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Action))
 		case task.State == workflow.TaskFailed || task.State == workflow.TaskSkipped:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Recovery))
+			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Action))
 		}
 	}
-	for i, fault := range run.Faults {
+	for i, fault := range run.PlanFaults {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
 		told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 	}
