@@ -32,7 +32,7 @@ var layers = []struct {
 	{"bus/binding", []string{"schemas", "bus"}},
 	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/binding"}},
 	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
-	{"bus/history", []string{"schemas", "schemas/seen", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
+	{"bus/history", []string{"schemas", "schemas/seen", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
@@ -85,9 +85,9 @@ var layers = []struct {
 	// And how a sender proves itself by a signature.
 	{"ingest/webhook", nil},
 	// An adapter that waits for the outcome of what it took in reads it as everybody does.
-	{"ingest/runs", []string{"schemas", "bus", "bus/binding", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/runs", []string{"schemas", "schemas/workflow", "bus", "bus/binding", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
 	{"ingest/chat", []string{
-		"schemas", "schemas/sentences", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
+		"schemas", "schemas/sentences", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
 	}},
 	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
@@ -118,7 +118,7 @@ var layers = []struct {
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
+	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/*/*", []string{"*"}},
 }
 

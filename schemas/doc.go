@@ -1,5 +1,6 @@
 // Package schemas holds the nouns of Podium and their grammar: what a message looks
-// like, what a record of a session says, and in which order facts may follow each other.
+// like, and what a record of a session says. In which order facts may follow each other is
+// the matter of the package workflow inside it.
 //
 // The JSON Schema files beside this package (*.schema.json, draft 2020-12) are the
 // truth. The Go types are for those who write Go.
@@ -32,8 +33,6 @@
 //     log (TestVerdictQuotesNothing_G37).
 //   - Ids are functions of what they name, and never change (TestIdentitiesAreFixed):
 //     whoever does something again says the same.
-//   - No order of records passes that the grammar does not allow
-//     (TestConversationStories, TestConversationRefusesOtherRecords).
 //   - asyncapi.yaml has every subject with its messages (TestAsyncAPIChannels,
 //     TestAsyncAPIMessages).
 //

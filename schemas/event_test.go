@@ -22,25 +22,6 @@ func TestEventValidate(t *testing.T) {
 	}
 }
 
-func TestAnswerText(t *testing.T) {
-	t.Parallel()
-	failure := &Error{Message: map[string]string{"en": "The summary failed.", "de": "Die Zusammenfassung ist fehlgeschlagen."}}
-	for name, test := range map[string]struct {
-		parts   []string
-		failure *Error
-		want    string
-	}{
-		"nothing":         {nil, nil, ""},
-		"parts":           {[]string{" 42\n", "", "Short."}, nil, "42\n\nShort."},
-		"failure":         {nil, failure, "Die Zusammenfassung ist fehlgeschlagen."},
-		"failure, a part": {[]string{"42"}, failure, "Die Zusammenfassung ist fehlgeschlagen.\n\n42"},
-	} {
-		if got := AnswerText(test.parts, test.failure, "de"); got != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
-		}
-	}
-}
-
 func TestUnmarshalIsStrict(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{

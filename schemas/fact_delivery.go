@@ -1,10 +1,6 @@
 package schemas
 
-import (
-	"errors"
-	"slices"
-	"time"
-)
+import "time"
 
 // ReplyWithheld says that an answer is not delivered although its run is settled.
 // The answer stands in the run.
@@ -93,58 +89,3 @@ const (
 	ResendUncertain = "may_have_been_sent" // nobody knows whether an earlier attempt has delivered it
 	ResendWaits     = "already_requested"
 )
-
-// Resendable says why the answer of a run is not sent again, in one of the words
-// above; empty when it would be. It is for those who ask: the session decides, by its own
-// state (supervisor/session/resend.go).
-func (r *Run) Resendable(allowDuplicate bool) string {
-	switch {
-	case r.State != RunStateEnded:
-		return ResendNotEnded
-	case r.ResendRequested:
-		return ResendWaits
-	case slices.ContainsFunc(r.Bounces, func(b DeliveryBounced) bool { return b.Failed }):
-		return ResendReturned
-	case r.Delivery == nil && r.Withheld == nil:
-		return ResendNoAnswer
-	case r.Delivery != nil && r.Delivery.State == TaskStateCompleted:
-		return ResendAnswered
-	case r.Delivery != nil && r.Delivery.acting && !allowDuplicate:
-		return ResendUncertain
-	}
-	return ""
-}
-
-// AnswerFailed reports whether the answer was given up, or came back.
-func (r *Run) AnswerFailed() bool {
-	return r.State == RunStateEnded && r.Delivery != nil && r.Delivery.State == TaskStateFailed
-}
-
-// resendRequested notes that the answer is to be delivered after all.
-func (r *Run) resendRequested() error {
-	if r.State != RunStateEnded || r.ResendRequested {
-		return errors.New("there is nothing to send again")
-	}
-	r.ResendRequested = true
-	return nil
-}
-
-// deliveryReopened takes the run back to where it was settled. Who asked for it may stand
-// in a record that a reader of one run does not find.
-func (r *Run) deliveryReopened(f *DeliveryReopened) error {
-	if r.State != RunStateEnded {
-		return errors.New("the run has not ended")
-	}
-	r.State, r.Ended, r.ResendRequested, r.Resends = RunStateReplying, time.Time{}, false, r.Resends+1
-	r.Status, r.Reason, r.Replied, r.Withheld = f.Status, f.Reason, "", nil
-	if f.Attempt == 0 {
-		return nil
-	}
-	if r.Delivery == nil || r.Delivery.Attempt != f.Attempt || !r.Delivery.State.Ended() {
-		return errors.New("its attempts are others")
-	}
-	reopened := *r.Delivery
-	reopened.State, reopened.Ended, reopened.RetryAt, reopened.acting = TaskStateReady, time.Time{}, time.Time{}, false
-	r.Delivery = &reopened
-	return nil
-}

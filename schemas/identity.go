@@ -35,6 +35,10 @@ func ShardOf(session string, shards int) int {
 	return int(h.Sum32() % uint32(shards)) //nolint:gosec // shards is between 1 and 65535
 }
 
+// DeliveryTask is the id of the task that delivers a run's answer. It is not
+// part of the plan.
+const DeliveryTask = "reply"
+
 // RunID returns the id of the n-th run of a session.
 func RunID(session string, n int) string { return session + "-" + strconv.Itoa(n) }
 

@@ -9,6 +9,7 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/plan"
 	"podium/supervisor/restore"
@@ -112,9 +113,9 @@ func TestBreakerBarsAnAgent_M28(t *testing.T) {
 		d.say(thread, thread, "do it")
 		d.must(d.work(o))
 		run := d.conversation(thread).Run(1)
-		if len(d.requests("worker")) != asked || run.Reason != schemas.StopUnavailable || run.Tasks[0].Failure != schemas.FailureUnavailable {
+		if len(d.requests("worker")) != asked || run.Reason != schemas.StopUnavailable || run.Tasks[0].Failure().Cause != schemas.FailureUnavailable {
 			t.Errorf("%d requests more, the run is %s (%s), its task failed as %q",
-				len(d.requests("worker"))-asked, run.Status, run.Reason, run.Tasks[0].Failure)
+				len(d.requests("worker"))-asked, run.Status, run.Reason, run.Tasks[0].Failure().Cause)
 		}
 	}
 	d.fails(one, 1, 4) // the first to ask after a second learns of it
@@ -206,7 +207,7 @@ func TestBreakerRefusesThoseWhoWait_M28_M17(t *testing.T) {
 		t.Error("the third failure in a row lets one more out")
 	}
 	if run := d.conversation(d.threadOf(0, 5)).Run(1); run.Reason != schemas.StopUnavailable {
-		t.Errorf("who has waited is %s (%s)", run.State, run.Reason)
+		t.Errorf("who has waited is %s (%s)", run.Phase, run.Reason)
 	}
 	d.clean()
 }
@@ -265,10 +266,10 @@ func TestBreakerLosesNoAnswer_M28(t *testing.T) {
 	refused := 0
 	for number := range threads {
 		run := d.conversation(d.threadOf(0, number)).Run(1)
-		if run.State != schemas.RunStateReplying {
-			t.Errorf("an answer is given up: the run is %s (%s)", run.State, run.Reason)
+		if run.Phase != workflow.PhaseAssembling {
+			t.Errorf("an answer is given up: the run is %s (%s)", run.Phase, run.Reason)
 		}
-		if run.Delivery.Failure == schemas.FailureUnavailable {
+		if run.Delivery.Failure().Cause == schemas.FailureUnavailable {
 			refused++
 		}
 	}
@@ -283,8 +284,8 @@ func TestBreakerLosesNoAnswer_M28(t *testing.T) {
 		d.must(d.work(o))
 	}
 	for number := range threads {
-		if run := d.conversation(d.threadOf(0, number)).Run(1); run.Status != schemas.RunCompleted || run.State != schemas.RunStateEnded {
-			t.Errorf("the run is %s, %s (%s)", run.State, run.Status, run.Reason)
+		if run := d.conversation(d.threadOf(0, number)).Run(1); run.Status != schemas.RunCompleted || run.Phase != workflow.PhaseComplete {
+			t.Errorf("the run is %s, %s (%s)", run.Phase, run.Status, run.Reason)
 		}
 	}
 	if b := d.breaker("chat"); b.State != schemas.BreakerClosed {

@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -49,7 +50,7 @@ func newUnawareDesk(t *testing.T, core func(bus.Core) bus.Core) *unawareDesk {
 
 func healthy(core bus.Core) bus.Core { return core }
 
-func (u *unawareDesk) task() schemas.RunTask { return u.conversation("thread").Run(1).Tasks[0] }
+func (u *unawareDesk) task() *workflow.Task { return u.conversation("thread").Run(1).Tasks[0] }
 
 // goOn lets the owner work for a while, and fails when anything is in quarantine.
 func (u *unawareDesk) goOn(t *testing.T) {
@@ -73,7 +74,7 @@ func TestAnswerToAFormerOwnersRequest_X03(t *testing.T) {
 			u := newUnawareDesk(t, healthy)
 			answer(u.desk, "worker", u.request, "done at last")
 			u.goOn(t)
-			if task := u.task(); task.State != schemas.TaskStateCompleted || task.Attempt != 2 {
+			if task := u.task(); task.State != workflow.TaskCompleted || task.Attempt != 2 {
 				t.Errorf("attempt %d is %s: its answer is lost", task.Attempt, task.State)
 			}
 			u.clean()
@@ -107,7 +108,7 @@ func TestSignOfLifeToAFormerOwnersRequest_X03(t *testing.T) {
 			u := newUnawareDesk(t, healthy)
 			progress(u)
 			u.goOn(t)
-			if task := u.task(); task.State != schemas.TaskStateRunning {
+			if task := u.task(); task.State != workflow.TaskRunning {
 				t.Errorf("attempt %d is %s", task.Attempt, task.State)
 			}
 			u.clean()
@@ -165,7 +166,7 @@ func TestLeaveThatAFormerOwnerHasEnded_X03(t *testing.T) {
 	taken = true
 	d.now = d.now.Add(time.Minute)
 	d.must(d.work(former)) // by its clock, the attempt has taken too long
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state == schemas.TaskStateRunning {
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state == workflow.TaskRunning {
 		t.Fatalf("the attempt is %s", state)
 	}
 	d.now = d.now.Add(-time.Second)
@@ -282,7 +283,7 @@ func TestFormerOwnerRefusesNothing_X03(t *testing.T) {
 				t.Errorf("%d in quarantine", len(found))
 			}
 			d.must(d.work(owner))
-			if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
+			if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 				t.Errorf("the task is %s", state)
 			}
 			d.clean()
@@ -370,7 +371,7 @@ func TestFloodOfRefusalsIsBounded(t *testing.T) {
 	if core.sessions > 3 {
 		t.Errorf("%d looks", core.sessions)
 	}
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 		t.Errorf("the task is %s", state)
 	}
 	d.clean()

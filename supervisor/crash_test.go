@@ -12,6 +12,7 @@ import (
 	"podium/bus/agent"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -103,20 +104,20 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		first := serve(&firstIsDead, 10*time.Hour)
 		d.say("thread", "m1", "do it")
 		time.Sleep(10 * time.Minute)
-		task := func() schemas.RunTask { return d.conversation("thread").Run(1).Tasks[0] }
-		if now := task(); now.State != schemas.TaskStateRunning || now.Attempt != 1 || now.Failure != "" {
-			t.Fatalf("while it works it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure)
+		task := func() *workflow.Task { return d.conversation("thread").Run(1).Tasks[0] }
+		if now := task(); now.State != workflow.TaskRunning || now.Attempt != 1 || now.Failed != nil {
+			t.Fatalf("while it works it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}
 		firstIsDead.Store(true)
 		time.Sleep(30 * time.Second)
-		if now := task(); now.Failure != schemas.FailureCrashed {
-			t.Fatalf("30 s after the crash it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure)
+		if now := task(); now.Failure().Cause != schemas.FailureCrashed {
+			t.Fatalf("30 s after the crash it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}
 		second := serve(&secondIsDead, 5*time.Minute)
 		time.Sleep(20 * time.Minute)
 		run := d.conversation("thread").Run(1)
-		if now := run.Tasks[0]; now.State != schemas.TaskStateCompleted || now.Attempt != 2 {
-			t.Errorf("after the restart it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure)
+		if now := run.Tasks[0]; now.State != workflow.TaskCompleted || now.Attempt != 2 {
+			t.Errorf("after the restart it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}
 		stop()
 		for _, done := range []chan error{ended, first, second} {

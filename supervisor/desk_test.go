@@ -16,6 +16,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/restore"
 	"podium/supervisor/verify"
@@ -173,10 +174,10 @@ func (d *desk) answerNewest(agent, text string) {
 }
 
 // conversation folds the records of a thread and checks their grammar.
-func (d *desk) conversation(thread string) *schemas.Conversation {
+func (d *desk) conversation(thread string) *workflow.SessionHistory {
 	d.tb.Helper()
 	id, shard := d.session(thread)
-	var conversation schemas.Conversation
+	var conversation workflow.SessionHistory
 	for _, event := range d.events(bus.ShardStream(shard), bus.SessionSubject(id, d.ledger.Shards())) {
 		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var record schemas.Record

@@ -45,8 +45,8 @@ func TestPermitOfAFallback(t *testing.T) {
 				d.mustHear(other, granted(second))
 			} else {
 				d.mustHear(other, refusedAs(second, schemas.PermitUnknown))
-				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure != schemas.FailureUnknownEffect {
-					t.Errorf("the task failed as %q", task.Failure)
+				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureUnknownEffect {
+					t.Errorf("the task failed as %q", task.Failure().Cause)
 				}
 			}
 			if n := d.facts("thread", permits); n != test.granted {

@@ -13,6 +13,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -54,8 +55,8 @@ func TestDeepDataIsRefused_X06(t *testing.T) {
 				t.Fatalf("in quarantine: %d", len(found))
 			}
 			if !taken {
-				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure != schemas.FailureMalformed || task.Quarantine == "" {
-					t.Errorf("its attempt failed by %q, in quarantine %q", task.Failure, task.Quarantine)
+				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed || task.Failure().Quarantine == "" {
+					t.Errorf("its attempt failed by %q, in quarantine %q", task.Failure().Cause, task.Failure().Quarantine)
 				}
 				d.spin(o, 2*time.Second)
 				asked := d.askedOf("thread")
@@ -66,8 +67,8 @@ func TestDeepDataIsRefused_X06(t *testing.T) {
 			}
 			d.deliverAll(o, "worker", "chat")
 			run := d.conversation("thread").Run(1)
-			if len(run.Tasks) != 2 || run.State != schemas.RunStateEnded || run.Status != schemas.RunCompleted {
-				t.Errorf("the run of %d tasks is %s, %s", len(run.Tasks), run.State, run.Status)
+			if len(run.Tasks) != 2 || run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
+				t.Errorf("the run of %d tasks is %s, %s", len(run.Tasks), run.Phase, run.Status)
 			}
 			d.clean()
 		})
@@ -100,7 +101,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	if asked := d.askedOf("thread"); len(asked) != 1 {
 		t.Fatalf("%d requests; the second was meant to be unwritable", len(asked))
 	}
-	if tasks := d.conversation("thread").Run(1).Tasks; tasks[1].State != schemas.TaskStateDispatched {
+	if tasks := d.conversation("thread").Run(1).Tasks; tasks[1].State != workflow.TaskDispatched {
 		t.Fatalf("the second task is %s", tasks[1].State)
 	}
 	d.say("other", "m2", "calculate this")
@@ -149,14 +150,14 @@ func TestLongAttributesAreMalformed_X06(t *testing.T) {
 			found := d.refusals()
 			task := d.conversation("thread").Run(1).Tasks[0]
 			if test.taken {
-				if len(found) != 0 || task.State != schemas.TaskStateCompleted {
+				if len(found) != 0 || task.State != workflow.TaskCompleted {
 					t.Errorf("the task is %s, %d in quarantine", task.State, len(found))
 				}
 				return
 			}
 			if len(found) != 1 || found[0].Reason != schemas.QuarantineMalformed || o.Busy() ||
-				task.State != schemas.TaskStateReady || task.Failure != schemas.FailureMalformed || task.Attempt != 1 {
-				t.Fatalf("the task is %s by %q, %d in quarantine, busy %v", task.State, task.Failure, len(found), o.Busy())
+				task.State != workflow.TaskWaiting || task.Failure().Cause != schemas.FailureMalformed || task.Attempt != 1 {
+				t.Fatalf("the task is %s by %q, %d in quarantine, busy %v", task.State, task.Failure().Cause, len(found), o.Busy())
 			}
 			d.spin(o, 2*time.Second)
 			d.deliverAll(o, "worker", "chat")
@@ -291,8 +292,8 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 	d.deliverAll(o, "worker", "mail")
 	conversation := d.conversation("thread")
 	for i := range conversation.Runs {
-		if run := &conversation.Runs[i]; run.State != schemas.RunStateEnded || run.Status != schemas.RunCompleted {
-			t.Errorf("run %d is %s, %s", run.Number, run.State, run.Status)
+		if run := &conversation.Runs[i]; run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
+			t.Errorf("run %d is %s, %s", run.Number, run.Phase, run.Status)
 		}
 	}
 	if found := d.refusals(); len(found) != 0 || len(conversation.Runs) != mails || o.Busy() {

@@ -8,6 +8,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Every request that can be read ends in exactly one response (promises 16 and 22 of
@@ -32,8 +33,8 @@ func TestALargeResultIsAnswered(t *testing.T) {
 	d.put(bus.ResponseSubject("worker", 0), &event)
 	d.must(d.work(o))
 	run := d.conversation("key").Run(1)
-	if run.Status != schemas.RunCompleted || run.State != schemas.RunStateEnded {
-		t.Fatalf("the run is %s %s, %d in quarantine", run.State, run.Status, len(d.refusals()))
+	if run.Status != schemas.RunCompleted || run.Phase != workflow.PhaseComplete {
+		t.Fatalf("the run is %s %s, %d in quarantine", run.Phase, run.Status, len(d.refusals()))
 	}
 	answers := d.events(bus.WorkStream, bus.ServiceSubject("boss", "response"))
 	if len(answers) != 1 || answers[0].CausationID != id {

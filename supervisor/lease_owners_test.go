@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -87,7 +87,7 @@ func TestLeaseOfAnAttemptThatASuccessorDoesNotKnow_M19(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.expect(first)
-	if state := d.state(second); state != schemas.TaskStateReady {
+	if state := d.state(second); state != workflow.TaskReady {
 		t.Errorf("the other task is %s", state)
 	}
 	d.clean()

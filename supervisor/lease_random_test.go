@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/admission"
 )
@@ -180,7 +181,7 @@ func TestLeaseHoldsAlways_M19(t *testing.T) {
 		c.random = rand.New(calm{})
 		c.settle(c.owners...)
 		for session, words := range c.words {
-			if run := c.conversation(c.threadFor(session)).Run(1); run.Tasks[0].State != schemas.TaskStateCompleted {
+			if run := c.conversation(c.threadFor(session)).Run(1); run.Tasks[0].State != workflow.TaskCompleted {
 				t.Errorf("seed %d: %s waits to %s (%s)", seed, session, words, run.Tasks[0].State)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/admission"
 )
@@ -40,7 +41,7 @@ func (d *desk) ask(o *supervisor.Owner, shard, number int, words string) (thread
 }
 
 // state is how far the first task of a thread's first run is.
-func (d *desk) state(thread string) schemas.RunTaskState {
+func (d *desk) state(thread string) workflow.TaskState {
 	d.tb.Helper()
 	return d.conversation(thread).Run(1).Tasks[0].State
 }
@@ -53,7 +54,7 @@ func (d *desk) expect(want ...string) {
 		run, _, err := schemas.ParseRunID(request.CorrelationID)
 		d.must(err)
 		for _, thread := range d.threads() {
-			if id, _ := d.session(thread); id == run && d.state(thread) == schemas.TaskStateDispatched && !slices.Contains(under, thread) {
+			if id, _ := d.session(thread); id == run && d.state(thread) == workflow.TaskDispatched && !slices.Contains(under, thread) {
 				under = append(under, thread)
 			}
 		}
@@ -117,8 +118,8 @@ func TestLeaseOneAtATime_M19(t *testing.T) {
 	third := d.ask(zero, 0, 3, "print")
 	other := d.ask(one, 1, 4, "scan")
 	d.expect(first, other)
-	if task := d.conversation(second).Run(1).Tasks[0]; task.State != schemas.TaskStateReady || !slices.Equal(task.Resources, []string{"printer"}) {
-		t.Errorf("who waits is shown as %s, for %q", task.State, task.Resources)
+	if task := d.conversation(second).Run(1).Tasks[0]; task.State != workflow.TaskReady || !slices.Equal(task.Resources(), []string{"printer"}) {
+		t.Errorf("who waits is shown as %s, for %q", task.State, task.Resources())
 	}
 	d.finish(first)
 	d.settle(zero, one)

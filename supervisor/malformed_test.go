@@ -13,6 +13,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
 )
@@ -42,9 +43,9 @@ func (d *desk) text(message any) string {
 	return string(body)
 }
 
-func (d *desk) firstTask() *schemas.RunTask {
+func (d *desk) firstTask() *workflow.Task {
 	d.tb.Helper()
-	return &d.conversation("thread").Run(1).Tasks[0]
+	return d.conversation("thread").Run(1).Tasks[0]
 }
 
 // TestMalformedAnswerEndsItsAttempt: an answer that nobody can read, but that names its
@@ -97,8 +98,8 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			d.must(d.work(o))
 			found := d.quarantined(0)
 			task := d.firstTask()
-			if len(found) != 1 || task.Failure != schemas.FailureMalformed || task.Quarantine != id || task.Detail != found[0].Detail {
-				t.Fatalf("attempt %d failed by %q (%q), in quarantine %q, want %q with %+v", task.Attempt, task.Failure, task.Detail, task.Quarantine, id, found)
+			if len(found) != 1 || task.Failure().Cause != schemas.FailureMalformed || task.Failure().Quarantine != id || task.Failure().Detail != found[0].Detail {
+				t.Fatalf("attempt %d failed by %q (%q), in quarantine %q, want %q with %+v", task.Attempt, task.Failure().Cause, task.Failure().Detail, task.Failure().Quarantine, id, found)
 			}
 			second := d.open("two", d.ledger, 0)
 			d.must(d.work(second))
@@ -111,7 +112,7 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			}
 			d.answerNewest("worker", "done")
 			d.must(d.work(second))
-			if task := d.firstTask(); task.State != schemas.TaskStateCompleted {
+			if task := d.firstTask(); task.State != workflow.TaskCompleted {
 				t.Errorf("the task is %s", task.State)
 			}
 			d.clean()
@@ -130,7 +131,7 @@ func TestMalformedAnswersOfOthersChangeNothing_X06_G40(t *testing.T) {
 	d.spoil("worker", nil, `{"in_reply_to":"00000000-0000-8000-8000-000000000000"}`)
 	d.spoil("worker", nil, "garbage that names nobody")
 	d.must(d.work(o))
-	if task := d.firstTask(); task.State != schemas.TaskStateDispatched || len(d.quarantined(0)) != 3 {
+	if task := d.firstTask(); task.State != workflow.TaskDispatched || len(d.quarantined(0)) != 3 {
 		t.Fatalf("the task is %s, %d in quarantine", task.State, len(d.quarantined(0)))
 	}
 	d.spoil("worker", nil, named)
@@ -138,7 +139,7 @@ func TestMalformedAnswersOfOthersChangeNothing_X06_G40(t *testing.T) {
 	d.spin(o, 2*time.Second)
 	d.spoil("worker", nil, named) // to the first attempt, while the second is under way
 	d.must(d.work(o))
-	if task := d.firstTask(); task.State != schemas.TaskStateDispatched || task.Attempt != 2 {
+	if task := d.firstTask(); task.State != workflow.TaskDispatched || task.Attempt != 2 {
 		t.Errorf("attempt %d is %s", task.Attempt, task.State)
 	}
 	for _, refused := range d.quarantined(0) {
@@ -166,8 +167,8 @@ func TestMalformedBareAnswersReachTheirShard_X06(t *testing.T) {
 			d.raw("podium.agent.worker.response", fmt.Appendf(nil, `{"in_reply_to":%q,"payload":`, d.last("worker").ID))
 			synctest.Wait()
 			d.must(d.work(o))
-			if task := d.conversation(thread).Run(1).Tasks[0]; task.Failure != schemas.FailureMalformed {
-				t.Errorf("shard %d: the task is %s, %q", shard, task.State, task.Failure)
+			if task := d.conversation(thread).Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed {
+				t.Errorf("shard %d: the task is %s, %q", shard, task.State, task.Failure().Cause)
 			}
 		}
 		stop()

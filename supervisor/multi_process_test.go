@@ -19,6 +19,7 @@ import (
 	"podium/bus/history"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
@@ -122,11 +123,11 @@ func (i *installation) say(shard, number int, words string) string {
 }
 
 // ends waits until the first run of a session has ended.
-func (i *installation) ends(session string) *schemas.Run {
+func (i *installation) ends(session string) *workflow.RunHistory {
 	i.t.Helper()
 	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()
-	conversation := &schemas.Conversation{Session: session}
+	conversation := &workflow.SessionHistory{Session: session}
 	for record, err := range history.FollowSession(ctx, i.core, session, 1) {
 		if err == nil {
 			err = conversation.Apply(record.Record)
@@ -134,7 +135,7 @@ func (i *installation) ends(session string) *schemas.Run {
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		if run := conversation.Run(1); run != nil && run.State == schemas.RunStateEnded {
+		if run := conversation.Run(1); run != nil && run.Phase == workflow.PhaseComplete {
 			return run
 		}
 	}

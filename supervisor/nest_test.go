@@ -16,6 +16,7 @@ import (
 	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
 	"podium/supervisor/restore"
@@ -179,9 +180,9 @@ func (n *nest) told(agent string) (all []schemas.ProgressUpdate, at []time.Time)
 }
 
 // conversationOf returns the conversation that a profile has about a partition key.
-func (n *nest) conversationOf(profile, key string) *schemas.Conversation {
+func (n *nest) conversationOf(profile, key string) *workflow.SessionHistory {
 	n.tb.Helper()
-	var conversation schemas.Conversation
+	var conversation workflow.SessionHistory
 	for record, err := range history.LoadSession(context.Background(), n.ledger, schemas.SessionID(profile, key)) {
 		n.must(err)
 		n.must(conversation.Apply(record.Record))
@@ -190,7 +191,7 @@ func (n *nest) conversationOf(profile, key string) *schemas.Conversation {
 }
 
 // below returns the conversation of the supervisor that does a task of a piece of work.
-func (n *nest) below(profile, effect, task string) *schemas.Conversation {
+func (n *nest) below(profile, effect, task string) *workflow.SessionHistory {
 	n.tb.Helper()
 	return n.conversationOf(profile, schemas.EffectID(effect, task))
 }

@@ -7,6 +7,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -25,7 +26,7 @@ func TestOrphansTakeTheirPlaces_X03(t *testing.T) {
 	message := u.say("thread", "m2", "and this")
 	u.must(u.work(u.owner))
 	id, _ := u.session("thread")
-	if u.once(id); u.task().State != schemas.TaskStateCompleted || len(u.refusals()) != 0 {
+	if u.once(id); u.task().State != workflow.TaskCompleted || len(u.refusals()) != 0 {
 		t.Errorf("the task is %s, %d in quarantine", u.task().State, len(u.refusals()))
 	}
 	if u.owner.Watermark() < message || message < answer {
@@ -127,7 +128,7 @@ func TestOrphansWaitForTheLedger_X03(t *testing.T) {
 		t.Fatalf("%d in quarantine", len(found))
 	}
 	u.spin(u.owner, 10*time.Second)
-	if found := u.refusals(); len(found) != 1 || core.fail != 0 || u.task().State != schemas.TaskStateCompleted {
+	if found := u.refusals(); len(found) != 1 || core.fail != 0 || u.task().State != workflow.TaskCompleted {
 		t.Errorf("%d in quarantine, the task is %s", len(found), u.task().State)
 	}
 	u.clean()
@@ -154,7 +155,7 @@ func TestOrphanIsQuickerThanTheLedger_X03(t *testing.T) {
 	core.held[0]()
 	core.subject = ""
 	d.must(d.work(former))
-	if found := d.refusals(); len(found) != 0 || d.conversation("thread").Run(1).Tasks[0].State != schemas.TaskStateCompleted {
+	if found := d.refusals(); len(found) != 0 || d.conversation("thread").Run(1).Tasks[0].State != workflow.TaskCompleted {
 		t.Errorf("%d in quarantine, the task is %s", len(found), d.conversation("thread").Run(1).Tasks[0].State)
 	}
 	d.clean()

@@ -44,7 +44,7 @@ func TestADeepPlanInAQueueCostsNobodyElse(t *testing.T) {
 		t.Errorf("in quarantine: %s: %s", refused.Subject, refused.Detail[:80])
 	}
 	if run := d.conversation("key").Run(1); run.Status != schemas.RunCompleted {
-		t.Errorf("the first run, whose agent has answered, is %s %s", run.State, run.Status)
+		t.Errorf("the first run, whose agent has answered, is %s %s", run.Phase, run.Status)
 	}
 	for range 300 {
 		d.now = d.now.Add(time.Second)

@@ -9,6 +9,7 @@ import (
 	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -42,7 +43,7 @@ func (d *desk) seen(agent string, at time.Time) {
 }
 
 // unserved is what a run says of its first task's agent.
-func (d *desk) unserved(thread string) *schemas.Unserved {
+func (d *desk) unserved(thread string) *workflow.Unserved {
 	d.tb.Helper()
 	return d.conversation(thread).Run(1).Tasks[0].Unserved
 }
@@ -79,14 +80,14 @@ func TestNobodyServesTheAgent(t *testing.T) {
 			requests := d.requests("worker")
 			d.progress("worker", &requests[0])
 			d.must(d.work(o))
-			if d.unserved(thread) != nil || d.state(thread) != schemas.TaskStateRunning {
+			if d.unserved(thread) != nil || d.state(thread) != workflow.TaskRunning {
 				t.Errorf("somebody works on it: %+v", d.conversation(thread).Run(1).Tasks[0])
 			}
 			d.finish(thread)
 			d.finish(again)
 			d.must(d.work(o))
 			for _, done := range []string{thread, again} {
-				if d.state(done) != schemas.TaskStateCompleted {
+				if d.state(done) != workflow.TaskCompleted {
 					t.Errorf("%s is %s", done, d.state(done))
 				}
 			}
@@ -106,7 +107,7 @@ func TestAgentComesAndGoesUnheard(t *testing.T) {
 		t.Fatalf("nobody has ever served it, and the run says %+v", told)
 	}
 	d.spin(o, 10*time.Minute)
-	if d.state(thread) != schemas.TaskStateFailed {
+	if d.state(thread) != workflow.TaskFailed {
 		t.Fatalf("after all attempts the task is %s", d.state(thread))
 	}
 	d.seen("worker", d.now)
@@ -142,7 +143,7 @@ func TestAgentIsHeardWhileItIsLookedFor(t *testing.T) {
 	second := d.ask(o, 0, 2, "please")
 	requests = d.requests("worker")[:1]
 	d.spin(o, 10*time.Second)
-	if told := []*schemas.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
+	if told := []*workflow.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
 		t.Errorf("told %+v", told)
 	}
 	d.spin(o, registry.AliveWithin)
@@ -175,7 +176,7 @@ func TestAgentGoesAway(t *testing.T) {
 		if told := d.unserved(thread); told == nil || !told.Since.Equal(last) {
 			t.Errorf("%s is told %+v, want since %s", thread, told, last)
 		}
-		if d.state(thread) == schemas.TaskStateReady {
+		if d.state(thread) == workflow.TaskReady {
 			ready++
 		}
 	}
@@ -200,7 +201,7 @@ func TestBusyAgentIsServed(t *testing.T) {
 		requests := d.requests("worker")
 		d.progress("worker", &requests[0])
 	}
-	if told := []*schemas.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
+	if told := []*workflow.Unserved{d.unserved(first), d.unserved(second)}; told[0] != nil || told[1] != nil {
 		t.Errorf("told %+v", told)
 	}
 	d.clean()

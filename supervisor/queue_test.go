@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -75,8 +76,8 @@ func queueUp(t *testing.T, messages int) uint64 {
 	s.rounds(second, messages)
 	runs := d.conversation("thread").Runs
 	for i := range runs {
-		if runs[i].State != schemas.RunStateEnded || runs[i].Message != "m"+strconv.Itoa(i) || runs[i].Request != "fourteen bytes" {
-			t.Errorf("run %d, of message %s, is %s", i+1, runs[i].Message, runs[i].State)
+		if runs[i].Phase != workflow.PhaseComplete || runs[i].Message.ID != "m"+strconv.Itoa(i) || runs[i].Message.Text.Text != "fourteen bytes" {
+			t.Errorf("run %d, of message %s, is %s", i+1, runs[i].Message.ID, runs[i].Phase)
 		}
 	}
 	if len(runs) != messages {

@@ -18,6 +18,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/restore"
 )
 
@@ -75,7 +76,7 @@ func TestPlanOfSupervisors_M08(t *testing.T) {
 			t.Errorf("result %+v, want %q", result, want)
 		}
 		for _, task := range []string{"one", "three"} {
-			if below := n.below("branch", schemas.EffectID("work", "all"), task).Run(1); below == nil || below.Status != schemas.RunCompleted || below.Channel != schemas.ChannelAgent {
+			if below := n.below("branch", schemas.EffectID("work", "all"), task).Run(1); below == nil || below.Status != schemas.RunCompleted || below.Message.Channel != schemas.ChannelAgent {
 				t.Errorf("the run below %s is %+v", task, below)
 			}
 		}
@@ -124,8 +125,8 @@ func TestCancelFlowsDownward(t *testing.T) {
 			t.Errorf("answers: %+v", said)
 		}
 		top := n.conversationOf("top", schemas.EffectID("work", "all"))
-		if run := top.Run(1); run.Reason != schemas.StopCancelled || run.State != schemas.RunStateEnded {
-			t.Errorf("the topmost run is %s (%s)", run.State, run.Reason)
+		if run := top.Run(1); run.Reason != schemas.StopCancelled || run.Phase != workflow.PhaseComplete {
+			t.Errorf("the topmost run is %s (%s)", run.Phase, run.Reason)
 		}
 		if len(top.Messages) != 2 {
 			t.Errorf("the word counts %d times", len(top.Messages)-1)
@@ -195,8 +196,8 @@ func TestExpiryIsTheTruth(t *testing.T) {
 		if run.Reason != schemas.StopExpired || run.Ended.Sub(expires).Abs() > time.Second {
 			t.Errorf("the run ended at %s with %q", run.Ended, run.Reason)
 		}
-		if below.Expires.After(expires) || below.State != schemas.RunStateEnded {
-			t.Errorf("the run below is %s and expires at %s", below.State, below.Expires)
+		if below.Expires.After(expires) || below.Phase != workflow.PhaseComplete {
+			t.Errorf("the run below is %s and expires at %s", below.Phase, below.Expires)
 		}
 		if said := n.answers("top"); len(said) != 1 || said[0].Payload.Status != schemas.StatusFailed {
 			t.Errorf("answers: %+v", said)
@@ -309,7 +310,7 @@ func TestPartitionOfARequest(t *testing.T) {
 				time.Sleep(time.Second)
 				synctest.Wait()
 				conversation := n.conversationOf("top", c.key(event))
-				if run := conversation.Run(1); run == nil || run.Message != event.ID || run.Upstream.Effect != event.EffectID {
+				if run := conversation.Run(1); run == nil || run.Message.ID != event.ID || run.Message.Upstream.Effect != event.EffectID {
 					t.Errorf("its session has %+v", conversation.Runs)
 				}
 				if len(n.answers("top")) != 1 {

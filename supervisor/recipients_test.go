@@ -73,7 +73,7 @@ func TestAStrangerEndsNobodysRun(t *testing.T) {
 			d.must(d.work(o))
 			run := d.conversation("thread").Run(1)
 			if got := run.Reason == schemas.StopSuperseded; got != ended {
-				t.Errorf("the first run is %s (%s)", run.State, run.Reason)
+				t.Errorf("the first run is %s (%s)", run.Phase, run.Reason)
 			}
 		})
 	}

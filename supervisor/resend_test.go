@@ -9,6 +9,7 @@ import (
 	"podium/bus"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/session"
 )
@@ -96,7 +97,7 @@ func TestFailedAnswerIsSentAgain(t *testing.T) {
 	}
 
 	run := d.conversation("thread").Run(1)
-	if run.State != schemas.RunStateEnded || run.Reason != schemas.StopCompleted || run.Delivery.State != schemas.TaskStateCompleted || run.Resends != 1 {
+	if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopCompleted || run.Delivery.State != workflow.TaskCompleted || run.Resends != 1 {
 		t.Errorf("the run is %+v", run)
 	}
 	d.clean()

@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -68,7 +69,7 @@ func TestRunStopsInOrder_X03(t *testing.T) {
 		synctest.Wait()
 		d.answerNewest("chat", "")
 		synctest.Wait()
-		if state := d.conversation("open").Run(1).State; state != schemas.RunStateEnded {
+		if state := d.conversation("open").Run(1).Phase; state != workflow.PhaseComplete {
 			t.Errorf("the open run is %s", state)
 		}
 		stop()
@@ -95,8 +96,8 @@ func TestRunWakesForDeadlines(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		run := d.conversation("thread").Run(1)
-		if run.State != schemas.RunStateEnded || run.Reason != schemas.StopReplyFailed || run.Status != schemas.RunFailed {
-			t.Fatalf("the run is %s, %s (%s)", run.State, run.Status, run.Reason)
+		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopReplyFailed || run.Status != schemas.RunFailed {
+			t.Fatalf("the run is %s, %s (%s)", run.Phase, run.Status, run.Reason)
 		}
 		// Two attempts at the work and two at the delivery, a second between them.
 		if took := run.Ended.Sub(began); took < 242*time.Second || took > 243*time.Second {
@@ -141,7 +142,7 @@ func TestRunYieldsToASecondOwner_X03(t *testing.T) {
 			synctest.Wait()
 		}
 		conversation := d.conversation("thread")
-		if len(conversation.Messages) != 2 || len(conversation.Runs) != 2 || conversation.Runs[1].State != schemas.RunStateEnded {
+		if len(conversation.Messages) != 2 || len(conversation.Runs) != 2 || conversation.Runs[1].Phase != workflow.PhaseComplete {
 			t.Errorf("%d messages, runs %+v", len(conversation.Messages), conversation.Runs)
 		}
 		stop()

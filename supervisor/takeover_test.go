@@ -10,6 +10,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 )
 
@@ -143,15 +144,15 @@ func TestAnswersBeforeDeadlines(t *testing.T) {
 			second := d.open("second", core, 0)
 			d.spin(second, 900*time.Millisecond)
 			task := d.conversation("thread").Run(1).Tasks[0]
-			if task.State != schemas.TaskStateDispatched || task.Failure != "" {
+			if task.State != workflow.TaskDispatched || task.Failure().Cause != "" {
 				t.Fatalf("the deadline came first: the task is %s", task.State)
 			}
 			core.deliver = true
 			d.must(d.work(second))
 			d.spin(second, time.Second)
 			task = d.conversation("thread").Run(1).Tasks[0]
-			if answered != (task.State == schemas.TaskStateCompleted) || answered != (task.Failure == "") {
-				t.Errorf("the task is %s, %s", task.State, task.Failure)
+			if answered != (task.State == workflow.TaskCompleted) || answered != (task.Failure().Cause == "") {
+				t.Errorf("the task is %s, %s", task.State, task.Failure().Cause)
 			}
 			d.clean()
 		})

@@ -12,14 +12,15 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // shown reads one run of a session, as everybody does who shows it.
-func (d *desk) shown(ledger bus.Ledger, session string, number int) *schemas.Run {
+func (d *desk) shown(ledger bus.Ledger, session string, number int) *workflow.RunHistory {
 	d.tb.Helper()
 	opened, err := history.OpenSession(context.Background(), ledger, session)
 	d.must(err)
-	excerpt := schemas.Excerpt{Session: session, Number: number}
+	excerpt := workflow.Excerpt{Session: session, Number: number}
 	for record, err := range opened.Run(context.Background(), number) {
 		d.must(err)
 		d.must(excerpt.Apply(&record.Record))

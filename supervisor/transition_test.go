@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestOneRun: a message becomes a request, its answer a delivery, and the low watermark
@@ -29,8 +30,8 @@ func TestOneRun(t *testing.T) {
 	d.answerNewest("chat", "")
 	d.must(d.work(o))
 	run := d.conversation("thread").Runs[0]
-	if run.State != schemas.RunStateEnded || run.Status != schemas.RunCompleted {
-		t.Errorf("the run is %s, %s", run.State, run.Status)
+	if run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
+		t.Errorf("the run is %s, %s", run.Phase, run.Status)
 	}
 	if o.Busy() || o.OpenSessions() != 0 || o.Watermark() == 0 {
 		t.Errorf("busy %v, %d open, low watermark %d", o.Busy(), o.OpenSessions(), o.Watermark())
@@ -81,7 +82,7 @@ func TestDeadlineWakesTheOwner(t *testing.T) {
 	o := d.open("one", d.ledger, 0)
 	d.say("thread", "m1", "do it")
 	d.must(d.work(o))
-	for d.conversation("thread").Run(1).Tasks[0].Failure == "" {
+	for d.conversation("thread").Run(1).Tasks[0].Failure().Cause == "" {
 		next, ok := o.Next()
 		if !ok || next.After(midnight().Add(time.Minute)) {
 			t.Fatalf("it sleeps until %s", next)
@@ -179,7 +180,7 @@ func TestNothingSkippedBeforeQuarantine_X06(t *testing.T) {
 	if len(found) != 1 || found[0].Sequence != wrong || found[0].Reason != schemas.QuarantineWrongAgent {
 		t.Errorf("in quarantine: %+v", found)
 	}
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != schemas.TaskStateCompleted {
+	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 		t.Errorf("the task is %s", state)
 	}
 	d.clean()

@@ -13,6 +13,7 @@ import (
 	"podium/bus/agent"
 	"podium/bus/memory"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/gateway"
 	"podium/supervisor/restore"
@@ -38,7 +39,7 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		task := n.conversationOf("top", schemas.EffectID("work", "all")).Run(1).Tasks[0]
-		if began := task.Started.Sub(task.Dispatched); task.State != schemas.TaskStateRunning || began > 600*time.Millisecond || task.Message != "half way" {
+		if began := task.Started.Sub(task.Dispatched); task.State != workflow.TaskRunning || began > 600*time.Millisecond || task.Message != "half way" {
 			t.Errorf("the topmost run sees its task %s after %s, with %q", task.State, began, task.Message)
 		}
 		time.Sleep(2 * time.Minute)

@@ -9,6 +9,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // AnswerText assembles the words of a settled run's answer as its delivery has
@@ -17,7 +18,7 @@ import (
 // what its profile says instead then stands in the delivery alone. Parts that are
 // too large for a record are read from the ledger, or from the object store when
 // the ledger is a Core.
-func AnswerText(ctx context.Context, ledger bus.Ledger, run schemas.Run) (string, error) {
+func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory) (string, error) {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
 		text, err := bodyText(ctx, ledger, run.Session, run.Answer[i].Body)
@@ -26,7 +27,7 @@ func AnswerText(ctx context.Context, ledger bus.Ledger, run schemas.Run) (string
 		}
 		parts[i] = text
 	}
-	return schemas.AnswerText(parts, run.Error, run.Language), nil
+	return workflow.AnswerText(parts, run.Error, run.Message.Language), nil
 }
 
 // bodyText returns the text that a Body of a session stands for.

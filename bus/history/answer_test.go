@@ -11,6 +11,7 @@ import (
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 func TestAnswerText(t *testing.T) {
@@ -43,7 +44,7 @@ func TestAnswerText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run := schemas.Run{ID: schemas.RunID(session, 1), Session: session, Language: test.language, Error: test.failure}
+			run := workflow.RunHistory{ID: schemas.RunID(session, 1), Session: session, Run: workflow.Run{Error: test.failure, Message: schemas.Incoming{Language: test.language}}}
 			for _, body := range test.parts {
 				run.Answer = append(run.Answer, schemas.AnswerPart{Task: "t", Body: body})
 			}
@@ -69,8 +70,8 @@ func TestAnswerTextErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(from bus.Ledger, sequence uint64) error {
-		_, err := history.AnswerText(t.Context(), from, schemas.Run{
-			Session: session, Answer: []schemas.AnswerPart{{Body: schemas.Body{Sequence: sequence}}},
+		_, err := history.AnswerText(t.Context(), from, workflow.RunHistory{
+			Session: session, Run: workflow.Run{Answer: []schemas.AnswerPart{{Body: schemas.Body{Sequence: sequence}}}},
 		})
 		return err
 	}

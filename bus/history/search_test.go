@@ -15,6 +15,7 @@ import (
 	"podium/bus/history"
 	"podium/bus/memory"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A trailed session goes through what sessions do, among records of another one.
@@ -31,7 +32,7 @@ type trailed struct {
 	begun   int
 	waiting map[int]string // ids of messages, by run
 	tries   map[int]int    // attempts to deliver the answer of a run that has ended
-	folded  schemas.Conversation
+	folded  workflow.SessionHistory
 }
 
 func newTrailed(tb testing.TB, ledger bus.Core) *trailed {
@@ -39,7 +40,7 @@ func newTrailed(tb testing.TB, ledger bus.Core) *trailed {
 	session := schemas.SessionID("p", "trailed")
 	return &trailed{
 		Script: bustest.NewScript(tb, ledger, session), tb: tb, ledger: ledger, session: session,
-		beside: bustest.NewScript(tb, ledger, schemas.SessionID("p", "beside")), folded: schemas.Conversation{Session: session},
+		beside: bustest.NewScript(tb, ledger, schemas.SessionID("p", "beside")), folded: workflow.SessionHistory{Session: session},
 		waiting: map[int]string{}, tries: map[int]int{},
 	}
 }
@@ -141,13 +142,13 @@ func (s *trailed) late(run int) {
 }
 
 // excerpt reads one run.
-func excerpt(tb testing.TB, ledger bus.Ledger, session string, number int) *schemas.Excerpt {
+func excerpt(tb testing.TB, ledger bus.Ledger, session string, number int) *workflow.Excerpt {
 	tb.Helper()
 	opened, err := history.OpenSession(tb.Context(), ledger, session)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e := &schemas.Excerpt{Session: session, Number: number}
+	e := &workflow.Excerpt{Session: session, Number: number}
 	for record, err := range opened.Run(tb.Context(), number) {
 		if err == nil {
 			err = e.Apply(&record.Record)

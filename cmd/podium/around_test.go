@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const nestedDesk = `
@@ -22,9 +22,9 @@ func TestRunsTellWhatIsAroundThem(t *testing.T) {
 	i.up()
 	long := "many words about pumps" + strings.Repeat(" and more", 600) // more than a record holds
 	i.podium("send", "--profile", "desk", "--wait", long).succeeds(t)
-	var parent, child schemas.Run
-	for _, run := range lines[schemas.Run](t, i.podium("runs", "-o", "json")) {
-		if run.Upstream == nil {
+	var parent, child workflow.RunHistory
+	for _, run := range lines[workflow.RunHistory](t, i.podium("runs", "-o", "json")) {
+		if run.Message.Upstream == nil {
 			parent = run
 		} else {
 			child = run

@@ -13,6 +13,7 @@ import (
 
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // The size of the kill test; `make chaos` asks for more.
@@ -210,16 +211,16 @@ func (c *chaos) settle() {
 	})
 }
 
-func (c *chaos) open() []schemas.Run {
+func (c *chaos) open() []workflow.RunHistory {
 	c.t.Helper()
-	return lines[schemas.Run](c.t, c.service.podium("runs", "list", "--status", "open", "-o", "json"))
+	return lines[workflow.RunHistory](c.t, c.service.podium("runs", "list", "--status", "open", "-o", "json"))
 }
 
 // check holds what reached people against what was asked, and against the ledger.
 func (c *chaos) check() {
 	c.t.Helper()
 	replied := map[string]string{} // id of the answer → of its run
-	for _, run := range lines[schemas.Run](c.t, c.service.podium("runs", "-o", "json", "--limit", "1000000")) {
+	for _, run := range lines[workflow.RunHistory](c.t, c.service.podium("runs", "-o", "json", "--limit", "1000000")) {
 		if run.Status != schemas.RunCompleted {
 			c.t.Errorf("run %s ended %s (%s): %+v", run.ID, run.Status, run.Reason, run.Tasks)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const mortalConfig = `
@@ -38,9 +39,9 @@ func (i *deployment) write(name, text string) string {
 }
 
 // run shows one run.
-func (i *deployment) run(id string) schemas.Run {
+func (i *deployment) run(id string) workflow.RunHistory {
 	i.t.Helper()
-	var run schemas.Run
+	var run workflow.RunHistory
 	if err := schemas.Unmarshal([]byte(i.podium("runs", "show", id, "-o", "json").succeeds(i.t).stdout), &run); err != nil {
 		i.t.Fatal(err)
 	}
@@ -67,8 +68,8 @@ func TestKilledAgentIsNoticed_M47(t *testing.T) {
 	id := i.runs()[0].ID
 	lives := time.Now().Add(5 * time.Second)
 	eventually(t, "its signs of life are heard", func() bool {
-		if task := i.run(id).Tasks[0]; task.Failure != "" {
-			t.Fatalf("while it works: %s", task.Failure)
+		if task := i.run(id).Tasks[0]; task.Failure().Cause != "" {
+			t.Fatalf("while it works: %s", task.Failure().Cause)
 		}
 		return time.Now().After(lives)
 	})
@@ -83,8 +84,8 @@ func TestKilledAgentIsNoticed_M47(t *testing.T) {
 	}
 	second := exec()
 	sending.ends(t, exitOK)
-	if run := i.run(id); run.Status != schemas.RunCompleted || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure != schemas.FailureCrashed {
-		t.Errorf("the run is %s, its task attempt %d after %s", run.Status, run.Tasks[0].Attempt, run.Tasks[0].Failure)
+	if run := i.run(id); run.Status != schemas.RunCompleted || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure().Cause != schemas.FailureCrashed {
+		t.Errorf("the run is %s, its task attempt %d after %s", run.Status, run.Tasks[0].Attempt, run.Tasks[0].Failure().Cause)
 	}
 	second.stop(t)
 	i.stop()

@@ -8,6 +8,7 @@ import (
 
 	"podium/cmd/podium/demo"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestDemoOnce_X08: the demonstration prints one object that says what happened, and
@@ -93,7 +94,7 @@ func readable(t *testing.T, data string, summary *demo.Summary) {
 	if records < 4 {
 		t.Errorf("%d records were verified", records)
 	}
-	runs := lines[schemas.Run](t, at("runs", "-o", "json"))
+	runs := lines[workflow.RunHistory](t, at("runs", "-o", "json"))
 	if len(runs) != 2 || runs[0].ID != summary.Runs[1].Run || runs[1].ID != summary.Runs[0].Run {
 		t.Errorf("runs lists %+v, want the newest first", runs)
 	}
@@ -156,7 +157,7 @@ func TestDemoRunning(t *testing.T) {
 	if !strings.HasSuffix(strings.TrimSpace(sent.stdout), "42") {
 		t.Errorf("the answer is %s", sent.stdout)
 	}
-	runs := lines[schemas.Run](t, podium(t, "--data", data, "runs", "-o", "json"))
+	runs := lines[workflow.RunHistory](t, podium(t, "--data", data, "runs", "-o", "json"))
 	if len(runs) != 3 {
 		t.Errorf("%d runs", len(runs))
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"podium/bus/bustest/smalldisk"
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestDiskFills: a disk that fills is said before it is full, and truly for as long as it
@@ -150,7 +150,7 @@ func (f *filling) refusesToSend() {
 // open counts the runs that have not ended.
 func (f *filling) open() (open int) {
 	for _, run := range f.runs() {
-		if run.State != schemas.RunStateEnded {
+		if run.Phase != workflow.PhaseComplete {
 			open++
 		}
 	}
@@ -212,7 +212,7 @@ func (f *filling) lostNothing() {
 	eventually(f.t, "all runs end", func() bool { return f.open() == 0 })
 	began := map[string]bool{}
 	for _, run := range f.runs() {
-		began[run.Message] = true
+		began[run.Message.ID] = true
 	}
 	missing := 0
 	for _, id := range f.taken {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestScriptsSurviveAnyWords: the scripts of the examples, which people copy, answer in
@@ -36,7 +36,7 @@ func TestScriptsSurviveAnyWords(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(`{"tasks": [{"task_id": "a", "description": "", "assigned_to": "alpha"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if run, answer := i.answered("--plan", plan); run.Tasks[0].State != schemas.TaskStateCompleted || strings.Contains(answer, "{") {
+	if run, answer := i.answered("--plan", plan); run.Tasks[0].State != workflow.TaskCompleted || strings.Contains(answer, "{") {
 		t.Errorf("no words at all end %s, answered %q", run.Tasks[0].State, answer)
 	}
 	shout.stop(t)

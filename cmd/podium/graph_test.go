@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const graphExample = "../../deploy/examples/graph/"
@@ -32,7 +33,7 @@ func graphInstallation(t *testing.T) *deployment {
 	return i
 }
 
-func (i *deployment) answered(arguments ...string) (run schemas.Run, answer string) {
+func (i *deployment) answered(arguments ...string) (run workflow.RunHistory, answer string) {
 	i.t.Helper()
 	sent := i.podium(append([]string{"send", "--wait", "-o", "json"}, arguments...)...)
 	var said struct{ Run, Answer string }

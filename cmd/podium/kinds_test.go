@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // scoredConfig is a desk that weighs a program with effects outside, a supervisor,
@@ -63,15 +63,15 @@ func TestAssessmentStartsNothing_P06_P07(t *testing.T) {
 		if got := strings.Join(scores, ", "); got != c.scores {
 			t.Errorf("scores %s, want %s", got, c.scores)
 		}
-		if len(run.Support) != 1 || run.Support[0].Agent != "oracle" || run.Support[0].Detail != c.refused {
-			t.Errorf("asked are %+v", run.Support)
+		if len(run.DecisionTasks) != 1 || run.DecisionTasks[0].Agent != "oracle" || run.DecisionTasks[0].Failure().Detail != c.refused {
+			t.Errorf("asked are %+v", run.DecisionTasks)
 		}
 		for trace, want := range map[string]string{letters: "t1\n", oracle: c.asked} {
 			if got, err := os.ReadFile(trace); err != nil || string(got) != want {
 				t.Errorf("%s was started for %q, want %q, %v", filepath.Base(trace), got, want, err)
 			}
 		}
-		if runs := i.runs(); len(runs) != n+1 || slices.ContainsFunc(runs, func(run schemas.Run) bool { return run.Profile == "nested" }) {
+		if runs := i.runs(); len(runs) != n+1 || slices.ContainsFunc(runs, func(run workflow.RunHistory) bool { return run.Profile == "nested" }) {
 			t.Errorf("%d runs for %d messages", len(runs), n+1)
 		}
 		worker.stop(t)

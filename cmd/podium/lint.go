@@ -12,6 +12,7 @@ import (
 	"podium/bus/binding"
 	"podium/cmd/podium/installation"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
 	"podium/supervisor/session"
@@ -98,11 +99,11 @@ func requests(env *environment, core bus.Core, profile string, most int) ([]stri
 
 // requestOf returns what a run was asked. Words too large for its record are
 // read from the message that brought them.
-func requestOf(ctx context.Context, core bus.Core, run *schemas.Run) (string, error) {
-	if run.Words == nil {
-		return run.Request, nil
+func requestOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (string, error) {
+	if run.Message.Text.Sequence == 0 {
+		return run.Message.Text.Text, nil
 	}
-	message, err := core.Get(ctx, bus.ShardStream(schemas.ShardOf(run.Session, core.Shards())), run.Words.Sequence)
+	message, err := core.Get(ctx, bus.ShardStream(schemas.ShardOf(run.Session, core.Shards())), run.Message.Text.Sequence)
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A terminal is a program in a pseudo-terminal, with what that shows.
@@ -248,8 +249,12 @@ func TestWatcherIsSafe(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	w, slave, read := openTerminal(t, 80, 24)
 	watcher := view.Watch(slave, view.Story)
-	plan := func(id, profile string) *schemas.Run {
-		return &schemas.Run{ID: id, Number: 1, Profile: profile, State: schemas.RunStateExecuting, Tasks: make([]schemas.RunTask, 40)}
+	plan := func(id, profile string) *workflow.RunHistory {
+		run := &workflow.RunHistory{ID: id, Run: workflow.Run{Number: 1, Profile: profile, Phase: workflow.PhaseExecuting}}
+		for range 40 {
+			run.Tasks = append(run.Tasks, &workflow.Task{})
+		}
+		return run
 	}
 	root := plan("root", "desk")
 	watcher.Show(&schemas.Record{}, root)
@@ -258,13 +263,13 @@ func TestWatcherIsSafe(t *testing.T) {
 		nested := plan("nested"+strconv.Itoa(n), "inner")
 		showing.Go(func() {
 			for i := range nested.Tasks {
-				nested.Tasks[i] = schemas.RunTask{Task: strconv.Itoa(i), State: schemas.TaskStateFailed, Detail: "torn", Failure: schemas.FailurePermanent}
+				nested.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Detail: "torn", Cause: schemas.FailurePermanent}}
 				watcher.ShowNested(view.Place{Run: "root", Task: "7"}, &schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}}, nested)
 			}
 		})
 	}
 	for i := range root.Tasks {
-		root.Tasks[i] = schemas.RunTask{Task: strconv.Itoa(i), State: schemas.TaskStateRunning}
+		root.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskRunning}
 		watcher.Show(&schemas.Record{}, root)
 	}
 	showing.Wait()
@@ -289,10 +294,10 @@ func TestSmallPictureStandsAmongTheLines(t *testing.T) {
 			_, _ = slave.WriteString("before\n")
 		}
 		watcher := view.Watch(slave, view.Live)
-		run := &schemas.Run{ID: "run-1", State: schemas.RunStatePlanning}
+		run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseDecomposing}}
 		watcher.Show(&schemas.Record{}, run)
-		w.waitsFor("before\nbefore\n░", "0 %  planning")
-		run.State, run.Tasks = schemas.RunStateExecuting, []schemas.RunTask{{Task: "t1", State: schemas.TaskStateRunning}, {Task: "t2"}}
+		w.waitsFor("before\nbefore\n░", "0 %  decomposing")
+		run.Phase, run.Tasks = workflow.PhaseExecuting, []*workflow.Task{{ID: "t1", State: workflow.TaskRunning}, {ID: "t2"}}
 		watcher.Show(&schemas.Record{}, run)
 		w.waitsFor("before\nbefore\n░", "t1")
 		if resized {
@@ -305,7 +310,7 @@ func TestSmallPictureStandsAmongTheLines(t *testing.T) {
 		_ = slave.Close()
 		<-read
 		lines, raw := w.restored()
-		if told := strings.Join(lines, "\n"); !strings.HasPrefix(told, strings.Repeat("before\n", 30)+"░") || strings.Count(told, "░\n") > 0 || strings.Count(told, "executing") != 1 || strings.Contains(told, "planning") {
+		if told := strings.Join(lines, "\n"); !strings.HasPrefix(told, strings.Repeat("before\n", 30)+"░") || strings.Count(told, "░\n") > 0 || strings.Count(told, "executing") != 1 || strings.Contains(told, "decomposing") {
 			t.Errorf("%s: it leaves\n%s", name, told)
 		}
 		if strings.Contains(raw, "1049") != resized {
@@ -321,7 +326,7 @@ func TestColorsMayBeRefused(t *testing.T) {
 	i := install(t, nestedDesk)
 	i.up()
 	i.podium("send", "--profile", "desk", "--wait", "otters").succeeds(t)
-	id := slices.DeleteFunc(i.runs(), func(run schemas.Run) bool { return run.Upstream != nil })[0].ID
+	id := slices.DeleteFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Message.Upstream != nil })[0].ID
 	outcome := func(environment ...string) (string, string) {
 		lines, raw := i.inTerminal(80, 24, environment, "runs", "watch", id).left(exitOK)
 		return strings.Join(lines, "\n"), raw

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"podium/ingest/imap/dovecot"
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // The size of the mailbox's trial; `make chaos-mail` asks for more.
@@ -235,7 +235,7 @@ func (c *mailChaos) flip() {
 
 func (c *mailChaos) check() {
 	c.t.Helper()
-	runs := lines[schemas.Run](c.t, c.service.podium("runs", "-o", "json", "--limit", "1000000"))
+	runs := lines[workflow.RunHistory](c.t, c.service.podium("runs", "-o", "json", "--limit", "1000000"))
 	if len(runs) != *mailMessages {
 		c.t.Errorf("%d runs for %d mails", len(runs), *mailMessages)
 	}

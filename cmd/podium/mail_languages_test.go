@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // madeUp is a language that nobody speaks.
@@ -65,7 +66,7 @@ func TestMailLanguageOfADeployment_I19(t *testing.T) {
 	eventually(t, "it is healthy", func() bool { status, _ := i.fetch("/healthz"); return status == http.StatusOK })
 	server.Deliver(t, []byte(madeUpMail))
 	eventually(t, "the adapter has read it", func() bool {
-		return slices.ContainsFunc(i.runs(), func(run schemas.Run) bool { return run.Request == "Gern." })
+		return slices.ContainsFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Message.Text.Text == "Gern." })
 	})
 }
 

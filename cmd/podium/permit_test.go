@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // letterConfig is a desk whose program writes letters, one at a time.
@@ -43,10 +44,10 @@ func TestCancelledRunSendsNothing(t *testing.T) {
 		return err == nil
 	})
 	unwanted := webhook{id: "unwanted", text: "write to Bob", thread: "two"}.send(t, i.listen)
-	var run schemas.Run
+	var run workflow.RunHistory
 	eventually(t, "the second letter is asked for", func() bool {
 		for _, run = range i.runs() {
-			if run.Session == unwanted.Session && len(run.Tasks) == 1 && run.Tasks[0].State == schemas.TaskStateDispatched {
+			if run.Session == unwanted.Session && len(run.Tasks) == 1 && run.Tasks[0].State == workflow.TaskDispatched {
 				return true
 			}
 		}
@@ -91,9 +92,9 @@ func TestPlainAgentAsksForAPermit(t *testing.T) {
 		sending := spawn(t, "--data", i.data, "send", "Do it", "--wait")
 		request := agent.pull()
 		if c.cancel {
-			var open []schemas.Run
+			var open []workflow.RunHistory
 			eventually(t, "there is an open run", func() bool {
-				open = slices.DeleteFunc(i.runs(), func(run schemas.Run) bool { return run.Status != "" })
+				open = slices.DeleteFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Status != "" })
 				return len(open) == 1
 			})
 			i.podium("runs", "cancel", open[0].ID).succeeds(t)

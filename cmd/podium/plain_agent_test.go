@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const clerkConfig = `
@@ -397,7 +398,7 @@ func (c *clerk) isMisread() {
 	c.publish(request.replyTo, "not JSON at all")
 	eventually(t, "it is in quarantine", func() bool { return len(c.i.inQuarantine()[schemas.QuarantineMalformed]) == 1 })
 	run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
-	if task := c.i.run(run).Tasks[0]; task.State != schemas.TaskStateDispatched || task.Attempt != 1 {
+	if task := c.i.run(run).Tasks[0]; task.State != workflow.TaskDispatched || task.Attempt != 1 {
 		t.Errorf("the task is %+v", task)
 	}
 	c.publish(request.replyTo, c.example(schemas.ExecutionResponseType, 0, request, func(payload map[string]any) { payload["status"] = "splendid" }))

@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // `make powercut` says where the machine is.
@@ -257,9 +257,9 @@ func (b *testbed) inStart(t *testing.T) {
 }
 
 // open returns the runs that have not ended.
-func open(runs []schemas.Run) (open int) {
+func open(runs []workflow.RunHistory) (open int) {
 	for i := range runs {
-		if runs[i].State != schemas.RunStateEnded {
+		if runs[i].Phase != workflow.PhaseComplete {
 			open++
 		}
 	}

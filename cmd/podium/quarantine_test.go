@@ -73,7 +73,7 @@ func TestQuarantine_X06(t *testing.T) {
 	if facts := i.podium("replay", "-o", "json").succeeds(t).stdout; strings.Count(facts, `"response_late"`) != 2 {
 		t.Errorf("replay -o json has %d late answers", strings.Count(facts, `"response_late"`))
 	}
-	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 2 || runs[0].Tasks[0].Failure != schemas.FailureMalformed || runs[0].Tasks[0].Attempt != 2 {
+	if runs := i.runs(); len(runs) != 1 || runs[0].Late != 2 || runs[0].Tasks[0].Failure().Cause != schemas.FailureMalformed || runs[0].Tasks[0].Attempt != 2 {
 		t.Errorf("the runs are %+v", runs)
 	}
 	found := i.inQuarantine()
@@ -151,10 +151,10 @@ func TestMalformedAnswersAreSaid(t *testing.T) {
 	})
 	run := i.run(i.runs()[0].ID)
 	shown := i.podium("runs", "show", run.ID).succeeds(t).stdout
-	if !strings.Contains(shown, "podium quarantine show "+run.Tasks[0].Quarantine) || run.Tasks[0].Quarantine == "" {
+	if !strings.Contains(shown, "podium quarantine show "+run.Tasks[0].Failure().Quarantine) || run.Tasks[0].Failure().Quarantine == "" {
 		t.Errorf("runs show says\n%s", shown)
 	}
-	if found := i.podium("quarantine", "show", run.Tasks[0].Quarantine).succeeds(t).stdout; !strings.Contains(found, "splendid") {
+	if found := i.podium("quarantine", "show", run.Tasks[0].Failure().Quarantine).succeeds(t).stdout; !strings.Contains(found, "splendid") {
 		t.Errorf("in quarantine:\n%s", found)
 	}
 	second := agent.pull()

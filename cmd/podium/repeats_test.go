@@ -19,6 +19,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // deskConfig is a profile that calculates. One shard, so that what comes later
@@ -35,9 +36,9 @@ profiles:
 
 const oneShard = "ledger: {shards: 1}"
 
-func (i *deployment) runs() []schemas.Run {
+func (i *deployment) runs() []workflow.RunHistory {
 	i.t.Helper()
-	return lines[schemas.Run](i.t, i.podium("runs", "-o", "json", "--limit", "100000"))
+	return lines[workflow.RunHistory](i.t, i.podium("runs", "-o", "json", "--limit", "100000"))
 }
 
 // arrivals counts the messages that came in, by event id.
@@ -227,7 +228,7 @@ func TestVerifyFindsForgery_X07(t *testing.T) {
 func (i *deployment) ended() (count int) {
 	i.t.Helper()
 	for _, run := range i.runs() {
-		if run.State == schemas.RunStateEnded {
+		if run.Phase == workflow.PhaseComplete {
 			count++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"podium/agents/mail/smtpsink"
 	"podium/ingest/imap/memorymailbox"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // unwelcome is a deployment whose mail server refuses every letter for good until it is
@@ -54,13 +55,13 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 	if err := mailbox.Deliver(letter("m1@example.org", "Pumps on Thursday", "How many pumps?")); err != nil {
 		t.Fatal(err)
 	}
-	failed := func() []schemas.Run {
-		return lines[schemas.Run](t, i.podium("runs", "--status", "answer-failed", "-o", "json").succeeds(t))
+	failed := func() []workflow.RunHistory {
+		return lines[workflow.RunHistory](t, i.podium("runs", "--status", "answer-failed", "-o", "json").succeeds(t))
 	}
 	eventually(t, "the answer is listed as failed", func() bool { return len(failed()) == 1 })
 	run := failed()[0]
 	const words = "SMTP 550: 5.0.0 no ada@example.org here, [31m ask postmaster"
-	if run.Delivery == nil || !strings.Contains(run.Delivery.Detail, words) {
+	if run.Delivery == nil || !strings.Contains(run.Delivery.Failure().Detail, words) {
 		t.Errorf("the record does not say why: %+v", run.Delivery)
 	}
 	shown := i.podium("runs", "show", run.ID).succeeds(t).stdout
@@ -81,7 +82,7 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 		t.Errorf("it says %q", o.stdout)
 	}
 	eventually(t, "the answer is taken", func() bool { return len(sink.Messages()) == 1 && len(failed()) == 0 })
-	again := lines[schemas.Run](t, i.podium("runs", "show", run.ID, "-o", "json").succeeds(t))[0]
+	again := lines[workflow.RunHistory](t, i.podium("runs", "show", run.ID, "-o", "json").succeeds(t))[0]
 	if again.Delivery.Attempt != run.Delivery.Attempt+1 || again.Replied == "" || again.Resends != 1 ||
 		strings.Trim(sink.Messages()[0].Header().Get("Message-Id"), "<>") != again.Replied {
 		t.Errorf("the run is %+v, the letter %q", again, sink.Messages()[0].Header().Get("Message-Id"))
@@ -116,18 +117,18 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 // TestResendSaysWhatToDo: a run that is not there, or has nothing to send again, says so.
 func TestResendSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	withheld, failed := schemas.ReplyWithheld{Run: 1}, &schemas.RunTask{State: schemas.TaskStateFailed}
-	for want, run := range map[string]*schemas.Run{
-		"has not ended (replying)":   {State: schemas.RunStateReplying},
-		"`podium runs watch r`":      {ID: "r", State: schemas.RunStateExecuting},
-		"somebody has asked for it":  {State: schemas.RunStateEnded, ResendRequested: true},
-		"was delivered, as id":       {State: schemas.RunStateEnded, Delivery: &schemas.RunTask{State: schemas.TaskStateCompleted}, Replied: "id"},
-		"came back":                  {State: schemas.RunStateEnded, Delivery: failed, Bounces: []schemas.DeliveryBounced{{Failed: true}}},
-		"it has answered planner":    {State: schemas.RunStateEnded, Upstream: &schemas.Upstream{From: "planner"}},
-		"a newer message took":       {State: schemas.RunStateEnded, Reason: schemas.StopSuperseded},
-		"its message asked for none": {State: schemas.RunStateEnded},
-		"":                           {State: schemas.RunStateEnded, Delivery: failed},
-		"<nil>":                      {State: schemas.RunStateEnded, Withheld: &withheld},
+	withheld, failed := schemas.ReplyWithheld{Run: 1}, &workflow.Task{State: workflow.TaskFailed}
+	for want, run := range map[string]*workflow.RunHistory{
+		"has not ended (assembling)":   {Run: workflow.Run{Phase: workflow.PhaseAssembling}},
+		"`podium runs watch r`":      {ID: "r", Run: workflow.Run{Phase: workflow.PhaseExecuting}},
+		"somebody has asked for it":  {ResendRequested: true, Run: workflow.Run{Phase: workflow.PhaseComplete}},
+		"was delivered, as id":       {Replied: "id", Run: workflow.Run{Phase: workflow.PhaseComplete, Delivery: &workflow.Task{State: workflow.TaskCompleted}}},
+		"came back":                  {Bounces: []schemas.DeliveryBounced{{Failed: true}}, Run: workflow.Run{Phase: workflow.PhaseComplete, Delivery: failed}},
+		"it has answered planner":    {Run: workflow.Run{Phase: workflow.PhaseComplete, Message: schemas.Incoming{Upstream: &schemas.Upstream{From: "planner"}}}},
+		"a newer message took":       {Run: workflow.Run{Phase: workflow.PhaseComplete, Reason: schemas.StopSuperseded}},
+		"its message asked for none": {Run: workflow.Run{Phase: workflow.PhaseComplete}},
+		"":                           {Run: workflow.Run{Phase: workflow.PhaseComplete, Delivery: failed}},
+		"<nil>":                      {Withheld: &withheld, Run: workflow.Run{Phase: workflow.PhaseComplete}},
 	} {
 		if err := notResent(run, false); want == "" && err != nil || want != "" && !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%q is not said, but: %v", want, err)

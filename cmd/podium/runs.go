@@ -16,6 +16,7 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // runsCommand lists runs.
@@ -63,7 +64,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		var chosen []*schemas.Run
+		var chosen []*workflow.RunHistory
 		for _, run := range runs {
 			if len(chosen) < c.Limit && c.chooses(run) {
 				chosen = append(chosen, run)
@@ -80,12 +81,12 @@ func (c *runsListCommand) Run(env *environment) error {
 }
 
 // chooses reports whether a run is one of those that are asked for.
-func (c *runsListCommand) chooses(run *schemas.Run) bool {
+func (c *runsListCommand) chooses(run *workflow.RunHistory) bool {
 	switch c.Status {
 	case "":
 		return true
 	case "open":
-		return run.State != schemas.RunStateEnded
+		return run.Phase != workflow.PhaseComplete
 	case "answer-failed":
 		return run.AnswerFailed()
 	case "answer-withheld":
@@ -95,7 +96,7 @@ func (c *runsListCommand) chooses(run *schemas.Run) bool {
 }
 
 // printLines prints each run as one line of JSON.
-func (e *environment) printLines(runs []*schemas.Run) error {
+func (e *environment) printLines(runs []*workflow.RunHistory) error {
 	for _, run := range runs {
 		if err := e.printLine(run); err != nil {
 			return err
@@ -112,12 +113,12 @@ func (e *environment) printLine(value any) error {
 	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
 }
 
-func (e *environment) printRuns(runs []*schemas.Run) error {
+func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {
-		state, took := string(run.State), ""
-		if run.State == schemas.RunStateEnded {
+		state, took := string(run.Phase), ""
+		if run.Phase == workflow.PhaseComplete {
 			state = string(run.Status)
 			switch {
 			case run.Withheld != nil:
@@ -132,7 +133,7 @@ func (e *environment) printRuns(runs []*schemas.Run) error {
 		if !run.Ended.IsZero() {
 			took = run.Ended.Sub(run.Started).Round(time.Millisecond).String()
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\t%s\n", run.ID, run.Channel, state, run.Percentage,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\t%s\n", run.ID, run.Message.Channel, state, run.Percentage,
 			run.Started.Local().Format(time.DateTime), took, view.Asked(run))
 	}
 	return table.Flush()
@@ -173,11 +174,11 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}
 		if env.json {
 			return env.printLine(struct {
-				*schemas.Run
+				*workflow.RunHistory
 				*runlog.Surroundings
 			}{run, &beside})
 		}
-		if err = env.runLog(ledger.Core).Fill(env.ctx, []*schemas.Run{run}); err != nil {
+		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err
 		}
 		answer, err := history.AnswerText(env.ctx, ledger.Core, *run)
@@ -191,15 +192,9 @@ func (c *runsShowCommand) Run(env *environment) error {
 
 // waitsNow brings what a run says of agents that nobody serves up to date: one that
 // came without beginning is on no record. At rest nobody serves anything.
-func waitsNow(run *schemas.Run, running bool, look func(agent string) (registry.Presence, error)) error {
-	var waiting []*schemas.RunTask
-	for _, tasks := range [...][]schemas.RunTask{run.Support, run.Tasks} {
-		for i := range tasks {
-			waiting = append(waiting, &tasks[i])
-		}
-	}
-	for _, task := range append(waiting, run.Delivery) {
-		if task == nil || task.Unserved == nil {
+func waitsNow(run *workflow.RunHistory, running bool, look func(agent string) (registry.Presence, error)) error {
+	for task := range run.All {
+		if task.Unserved == nil {
 			continue
 		}
 		found, err := look(task.Agent)
@@ -210,7 +205,7 @@ func waitsNow(run *schemas.Run, running bool, look func(agent string) (registry.
 		case running && found.Served:
 			task.Unserved = nil
 		case found.LastSeen.After(task.Unserved.Since):
-			task.Unserved = &schemas.Unserved{Since: found.LastSeen}
+			task.Unserved = &workflow.Unserved{Since: found.LastSeen}
 		}
 	}
 	return nil
@@ -236,7 +231,7 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		if run.State == schemas.RunStateEnded {
+		if run.Phase == workflow.PhaseComplete {
 			return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
 		}
 		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, By: "command line", Reason: c.Reason}

@@ -7,6 +7,7 @@ import (
 
 	"podium/cmd/podium/installation"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 type runsResendCommand struct {
@@ -54,10 +55,10 @@ func (c *runsResendCommand) Run(env *environment) error {
 }
 
 // notResent says why the answer of a run would not be sent again, and what to do instead.
-func notResent(run *schemas.Run, allowDuplicate bool) error {
+func notResent(run *workflow.RunHistory, allowDuplicate bool) error {
 	switch run.Resendable(allowDuplicate) {
 	case schemas.ResendNotEnded:
-		return fmt.Errorf("run %s has not ended (%s), so that its answer is still on its way; `podium runs watch %s` follows it", run.ID, run.State, run.ID)
+		return fmt.Errorf("run %s has not ended (%s), so that its answer is still on its way; `podium runs watch %s` follows it", run.ID, run.Phase, run.ID)
 	case schemas.ResendWaits:
 		return fmt.Errorf("somebody has asked for it already: the answer of run %s goes out when the run of its conversation that is under way has ended", run.ID)
 	case schemas.ResendAnswered:
@@ -67,16 +68,16 @@ func notResent(run *schemas.Run, allowDuplicate bool) error {
 	case schemas.ResendNoAnswer:
 		return fmt.Errorf("nobody waits for an answer of run %s (%s); there is nothing to send", run.ID, unasked(run))
 	case schemas.ResendUncertain:
-		return fmt.Errorf("nobody knows whether the answer of run %s was sent (%s); look whether it has arrived, and if not, --allow-duplicate sends it", run.ID, run.Delivery.Failure)
+		return fmt.Errorf("nobody knows whether the answer of run %s was sent (%s); look whether it has arrived, and if not, --allow-duplicate sends it", run.ID, run.Delivery.Failure().Cause)
 	}
 	return nil
 }
 
 // unasked is why a run that has ended has no answer to deliver.
-func unasked(run *schemas.Run) string {
+func unasked(run *workflow.RunHistory) string {
 	switch {
-	case run.Upstream != nil:
-		return "it has answered " + run.Upstream.From
+	case run.Message.Upstream != nil:
+		return "it has answered " + run.Message.Upstream.From
 	case run.Reason == schemas.StopSuperseded:
 		return "a newer message took its place"
 	}

@@ -10,22 +10,23 @@ import (
 	"podium/bus/registry"
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestRunsTellOfTheAnswer: a run whose work is done, and whose answer nobody has
 // got, is not listed as one that has completed.
 func TestRunsTellOfTheAnswer(t *testing.T) {
 	t.Parallel()
-	delivery := func(state schemas.RunTaskState) *schemas.RunTask { return &schemas.RunTask{State: state} }
-	for want, run := range map[string]*schemas.Run{
-		"  executing  ":                  {State: schemas.RunStateExecuting},
-		"  replying  ":                   {State: schemas.RunStateReplying, Status: schemas.RunCompleted, Delivery: delivery(schemas.TaskStateReady)},
-		"  completed  ":                  {State: schemas.RunStateEnded, Status: schemas.RunCompleted, Delivery: delivery(schemas.TaskStateCompleted)},
-		"  completed, answer failed  ":   {State: schemas.RunStateEnded, Status: schemas.RunCompleted, Delivery: delivery(schemas.TaskStateFailed)},
-		"  completed, answer withheld  ": {State: schemas.RunStateEnded, Status: schemas.RunCompleted, Withheld: &schemas.ReplyWithheld{}},
+	delivery := func(state workflow.TaskState) *workflow.Task { return &workflow.Task{State: state} }
+	for want, run := range map[string]*workflow.RunHistory{
+		"  executing  ":                  {Run: workflow.Run{Phase: workflow.PhaseExecuting}},
+		"  assembling  ":                   {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskReady)}},
+		"  completed  ":                  {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
+		"  completed, answer failed  ":   {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
+		"  completed, answer withheld  ": {Withheld: &schemas.ReplyWithheld{}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted}},
 	} {
 		var out bytes.Buffer
-		if err := (&environment{stdout: &out}).printRuns([]*schemas.Run{run}); err != nil {
+		if err := (&environment{stdout: &out}).printRuns([]*workflow.RunHistory{run}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), want) {
@@ -54,8 +55,8 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 		"it was there":           {told: before, now: registry.Presence{Served: true, LastSeen: later}, resting: true, want: "nobody serves clerk since 2026-01-01 13:00:00"},
 		"it is forgotten":        {told: before, want: "nobody serves clerk since 2026-01-01 12:00:00"},
 	} {
-		waits := schemas.RunTask{Agent: "clerk", State: schemas.TaskStateDispatched, Unserved: &schemas.Unserved{Since: c.told}}
-		run := &schemas.Run{Support: []schemas.RunTask{waits}, Tasks: []schemas.RunTask{waits, {Agent: "echo"}}, Delivery: &waits}
+		waits := workflow.Task{Agent: "clerk", State: workflow.TaskDispatched, Unserved: &workflow.Unserved{Since: c.told}}
+		run := &workflow.RunHistory{Run: workflow.Run{DecisionTasks: []*workflow.Task{&waits}, Tasks: []*workflow.Task{&waits, {Agent: "echo"}}, Delivery: &waits}}
 		if err := waitsNow(run, !c.resting, func(agent string) (registry.Presence, error) {
 			if agent != "clerk" {
 				return registry.Presence{}, errors.New("nothing waits for it")

@@ -12,6 +12,7 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 type runsWatchCommand struct {
@@ -44,20 +45,20 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		}
 		if running, err := env.served(ledger); err != nil {
 			return err
-		} else if !running && run.State != schemas.RunStateEnded {
+		} else if !running && run.Phase != workflow.PhaseComplete {
 			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
 		}
 		detail := view.Live
 		if env.json {
 			detail = view.Changes
 		}
-		return env.watch(ledger.Core, &schemas.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, detail)
+		return env.watch(ledger.Core, &workflow.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, detail)
 	})
 }
 
 // follow shows a run until it has ended, then its answer. Message is about the one
 // that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent) error {
+func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent) error {
 	if e.json {
 		return e.watch(core, excerpt, message, view.Nothing)
 	}
@@ -65,12 +66,12 @@ func (e *environment) follow(core bus.Core, excerpt *schemas.Excerpt, message ru
 }
 
 // watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message runlog.Sent, detail view.Detail) error {
+func (e *environment) watch(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
-	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *schemas.Run) {
+	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
 		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
 	})
-	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *schemas.Run) {
+	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *workflow.RunHistory) {
 		watched.Show(record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)
@@ -95,7 +96,7 @@ func (e *environment) watch(core bus.Core, excerpt *schemas.Excerpt, message run
 }
 
 // ended prints the answer; a run that did not complete is a failure of the verb.
-func (e *environment) ended(core bus.Core, run *schemas.Run) error {
+func (e *environment) ended(core bus.Core, run *workflow.RunHistory) error {
 	answer, err := history.AnswerText(e.ctx, core, *run)
 	if err != nil {
 		return err

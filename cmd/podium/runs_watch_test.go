@@ -13,6 +13,7 @@ import (
 	"podium/bus/memory"
 	"podium/cmd/podium/runlog"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // past is a session of so many runs that have ended.
@@ -61,12 +62,12 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	for _, number := range []int{1, runs / 2, runs} {
 		name := schemas.RunID(session, number)
 		run, err := (&environment{ctx: t.Context()}).runLog(core).Run(t.Context(), name)
-		if err != nil || run.ID != name || run.State != schemas.RunStateEnded {
+		if err != nil || run.ID != name || run.Phase != workflow.PhaseComplete {
 			t.Errorf("run %d is %+v (%v)", number, run, err)
 		}
 		read("show " + name)
 		env, out := in()
-		if err = env.follow(core, &schemas.Excerpt{Session: session, Number: number}, runlog.Sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
+		if err = env.follow(core, &workflow.Excerpt{Session: session, Number: number}, runlog.Sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
 			t.Errorf("watching run %d shows %q (%v)", number, out, err)
 		}
 		read("watch " + name)
@@ -79,7 +80,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		"a message of before": {"m7", "answer 7"}, "one that came again": {"m" + strconv.Itoa(runs), "answer " + strconv.Itoa(runs)},
 	} {
 		env, out := in()
-		if err := env.follow(core, &schemas.Excerpt{Session: session, Input: say.id}, runlog.Sent{Sequence: 10*runs + 1, Again: true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
+		if err := env.follow(core, &workflow.Excerpt{Session: session, Input: say.id}, runlog.Sent{Sequence: 10*runs + 1, Again: true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
 			t.Errorf("%s shows %q (%v)", what, out, err)
 		}
 		read(what)
@@ -87,7 +88,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	env, out := in()
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "next"}, runlog.Sent{Sequence: 10*runs + 10})
+		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "next"}, runlog.Sent{Sequence: 10*runs + 10})
 	}()
 	next := runs + 1
 	script.Record(
@@ -115,7 +116,7 @@ func TestAMessageThatBecomesPartOfARun(t *testing.T) {
 	env := &environment{ctx: t.Context(), stdout: &out, log: zerolog.Nop()}
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &schemas.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320})
+		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320})
 	}()
 	script.Record(&schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}})
 	script.Record(append(ended(21), &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}})...)

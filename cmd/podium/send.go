@@ -17,6 +17,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // sendCommand puts a chat message onto the bus.
@@ -136,7 +137,7 @@ func (c *sendCommand) send(env *environment, core bus.Core, adapter string, even
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &schemas.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
+	return env.follow(core, &workflow.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
 }
 
 func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {

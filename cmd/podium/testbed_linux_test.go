@@ -23,6 +23,7 @@ import (
 	"podium/bus/jetstream/worker"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const (
@@ -294,9 +295,9 @@ func (b *testbed) known(e *evidence) bool {
 	return true
 }
 
-func (b *testbed) runs(t *testing.T) []schemas.Run {
+func (b *testbed) runs(t *testing.T) []workflow.RunHistory {
 	t.Helper()
-	return lines[schemas.Run](t, outcome{stdout: b.machine.does(t, "podium runs --data /data/podium -o json --limit 1000000")})
+	return lines[workflow.RunHistory](t, outcome{stdout: b.machine.does(t, "podium runs --data /data/podium -o json --limit 1000000")})
 }
 
 // arrived counts the messages that came in, by event id.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // An inquiry is a mail or a chat message that is sent from outside of the machine
@@ -93,7 +94,7 @@ func (d *deliveries) again() (effects []string) {
 type evidence struct {
 	inquiries []*inquiry
 	arrived   map[string]int // input events on the ledger, by id
-	runs      []schemas.Run
+	runs      []workflow.RunHistory
 	mailed    *answers // by Message-ID of the question
 	chatted   *answers // by message_id of the question
 	delivered *deliveries
@@ -112,11 +113,11 @@ type verdict struct {
 
 // judge holds what reached the outside against what was asked, and against the ledger.
 func (e *evidence) judge() (v verdict) {
-	byEvent, bySubject := map[string][]*schemas.Run{}, map[string][]*schemas.Run{}
+	byEvent, bySubject := map[string][]*workflow.RunHistory{}, map[string][]*workflow.RunHistory{}
 	for i := range e.runs {
 		run := &e.runs[i]
-		byEvent[run.Message] = append(byEvent[run.Message], run)
-		bySubject[run.Subject] = append(bySubject[run.Subject], run)
+		byEvent[run.Message.ID] = append(byEvent[run.Message.ID], run)
+		bySubject[run.Message.Subject] = append(bySubject[run.Message.Subject], run)
 	}
 	for _, q := range e.inquiries {
 		runs := byEvent[q.event]
@@ -135,7 +136,7 @@ func (e *evidence) judge() (v verdict) {
 }
 
 // inquiry judges what became of one inquiry.
-func (v *verdict) inquiry(e *evidence, q *inquiry, runs []*schemas.Run) {
+func (v *verdict) inquiry(e *evidence, q *inquiry, runs []*workflow.RunHistory) {
 	switch {
 	case len(runs) == 0 && q.promised && e.arrived[q.event] == 0:
 		v.lost = append(v.lost, q.id())
@@ -163,12 +164,12 @@ func (v *verdict) inquiry(e *evidence, q *inquiry, runs []*schemas.Run) {
 }
 
 // run judges one run for a question.
-func (v *verdict) run(q *inquiry, run *schemas.Run, given []answer, acted int) {
+func (v *verdict) run(q *inquiry, run *workflow.RunHistory, given []answer, acted int) {
 	name := q.id() + ", run " + run.ID
 	doubt := inDoubt(run)
 	switch {
-	case run.State != schemas.RunStateEnded:
-		v.waiting = append(v.waiting, fmt.Sprintf("%s is %s: %+v %+v", name, run.State, run.Tasks, run.Delivery))
+	case run.Phase != workflow.PhaseComplete:
+		v.waiting = append(v.waiting, fmt.Sprintf("%s is %s: %+v %+v", name, run.Phase, run.Tasks, run.Delivery))
 		return
 	case doubt != "":
 		v.doubts = append(v.doubts, fmt.Sprintf("%s: task %s; answered %d times, parcel delivered %d times", name, doubt, len(given), acted))
@@ -193,23 +194,23 @@ func (v *verdict) run(q *inquiry, run *schemas.Run, given []answer, acted int) {
 }
 
 // failures says what became of the tasks of a run.
-func failures(run *schemas.Run) string {
+func failures(run *workflow.RunHistory) string {
 	var said []string
 	for i := range run.Tasks {
-		task := &run.Tasks[i]
-		said = append(said, fmt.Sprintf("task %s of %s is %s in attempt %d, after %s", task.Task, task.Agent, task.State, task.Attempt, task.Failure))
+		task := run.Tasks[i]
+		said = append(said, fmt.Sprintf("task %s of %s is %s in attempt %d, after %s", task.ID, task.Agent, task.State, task.Attempt, task.Failure().Cause))
 	}
 	return strings.Join(said, "; ")
 }
 
 // inDoubt returns the task whose effect is put before a person, or "".
-func inDoubt(run *schemas.Run) string {
-	for i := range run.Tasks {
-		if task := &run.Tasks[i]; task.Failure == schemas.FailureUnknownEffect && task.State == schemas.TaskStateFailed {
-			return task.Task
+func inDoubt(run *workflow.RunHistory) string {
+	for _, task := range run.Tasks {
+		if task.Failure().Cause == schemas.FailureUnknownEffect && task.State == workflow.TaskFailed {
+			return task.ID
 		}
 	}
-	if d := run.Delivery; d != nil && d.Failure == schemas.FailureUnknownEffect && d.State == schemas.TaskStateFailed {
+	if d := run.Delivery; d != nil && d.Failure == schemas.FailureUnknownEffect && d.State == workflow.TaskFailed {
 		return d.Task
 	}
 	return ""
@@ -227,7 +228,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"a chat message is lost", func(e *evidence) { e.runs = e.runs[1:]; delete(e.arrived, "chat") }, verdict{lost: make([]string, 1)}},
 		{"a mail is lost", func(e *evidence) { e.runs = e.runs[:1]; delete(e.arrived, "mail") }, verdict{lost: make([]string, 1)}},
 		{"nobody decides a message", func(e *evidence) { e.runs = e.runs[1:] }, verdict{waiting: make([]string, 1)}},
-		{"a run has not ended", func(e *evidence) { e.runs[0].State = schemas.RunStateExecuting }, verdict{waiting: make([]string, 1)}},
+		{"a run has not ended", func(e *evidence) { e.runs[0].State = workflow.PhaseExecuting }, verdict{waiting: make([]string, 1)}},
 		{"a mail has two runs", func(e *evidence) { e.runs = append(e.runs, e.runs[1]) }, verdict{twice: make([]string, 1)}},
 		{"a mail is sent twice", func(e *evidence) { e.mailed.add(mailID(1), answer{"a", "parcel 1 is delivered"}) }, verdict{twice: make([]string, 1)}},
 		{"an effect happens twice", func(e *evidence) { e.delivered.add("effect", "other") }, verdict{twice: make([]string, 1)}},
@@ -241,7 +242,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"work is told and not done", func(e *evidence) { *e.delivered = deliveries{} }, verdict{wrong: make([]string, 1)}},
 		{"a doubt is told", func(e *evidence) {
 			e.runs[1].Status = schemas.RunFailed
-			e.runs[1].Tasks = []schemas.RunTask{{Task: "t1", State: schemas.TaskStateFailed, Failure: schemas.FailureUnknownEffect}}
+			e.runs[1].Tasks = []*workflow.Task{{ID: "t1", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureUnknownEffect}}}
 			e.mailed.by[mailID(1)][0].text = "nobody knows"
 		}, verdict{doubts: make([]string, 1)}},
 	} {
@@ -272,9 +273,9 @@ func soundEvidence() *evidence {
 	e := &evidence{
 		inquiries: []*inquiry{{promised: true, event: "chat"}, {number: 1, mail: true, promised: true}},
 		arrived:   map[string]int{"chat": 1, "mail": 2},
-		runs: []schemas.Run{
-			{ID: "1", Message: "chat", State: schemas.RunStateEnded, Status: schemas.RunCompleted},
-			{ID: "2", Message: "mail", Subject: "Question 1", State: schemas.RunStateEnded, Status: schemas.RunCompleted},
+		runs: []workflow.RunHistory{
+			{ID: "1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Message: schemas.Incoming{ID: "chat"}}},
+			{ID: "2", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Message: schemas.Incoming{ID: "mail", Subject: "Question 1"}}},
 		},
 		mailed: &answers{}, chatted: &answers{}, delivered: &deliveries{},
 	}

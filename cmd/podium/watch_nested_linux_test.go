@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const teamConfig = `
@@ -19,12 +19,12 @@ profiles:
 
 // A watchedLine is what runs watch -o json prints on a line.
 type watchedLine struct {
-	Event, Run, Parent, State, Status, Reason string
+	Event, Run, Parent, Phase, Status, Reason string
 
 	ParentTask string `json:"parent_task"`
 	Answer     *string
 	Why, Said  []string
-	Tasks      []schemas.RunTask
+	Tasks      []*workflow.Task
 }
 
 // watchedLines reads the whole lines that were printed so far.
@@ -51,7 +51,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 	i.podium("send", "--profile", "desk", "otters").succeeds(t)
 	request := agent.pull()
 	runs := i.runs()
-	parent := slices.IndexFunc(runs, func(run schemas.Run) bool { return run.Upstream == nil })
+	parent := slices.IndexFunc(runs, func(run workflow.RunHistory) bool { return run.Upstream == nil })
 	id, child := runs[parent].ID, runs[1-parent].ID
 	drawn := i.inTerminal(100, 24, nil, "runs", "watch", id)
 	told := spawn(t, "--data", i.data, "runs", "watch", id)
@@ -61,7 +61,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 	told.says(t, "  t1 › t1: 40 % reading on\n")
 	programs.says(t, "reading on")
 	progressed := func(line watchedLine) bool {
-		return line.Event == "change" && line.Run == child && line.Parent == id && line.ParentTask == "t1" && line.State == "executing" &&
+		return line.Event == "change" && line.Run == child && line.Parent == id && line.ParentTask == "t1" && line.Phase == "executing" &&
 			slices.Contains(line.Said, "t1: 40 % reading on") && len(line.Tasks) == 1 && line.Tasks[0].Agent == "alpha" && line.Tasks[0].Message == "reading on"
 	}
 	eventually(t, "programs are told of the change", func() bool {
@@ -88,7 +88,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 			t.Errorf("%s the last line is %+v", name, last)
 		}
 		if !slices.ContainsFunc(all, progressed) || !slices.ContainsFunc(all, func(line watchedLine) bool {
-			return line.Run == child && line.State == "ended" && slices.Contains(line.Why, "task t1 of agent alpha: agent_failed")
+			return line.Run == child && line.Phase == "complete" && slices.Contains(line.Why, "task t1 of agent alpha: agent_failed")
 		}) {
 			t.Errorf("%s programs are told\n%s", name, printed)
 		}

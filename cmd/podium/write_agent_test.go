@@ -18,6 +18,7 @@ import (
 
 	"podium/bus/bustest/loopback"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const agentExamples = "../../deploy/examples/agents/"
@@ -294,12 +295,12 @@ func (c *clerkAtWork) begins(words string) (run string) {
 	c.podium("send", "--profile", "desk", words).succeeds(c.t)
 	eventually(c.t, "the agent is at it", func() bool {
 		all := c.runs()
-		at := slices.IndexFunc(all, func(r schemas.Run) bool { return r.Request == words })
+		at := slices.IndexFunc(all, func(r workflow.RunHistory) bool { return r.Request == words })
 		if at < 0 || len(all[at].Tasks) == 0 {
 			return false
 		}
 		run = all[at].ID
-		return all[at].Tasks[0].State == schemas.TaskStateRunning
+		return all[at].Tasks[0].State == workflow.TaskRunning
 	})
 	return run
 }
@@ -308,7 +309,7 @@ func (c *clerkAtWork) begins(words string) (run string) {
 func (c *clerkAtWork) isDone(run string) {
 	c.t.Helper()
 	eventually(c.t, "it is answered", func() bool { return !c.run(run).Settled.IsZero() })
-	if task := c.run(run).Tasks[0]; task.State != schemas.TaskStateCompleted || task.Attempt != 1 {
+	if task := c.run(run).Tasks[0]; task.State != workflow.TaskCompleted || task.Attempt != 1 {
 		c.t.Errorf("the task is %+v", task)
 	}
 }

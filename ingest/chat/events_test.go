@@ -152,7 +152,7 @@ func TestEventsOfARun(t *testing.T) {
 			t.Fatalf("ended: %+v", events)
 		}
 		end := read[runs.Document](t, []byte(events[4].data))
-		if end.Answer != "4\nexactly" || end.State != "ended" || end.RunID != schemas.RunID(accepted.Session, 1) {
+		if end.Answer != "4\nexactly" || end.State != "complete" || end.RunID != schemas.RunID(accepted.Session, 1) {
 			t.Errorf("end %+v", end)
 		}
 		if strings.Contains(live.seen(), "secret") {

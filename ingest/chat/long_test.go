@@ -62,7 +62,7 @@ func TestARunAmongMany(t *testing.T) {
 	} {
 		core.Reset()
 		document, _ := expect[runs.Document](t, adapter, test.call, http.StatusOK)
-		if document.RunID != schemas.RunID(first.Session, test.run) || document.Answer != "answer "+strconv.Itoa(test.run) || document.State != "ended" {
+		if document.RunID != schemas.RunID(first.Session, test.run) || document.Answer != "answer "+strconv.Itoa(test.run) || document.State != "complete" {
 			t.Errorf("%s is %+v", name, document)
 		}
 		if messages, _ := core.Count(); messages > most {

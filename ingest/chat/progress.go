@@ -8,7 +8,7 @@ import (
 
 	"podium/bus/intake"
 	"podium/ingest/runs"
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // notesFor bounds how long one message's progress is shown: a run may wait for days.
@@ -68,7 +68,7 @@ func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, la
 }
 
 // unservedLine says that nobody serves the agent that a task waits for.
-func (d *Adapter) unservedLine(task *schemas.RunTask, language string) string {
+func (d *Adapter) unservedLine(task *workflow.Task, language string) string {
 	since := task.Unserved.Moment(d.config.Now())
 	if since == "" {
 		return d.words.Say(language, "unserved", "{agent}", task.Agent)
@@ -87,19 +87,16 @@ func (d *Adapter) progressLine(w *runs.Watch, fallback string) string {
 	if _, spoken := d.words[language]; !spoken {
 		language = fallback
 	}
-	done, total := 0, 0
-	for i := range run.Tasks {
-		if task := &run.Tasks[i]; task.Unserved != nil {
+	done := 0
+	for _, task := range run.Tasks {
+		if task.Unserved != nil {
 			return d.unservedLine(task, language)
 		}
-		if task := &run.Tasks[i]; task.Kind == "" {
-			total++
-			if task.State == schemas.TaskStateCompleted {
-				done++
-			}
+		if task.State == workflow.TaskCompleted {
+			done++
 		}
 	}
-	if total > 1 {
+	if total := len(run.Tasks); total > 1 {
 		return d.words.Say(language, "progress", "{done}", strconv.Itoa(done), "{total}", strconv.Itoa(total))
 	}
 	return d.words.Say(language, "working")

@@ -43,11 +43,11 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 		t.Errorf("under way: %+v", document)
 	}
 	session.settle(1, text("4"), text("  "), text("even"))
-	if document := at(http.StatusOK); document.State != "replying" || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
+	if document := at(http.StatusOK); document.State != "assembling" || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
 		t.Errorf("settled: %+v", document)
 	}
 	session.end(1)
-	if document := at(http.StatusOK); document.State != "ended" || document.Reason != "completed" || document.Answer != "4\n\neven" {
+	if document := at(http.StatusOK); document.State != "complete" || document.Reason != "completed" || document.Answer != "4\n\neven" {
 		t.Errorf("ended: %+v", document)
 	}
 	byRun, _ := expect[runs.Document](t, adapter, get("/v1/runs/"+document.RunID, "Authorization", "Bearer "+token), http.StatusOK)

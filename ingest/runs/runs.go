@@ -11,6 +11,7 @@ import (
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Document is a run as its reader gets it.
@@ -25,10 +26,10 @@ type Document struct {
 	// Language is that of the answer (BCP 47 primary tag), once there is a run.
 	Language string `json:"language,omitzero"`
 	// Details is everything known about the run, in its words on the ledger.
-	Details *schemas.Run `json:"details,omitzero"`
+	Details *workflow.RunHistory `json:"details,omitzero"`
 }
 
-// State is how far a message or its run is: that of schemas.RunState or one of these.
+// State is how far a message or its run is: that of workflow.Phase or one of these.
 type State string
 
 // The states that are not a run's.
@@ -69,7 +70,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	made.Language = w.language
 	shown := *run
 	shown.Error = outward(run.Error)
-	made.State, made.Status, made.Reason, made.Details = State(run.State), run.Status, string(run.Reason), &shown
+	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), &shown
 	if run.Status == "" {
 		return made, nil
 	}
@@ -155,7 +156,7 @@ func (a *API) readProblem(r *http.Request, ref reference, err error) *problem.Do
 	}
 	a.log.Error().Err(err).Str("session", ref.session).Msg("a session could not be read")
 	var malformed *bus.MalformedError
-	if errors.Is(err, schemas.ErrGrammar) || errors.As(err, &malformed) {
+	if errors.Is(err, workflow.ErrGrammar) || errors.As(err, &malformed) {
 		return problemBrokenRun()
 	}
 	return problemUnreadableRun()

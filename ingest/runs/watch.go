@@ -10,6 +10,7 @@ import (
 	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 var (
@@ -31,7 +32,7 @@ type Watch struct {
 	input    string // id of the event that ref names, when it names a message
 	channel  string // the chat channel that the run came in by
 	language string // of the run
-	excerpt  schemas.Excerpt
+	excerpt  workflow.Excerpt
 	keep     bool                   // what was is handed out too
 	past     []history.StoredRecord // the part of it that is still to be, without snapshots
 	last     uint64                 // sequence of the newest record
@@ -66,7 +67,7 @@ func (w *Watch) read(ctx context.Context, byID bool) error {
 		return err
 	}
 	w.last, w.past, w.doubt = session.Newest(), nil, nil
-	w.excerpt = schemas.Excerpt{Session: w.ref.session, Number: w.ref.run, Input: w.input}
+	w.excerpt = workflow.Excerpt{Session: w.ref.session, Number: w.ref.run, Input: w.input}
 	var decided []uint64
 	if w.input != "" {
 		reception, err := w.reception(ctx, session, byID)
@@ -171,7 +172,7 @@ func replyOf(fact schemas.Fact) *schemas.Reply {
 }
 
 // Run is what is known of the run; nil while there is none.
-func (w *Watch) Run() *schemas.Run { return w.excerpt.Run() }
+func (w *Watch) Run() *workflow.RunHistory { return w.excerpt.Run() }
 
 // Language is that of the run, once it is known.
 func (w *Watch) Language() string { return w.language }
@@ -185,7 +186,7 @@ func (w *Watch) Settled() bool {
 // ended reports whether nothing more happens.
 func (w *Watch) ended() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.State == schemas.RunStateEnded
+	return w.dropped() || run != nil && run.Phase == workflow.PhaseComplete
 }
 
 // dropped reports whether the message came to nothing.

@@ -28,11 +28,11 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		task := r.take(f.Task, f.Kind)
 		task.State, task.Agent, task.Due = TaskReady, f.Agent, f.Until
 	case *schemas.TaskDispatched:
-		r.applyDispatch(f)
+		r.applyDispatch(f, now)
 	case *schemas.RunSettled:
-		r.Phase = PhaseAssembling
-		r.Status, r.Reason = f.Status, f.Reason
-		r.Answer, r.Error = f.Answer, f.Error
+		r.applySettled(f, now)
+	case *schemas.DeliveryReopened:
+		r.applyReopened(f)
 	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.Status, f.Reason
@@ -41,14 +41,18 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
 		}
-	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.DeliveryReopened, *schemas.ResendRequested: // of the conversation
+	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
 	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitRefused,
-		*schemas.ReplyWithheld, *schemas.DeliveryBounced: // for readers
+		*schemas.ReplyWithheld: // of its history
+	case *schemas.DeliveryBounced:
+		if delivery := r.Delivery; f.Failed && f.Run == r.Number && delivery != nil && delivery.State == TaskCompleted {
+			r.change(schemas.DeliveryTask).State = TaskFailed // whatever its agent has said
+		}
 	}
 }
 
 func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
-	r.Phase, r.Source, r.Planned, r.PlanFaults = PhaseRouting, f.Source, now, nil
+	r.Phase, r.Source, r.Planned = PhaseRouting, f.Source, now
 	r.Tasks, r.index = make([]*Task, len(f.Tasks)), nil
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
@@ -91,7 +95,7 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 	if task := r.change(id); task != nil {
 		return task
 	}
-	if id == DeliveryTask {
+	if id == schemas.DeliveryTask {
 		r.Delivery = &Task{ID: id}
 		return r.Delivery
 	}
@@ -100,10 +104,10 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 	return added
 }
 
-func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
+func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task := r.take(f.Task, f.Kind)
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
-	task.Request, task.Due, task.Expires = f.Request, f.Queue, f.Expires
+	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
@@ -111,10 +115,26 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched) {
 	}
 }
 
+// applySettled closes the plan. Tasks that were never begun need no fact of their own: they
+// are skipped, or cancelled with the run.
+func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
+	r.Phase, r.Status, r.Reason, r.Answer, r.Error = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error
+	closed := TaskSkipped
+	if f.Status == schemas.RunCancelled {
+		closed = TaskCancelled
+	}
+	for i := range r.Tasks {
+		if !r.Tasks[i].State.Ended() {
+			task := r.change(r.Tasks[i].ID)
+			task.State, task.Ended, task.Unserved = closed, now, nil
+		}
+	}
+}
+
 func (t *Task) apply(f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.TaskUnserved:
-		t.Unserved = &schemas.Unserved{Since: f.Since}
+		t.Unserved = &Unserved{Since: f.Since}
 	case *schemas.TaskStarted:
 		t.Unserved = nil
 		t.State, t.Due, t.Started, t.Heartbeat = TaskRunning, f.Deadline, now, now
@@ -124,13 +144,13 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskHeartbeat:
 		t.Heartbeat, t.Silence = now, f.Silence
 	case *schemas.TaskDelayed:
-		t.Slow = time.Time{}
+		t.Slow, t.Delayed = time.Time{}, true
 	case *schemas.TaskCompleted:
 		t.complete(f, now)
 	case *schemas.TaskFailed:
 		t.fail(f, now)
 	case *schemas.TaskSkipped:
-		t.State, t.Ended, t.Unserved = TaskSkipped, now, nil
+		t.State, t.Ended, t.Message, t.Unserved = TaskSkipped, now, f.Reason, nil
 	case *schemas.TaskCancelled:
 		t.State, t.Ended, t.Unserved = TaskCancelled, now, nil
 	case *schemas.PermitGranted:
@@ -142,11 +162,11 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
 	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
-	t.Proven, t.Unproven = f.Proven, f.Unproven
+	t.Proven, t.Unproven, t.Reused = f.Proven, f.Unproven, f.Reused
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.Failure, t.Detail, t.Action, t.Unserved = f.Cause, f.Detail, f.Action, nil
+	t.Failed, t.Unserved = f, nil
 	if f.Undone() {
 		t.Permit = ""
 	}
@@ -173,7 +193,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 // was no room for it: that uses up no attempt, so that no answer is lost. It does
 // after MaxTurnedAway times, so that there is an end.
 func (t *Task) TurnedAway(failed *schemas.TaskFailed) bool {
-	return t.ID == DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Refused) < MaxTurnedAway
+	return t.ID == schemas.DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Refused) < MaxTurnedAway
 }
 
 // MaxTurnedAway is a day of the longest waits.

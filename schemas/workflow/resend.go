@@ -1,39 +1,45 @@
 package workflow
 
-import "podium/schemas"
+import (
+	"slices"
 
-// Reopen returns the run that a fact takes back to the delivery of its answer. Of its
-// tasks it has what goes with that.
-func Reopen(f *schemas.DeliveryReopened) *Run {
-	run := &Run{
-		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Message: f.Message, Phase: PhaseAssembling,
-		Status: f.Status, Reason: f.Reason, Answer: f.Answer, Error: f.Error, Reopened: true,
+	"podium/schemas"
+)
+
+// Resendable says why the answer of a run is not sent again, in one of the words of
+// schemas.ResendNotEnded and those beside it; empty when it would be.
+func (h *RunHistory) Resendable(allowDuplicate bool) string {
+	switch {
+	case h.Phase != PhaseComplete:
+		return schemas.ResendNotEnded
+	case h.ResendRequested:
+		return schemas.ResendWaits
+	case slices.ContainsFunc(h.Bounces, func(b schemas.DeliveryBounced) bool { return b.Failed }):
+		return schemas.ResendReturned
+	case h.Delivery == nil && h.Withheld == nil:
+		return schemas.ResendNoAnswer
+	case h.Delivery != nil && h.Delivery.State == TaskCompleted:
+		return schemas.ResendAnswered
+	case h.Delivery != nil && h.Delivery.Permit != "" && !allowDuplicate:
+		return schemas.ResendUncertain
 	}
-	for i := range f.Made {
-		made := &f.Made[i]
-		run.Tasks = append(run.Tasks, &Task{ID: made.Task, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})
-	}
-	if f.Attempt > 0 {
-		// It has all its attempts before it, as if the earlier ones had been asked of somebody else.
-		run.Delivery = &Task{ID: DeliveryTask, State: TaskPending, Agent: f.Agent, Attempt: f.Attempt, AttemptsBefore: f.Attempt, Request: f.Request}
-	}
-	return run
+	return ""
 }
 
-// Reopening returns the fact that takes the run, as it was before it ended, back to the
-// delivery of its answer.
-func (r *Run) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
+// Reopening returns the fact that takes a run which has ended back to where it was settled,
+// to the delivery of its answer.
+func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 	f := schemas.DeliveryReopened{
-		Run: r.Number, Profile: r.Profile, ProfileHash: r.ProfileHash, Message: r.Message,
-		Status: r.Status, Reason: r.Reason, Answer: r.Answer, Error: r.Error, Agent: r.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
+		Run: h.Number, Profile: h.Profile, ProfileHash: h.ProfileHash, Message: h.Message,
+		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
 	}
-	for i := range r.Answer {
-		if task := r.Task(r.Answer[i].Task); task != nil && (len(task.Deliverables) > 0 || len(task.Proven) > 0) {
+	for i := range h.Answer {
+		if task := h.Task(h.Answer[i].Task); task != nil && (len(task.Deliverables) > 0 || len(task.Proven) > 0) {
 			f.Made = append(f.Made, schemas.MadeByTask{Task: task.ID, Deliverables: task.Deliverables, Proven: task.Proven})
 		}
 	}
-	if r.Delivery != nil {
-		f.Attempt, f.Request = r.Delivery.Attempt, r.Delivery.Request
+	if h.Delivery != nil {
+		f.Attempt, f.Request = h.Delivery.Attempt, h.Delivery.Request
 	}
 	return f
 }

@@ -18,10 +18,6 @@ const (
 	PhaseComplete    Phase = "complete"
 )
 
-// DeliveryTask is the id of the task that delivers the answer. It is not part
-// of the plan.
-const DeliveryTask = "reply"
-
 // A Run is all that is known about one piece of work: the fold of its facts.
 type Run struct {
 	Number        int                  `json:"number"`
@@ -48,7 +44,7 @@ type Run struct {
 
 // Task returns the task with that id, those outside of the plan included, or nil.
 func (r *Run) Task(id string) *Task {
-	if id == DeliveryTask {
+	if id == schemas.DeliveryTask {
 		return r.Delivery
 	}
 	if place := r.place(id); place != nil {
@@ -76,7 +72,7 @@ func (r *Run) place(id string) **Task {
 // share its tasks with its clones; nil when there is no such task.
 func (r *Run) change(id string) *Task {
 	place := &r.Delivery
-	if id != DeliveryTask {
+	if id != schemas.DeliveryTask {
 		place = r.place(id)
 	}
 	if place == nil || *place == nil {
@@ -103,6 +99,20 @@ func (r *Run) All(yield func(*Task) bool) {
 
 // Settled reports whether the outcome of the work is fixed.
 func (r *Run) Settled() bool { return r.Phase == PhaseAssembling || r.Phase == PhaseComplete }
+
+// Progress is int(completed ÷ total × 100) of the tasks of the plan, 0 without any (M-33).
+func (r *Run) Progress() int {
+	completed := 0
+	for i := range r.Tasks {
+		if r.Tasks[i].State == TaskCompleted {
+			completed++
+		}
+	}
+	if len(r.Tasks) == 0 {
+		return 0
+	}
+	return completed * 100 / len(r.Tasks)
+}
 
 // Clone returns a copy that shares nothing which Apply changes.
 func (r *Run) Clone() *Run {

@@ -35,13 +35,32 @@ func (s TaskState) Ended() bool {
 // UnderWay reports whether an agent has been asked and has not answered.
 func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunning }
 
+// Unserved says that nobody serves an agent.
+type Unserved struct {
+	Since time.Time `json:"since,omitzero"` // when it was last there; zero is never
+}
+
+// Moment is when that was, for a person who reads it at now: the time of the day in
+// UTC, with the date when that was another one. Never is empty.
+func (u *Unserved) Moment(now time.Time) string {
+	since, layout := u.Since.UTC(), "2006-01-02 15:04 UTC"
+	switch {
+	case since.IsZero():
+		return ""
+	case since.Truncate(24 * time.Hour).Equal(now.UTC().Truncate(24 * time.Hour)):
+		layout = "15:04 UTC"
+	}
+	return since.Format(layout)
+}
+
 // A Task is one piece of work for one agent.
 type Task struct {
-	ID     string               `json:"task"`
-	Plan   *schemas.PlannedTask `json:"plan,omitzero"` // what the plan says of it; never changed
-	Kind   schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
-	Agent  string               `json:"agent,omitzero"`
-	Routed bool                 `json:"routed,omitzero"`
+	ID      string               `json:"task"`
+	Plan    *schemas.PlannedTask `json:"plan,omitzero"` // what the plan says of it; never changed
+	Kind    schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
+	Agent   string               `json:"agent,omitzero"`
+	Routed  bool                 `json:"routed,omitzero"`
+	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
 	// Refused is how often the present agent could not be asked or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
 	Refused int32     `json:"refused,omitzero"`
@@ -55,29 +74,53 @@ type Task struct {
 	Request         string `json:"request,omitzero"`          // of the current attempt
 	PreviousRequest string `json:"previous_request,omitzero"` // request of the attempt before
 
-	Due       time.Time `json:"due,omitzero"`       // when the current wait is over
-	Expires   time.Time `json:"expires,omitzero"`   // of the current request
-	Slow      time.Time `json:"slow,omitzero"`      // when it takes suspiciously long; zero once that is said
-	Silence   time.Time `json:"silence,omitzero"`   // when its agent counts as crashed
-	Heartbeat time.Time `json:"heartbeat,omitzero"` // its agent's last sign of life that is on record
-	Started   time.Time `json:"started,omitzero"`
-	Ended     time.Time `json:"ended,omitzero"`
+	Dispatched time.Time `json:"dispatched,omitzero"`
+	Due        time.Time `json:"due,omitzero"`       // when the current wait is over
+	Expires    time.Time `json:"expires,omitzero"`   // of the current request
+	Slow       time.Time `json:"slow,omitzero"`      // when it takes suspiciously long; zero once that is said
+	Silence    time.Time `json:"silence,omitzero"`   // when its agent counts as crashed
+	Heartbeat  time.Time `json:"heartbeat,omitzero"` // its agent's last sign of life that is on record
+	Started    time.Time `json:"started,omitzero"`
+	Ended      time.Time `json:"ended,omitzero"`
 
 	// Unserved is there while nobody serves the agent that the task waits for, as
 	// far as is known.
-	Unserved *schemas.Unserved `json:"unserved,omitzero"`
+	Unserved *Unserved `json:"unserved,omitzero"`
 
 	Percentage   int                   `json:"percentage,omitzero"`
-	Message      string                `json:"message,omitzero"` // the agent's last line
+	Message      string                `json:"message,omitzero"` // the agent's last line, or why it was skipped
 	Result       schemas.Body          `json:"result,omitzero"`
+	Reused       uint64                `json:"reused,omitzero"` // sequence of the earlier answer that is its result (M-29)
 	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
 	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
 	Unproven     []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
 	Tokens       int                   `json:"tokens,omitzero"`
-	Failure      schemas.FailureKind   `json:"failure,omitzero"` // of the last attempt
-	Detail       string                `json:"detail,omitzero"`  // of the last attempt
-	Action       schemas.Recovery      `json:"action,omitzero"`  // what was done about it (M-46)
-	Permit       string                `json:"permit,omitzero"`  // the newest that was granted, until the agent says that the attempt failed
+	Failed       *schemas.TaskFailed   `json:"failed,omitzero"` // the last attempt that has; another one may be under way since
+	Permit       string                `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
+}
+
+// Failure is the last attempt that has failed; zero is that none has.
+func (t *Task) Failure() schemas.TaskFailed {
+	if t.Failed == nil {
+		return schemas.TaskFailed{}
+	}
+	return *t.Failed
+}
+
+// RetryAt is when the next attempt begins; zero when the task does not wait for that.
+func (t *Task) RetryAt() time.Time {
+	if t.State != TaskWaiting {
+		return time.Time{}
+	}
+	return t.Due
+}
+
+// Description is what the plan says that is to be done, when it stands in the record.
+func (t *Task) Description() string {
+	if t.Plan == nil {
+		return ""
+	}
+	return t.Plan.Description.Text
 }
 
 // AgentOf returns the agent that an attempt was asked of.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"podium/bus/registry"
-	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/admission"
 )
 
@@ -29,7 +29,7 @@ func (o *office) watch(config *admission.Config) {
 }
 
 // told is what a conversation has been told of its agent.
-func (s *shard) told(thread string) *schemas.Unserved {
+func (s *shard) told(thread string) *workflow.Unserved {
 	s.ledger.tb.Helper()
 	return s.conversation(thread).state.Active.Task("t1").Unserved
 }

@@ -10,7 +10,6 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
-	"podium/schemas/workflow"
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -28,7 +27,7 @@ func (s *shard) refused(thread string) bool {
 	s.ledger.tb.Helper()
 	for _, task := range s.conversation(thread).state.Active.Tasks {
 		if task.ID == "t1" {
-			return task.Failure == schemas.FailureUnavailable
+			return task.Failure().Cause == schemas.FailureUnavailable
 		}
 	}
 	s.ledger.tb.Fatalf("%s has no task", thread)
@@ -194,7 +193,7 @@ func TestAnAnswerIsWorthATry_M28(t *testing.T) {
 	s.ask("low", "a", "b", "c", "d")
 	s.finish("a", "b", "c")
 	for _, thread := range []string{"a", "b", "c"} {
-		s.answerAs("chat", thread, workflow.DeliveryTask, broken("chat", workflow.DeliveryTask))
+		s.answerAs("chat", thread, schemas.DeliveryTask, broken("chat", schemas.DeliveryTask))
 		l.settle()
 	}
 	s.finish("d")

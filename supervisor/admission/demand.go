@@ -109,7 +109,7 @@ func (a *Controller) newDispatch(s *Demand, grant schemas.Grant, task *workflow.
 	d := &dispatch{
 		session: s, grant: grant, agent: task.Agent, priority: task.Priority(), order: a.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(a.Shard, 0, schemas.RunID(s.State.Session, grant.Run), grant.Task, task.Attempt+1),
-		first:   grant.Task == workflow.DeliveryTask && task.Attempt == 0,
+		first:   grant.Task == schemas.DeliveryTask && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {
 		d.resources = resourcesOf(task)

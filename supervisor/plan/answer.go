@@ -71,7 +71,7 @@ func (t *Decision) accept(task *workflow.Task, answer *Answer) {
 		t.completed(task, answer)
 		t.heard(about)
 		return
-	case task.ID == workflow.DeliveryTask:
+	case task.ID == schemas.DeliveryTask:
 		t.completed(task, answer)
 		t.end(t.Run.Reason, answer.Delivered)
 		return
@@ -93,9 +93,9 @@ func (t *Decision) completed(task *workflow.Task, answer *Answer) {
 	}
 	passing := passing{turn: t, task: task, put: answer.Put}
 	switch {
-	case task.ID == workflow.DeliveryTask:
+	case task.ID == schemas.DeliveryTask:
 	case task.Kind == "":
-		completed.Recovered = task.Action
+		completed.Recovered = task.Failure().Action
 		passing.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
 		passing.result(answer.Whole, &completed)
@@ -146,7 +146,7 @@ func (t *Decision) Progress(task *workflow.Task, percentage int, message string)
 			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Deadline: t.Now.Add(t.Profile.workDeadline(task, task.Agent, task.Attempt)),
 		}
-		if task.Kind != "" || task.ID == workflow.DeliveryTask {
+		if task.Kind != "" || task.ID == schemas.DeliveryTask {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
 		started.Deadline = t.bounded(started.Deadline)

@@ -215,7 +215,7 @@ func (t *Decision) Grant(grant schemas.Grant) bool {
 	if t.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
 	}
-	untried := task.ID == workflow.DeliveryTask && task.Attempt == 0
+	untried := task.ID == schemas.DeliveryTask && task.Attempt == 0
 	if t.Admission.Admit(task.Agent) == Unavailable && !untried {
 		t.fail(task, schemas.FailureUnavailable, "")
 		return true

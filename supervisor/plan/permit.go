@@ -44,7 +44,7 @@ func (t *Decision) objection(task *workflow.Task, attempt int, permit string, kn
 		return schemas.PermitQuestion
 	case task.State == workflow.TaskCancelled:
 		return schemas.PermitCancelled
-	case task.State == workflow.TaskFailed && task.Failure == schemas.FailureUnknownEffect && attempt == task.Attempt:
+	case task.State == workflow.TaskFailed && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
 		return schemas.PermitUnknown
 	case attempt != task.Attempt || !task.State.UnderWay() || !t.Now.Before(task.Expires):
 		return schemas.PermitStale
@@ -78,5 +78,5 @@ func (t *Decision) asksOnUnknown(agent string) bool {
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func (t *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == workflow.DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
+	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
 }

@@ -12,7 +12,7 @@ import (
 func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.ProgressPayload {
 	told := schemas.ProgressPayload{
 		TasksCompleted: []string{}, TasksInProgress: []schemas.TaskInProgress{}, TasksPending: []string{}, TasksBlocked: []schemas.TaskBlocked{},
-		ProgressPercentage: percentage(run), ResourceUsage: &schemas.ResourceUsage{TimeElapsedSeconds: elapsed(run, now).Seconds()},
+		ProgressPercentage: run.Progress(), ResourceUsage: &schemas.ResourceUsage{TimeElapsedSeconds: elapsed(run, now).Seconds()},
 	}
 	slowdown := slowdown(run)
 	for i := range run.Tasks {
@@ -28,8 +28,8 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
 		case workflow.TaskFailed:
-			if task.Failure == schemas.FailureBlocked {
-				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: task.Detail, RequiresReplanning: true})
+			if task.Failure().Cause == schemas.FailureBlocked {
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: task.Failure().Detail, RequiresReplanning: true})
 				continue
 			}
 			told.TasksFailed = append(told.TasksFailed, task.ID)
@@ -37,20 +37,6 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 	}
 	told.EstimatedCompletion = Estimate(run, eta, now)
 	return told
-}
-
-// percentage is int(completed ÷ total × 100), 0 without tasks (M-33).
-func percentage(run *workflow.Run) int {
-	completed := 0
-	for i := range run.Tasks {
-		if run.Tasks[i].State == workflow.TaskCompleted {
-			completed++
-		}
-	}
-	if len(run.Tasks) == 0 {
-		return 0
-	}
-	return completed * 100 / len(run.Tasks)
 }
 
 func elapsed(run *workflow.Run, now time.Time) time.Duration {

@@ -31,8 +31,8 @@ func TestProgressPartition_M15(t *testing.T) {
 		for i := range rapid.IntRange(0, 40).Draw(t, "tasks") {
 			task := &workflow.Task{
 				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Started: start(), Ended: start().Add(time.Second),
-				Failure: rapid.SampledFrom([]schemas.FailureKind{"", schemas.FailureBlocked, schemas.FailureAgent}).Draw(t, "failure"),
-				Plan:    &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
+				Failed: rapid.SampledFrom([]*schemas.TaskFailed{nil, {Cause: schemas.FailureBlocked}, {Cause: schemas.FailureAgent}}).Draw(t, "failure"),
+				Plan:   &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
 			}
 			if task.State == workflow.TaskCompleted {
 				completed++
@@ -64,7 +64,7 @@ func TestProgressPartition_M15(t *testing.T) {
 		}
 		for _, task := range run.Tasks {
 			if got := place[task.ID]; got != listOf(task) {
-				t.Fatalf("%s, which is %s %s, is listed as %q", task.ID, task.State, task.Failure, got)
+				t.Fatalf("%s, which is %s %s, is listed as %q", task.ID, task.State, task.Failure().Cause, got)
 			}
 		}
 		want := 0
@@ -91,7 +91,7 @@ func listOf(task *workflow.Task) string {
 	case workflow.TaskRunning:
 		return "in progress"
 	case workflow.TaskFailed:
-		if task.Failure == schemas.FailureBlocked {
+		if task.Failure().Cause == schemas.FailureBlocked {
 			return "blocked"
 		}
 		return "failed"

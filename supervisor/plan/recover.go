@@ -24,7 +24,7 @@ func (t *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":
 		t.start(t.Run.Task(task.ID))
-	case task.ID == workflow.DeliveryTask:
+	case task.ID == schemas.DeliveryTask:
 		t.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
 		t.unplanned()
@@ -62,7 +62,7 @@ func (t *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
 		asked, refused = asked-1, refused+1
 	}
 	spent := asked + refused
-	if task.ID == workflow.DeliveryTask {
+	if task.ID == schemas.DeliveryTask {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
@@ -82,7 +82,7 @@ func (t *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
 // decision that needs it has a default.
 func (t *Decision) policy(task *workflow.Task) schemas.Retry {
 	switch {
-	case task.ID == workflow.DeliveryTask:
+	case task.ID == schemas.DeliveryTask:
 		return t.Profile.Delivery
 	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute:
 		return schemas.Retry{Attempts: 1}
@@ -117,7 +117,7 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 // one time, for work (P-16).
 func (t *Decision) fallback(task *workflow.Task) string {
 	use := t.Profile.use(task.Agent)
-	if use == nil || task.Kind != "" || task.ID == workflow.DeliveryTask || task.PreviousAgent != "" {
+	if use == nil || task.Kind != "" || task.ID == schemas.DeliveryTask || task.PreviousAgent != "" {
 		return ""
 	}
 	return use.Fallback

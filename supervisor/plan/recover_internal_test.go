@@ -81,11 +81,11 @@ func TestNoRoomToDeliver(t *testing.T) {
 		return failed.RetryAt.Sub(turn.Now), !failed.RetryAt.IsZero()
 	}
 	run := &workflow.Run{
-		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: workflow.DeliveryTask, Agent: "mail"},
+		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
 	}
 	waited := time.Duration(0)
 	for i := range workflow.MaxTurnedAway {
-		wait, again := refuse(run, workflow.DeliveryTask)
+		wait, again := refuse(run, schemas.DeliveryTask)
 		want := min(time.Second<<min(i, 20), time.Duration(schemas.MaxRetryWait))
 		if !again || wait != want {
 			t.Fatalf("after %d refusals it waits %v (%t), want %v", i+1, wait, again, want)
@@ -97,7 +97,7 @@ func TestNoRoomToDeliver(t *testing.T) {
 		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.AttemptsBefore)
 	}
 	for i := range policy.Attempts {
-		if _, again := refuse(run, workflow.DeliveryTask); again != (i+1 < policy.Attempts) {
+		if _, again := refuse(run, schemas.DeliveryTask); again != (i+1 < policy.Attempts) {
 			t.Errorf("attempt %d after a day: tried again %t", i+1, again)
 		}
 	}

@@ -1,6 +1,6 @@
 package plan
 
-import "podium/schemas/workflow"
+import "podium/schemas"
 
 // Deliver has the answer of a settled run delivered, by a further attempt when there
 // were some.
@@ -11,8 +11,8 @@ func (t *Decision) Deliver() {
 	}
 	switch t.Admission.Admit(agent) {
 	case Admitted, Unavailable: // an answer is worth the try
-		t.dispatch(workflow.DeliveryTask, "", agent, attempt)
+		t.dispatch(schemas.DeliveryTask, "", agent, attempt)
 	case Full:
-		t.ready(workflow.DeliveryTask, "", agent)
+		t.ready(schemas.DeliveryTask, "", agent)
 	}
 }

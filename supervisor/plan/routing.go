@@ -20,7 +20,7 @@ const (
 
 // reserved reports whether an id may not be that of a plan's task.
 func reserved(id string) bool {
-	return id == workflow.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
+	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
 // Attempted reports whether a run can have made such an attempt of such a task.

@@ -17,12 +17,12 @@ func (t *Decision) settle() {
 	switch {
 	case failed == nil:
 		t.conclude(schemas.RunCompleted, t.completionReason(), nil)
-	case failed.Failure == schemas.FailureBlocked:
+	case failed.Failure().Cause == schemas.FailureBlocked:
 		t.conclude(schemas.RunBlocked, schemas.StopBlocked, t.failure(failed, completed))
 	case completed:
-		t.conclude(schemas.RunPartial, stopReason(failed.Failure), t.failure(failed, true))
+		t.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), t.failure(failed, true))
 	default:
-		t.conclude(schemas.RunFailed, stopReason(failed.Failure), t.failure(failed, false))
+		t.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), t.failure(failed, false))
 	}
 }
 
@@ -38,9 +38,9 @@ func (t *Decision) decisive() *workflow.Task {
 	for i := range t.Run.Tasks {
 		task := t.Run.Tasks[i]
 		switch {
-		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure != schemas.FailureBlocked && task.Failure == schemas.FailureBlocked):
+		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
 			failed = task
-		case task.State == workflow.TaskSkipped && task.Failure != "" && skipped == nil:
+		case task.State == workflow.TaskSkipped && task.Failure().Cause != "" && skipped == nil:
 			skipped = task
 		}
 	}
@@ -126,10 +126,10 @@ func (t *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
 		SuggestedAction: schemas.ActionEscalate,
-		InternalDetails: "task " + task.ID + " of agent " + task.Agent + ": " + string(task.Failure),
+		InternalDetails: "task " + task.ID + " of agent " + task.Agent + ": " + string(task.Failure().Cause),
 	}
 	sentence := texts.TaskFailed
-	switch task.Failure {
+	switch task.Failure().Cause {
 	case schemas.FailureUnavailable: // it was refused at once
 		sentence, failure.SuggestedAction = cmp.Or(texts.Unavailable, texts.Timeout), schemas.ActionRetry
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
@@ -143,8 +143,8 @@ func (t *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed:
 	}
-	detail := task.Detail
-	if task.Failure == schemas.FailureArguments || task.Failure == schemas.FailureInvalidResult || task.Failure == schemas.FailureMalformed {
+	detail := task.Failure().Detail
+	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}

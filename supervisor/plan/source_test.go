@@ -125,7 +125,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	feedback := turn.Run.Task("plan").Detail
+	feedback := turn.Run.Task("plan").Failure().Detail
 	if len(feedback) > 2100 || !strings.HasSuffix(feedback, "\n- …") {
 		t.Errorf("the planner hears %d bytes, at last %q", len(feedback), feedback[max(len(feedback)-20, 0):])
 	}

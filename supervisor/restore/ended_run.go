@@ -5,6 +5,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/history"
+	"podium/schemas/workflow"
 	"podium/supervisor/session"
 )
 
@@ -14,18 +15,21 @@ func EndedRun(ctx context.Context, core bus.Core, profiles *Profiles, id string,
 	if err != nil {
 		return nil, err
 	}
-	ended := &session.EndedRun{Number: run}
+	excerpt := workflow.Excerpt{Session: id, Number: run}
 	for stored, err := range opened.Run(ctx, run) {
+		if err == nil && stored.Number >= record {
+			break
+		}
+		if err == nil {
+			err = excerpt.Apply(&stored.Record)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if stored.Number >= record {
-			break
-		}
-		ended.Apply(&stored.Record)
 	}
-	if hash := ended.ProfileHash(); hash != "" {
-		ended.Profile, err = profiles.Fetch(ctx, hash)
+	ended := &session.EndedRun{History: excerpt.Run()}
+	if ended.History != nil {
+		ended.Profile, err = profiles.Fetch(ctx, ended.History.ProfileHash)
 	}
 	return ended, err
 }

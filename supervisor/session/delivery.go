@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"podium/schemas"
-	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -18,7 +17,7 @@ const replyWindow = time.Hour
 // the same mail.
 func (s *State) replied(f schemas.Fact) {
 	sent, is := f.(*schemas.TaskDispatched)
-	if !is || sent.Task != workflow.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
+	if !is || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
 	kept := s.recentReplies(s.now)
@@ -92,7 +91,7 @@ func (d *decision) sent(messageID string) int {
 		effect = strings.ToLower(named) // ids without more were never known in another case
 	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {
-		if schemas.EffectID(schemas.RunID(d.state.Session, number), workflow.DeliveryTask) != effect {
+		if schemas.EffectID(schemas.RunID(d.state.Session, number), schemas.DeliveryTask) != effect {
 			continue
 		}
 		if active := d.state.Active; active != nil && active.Number == number && (active.Delivery == nil || active.Delivery.Attempt == 0) {

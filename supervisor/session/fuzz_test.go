@@ -52,10 +52,10 @@ func (s *stage) settle(tb judge) {
 		tb.Fatalf("%d runs of %d began", len(s.conversation.Runs), s.state.Runs)
 	}
 	for i := range s.conversation.Runs {
-		if run := &s.conversation.Runs[i]; run.State != schemas.RunStateEnded || run.Status == "" || run.Reason == "" {
-			tb.Fatalf("run %d is %s, %q, %q", run.Number, run.State, run.Status, run.Reason)
+		if run := &s.conversation.Runs[i]; run.Phase != workflow.PhaseComplete || run.Status == "" || run.Reason == "" {
+			tb.Fatalf("run %d is %s, %q, %q", run.Number, run.Phase, run.Status, run.Reason)
 		}
-		if run := &s.conversation.Runs[i]; run.Upstream != nil && run.Reason != schemas.StopSuperseded && s.answered[run.Number] == "" {
+		if run := &s.conversation.Runs[i]; run.Message.Upstream != nil && run.Reason != schemas.StopSuperseded && s.answered[run.Number] == "" {
 			tb.Fatalf("run %d has ended, and whoever asked has no answer", run.Number)
 		}
 	}
@@ -149,6 +149,6 @@ func TestScriptsReachEverything(t *testing.T) {
 // message, or the end of a run.
 func (s *stage) reached(what string) bool {
 	return s.facts[what] > 0 || what == "upstream" && len(s.answered) > 0 ||
-		slices.ContainsFunc(s.conversation.Messages, func(m schemas.ReceivedMessage) bool { return string(m.Disposition) == what }) ||
-		slices.ContainsFunc(s.conversation.Runs, func(r schemas.Run) bool { return string(r.Status) == what || string(r.Reason) == what })
+		slices.ContainsFunc(s.conversation.Messages, func(m workflow.ReceivedMessage) bool { return string(m.Disposition) == what }) ||
+		slices.ContainsFunc(s.conversation.Runs, func(r workflow.RunHistory) bool { return string(r.Status) == what || string(r.Reason) == what })
 }

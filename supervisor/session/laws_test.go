@@ -96,8 +96,8 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 	for i := range s.conversation.Runs {
 		run := &s.conversation.Runs[i]
 		active := after.Active != nil && after.Active.Number == run.Number
-		if ended := run.State == schemas.RunStateEnded; ended == active || active && i != started-1 && !after.Active.Reopened {
-			tb.Fatalf("run %d is %s, active %v", run.Number, run.State, active)
+		if ended := run.Phase == workflow.PhaseComplete; ended == active || active && i != started-1 && !after.Active.Reopened {
+			tb.Fatalf("run %d is %s, active %v", run.Number, run.Phase, active)
 		}
 	}
 	if after.Active == nil && len(after.Resends) > 0 {
@@ -208,7 +208,7 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 // dispatchable: a request goes out only when its turn has come.
 func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatched, record *schemas.Record) {
 	tb.Helper()
-	if settled := run.Settled(); settled != (f.Task == workflow.DeliveryTask) {
+	if settled := run.Settled(); settled != (f.Task == schemas.DeliveryTask) {
 		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
 	}
 	if !run.Settled() && !run.Expires.IsZero() && f.Expires.After(run.Expires) {
@@ -281,7 +281,7 @@ func (s *stage) permits(tb judge, run *workflow.Run, fact schemas.Fact) {
 func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReopened) {
 	tb.Helper()
 	asked := slices.Contains(before.Resends, schemas.ResendRequested{Run: f.Run, AllowDuplicate: f.AllowDuplicate})
-	effect := fmt.Sprint(f.Run, "/", workflow.DeliveryTask)
+	effect := fmt.Sprint(f.Run, "/", schemas.DeliveryTask)
 	if before.Active != nil || !asked || s.effects[effect] != "" && !f.AllowDuplicate {
 		tb.Fatalf("run %d is reopened, asked for: %v, after permit %q", f.Run, asked, s.effects[effect])
 	}
@@ -310,11 +310,11 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 		if schemas.As[*schemas.ReplyWithheld](fact).Reason != doubt {
 			tb.Fatalf("withheld for %s, and not for %s", schemas.As[*schemas.ReplyWithheld](fact).Reason, doubt)
 		}
-	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == workflow.DeliveryTask):
+	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == schemas.DeliveryTask):
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
-	case sent == nil || sent.Task != workflow.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case sent == nil || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
 	case recent >= limit && !run.Reopened:
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
@@ -445,7 +445,7 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	if request.To != output.Agent || asked.AssignedTo != output.Agent || !schemas.ValidAgentName(output.Agent) {
 		tb.Fatalf("a request to %s for %s goes to %s", request.To, asked.AssignedTo, output.Agent)
 	}
-	if asked.TaskID == workflow.DeliveryTask {
+	if asked.TaskID == schemas.DeliveryTask {
 		return request.MessageID
 	}
 	run, size := after.Active, 0

@@ -81,7 +81,7 @@ func awaited(state *State, f *schemas.TaskDispatched) bool {
 // external reports whether what a request leads to cannot be taken back: its agent reaches
 // people or systems outside, or its task keeps others from something.
 func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
-	if f.Task == workflow.DeliveryTask || env.Pinned.External(f.Agent) {
+	if f.Task == schemas.DeliveryTask || env.Pinned.External(f.Agent) {
 		return true
 	}
 	task := state.Active.Task(f.Task)
@@ -158,7 +158,7 @@ func (env *Env) answerWords(run *workflow.Run) string {
 	for i := range run.Answer {
 		parts[i] = env.text(run.Answer[i].Body)
 	}
-	words := cut(schemas.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
+	words := cut(workflow.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
 	if strings.TrimSpace(words) == "" {
 		words = env.Pinned.TextsIn(run.Message.Language).Empty
 	}

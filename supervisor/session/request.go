@@ -24,7 +24,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		TaskID: f.Task, AssignedTo: f.Agent, Priority: schemas.PriorityMedium,
 		Context: schemas.TaskContext{Constraints: constraints},
 	}
-	if f.Task == workflow.DeliveryTask {
+	if f.Task == schemas.DeliveryTask {
 		task.Description = "Deliver the answer."
 		delivery := schemas.DeliveryArguments{Text: env.answerWords(run)}
 		if run.Message.Reply != nil {
@@ -41,8 +41,8 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	task.Context.Entities = run.Entities
 	task.Context.Conversation = conversationOf(state)
 	asked := run.Task(f.Task)
-	if asked.Action == schemas.RecoveryRetryClarified {
-		task.Context.Feedback = asked.Detail
+	if asked.Failure().Action == schemas.RecoveryRetryClarified {
+		task.Context.Feedback = asked.Failure().Detail
 	}
 	if f.Kind != "" {
 		task.Context.Kind = f.Kind

@@ -8,73 +8,18 @@ import (
 	"podium/supervisor/plan"
 )
 
-// An EndedRun is a run that is over: the fold of its records, in order.
+// An EndedRun is a run that is over.
 type EndedRun struct {
-	Number  int
-	Profile *plan.Profile // that it is pinned to
-
-	run      *workflow.Run // as it was before its end
-	ended    bool
-	withheld bool
-	returned bool
+	History *workflow.RunHistory // nil when no record tells of it
+	Profile *plan.Profile        // that it is pinned to
 }
 
-// Apply folds a record that says something about the run, and may say more.
-func (p *EndedRun) Apply(record *schemas.Record) {
-	for i := range record.Transitions {
-		transition := &record.Transitions[i]
-		for i := range transition.Facts {
-			if f := transition.Facts[i]; schemas.RunOf(f) == p.Number {
-				p.apply(f, transition)
-			}
-		}
-	}
-}
-
-func (p *EndedRun) apply(f schemas.Fact, transition *schemas.Transition) {
-	switch f := f.(type) {
-	case *schemas.RunStarted:
-		p.run = workflow.Begin(f)
-	case *schemas.DeliveryReopened:
-		p.run, p.ended, p.withheld = workflow.Reopen(f), false, false
-	case *schemas.RunEnded:
-		p.ended = true
-	case *schemas.ReplyWithheld:
-		p.withheld = true
-	case *schemas.DeliveryBounced:
-		p.returned = p.returned || f.Failed
-	default:
-		if p.run != nil {
-			p.run.Apply(f, transition.Cause.Time)
-		}
-	}
-}
-
-// ProfileHash names the profile that the run is pinned to; empty when no record told of
-// its beginning.
-func (p *EndedRun) ProfileHash() string {
-	if p.run == nil {
-		return ""
-	}
-	return p.run.ProfileHash
-}
-
-// objection is why the answer of the run is not sent again; empty is nothing. It says
-// what schemas.Run does.
-func (p *EndedRun) objection(allowDuplicate bool) string {
-	switch {
-	case p.run == nil || !p.ended:
+// objection is why the answer of the run is not sent again; empty is nothing.
+func (e *EndedRun) objection(allowDuplicate bool) string {
+	if e.History == nil {
 		return schemas.ResendNotEnded
-	case p.returned:
-		return schemas.ResendReturned
-	case p.run.Delivery == nil && !p.withheld:
-		return schemas.ResendNoAnswer
-	case p.run.Delivery != nil && p.run.Delivery.State == workflow.TaskCompleted:
-		return schemas.ResendAnswered
-	case p.run.Delivery != nil && p.run.Delivery.Permit != "" && !allowDuplicate:
-		return schemas.ResendUncertain
 	}
-	return ""
+	return e.History.Resendable(allowDuplicate)
 }
 
 // resend takes a person's word that an answer which was not delivered is to be.
@@ -110,10 +55,10 @@ func (d *decision) reopen() {
 	}
 	asked := d.state.Resends[0]
 	former := d.env.EndedRun(asked.Run)
-	if former == nil || former.run == nil {
+	if former == nil || former.History == nil {
 		return // to be decided again once it can be read
 	}
-	reopened := former.run.Reopening(asked.AllowDuplicate)
+	reopened := former.History.Reopening(asked.AllowDuplicate)
 	d.emit(&reopened)
 	d.onRun(former.Profile).Deliver()
 }
@@ -142,5 +87,5 @@ func (d *decision) over(number int, task string) bool {
 	if active == nil || active.Number != number {
 		return number <= d.state.begun()
 	}
-	return active.Reopened && task != workflow.DeliveryTask
+	return active.Reopened && task != schemas.DeliveryTask
 }

@@ -106,7 +106,7 @@ func (d *decision) repeat(task *workflow.Task, attempt int, response *schemas.Ex
 	case workflow.TaskCompleted:
 		return true
 	case workflow.TaskWaiting, workflow.TaskFailed:
-		switch task.Failure {
+		switch task.Failure().Cause {
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult:
 			return true
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
@@ -221,7 +221,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task == nil:
 		if _, task, _, past := d.past(request); past {
 			d.unwanted(request)
-			d.doubtful = task == workflow.DeliveryTask // it may have been reopened since
+			d.doubtful = task == schemas.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -36,7 +37,7 @@ type stage struct {
 
 	state        session.State
 	formers      []session.State // before it, the oldest first
-	conversation schemas.Conversation
+	conversation workflow.SessionHistory
 	events       map[string]schemas.Event  // by id, to repeat them
 	contents     map[uint64]schemas.Result // by sequence
 	inputs       map[uint64]session.Input  // by sequence
@@ -84,11 +85,16 @@ func (s *stage) env(state *session.State) session.Env {
 
 // former returns a run that is over, as the ledger would tell it.
 func (s *stage) former(run int) *session.EndedRun {
-	former := &session.EndedRun{Number: run}
+	excerpt := workflow.Excerpt{Session: s.state.Session, Number: run}
 	for _, record := range s.records {
-		former.Apply(record)
+		if err := excerpt.Apply(record); err != nil {
+			panic(err) // no such record was decided
+		}
 	}
-	former.Profile = s.profiles[former.ProfileHash()]
+	former := &session.EndedRun{History: excerpt.Run()}
+	if former.History != nil {
+		former.Profile = s.profiles[former.History.ProfileHash]
+	}
 	return former
 }
 

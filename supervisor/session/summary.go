@@ -78,16 +78,18 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	for i := range run.Tasks {
 		task := run.Tasks[i]
 		switch {
-		case task.Failure == "":
+		case task.Failure().Cause == "":
 		case task.State == workflow.TaskCompleted:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), schemas.ResolutionResolved, string(task.Action))
+			add(task.ID, task.Agent, cmp.Or(task.Failure().Detail, failureText(task.Failure().Cause)), schemas.ResolutionResolved, string(task.Failure().Action))
 		case task.State == workflow.TaskFailed || task.State == workflow.TaskSkipped:
-			add(task.ID, task.Agent, cmp.Or(task.Detail, failureText(task.Failure)), resolution(task.Failure), string(task.Action))
+			add(task.ID, task.Agent, cmp.Or(task.Failure().Detail, failureText(task.Failure().Cause)), resolution(task.Failure().Cause), string(task.Failure().Action))
 		}
 	}
-	for i, fault := range run.PlanFaults {
-		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
-		told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
+	if len(run.Tasks) == 0 { // else there was another plan
+		for i, fault := range run.PlanFaults {
+			add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
+			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
+		}
 	}
 	if run.Error != nil && len(told) == 0 {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"podium/schemas"
-	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -50,7 +49,7 @@ func (s *story) output(o *session.Output) string {
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments
-	if task.TaskID == workflow.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
+	if task.TaskID == schemas.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
 		for i := range delivery.Attachments {
 			file := &delivery.Attachments[i]

@@ -180,7 +180,7 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 			}
 		}
 	}
-	result.Text = cut(schemas.AnswerText(parts, nil, run.Message.Language), maxAnswer)
+	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language), maxAnswer)
 	return &result
 }
 

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"podium/bus/history"
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // RunsAreFound is about who shows a run and does not read the others.
@@ -22,7 +22,7 @@ func (h *oracle) runsAreFound(session *sessionHistory) {
 	h.world.must(err)
 	for i := range session.grammar.Runs {
 		want := &session.grammar.Runs[i]
-		excerpt := schemas.Excerpt{Session: session.id, Number: want.Number}
+		excerpt := workflow.Excerpt{Session: session.id, Number: want.Number}
 		for record, err := range opened.Run(context.Background(), want.Number) {
 			if err = errors.Join(err, excerpt.Apply(&record.Record)); err != nil {
 				h.world.violate(RunsAreFound, "run %d of session %s: %v", want.Number, session.id, err)
@@ -47,7 +47,7 @@ func (h *oracle) runsAreFound(session *sessionHistory) {
 }
 
 // withoutAsides returns a run without what may be said once the next one has begun.
-func withoutAsides(run *schemas.Run) *schemas.Run {
+func withoutAsides(run *workflow.RunHistory) *workflow.RunHistory {
 	known := *run
 	known.Late, known.PermitsRefused, known.Bounces, known.Delivery = 0, nil, nil, nil
 	return &known

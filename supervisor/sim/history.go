@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // An oracle is what the ledger says, folded by rules of its own, so that it can
@@ -50,7 +51,7 @@ type sessionHistory struct {
 	applied  uint64 // the newest input
 	chain    string
 	asides   uint64 // records that speak of a run which was not the newest begun
-	grammar  schemas.Conversation
+	grammar  workflow.SessionHistory
 	messages map[string][]schemas.MessageReceived
 	runs     []*run
 }
@@ -197,7 +198,7 @@ func (h *oracle) session(id string, shard int) *sessionHistory {
 	s := h.sessions[id]
 	if s == nil {
 		s = &sessionHistory{
-			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: schemas.Conversation{Session: id},
+			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: workflow.SessionHistory{Session: id},
 		}
 		h.sessions[id] = s
 		h.order = append(h.order, s)

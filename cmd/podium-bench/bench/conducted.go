@@ -14,6 +14,7 @@ import (
 	"podium/bus/history"
 	"podium/bus/intake"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // conducted is the real thing: an adapter's intake, what conducts, the agents, and
@@ -148,7 +149,7 @@ func (c *conducted) end() error {
 // and nothing is in quarantine.
 func (c *conducted) check(ctx context.Context, numbers ...uint64) error {
 	for _, number := range numbers {
-		var told schemas.Conversation
+		var told workflow.SessionHistory
 		for record, err := range history.LoadSession(ctx, c.core, sessionOf(number)) {
 			if err == nil {
 				err = told.Apply(record.Record)

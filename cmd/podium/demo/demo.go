@@ -33,6 +33,7 @@ import (
 	"podium/cmd/podium/view"
 	"podium/ingest/imap/memorymailbox"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 //go:embed demo.yaml
@@ -245,7 +246,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 	}
 	watched := view.Watch(d.config.Out, detail)
 	defer func() { _ = watched.Close() }()
-	var conversation schemas.Conversation
+	var conversation workflow.SessionHistory
 	for record, err := range history.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {
 			return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
@@ -255,16 +256,16 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 		}
 		run := conversation.Run(1)
 		watched.Show(&record.Record, run)
-		if run != nil && run.State == schemas.RunStateEnded {
+		if run != nil && run.Phase == workflow.PhaseComplete {
 			return d.outcome(ctx, run)
 		}
 	}
 	return Run{}, ctx.Err()
 }
 
-func (d *demonstration) outcome(ctx context.Context, run *schemas.Run) (Run, error) {
+func (d *demonstration) outcome(ctx context.Context, run *workflow.RunHistory) (Run, error) {
 	answer, err := history.AnswerText(ctx, d.service.Ledger.Core, *run)
-	outcome := Run{Run: run.ID, Channel: run.Channel, Status: string(run.Status), Answer: answer}
+	outcome := Run{Run: run.ID, Channel: run.Message.Channel, Status: string(run.Status), Answer: answer}
 	for i := range run.Tasks {
 		outcome.Agents = append(outcome.Agents, run.Tasks[i].Agent)
 	}

@@ -10,6 +10,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/gateway"
 )
 
@@ -46,7 +47,7 @@ type ChildRun struct {
 	Run    string            `json:"run"`
 	Task   string            `json:"task"`
 	Agent  string            `json:"agent"`
-	State  schemas.RunState  `json:"state"`
+	Phase  workflow.Phase    `json:"phase"`
 	Status schemas.RunStatus `json:"status,omitzero"`
 }
 
@@ -60,33 +61,33 @@ func (s *Surroundings) Lines() (told [][2]string) {
 	}
 	for i := range s.Children {
 		child := &s.Children[i]
-		came := cmp.Or(string(child.Status), string(child.State))
+		came := cmp.Or(string(child.Status), string(child.Phase))
 		told = append(told, [2]string{"child", fmt.Sprintf("run %s, %s by %s: %s", child.Run, child.Task, child.Agent, came)})
 	}
 	return told
 }
 
 // Around looks for what is around a run.
-func (r Reader) Around(ctx context.Context, run *schemas.Run) (found Surroundings, err error) {
-	if run.Input != 0 {
+func (r Reader) Around(ctx context.Context, run *workflow.RunHistory) (found Surroundings, err error) {
+	if run.Message.Sequence != 0 {
 		if found.Sender, err = senderOf(ctx, r.Core, run); err != nil {
 			return found, err
 		}
 	}
-	if run.Upstream != nil {
-		found.Parent = run.Upstream.Correlation
+	if run.Message.Upstream != nil {
+		found.Parent = run.Message.Upstream.Correlation
 	}
 	found.Children, err = childrenOf(ctx, r.Core, run)
 	return found, err
 }
 
 // senderOf reads who has sent the message that a run began with.
-func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*Sender, error) {
-	if run.Upstream != nil {
-		return &Sender{Agent: run.Upstream.From}, nil
+func senderOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (*Sender, error) {
+	if run.Message.Upstream != nil {
+		return &Sender{Agent: run.Message.Upstream.From}, nil
 	}
 	shard := schemas.ShardOf(run.Session, core.Shards())
-	message, err := core.Get(ctx, bus.ShardStream(shard), run.Input)
+	message, err := core.Get(ctx, bus.ShardStream(shard), run.Message.Sequence)
 	if err != nil {
 		return nil, fmt.Errorf("the message of run %s: %w", run.ID, err)
 	}
@@ -112,19 +113,18 @@ func senderOf(ctx context.Context, core bus.Core, run *schemas.Run) (*Sender, er
 
 // childSession is the session of the runs that a supervisor with a profile begins for a
 // task: the effect that the attempts of the task have in common has one of its own.
-func childSession(run *schemas.Run, task *schemas.RunTask, profile string) string {
+func childSession(run *workflow.RunHistory, task *workflow.Task, profile string) string {
 	work := run.ID
-	if run.Upstream != nil && run.Upstream.Effect != "" {
-		work = run.Upstream.Effect
+	if run.Message.Upstream != nil && run.Message.Upstream.Effect != "" {
+		work = run.Message.Upstream.Effect
 	}
-	return schemas.SessionID(profile, schemas.EffectID(work, task.Task))
+	return schemas.SessionID(profile, schemas.EffectID(work, task.ID))
 }
 
 // childrenOf finds the runs that supervisors have begun for tasks of a run.
-func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRun, error) {
+func childrenOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) ([]ChildRun, error) {
 	var found []ChildRun
-	for i := range run.Tasks {
-		task := &run.Tasks[i]
+	for _, task := range run.Tasks {
 		if task.Attempt == 0 {
 			continue
 		}
@@ -135,7 +135,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRu
 			}
 			continue
 		}
-		child := schemas.Conversation{Session: childSession(run, task, profile)}
+		child := workflow.SessionHistory{Session: childSession(run, task, profile)}
 		for record, err := range history.LoadSession(ctx, core, child.Session) {
 			if err == nil {
 				err = child.Apply(record.Record)
@@ -146,7 +146,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *schemas.Run) ([]ChildRu
 		}
 		for j := range child.Runs {
 			begun := &child.Runs[j]
-			found = append(found, ChildRun{Run: begun.ID, Task: task.Task, Agent: task.Agent, State: begun.State, Status: begun.Status})
+			found = append(found, ChildRun{Run: begun.ID, Task: task.ID, Agent: task.Agent, Phase: begun.Phase, Status: begun.Status})
 		}
 	}
 	return found, nil

@@ -8,6 +8,7 @@ import (
 	"podium/bus"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Sent is where the message of an excerpt stands.
@@ -18,8 +19,8 @@ type Sent struct {
 
 // AwaitEnd shows what is said of a run, from its beginning on, and returns it when it
 // has ended.
-func (r Reader) AwaitEnd(ctx context.Context, excerpt *schemas.Excerpt, message Sent, show func(*schemas.Record, *schemas.Run)) (*schemas.Run, error) {
-	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().State == schemas.RunStateEnded }
+func (r Reader) AwaitEnd(ctx context.Context, excerpt *workflow.Excerpt, message Sent, show func(*schemas.Record, *workflow.RunHistory)) (*workflow.RunHistory, error) {
+	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().Phase == workflow.PhaseComplete }
 	for record, err := range r.recordsOf(ctx, excerpt, message, ended) {
 		known := excerpt.Number
 		if err == nil {
@@ -40,13 +41,13 @@ func (r Reader) AwaitEnd(ctx context.Context, excerpt *schemas.Excerpt, message 
 		return nil, ctx.Err()
 	}
 	// The message is part of a run that another one has begun.
-	*excerpt = schemas.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
+	*excerpt = workflow.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
 	return r.AwaitEnd(ctx, excerpt, Sent{}, show)
 }
 
 // recordsOf yields what is known of a run or a message, then the records that come until
 // the run has ended. It may have ended before, and go on to deliver its answer after all.
-func (r Reader) recordsOf(ctx context.Context, excerpt *schemas.Excerpt, message Sent, ended func() bool) iter.Seq2[history.StoredRecord, error] {
+func (r Reader) recordsOf(ctx context.Context, excerpt *workflow.Excerpt, message Sent, ended func() bool) iter.Seq2[history.StoredRecord, error] {
 	return func(yield func(history.StoredRecord, error) bool) {
 		opened, err := history.OpenSession(ctx, r.Core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {

@@ -9,6 +9,7 @@ import (
 	"podium/bus"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // NestedRuns follows the runs that supervisors begin for the tasks of a run while that is
@@ -29,7 +30,7 @@ type NestedRuns struct {
 type nestedTask struct{ run, task, agent string }
 
 // Show is told what a record says of a run that was begun for a task of a parent.
-type Show func(parent, task string, record *schemas.Record, run *schemas.Run)
+type Show func(parent, task string, record *schemas.Record, run *workflow.RunHistory)
 
 // NewNestedRuns follows none yet. Show may be called by several goroutines at once.
 func NewNestedRuns(core bus.Core, show Show) *NestedRuns {
@@ -38,11 +39,10 @@ func NewNestedRuns(core bus.Core, show Show) *NestedRuns {
 
 // Look begins to follow the runs for those tasks of a run that were asked for. One whose
 // task has ended is read as far as it is recorded.
-func (n *NestedRuns) Look(ctx context.Context, run *schemas.Run) {
+func (n *NestedRuns) Look(ctx context.Context, run *workflow.RunHistory) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i := range run.Tasks {
-		task := &run.Tasks[i]
+	for _, task := range run.Tasks {
 		if task.Attempt == 0 {
 			continue
 		}
@@ -57,7 +57,7 @@ func (n *NestedRuns) Look(ctx context.Context, run *schemas.Run) {
 		if profile == "" {
 			continue
 		}
-		child := nestedTask{run.ID, task.Task, task.Agent}
+		child := nestedTask{run.ID, task.ID, task.Agent}
 		stop, known := n.children[child]
 		if !known {
 			var until context.Context
@@ -75,7 +75,7 @@ func (n *NestedRuns) Look(ctx context.Context, run *schemas.Run) {
 // follow shows the runs of a session until nothing more is waited for, and then what
 // else has been recorded until then.
 func (n *NestedRuns) follow(ctx, until context.Context, session string, of nestedTask) {
-	conversation, newest := schemas.Conversation{Session: session}, uint64(0)
+	conversation, newest := workflow.SessionHistory{Session: session}, uint64(0)
 	for record, err := range history.FollowSession(until, n.core, session, 1) {
 		if err == nil {
 			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, of)
@@ -101,7 +101,7 @@ func (n *NestedRuns) follow(ctx, until context.Context, session string, of neste
 }
 
 // take shows what a record says of each run.
-func (n *NestedRuns) take(ctx context.Context, conversation *schemas.Conversation, record *schemas.Record, of nestedTask) error {
+func (n *NestedRuns) take(ctx context.Context, conversation *workflow.SessionHistory, record *schemas.Record, of nestedTask) error {
 	if err := conversation.Apply(*record); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"podium/bus"
 	"podium/bus/history"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/restore"
 )
 
@@ -39,9 +40,9 @@ func (e *NameError) Error() string { return e.reason }
 
 // conversations folds every session of the ledger, in the order in which they began. Of
 // one that the ledger has lost a part of it takes what stands before that, and says so.
-func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, error) {
-	var all []*schemas.Conversation
-	known := map[string]*schemas.Conversation{}
+func (r Reader) conversations(ctx context.Context) ([]*workflow.SessionHistory, error) {
+	var all []*workflow.SessionHistory
+	known := map[string]*workflow.SessionHistory{}
 	damaged := map[string]bool{}
 	for shard := range r.Core.Shards() {
 		for message, err := range r.Core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
@@ -54,12 +55,12 @@ func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, err
 			}
 			conversation := known[record.Session]
 			if conversation == nil {
-				conversation = &schemas.Conversation{Session: record.Session}
+				conversation = &workflow.SessionHistory{Session: record.Session}
 				known[record.Session] = conversation
 				all = append(all, conversation)
 			}
 			err = conversation.Apply(record.Record)
-			if errors.Is(err, schemas.ErrGrammar) && !damaged[record.Session] {
+			if errors.Is(err, workflow.ErrGrammar) && !damaged[record.Session] {
 				damaged[record.Session] = true
 				_, _ = fmt.Fprintf(r.Warnings, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
 					record.Session, conversation.Records, err)
@@ -73,12 +74,12 @@ func (r Reader) conversations(ctx context.Context) ([]*schemas.Conversation, err
 }
 
 // run reads one run; nil when there is none of that number.
-func (r Reader) run(ctx context.Context, session string, number int) (*schemas.Run, error) {
+func (r Reader) run(ctx context.Context, session string, number int) (*workflow.RunHistory, error) {
 	opened, err := history.OpenSession(ctx, r.Core, session)
 	if err != nil {
 		return nil, err
 	}
-	excerpt := schemas.Excerpt{Session: session, Number: number}
+	excerpt := workflow.Excerpt{Session: session, Number: number}
 	for record, err := range opened.Run(ctx, number) {
 		if err == nil {
 			err = excerpt.Apply(&record.Record)
@@ -92,7 +93,7 @@ func (r Reader) run(ctx context.Context, session string, number int) (*schemas.R
 
 // Run reads the run that a person names: by its id, or by the beginning of one that no
 // other run has. The error is an UnknownRunError or a NameError when that fails.
-func (r Reader) Run(ctx context.Context, name string) (*schemas.Run, error) {
+func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, error) {
 	if name == "" {
 		return nil, &NameError{"the run's id is empty; `podium runs` lists the ids"}
 	}
@@ -107,7 +108,7 @@ func (r Reader) Run(ctx context.Context, name string) (*schemas.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []*schemas.Run
+	var found []*workflow.RunHistory
 	for _, folded := range all {
 		for i := range folded.Runs {
 			if strings.HasPrefix(folded.Runs[i].ID, name) {
@@ -125,33 +126,33 @@ func (r Reader) Run(ctx context.Context, name string) (*schemas.Run, error) {
 }
 
 // Runs lists every run, the newest first.
-func (r Reader) Runs(ctx context.Context) ([]*schemas.Run, error) {
+func (r Reader) Runs(ctx context.Context) ([]*workflow.RunHistory, error) {
 	all, err := r.conversations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var runs []*schemas.Run
+	var runs []*workflow.RunHistory
 	for _, folded := range all {
 		for i := range folded.Runs {
 			runs = append(runs, &folded.Runs[i])
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b *schemas.Run) int { return b.Started.Compare(a.Started) })
+	slices.SortStableFunc(runs, func(a, b *workflow.RunHistory) int { return b.Started.Compare(a.Started) })
 	return runs, nil
 }
 
 // Fill reads the words of runs that have no subject and stand elsewhere than in their
 // record, as far as a line shows them.
-func (r Reader) Fill(ctx context.Context, runs []*schemas.Run) error {
+func (r Reader) Fill(ctx context.Context, runs []*workflow.RunHistory) error {
 	for _, run := range runs {
-		if run.Request != "" || strings.TrimSpace(run.Subject) != "" || run.Words == nil || run.Words.Sequence == 0 {
+		if run.Message.Text.Text != "" || strings.TrimSpace(run.Message.Subject) != "" || run.Message.Text.Sequence == 0 {
 			continue
 		}
-		words, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Words.Sequence)
+		words, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Message.Text.Sequence)
 		if err != nil {
 			return fmt.Errorf("the words of run %s: %w", run.ID, err)
 		}
-		run.Request = head(words.Content.Text)
+		run.Message.Text.Text = head(words.Content.Text)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"podium/ingest/imap/connection"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/verify"
 )
 
@@ -105,15 +106,15 @@ func letter(id, answers, text string) []byte {
 }
 
 // conversation is the only one that there is, as far as it can be read.
-func (p *post) conversation() *schemas.Conversation {
+func (p *post) conversation() *workflow.SessionHistory {
 	p.Helper()
 	return p.session(schemas.SessionID("desk", "m1@example.org"))
 }
 
-func (p *post) session(id string) *schemas.Conversation {
+func (p *post) session(id string) *workflow.SessionHistory {
 	p.Helper()
 	core := p.service.Ledger.Core
-	folded := &schemas.Conversation{Session: id}
+	folded := &workflow.SessionHistory{Session: id}
 	for record, err := range history.LoadSession(p.Context(), core, folded.Session) {
 		if err != nil {
 			p.Fatal(err)
@@ -126,12 +127,12 @@ func (p *post) session(id string) *schemas.Conversation {
 }
 
 // await returns the conversation once it is as wanted.
-func (p *post) await(what string, wanted func(*schemas.Conversation) bool) *schemas.Conversation {
+func (p *post) await(what string, wanted func(*workflow.SessionHistory) bool) *workflow.SessionHistory {
 	p.Helper()
 	return p.awaitSession(schemas.SessionID("desk", "m1@example.org"), what, wanted)
 }
 
-func (p *post) awaitSession(id, what string, wanted func(*schemas.Conversation) bool) *schemas.Conversation {
+func (p *post) awaitSession(id, what string, wanted func(*workflow.SessionHistory) bool) *workflow.SessionHistory {
 	p.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -145,9 +146,9 @@ func (p *post) awaitSession(id, what string, wanted func(*schemas.Conversation) 
 }
 
 // ended says that so many runs have ended.
-func ended(count int) func(*schemas.Conversation) bool {
-	return func(c *schemas.Conversation) bool {
-		return len(c.Runs) >= count && c.Runs[count-1].State == schemas.RunStateEnded
+func ended(count int) func(*workflow.SessionHistory) bool {
+	return func(c *workflow.SessionHistory) bool {
+		return len(c.Runs) >= count && c.Runs[count-1].Phase == workflow.PhaseComplete
 	}
 }
 
@@ -177,9 +178,9 @@ func TestAnswersAreFiledAndReportsOnThemFind_I21(t *testing.T) {
 		t.Errorf("the result is %s", data)
 	}
 	p.mailbox.Deliver(t, report(kept[0].Data))
-	folded := p.await("the report", func(c *schemas.Conversation) bool { return len(c.Messages) == 2 })
+	folded := p.await("the report", func(c *workflow.SessionHistory) bool { return len(c.Messages) == 2 })
 	run = folded.Runs[0]
-	if len(folded.Runs) != 1 || len(run.Bounces) != 1 || run.Bounces[0].Status != "5.1.1" || !run.Bounces[0].Failed || run.Delivery.State != schemas.TaskStateFailed {
+	if len(folded.Runs) != 1 || len(run.Bounces) != 1 || run.Bounces[0].Status != "5.1.1" || !run.Bounces[0].Failed || run.Delivery.State != workflow.TaskFailed {
 		t.Errorf("runs %d, %+v, delivery %s", len(folded.Runs), run.Bounces, run.Delivery.State)
 	}
 	if len(p.sink.Messages()) != 1 {
@@ -263,7 +264,7 @@ func TestLostConfirmationIsResolvedByTheFolder_I25(t *testing.T) {
 			if data := string(run.Delivery.Result.Data); strings.Contains(data, `"resolved":"sent"`) != test.resolved {
 				t.Errorf("the result is %s", data)
 			}
-			if unknown := run.Delivery.Failure != ""; unknown == test.resolved {
+			if unknown := run.Delivery.Failed != nil; unknown == test.resolved {
 				t.Errorf("an attempt has failed: %v", unknown)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"podium/ingest/cloudevents"
 	"podium/ingest/mime"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/verify"
 )
 
@@ -221,8 +222,8 @@ func TestReportByTheIDAlone_I21_I22(t *testing.T) {
 	p.await("the answer", ended(1))
 	id := p.sink.Messages()[0].Header().Get("Message-ID")
 	p.mailbox.Deliver(t, report([]byte("Subject: Re: Question\r\nMessage-ID: "+id+"\r\n\r\n")))
-	folded := p.await("the report", func(c *schemas.Conversation) bool { return len(c.Messages) == 2 })
-	if run := folded.Runs[0]; len(run.Bounces) != 1 || !run.Bounces[0].Failed || run.Delivery.State != schemas.TaskStateFailed {
+	folded := p.await("the report", func(c *workflow.SessionHistory) bool { return len(c.Messages) == 2 })
+	if run := folded.Runs[0]; len(run.Bounces) != 1 || !run.Bounces[0].Failed || run.Delivery.State != workflow.TaskFailed {
 		t.Errorf("%+v, delivery %s", run.Bounces, run.Delivery.State)
 	}
 }

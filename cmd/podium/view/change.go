@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A change is what a record says of a run, for programs.
@@ -15,13 +16,13 @@ type change struct {
 	Run        string             `json:"run"`
 	Parent     string             `json:"parent,omitzero"`      // the run that it was begun for
 	ParentTask string             `json:"parent_task,omitzero"` // the task of it
-	State      schemas.RunState   `json:"state"`
+	Phase      workflow.Phase     `json:"phase"`
 	Status     schemas.RunStatus  `json:"status,omitzero"`
 	Reason     schemas.StopReason `json:"reason,omitzero"`
 	Percentage int                `json:"percentage"`
 	Why        []string           `json:"why,omitzero"`   // what was wrong with the plan, and what has failed
 	Said       []string           `json:"said"`           // as in the lines for people
-	Tasks      []schemas.RunTask  `json:"tasks,omitzero"` // as they are now, those that have changed
+	Tasks      []*workflow.Task   `json:"tasks,omitzero"` // as they are now, those that have changed
 }
 
 // tasksIn names the tasks of a run that a record says something about.
@@ -34,14 +35,14 @@ func tasksIn(record *schemas.Record, run int) (tasks []string) {
 	return tasks
 }
 
-func (w *Watcher) change(place Place, record *schemas.Record, run *schemas.Run, tasks []schemas.RunTask) {
+func (w *Watcher) change(place Place, record *schemas.Record, run *workflow.RunHistory, tasks []*workflow.Task) {
 	said := linesAbout(record, run.Number)
 	if len(said) == 0 && len(tasks) == 0 {
 		return
 	}
 	body, err := schemas.Marshal(change{
 		Event: "change", Time: record.First().Cause.Time.UTC(), Run: run.ID, Parent: place.Run, ParentTask: place.Task,
-		State: run.State, Status: run.Status, Reason: run.Reason, Percentage: run.Percentage, Why: Why(run), Said: said, Tasks: tasks,
+		Phase: run.Phase, Status: run.Status, Reason: run.Reason, Percentage: run.Percentage, Why: Why(run), Said: said, Tasks: tasks,
 	})
 	if err == nil {
 		_, err = w.out.Write(append(body, '\n'))

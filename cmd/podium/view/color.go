@@ -1,6 +1,9 @@
 package view
 
-import "podium/schemas"
+import (
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
 
 // The sequences that begin a color, and the one that ends it (ECMA-48, SGR). They are
 // among the eight that every terminal with colors has, and that its owner has chosen.
@@ -22,17 +25,17 @@ func (p pen) in(color, text string) string {
 	return color + text + Reset
 }
 
-func taskColor(state schemas.RunTaskState) string {
+func taskColor(state workflow.TaskState) string {
 	switch state {
-	case schemas.TaskStateCompleted:
+	case workflow.TaskCompleted:
 		return Green
-	case schemas.TaskStateFailed:
+	case workflow.TaskFailed:
 		return Red
-	case schemas.TaskStateSkipped, schemas.TaskStateCancelled:
+	case workflow.TaskSkipped, workflow.TaskCancelled:
 		return Yellow
-	case schemas.TaskStateDispatched, schemas.TaskStateRunning:
+	case workflow.TaskDispatched, workflow.TaskRunning:
 		return Cyan
-	case schemas.TaskStatePending, schemas.TaskStateReady:
+	case workflow.TaskPending, workflow.TaskReady:
 	}
 	return ""
 }

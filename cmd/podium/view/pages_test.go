@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"podium/cmd/podium/view"
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // TestPagesShowEverything: whoever turns the pages sees every row once, in the order of the
@@ -51,8 +51,8 @@ func TestKeysAreTold(t *testing.T) {
 		}
 	}
 	tree = view.Tree{}
-	tree.Put(view.Place{}, &schemas.Run{ID: "run-1", State: schemas.RunStateExecuting, Tasks: []schemas.RunTask{{Task: "t1", State: schemas.TaskStateRunning}}})
-	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &schemas.Run{ID: "run-2", PlanFaults: []string{"a", "b", "c"}})
+	tree.Put(view.Place{}, &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{{ID: "t1", State: workflow.TaskRunning}}}})
+	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Run: workflow.Run{PlanFaults: []string{"a", "b", "c"}}})
 	if lines, pages := (view.Picture{Columns: 80, Rows: 6, Keys: true}).Draw(&tree, noon); pages != 2 || lines[len(lines)-1] != "  … (Space: 2 pages)" {
 		t.Errorf("of a task without room for its notes it shows %q", lines)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Picture is what a run looks like in a terminal of a size.
@@ -94,7 +94,7 @@ type drawing struct {
 const mostFaults = 3
 
 // above is what stands above the tasks of a run; all faults if most is 0.
-func (d *drawing) above(run *schemas.Run, most int) []string {
+func (d *drawing) above(run *workflow.RunHistory, most int) []string {
 	lines := []string{fmt.Sprintf("%s %3d %%  %s", bar(run.Percentage), run.Percentage, d.in(runColor(run.Status), outcome(run)))}
 	if len(run.Tasks) > 1 {
 		lines = append(lines, fmt.Sprintf("%d tasks: %s", len(run.Tasks), d.counted(countOf(run.Tasks))))
@@ -103,7 +103,7 @@ func (d *drawing) above(run *schemas.Run, most int) []string {
 }
 
 // whyOf says why a plan was refused, and what a run has failed of.
-func (d *drawing) whyOf(run *schemas.Run, most int) (lines []string) {
+func (d *drawing) whyOf(run *workflow.RunHistory, most int) (lines []string) {
 	for i, fault := range run.PlanFaults {
 		if most > 0 && i == most {
 			lines = append(lines, fmt.Sprintf("  and %d more faults of the plan", len(run.PlanFaults)-most))
@@ -121,9 +121,9 @@ func (d *drawing) whyOf(run *schemas.Run, most int) (lines []string) {
 }
 
 // counts are how many tasks are in each state.
-type counts map[schemas.RunTaskState]int
+type counts map[workflow.TaskState]int
 
-func countOf(tasks []schemas.RunTask) counts {
+func countOf(tasks []*workflow.Task) counts {
 	count := make(counts)
 	for i := range tasks {
 		count[tasks[i].State]++
@@ -134,9 +134,9 @@ func countOf(tasks []schemas.RunTask) counts {
 // counted tells counts in words, what is at work first.
 func (d *drawing) counted(count counts) string {
 	var told []string
-	for _, state := range [...]schemas.RunTaskState{
-		schemas.TaskStateRunning, schemas.TaskStateDispatched, schemas.TaskStateFailed, schemas.TaskStateReady, schemas.TaskStatePending,
-		schemas.TaskStateCompleted, schemas.TaskStateSkipped, schemas.TaskStateCancelled,
+	for _, state := range [...]workflow.TaskState{
+		workflow.TaskRunning, workflow.TaskDispatched, workflow.TaskFailed, workflow.TaskReady, workflow.TaskPending,
+		workflow.TaskCompleted, workflow.TaskSkipped, workflow.TaskCancelled,
 	} {
 		if count[state] > 0 {
 			told = append(told, d.in(taskColor(state), fmt.Sprintf("%d %s", count[state], state)))

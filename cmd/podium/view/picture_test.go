@@ -12,10 +12,11 @@ import (
 
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // drawn is a whole run without a bound.
-func drawn(run *schemas.Run, now time.Time) string {
+func drawn(run *workflow.RunHistory, now time.Time) string {
 	var tree view.Tree
 	tree.Put(view.Place{}, run)
 	return strings.Join(view.Picture{}.Outcome(&tree, now), "\n")
@@ -24,17 +25,18 @@ func drawn(run *schemas.Run, now time.Time) string {
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // sixty is a run of 60 tasks: 30 completed, 5 failed, 3 at work, 22 that wait.
-func sixty() *schemas.Run {
-	run := &schemas.Run{ID: "run-1", State: schemas.RunStateExecuting, Percentage: 58}
+func sixty() *workflow.RunHistory {
+	run := &workflow.RunHistory{ID: "run-1", Percentage: 58, Run: workflow.Run{Phase: workflow.PhaseExecuting}}
 	for i := range 60 {
-		task := schemas.RunTask{Task: fmt.Sprintf("t%d", i+1), Agent: "alpha", Description: fmt.Sprintf("Read chapter %d", i+1), State: schemas.TaskStatePending}
+		task := &workflow.Task{ID: fmt.Sprintf("t%d", i+1), Agent: "alpha", State: workflow.TaskPending, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: fmt.Sprintf("Read chapter %d", i+1)}}}}
 		switch {
 		case i < 30:
-			task.State, task.Attempt, task.Dispatched, task.Ended = schemas.TaskStateCompleted, 1, noon, noon.Add(time.Duration(i)*time.Second)
+			task.State, task.Attempt, task.Dispatched, task.Ended = workflow.TaskCompleted, 1, noon, noon.Add(time.Duration(i)*time.Second)
 		case i < 35:
-			task.State, task.Failure, task.Detail, task.FailedAttempt = schemas.TaskStateFailed, schemas.FailurePermanent, fmt.Sprintf("page %d is torn", i+1), 1
+			task.State = workflow.TaskFailed
+			task.Failed = &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: fmt.Sprintf("page %d is torn", i+1), Attempt: 1}
 		case i < 38:
-			task.State, task.Attempt, task.Dispatched = schemas.TaskStateRunning, 1, noon
+			task.State, task.Attempt, task.Dispatched = workflow.TaskRunning, 1, noon
 			task.Percentage, task.Message = 40, "reading on"
 		}
 		run.Tasks = append(run.Tasks, task)
@@ -90,16 +92,15 @@ func TestPictureFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"", "plain", strings.Repeat("日本語", 40), "\x1b[2J\x07\r\nx", strings.Repeat("e\u0301", 90), "👩‍👩‍👧‍👦 family", "\u202eevil"})
-		state := rapid.SampledFrom([]schemas.RunTaskState{
-			schemas.TaskStatePending, schemas.TaskStateReady, schemas.TaskStateDispatched, schemas.TaskStateRunning,
-			schemas.TaskStateCompleted, schemas.TaskStateFailed, schemas.TaskStateSkipped, schemas.TaskStateCancelled,
+		state := rapid.SampledFrom([]workflow.TaskState{
+			workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning,
+			workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled,
 		})
-		made := func(id string, most int) *schemas.Run {
-			run := &schemas.Run{ID: id, Profile: text.Draw(t, "profile"), State: schemas.RunStateExecuting, PlanFaults: rapid.SliceOfN(text, 0, 6).Draw(t, "faults")}
+		made := func(id string, most int) *workflow.RunHistory {
+			run := &workflow.RunHistory{ID: id, Run: workflow.Run{Profile: text.Draw(t, "profile"), Phase: workflow.PhaseExecuting, PlanFaults: rapid.SliceOfN(text, 0, 6).Draw(t, "faults")}}
 			for i := range rapid.IntRange(0, most).Draw(t, "tasks") {
-				run.Tasks = append(run.Tasks, schemas.RunTask{
-					Task: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), Description: text.Draw(t, "description"),
-					State: state.Draw(t, "state"), Message: text.Draw(t, "message"), Detail: text.Draw(t, "detail"),
+				run.Tasks = append(run.Tasks, &workflow.Task{
+					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), Failed: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: text.Draw(t, "description")}}},
 				})
 			}
 			return run
@@ -108,7 +109,7 @@ func TestPictureFits(t *testing.T) {
 		whole := made("root", 70)
 		tree.Put(view.Place{}, whole)
 		for i := range min(len(whole.Tasks), rapid.IntRange(0, 3).Draw(t, "nested")) {
-			tree.Put(view.Place{Run: "root", Task: whole.Tasks[i].Task}, made(fmt.Sprint("nested", i), 9))
+			tree.Put(view.Place{Run: "root", Task: whole.Tasks[i].ID}, made(fmt.Sprint("nested", i), 9))
 		}
 		picture := view.Picture{Columns: rapid.IntRange(1, 200).Draw(t, "columns"), Rows: rapid.IntRange(1, 60).Draw(t, "rows"), Colors: rapid.Bool().Draw(t, "colors")}
 		picture.Keys, picture.Page = rapid.Bool().Draw(t, "keys"), rapid.IntRange(0, 3).Draw(t, "page")
@@ -140,11 +141,11 @@ func TestPictureFits(t *testing.T) {
 // no column, and no half of a character is shown.
 func TestColumnsStayInLine(t *testing.T) {
 	t.Parallel()
-	run := &schemas.Run{ID: "run-1", State: schemas.RunStateExecuting, Tasks: []schemas.RunTask{
-		{Task: "t1", Agent: "alpha", State: schemas.TaskStateReady, Description: "plain"},
-		{Task: "報告", Agent: "alpha", State: schemas.TaskStateReady, Description: "第三章を読む"},
-		{Task: "cafe\u0301", Agent: "日本", State: schemas.TaskStateReady, Description: "accented"},
-	}}
+	run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
+		{ID: "t1", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "plain"}}}},
+		{ID: "報告", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "第三章を読む"}}}},
+		{ID: "cafe\u0301", Agent: "日本", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "accented"}}}},
+	}}}
 	var tree view.Tree
 	tree.Put(view.Place{}, run)
 	lines, _ := view.Picture{Columns: 45, Rows: 24}.Draw(&tree, noon)
@@ -185,24 +186,23 @@ func TestColorsAreBesideWords(t *testing.T) {
 func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 	t.Parallel()
 	var tree view.Tree
-	tree.Put(view.Place{}, &schemas.Run{ID: "run-1", State: schemas.RunStateExecuting, Tasks: []schemas.RunTask{
-		{Task: "t1", Agent: "team", State: schemas.TaskStateRunning, Description: "the report"}, {Task: "t2", Agent: "echo", State: schemas.TaskStatePending},
-	}})
-	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &schemas.Run{ID: "run-2", Profile: "inner", State: schemas.RunStateExecuting, Percentage: 50, Tasks: []schemas.RunTask{
-		{Task: "draft", Agent: "crew", State: schemas.TaskStateFailed, Failure: schemas.FailureTimeout},
-	}})
-	tree.Put(view.Place{Run: "run-2", Task: "draft"}, &schemas.Run{
-		ID: "run-3", Profile: "innermost", State: schemas.RunStateEnded, Status: schemas.RunFailed, Reason: schemas.StopInvalidPlan,
-		PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "no plan"},
+	tree.Put(view.Place{}, &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
+		{ID: "t1", Agent: "team", State: workflow.TaskRunning, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "the report"}}}}, {ID: "t2", Agent: "echo", State: workflow.TaskPending},
+	}}})
+	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Percentage: 50, Run: workflow.Run{Profile: "inner", Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
+		{ID: "draft", Agent: "crew", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureTimeout}},
+	}}})
+	tree.Put(view.Place{Run: "run-2", Task: "draft"}, &workflow.RunHistory{
+		ID: "run-3", Run: workflow.Run{Profile: "innermost", Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopInvalidPlan, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "no plan"}},
 	})
-	tree.Put(view.Place{Run: "nobody", Task: "t1"}, &schemas.Run{ID: "run-4", Profile: "stray"})
+	tree.Put(view.Place{Run: "nobody", Task: "t1"}, &workflow.RunHistory{ID: "run-4", Run: workflow.Run{Profile: "stray"}})
 	lines, pages := view.Picture{Columns: 80, Rows: 24}.Draw(&tree, noon)
 	want := []string{
 		"  ▸ t1   team running              the report",
 		"    ↳ inner 50 %  executing, run run-2",
 		"      ✗ draft crew failed",
 		"          timeout",
-		"        ↳ innermost 0 %  ended, failed (invalid_plan), run run-3",
+		"        ↳ innermost 0 %  failed (invalid_plan), run run-3",
 		"          plan refused: task a depends on itself",
 		"          why: no plan",
 		"  · t2   echo pending",
@@ -221,9 +221,9 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 func TestOutcomeTellsEveryFailure(t *testing.T) {
 	t.Parallel()
 	run := sixty()
-	run.State, run.Status, run.Reason, run.Error = schemas.RunStateEnded, schemas.RunFailed, schemas.StopTaskFailed, &schemas.Error{InternalDetails: "task t31 of agent alpha: agent_refused"}
+	run.Phase, run.Status, run.Reason, run.Error = workflow.PhaseComplete, schemas.RunFailed, schemas.StopTaskFailed, &schemas.Error{InternalDetails: "task t31 of agent alpha: agent_refused"}
 	long := strings.Repeat("torn ", 100)
-	run.Tasks[34].Detail = long
+	run.Tasks[34].Failed.Detail = long
 	var tree view.Tree
 	tree.Put(view.Place{}, run)
 	told := strings.Join(view.Picture{Columns: 80, Rows: 24}.Outcome(&tree, noon), "\n")
@@ -232,7 +232,7 @@ func TestOutcomeTellsEveryFailure(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
 	}
-	for _, want := range []string{"ended, failed (task_failed)", "why: task t31 of agent alpha", strings.TrimSpace(long), "not shown: 30 completed", "podium runs show run-1 tells of every task"} {
+	for _, want := range []string{"failed (task_failed)", "why: task t31 of agent alpha", strings.TrimSpace(long), "not shown: 30 completed", "podium runs show run-1 tells of every task"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
@@ -247,14 +247,14 @@ func TestOutcomeTellsEveryFailure(t *testing.T) {
 // given changes later.
 func TestChangedTasks(t *testing.T) {
 	t.Parallel()
-	run := &schemas.Run{ID: "run-1", Tasks: []schemas.RunTask{{Task: "t1"}, {Task: "t2"}}}
+	run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{{ID: "t1"}, {ID: "t2"}}}}
 	var tree view.Tree
 	if changed := tree.Put(view.Place{}, run); len(changed) != 2 {
 		t.Errorf("at first %v", changed)
 	}
-	run.Tasks[1].State = schemas.TaskStateRunning // in place, as a fold does
-	run.Delivery = &schemas.RunTask{Task: schemas.DeliveryTask}
-	if changed := tree.Put(view.Place{}, run); len(changed) != 2 || changed[0].Task != "t2" || changed[1].Task != schemas.DeliveryTask {
+	run.Tasks[1] = &workflow.Task{ID: "t2", State: workflow.TaskRunning} // replaced in place, as the fold does
+	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask}
+	if changed := tree.Put(view.Place{}, run); len(changed) != 2 || changed[0].ID != "t2" || changed[1].ID != schemas.DeliveryTask {
 		t.Errorf("then %v", changed)
 	}
 	if changed := tree.Put(view.Place{}, run); len(changed) != 0 {
@@ -264,8 +264,8 @@ func TestChangedTasks(t *testing.T) {
 	if changed := tree.Put(view.Place{}, run, "t1", "t9"); len(changed) != 1 || changed[0].Message != "reading on" {
 		t.Errorf("of what is said %v", changed)
 	}
-	run.Delivery.State = schemas.TaskStateReady
-	if changed := tree.Put(view.Place{}, run); len(changed) != 1 || changed[0].Task != schemas.DeliveryTask {
+	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask, State: workflow.TaskReady}
+	if changed := tree.Put(view.Place{}, run); len(changed) != 1 || changed[0].ID != schemas.DeliveryTask {
 		t.Errorf("of the delivery %v", changed)
 	}
 }

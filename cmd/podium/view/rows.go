@@ -1,32 +1,31 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
+	"podium/schemas/workflow"
 
-	"podium/schemas"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // A row is a line of a picture: a task, or something that is said of one.
 type row struct {
 	text  string
-	above int                  // the row that it belongs to, which is shown whenever it is; -1 is none
-	state schemas.RunTaskState // of a task; empty is no task
-	ended time.Time            // the task
-	of    schemas.RunTaskState // of what is no task: the state of its task
+	above int                // the row that it belongs to, which is shown whenever it is; -1 is none
+	state workflow.TaskState // of a task; empty is no task
+	ended time.Time          // the task
+	of    workflow.TaskState // of what is no task: the state of its task
 }
 
 // run appends the tasks of a run, and what is below them.
 func (d *drawing) run(b *branch, depth int) { d.tasks(b, -1, depth) }
 
 func (d *drawing) tasks(b *branch, above, depth int) {
-	tasks := make([]*schemas.RunTask, 0, len(b.run.Tasks)+1)
-	for i := range b.run.Tasks {
-		tasks = append(tasks, &b.run.Tasks[i])
-	}
+	tasks := make([]*workflow.Task, 0, len(b.run.Tasks)+1)
+	tasks = append(tasks, b.run.Tasks...)
 	if b.run.Delivery != nil {
 		tasks = append(tasks, b.run.Delivery)
 	}
@@ -35,14 +34,14 @@ func (d *drawing) tasks(b *branch, above, depth int) {
 	for _, task := range tasks {
 		at := len(d.rows)
 		text := fmt.Sprintf("%s%s %s %s %s %8s  %s", indent, d.in(taskColor(task.State), mark(task.State)),
-			pad(cut(Line(task.Task, shortLength), ids), ids), pad(cut(Line(task.Agent, shortLength), agents), agents),
-			d.in(taskColor(task.State), pad(string(task.State), stateWidth)), d.took(task), Line(task.Description, 2*shortLength))
+			pad(cut(Line(task.ID, shortLength), ids), ids), pad(cut(Line(task.Agent, shortLength), agents), agents),
+			d.in(taskColor(task.State), pad(string(task.State), stateWidth)), d.took(task), Line(task.Description(), 2*shortLength))
 		d.rows = append(d.rows, row{text: strings.TrimRight(text, " "), above: above, state: task.State, ended: task.Ended})
 		for _, note := range d.notes(task) {
 			d.rows = append(d.rows, row{text: indent + "    " + note, above: at, of: task.State})
 		}
 		for _, nested := range b.below {
-			if nested.place.Task == task.Task {
+			if nested.place.Task == task.ID {
 				d.nested(nested, at, depth)
 			}
 		}
@@ -57,21 +56,21 @@ func (d *drawing) nested(b *branch, task, depth int) {
 		above: task, of: d.rows[task].state,
 	})
 	for _, line := range d.whyOf(&b.run, mostFaults) {
-		d.rows = append(d.rows, row{text: indent + line, above: at, of: schemas.TaskStateFailed})
+		d.rows = append(d.rows, row{text: indent + line, above: at, of: workflow.TaskFailed})
 	}
 	d.tasks(b, at, depth+1)
 }
 
 // notes are what there is to say of a task beside its state.
-func (d *drawing) notes(task *schemas.RunTask) (notes []string) {
+func (d *drawing) notes(task *workflow.Task) (notes []string) {
 	switch {
-	case task.State == schemas.TaskStateSkipped && task.Detail != "":
-		notes = append(notes, Line(task.Detail, detailLength))
-	case task.Failure != "" && task.State != schemas.TaskStateCompleted:
-		notes = append(notes, d.in(taskColor(schemas.TaskStateFailed), failure(task)))
+	case task.State == workflow.TaskSkipped && cmp.Or(task.Failure().Detail, task.Message) != "":
+		notes = append(notes, Line(cmp.Or(task.Failure().Detail, task.Message), detailLength))
+	case task.Failure().Cause != "" && task.State != workflow.TaskCompleted:
+		notes = append(notes, d.in(taskColor(workflow.TaskFailed), failure(task)))
 	}
-	if task.State == schemas.TaskStateReady && task.RetryAt.After(d.now) && !d.now.IsZero() {
-		notes = append(notes, fmt.Sprintf("again in %s", task.RetryAt.Sub(d.now).Round(time.Second)))
+	if task.RetryAt().After(d.now) && !d.now.IsZero() {
+		notes = append(notes, fmt.Sprintf("again in %s", task.RetryAt().Sub(d.now).Round(time.Second)))
 	}
 	if task.Unserved != nil {
 		notes = append(notes, d.in(Yellow, "waits")+": "+unserved(Line(task.Agent, 0), task.Unserved.Since))
@@ -88,7 +87,7 @@ func (d *drawing) notes(task *schemas.RunTask) (notes []string) {
 	return notes
 }
 
-func (d *drawing) took(task *schemas.RunTask) string {
+func (d *drawing) took(task *workflow.Task) string {
 	switch {
 	case task.Dispatched.IsZero():
 	case !task.Ended.IsZero():
@@ -101,16 +100,16 @@ func (d *drawing) took(task *schemas.RunTask) string {
 
 // The widths of what stands in columns, in columns of a terminal.
 const (
-	stateWidth              = len(schemas.TaskStateDispatched)
+	stateWidth              = len(workflow.TaskDispatched)
 	leastWidth, mostIDWidth = 4, 20
 	mostAgentWidth          = 14
 )
 
 // widthOf is how wide the ids and the agents of tasks are, within bounds.
-func widthOf(tasks []*schemas.RunTask) (ids, agents int) {
+func widthOf(tasks []*workflow.Task) (ids, agents int) {
 	ids, agents = leastWidth, leastWidth
 	for _, task := range tasks {
-		ids = max(ids, ansi.StringWidthWc(Line(task.Task, shortLength)))
+		ids = max(ids, ansi.StringWidthWc(Line(task.ID, shortLength)))
 		agents = max(agents, ansi.StringWidthWc(Line(task.Agent, shortLength)))
 	}
 	return min(ids, mostIDWidth), min(agents, mostAgentWidth)

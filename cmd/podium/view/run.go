@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Run tells a whole run: what was asked, who did what and why, and the answer. About
 // are a word and what it stands for, each: who has asked, and the runs it has led to.
-func Run(run *schemas.Run, answer string, about ...[2]string) string {
+func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", lines(arguments)...) }
 	line("run       %s", run.ID)
-	line("channel   %s, profile %s, language %s", run.Channel, run.Profile, run.Language)
+	line("channel   %s, profile %s, language %s", run.Message.Channel, run.Profile, run.Message.Language)
 	line("state     %s", outcome(run))
 	line("started   %s", run.Started.Local().Format(time.DateTime))
 	if !run.Ended.IsZero() {
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
 	}
-	line("asked     %s", cmp.Or(short(run.Request), Asked(run)))
+	line("asked     %s", cmp.Or(short(run.Message.Text.Text), Asked(run)))
 	for _, told := range about {
 		line("%-9s %s", told[0], told[1])
 	}
@@ -42,11 +43,11 @@ func Run(run *schemas.Run, answer string, about ...[2]string) string {
 		line("flagged   the answer of %s is about another %s", run.Mismatches[i].Task, run.Mismatches[i].Entity)
 	}
 	line("")
-	for i := range run.Support {
-		task(line, &run.Support[i], nil)
+	for i := range run.DecisionTasks {
+		task(line, run.DecisionTasks[i], nil)
 	}
 	for i := range run.Tasks {
-		task(line, &run.Tasks[i], run.Decision(run.Tasks[i].Task))
+		task(line, run.Tasks[i], run.Decision(run.Tasks[i].ID))
 	}
 	if run.Delivery != nil {
 		task(line, run.Delivery, nil)
@@ -75,7 +76,7 @@ func Run(run *schemas.Run, answer string, about ...[2]string) string {
 }
 
 // resend tells how an answer that nobody has got is sent again.
-func resend(line func(string, ...any), run *schemas.Run) {
+func resend(line func(string, ...any), run *workflow.RunHistory) {
 	switch run.Resendable(false) {
 	case "":
 		line("next      podium runs resend %s", run.ID)
@@ -97,31 +98,31 @@ func bounce(f *schemas.DeliveryBounced) string {
 }
 
 // Asked is what a run was asked, in at most forty characters. It is never empty.
-func Asked(run *schemas.Run) string {
-	asked := Line(cmp.Or(strings.TrimSpace(run.Subject), strings.TrimSpace(run.Request)), 40)
+func Asked(run *workflow.RunHistory) string {
+	asked := Line(cmp.Or(strings.TrimSpace(run.Message.Subject), strings.TrimSpace(run.Message.Text.Text)), 40)
 	switch {
 	case asked != "":
 		return asked
-	case run.Words != nil && run.Words.Size > 0:
-		return fmt.Sprintf("(%d bytes of words)", run.Words.Size)
-	case run.Upstream != nil && run.Upstream.Planned:
-		return Line(fmt.Sprintf("(a plan of %d tasks by %s)", len(run.Tasks), run.Upstream.From), 40)
-	case run.Upstream != nil:
-		return Line("(a task by "+run.Upstream.From+")", 40)
+	case run.Message.Text.Size > 0:
+		return fmt.Sprintf("(%d bytes of words)", run.Message.Text.Size)
+	case run.Message.Upstream != nil && run.Message.Upstream.Planned:
+		return Line(fmt.Sprintf("(a plan of %d tasks by %s)", len(run.Tasks), run.Message.Upstream.From), 40)
+	case run.Message.Upstream != nil:
+		return Line("(a task by "+run.Message.Upstream.From+")", 40)
 	}
 	return "(no words)"
 }
 
 // why is what a run that did not complete has failed of; empty when nothing is known.
-func why(run *schemas.Run) string {
-	if run.Error == nil || run.State != schemas.RunStateReplying && run.State != schemas.RunStateEnded {
+func why(run *workflow.RunHistory) string {
+	if run.Error == nil || run.Phase != workflow.PhaseAssembling && run.Phase != workflow.PhaseComplete {
 		return ""
 	}
 	return Line(run.Error.InternalDetails, detailLength)
 }
 
 // Why is the same for programs: what was wrong with the plan, and what has failed.
-func Why(run *schemas.Run) []string {
+func Why(run *workflow.RunHistory) []string {
 	told := slices.Clone(run.PlanFaults)
 	if failed := why(run); failed != "" {
 		told = append(told, failed)
@@ -129,22 +130,22 @@ func Why(run *schemas.Run) []string {
 	return told
 }
 
-func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.RouteDecision) {
-	line("%s %-8s %-10s %-10s %s", mark(task.State), task.Task, task.Agent, task.State, short(task.Description))
+func task(line func(string, ...any), task *workflow.Task, decision *schemas.RouteDecision) {
+	line("%s %-8s %-10s %-10s %s", mark(task.State), task.ID, task.Agent, task.State, short(task.Description()))
 	if decision != nil {
 		line("           why: %s", decision.Reasoning)
 	}
-	if task.Failure != "" {
+	if task.Failure().Cause != "" {
 		line("           %s", failure(task))
 	}
-	if task.Quarantine != "" {
-		line("           what it answered: podium quarantine show %s", task.Quarantine)
+	if task.Failure().Quarantine != "" {
+		line("           what it answered: podium quarantine show %s", task.Failure().Quarantine)
 	}
-	if len(task.Dependencies) > 0 && !task.State.Ended() {
-		line("           after: %s", Line(strings.Join(task.Dependencies, ", "), shortLength))
+	if len(task.Dependencies()) > 0 && !task.State.Ended() {
+		line("           after: %s", Line(strings.Join(task.Dependencies(), ", "), shortLength))
 	}
-	if task.State == schemas.TaskStateReady && task.RetryAt.IsZero() && len(task.Resources) > 0 {
-		line("           waits until nobody uses: %s", Line(strings.Join(task.Resources, ", "), shortLength))
+	if task.State == workflow.TaskReady && len(task.Resources()) > 0 {
+		line("           waits until nobody uses: %s", Line(strings.Join(task.Resources(), ", "), shortLength))
 	}
 	if task.Unserved != nil {
 		line("           waits: %s", unserved(task.Agent, task.Unserved.Since))
@@ -165,25 +166,29 @@ func task(line func(string, ...any), task *schemas.RunTask, decision *schemas.Ro
 const detailLength = 700
 
 // failure tells the last attempt that failed; one that nobody was asked for has no number.
-func failure(task *schemas.RunTask) string {
-	told := string(task.Failure)
-	if task.FailedAttempt > 0 {
-		told = fmt.Sprintf("attempt %d: %s", task.FailedAttempt, told)
+func failure(task *workflow.Task) string {
+	failed := task.Failure()
+	told := string(failed.Cause)
+	if failed.Attempt > 0 {
+		told = fmt.Sprintf("attempt %d: %s", failed.Attempt, told)
 	}
-	if detail := Line(task.Detail, detailLength); detail != "" {
+	if detail := Line(failed.Detail, detailLength); detail != "" {
 		told += " " + detail
 	}
-	if task.Action != "" {
-		told += " (" + spoken(task.Action) + ")"
+	if failed.Action != "" {
+		told += " (" + spoken(failed.Action) + ")"
 	}
 	return told
 }
 
-func outcome(run *schemas.Run) string {
+func outcome(run *workflow.RunHistory) string {
 	if run.Status == "" {
-		return string(run.State)
+		return string(run.Phase)
 	}
-	return string(run.State) + ", " + because(run.Status, run.Reason)
+	if run.Phase == workflow.PhaseComplete {
+		return because(run.Status, run.Reason)
+	}
+	return string(run.Phase) + ", " + because(run.Status, run.Reason)
 }
 
 // because names a status, and its reason where that says more.
@@ -194,17 +199,17 @@ func because[S, R ~string](status S, reason R) string {
 	return fmt.Sprintf("%s (%s)", status, reason)
 }
 
-func mark(state schemas.RunTaskState) string {
+func mark(state workflow.TaskState) string {
 	switch state {
-	case schemas.TaskStateCompleted:
+	case workflow.TaskCompleted:
 		return "✓"
-	case schemas.TaskStateFailed:
+	case workflow.TaskFailed:
 		return "✗"
-	case schemas.TaskStateSkipped, schemas.TaskStateCancelled:
+	case workflow.TaskSkipped, workflow.TaskCancelled:
 		return "–"
-	case schemas.TaskStateDispatched, schemas.TaskStateRunning:
+	case workflow.TaskDispatched, workflow.TaskRunning:
 		return "▸"
-	case schemas.TaskStatePending, schemas.TaskStateReady:
+	case workflow.TaskPending, workflow.TaskReady:
 	}
 	return "·"
 }

@@ -7,6 +7,7 @@ import (
 
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // What became of an answer beside its delivery is told, and what a stranger has
@@ -14,12 +15,10 @@ import (
 func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
-	told := view.Run(&schemas.Run{
-		ID: "run-1", State: schemas.RunStateEnded, Status: schemas.RunCompleted, Reason: schemas.StopCompleted,
-		Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: until},
-		Bounces: []schemas.DeliveryBounced{
+	told := view.Run(&workflow.RunHistory{
+		ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: until}, Bounces: []schemas.DeliveryBounced{
 			{Run: 1, Action: "delayed", Status: "4.4.1"}, {Run: 1, Status: "5.1.1\nstate completed", Failed: true},
-		},
+		}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
 	}, "42")
 	for _, line := range []string{
 		"withheld  reply budget; the next answer may go out at 2026-01-01 13:00:00",
@@ -42,9 +41,9 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 // A file that an agent has named and may not pass on is told, on one line.
 func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 	t.Parallel()
-	told := view.Run(&schemas.Run{ID: "run-1", State: schemas.RunStateEnded, Tasks: []schemas.RunTask{
-		{Task: "t1", Agent: "echo", State: schemas.TaskStateCompleted, Unproven: []string{"stolen\nfile.txt"}},
-	}}, "")
+	told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Tasks: []*workflow.Task{
+		{ID: "t1", Agent: "echo", State: workflow.TaskCompleted, Unproven: []string{"stolen\nfile.txt"}},
+	}}}, "")
 	if line := "           left out: stolen file.txt (echo has not shown that it is its own or was given to it)\n"; !strings.Contains(told, line) {
 		t.Errorf("%q is not in\n%s", line, told)
 	}
@@ -53,21 +52,19 @@ func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 // A failure is told of the attempt that has failed, whatever goes on since.
 func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 	t.Parallel()
-	malformed := schemas.RunTask{
-		Task: "t1", Agent: "echo", State: schemas.TaskStateRunning, Attempt: 2, FailedAttempt: 1,
-		Failure: schemas.FailureMalformed, Detail: "status: blocked", Action: schemas.RecoveryRetry,
+	malformed := workflow.Task{
+		ID: "t1", Agent: "echo", State: workflow.TaskRunning, Attempt: 2, Failed: &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureMalformed, Detail: "status: blocked", Action: schemas.RecoveryRetry},
 	}
-	silent := schemas.RunTask{
-		Task: "t1", Agent: "echo", State: schemas.TaskStateDispatched, Attempt: 3, FailedAttempt: 2,
-		Failure: schemas.FailureTimeout, Action: schemas.RecoveryRetryLonger,
+	silent := workflow.Task{
+		ID: "t1", Agent: "echo", State: workflow.TaskDispatched, Attempt: 3, Failed: &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureTimeout, Action: schemas.RecoveryRetryLonger},
 	}
-	unasked := schemas.RunTask{Task: "t1", Agent: "echo", State: schemas.TaskStateFailed, Failure: schemas.FailureUnavailable}
-	for want, task := range map[string]schemas.RunTask{
+	unasked := workflow.Task{ID: "t1", Agent: "echo", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureUnavailable}}
+	for want, task := range map[string]workflow.Task{
 		"attempt 1: malformed status: blocked (retry)":   malformed,
 		"attempt 2: timeout (retry with longer timeout)": silent,
 		"unavailable": unasked,
 	} {
-		told := view.Run(&schemas.Run{ID: "run-1", Tasks: []schemas.RunTask{task}}, "")
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{&task}}}, "")
 		if !strings.Contains(told, "\n           "+want+"\n") {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
@@ -81,7 +78,7 @@ func TestDoubtIsTold(t *testing.T) {
 	for reason, want := range map[schemas.WithheldReason]string{
 		schemas.WithheldUnproven: "withheld  sender unproven; ", schemas.WithheldRefuted: "withheld  sender refuted; ",
 	} {
-		told := view.Run(&schemas.Run{ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: reason}}, "")
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: reason}}, "")
 		if !strings.Contains(told, want) || !strings.Contains(told, "conversation.answer") || strings.Contains(told, "may go out") {
 			t.Errorf("%s: %s", reason, told)
 		}
@@ -91,13 +88,13 @@ func TestDoubtIsTold(t *testing.T) {
 // What was asked is never told as nothing.
 func TestAskedIsNeverEmpty(t *testing.T) {
 	t.Parallel()
-	for want, run := range map[string]*schemas.Run{
-		"Pumps":                          {Subject: "Pumps", Request: "How many?"},
-		"How many?":                      {Subject: " ", Request: "How\nmany?"},
-		"(5000 bytes of words)":          {Words: &schemas.Body{Sequence: 7, Size: 5000}},
-		"(a plan of 2 tasks by planner)": {Upstream: &schemas.Upstream{From: "planner", Planned: true}, Tasks: make([]schemas.RunTask, 2)},
-		"(a task by planner)":            {Upstream: &schemas.Upstream{From: "planner"}},
-		"(no words)":                     {Words: &schemas.Body{Sequence: 7}},
+	for want, run := range map[string]*workflow.RunHistory{
+		"Pumps":                          {Run: workflow.Run{Message: schemas.Incoming{Subject: "Pumps", Text: schemas.Body{Result: schemas.Result{Text: "How many?"}}}}},
+		"How many?":                      {Run: workflow.Run{Message: schemas.Incoming{Subject: " ", Text: schemas.Body{Result: schemas.Result{Text: "How\nmany?"}}}}},
+		"(5000 bytes of words)":          {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Body{Sequence: 7, Size: 5000}}}},
+		"(a plan of 2 tasks by planner)": {Run: workflow.Run{Tasks: []*workflow.Task{{}, {}}, Message: schemas.Incoming{Upstream: &schemas.Upstream{From: "planner", Planned: true}}}},
+		"(a task by planner)":            {Run: workflow.Run{Message: schemas.Incoming{Upstream: &schemas.Upstream{From: "planner"}}}},
+		"(no words)":                     {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Body{Sequence: 7}}}},
 	} {
 		if got := view.Asked(run); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -112,10 +109,8 @@ func TestAskedIsNeverEmpty(t *testing.T) {
 // programs.
 func TestWhyIsTold(t *testing.T) {
 	t.Parallel()
-	run := &schemas.Run{
-		ID: "run-1", State: schemas.RunStateEnded, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"},
-		Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"},
-		Tasks: []schemas.RunTask{{Task: "t1", Agent: "echo", State: schemas.TaskStateFailed, Failure: schemas.FailurePermanent, Detail: "no such formula", FailedAttempt: 1}},
+	run := &workflow.RunHistory{
+		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
 	}
 	for name, told := range map[string]string{
 		"the text": view.Run(run, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
@@ -129,7 +124,7 @@ func TestWhyIsTold(t *testing.T) {
 	if drawn := drawn(run, time.Time{}); !strings.Contains(drawn, "attempt 1: agent_refused no such formula") {
 		t.Errorf("the picture does not say why its task failed:\n%s", drawn)
 	}
-	run.State = schemas.RunStateExecuting // by the earlier attempt, which says nothing yet
+	run.Phase = workflow.PhaseExecuting // by the earlier attempt, which says nothing yet
 	if why := view.Why(run); len(why) != 1 {
 		t.Errorf("while it goes on: %q", why)
 	}

@@ -3,7 +3,7 @@ package view
 import (
 	"slices"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Tree is a run as far as it was shown, and below its tasks the runs that supervisors
@@ -14,7 +14,7 @@ type Tree struct {
 }
 
 type branch struct {
-	run   schemas.Run
+	run   workflow.RunHistory
 	place Place
 	above *branch
 	below []*branch
@@ -30,7 +30,7 @@ type Place struct {
 // Put takes a run as it is now, and returns the tasks that are in another state than
 // before or that something is said about. It keeps nothing that the fold of the records
 // changes later. A run for a task of one that is not in the tree has no place there.
-func (t *Tree) Put(place Place, run *schemas.Run, about ...string) (changed []schemas.RunTask) {
+func (t *Tree) Put(place Place, run *workflow.RunHistory, about ...string) (changed []*workflow.Task) {
 	if t.runs == nil {
 		t.runs = make(map[string]*branch)
 	}
@@ -48,30 +48,26 @@ func (t *Tree) Put(place Place, run *schemas.Run, about ...string) (changed []sc
 		t.runs[run.ID] = known
 	}
 	before := known.run
-	for _, part := range [...]struct{ now, before []schemas.RunTask }{
-		{run.Support, before.Support}, {run.Tasks, before.Tasks}, {delivery(run), delivery(&before)},
+	for _, part := range [...]struct{ now, before []*workflow.Task }{
+		{run.DecisionTasks, before.DecisionTasks}, {run.Tasks, before.Tasks}, {delivery(run), delivery(&before)},
 	} {
-		for i := range part.now {
-			task := &part.now[i]
-			if i >= len(part.before) || part.before[i].Task != task.Task || part.before[i].State != task.State || slices.Contains(about, task.Task) {
-				changed = append(changed, *task)
+		for i, task := range part.now {
+			if i >= len(part.before) || part.before[i].ID != task.ID || part.before[i].State != task.State || slices.Contains(about, task.ID) {
+				changed = append(changed, task)
 			}
 		}
 	}
 	known.run = *run
-	known.run.Support, known.run.Tasks = append(before.Support[:0], run.Support...), append(before.Tasks[:0], run.Tasks...)
-	if delivered := delivery(run); len(delivered) > 0 {
-		known.run.Delivery = &delivered[0]
-	}
+	known.run.DecisionTasks, known.run.Tasks = append(before.DecisionTasks[:0], run.DecisionTasks...), append(before.Tasks[:0], run.Tasks...)
 	return changed
 }
 
-// delivery is a copy of the task that delivers the answer of a run, if there is one.
-func delivery(run *schemas.Run) []schemas.RunTask {
+// delivery is the task that delivers the answer of a run, if there is one.
+func delivery(run *workflow.RunHistory) []*workflow.Task {
 	if run.Delivery == nil {
 		return nil
 	}
-	return []schemas.RunTask{*run.Delivery}
+	return []*workflow.Task{run.Delivery}
 }
 
 // path names the tasks above a run, from the one that is watched on, in plain words.

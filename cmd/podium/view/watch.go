@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A Detail says how much of a run is shown while it goes on.
@@ -48,7 +49,7 @@ func Watch(out io.Writer, detail Detail) *Watcher {
 }
 
 // Show takes the next record of the session, and the run it watches or nil.
-func (w *Watcher) Show(record *schemas.Record, run *schemas.Run) {
+func (w *Watcher) Show(record *schemas.Record, run *workflow.RunHistory) {
 	if run != nil && w.detail != Nothing {
 		w.show(Place{}, record, run)
 	}
@@ -56,13 +57,13 @@ func (w *Watcher) Show(record *schemas.Record, run *schemas.Run) {
 
 // ShowNested takes the next record about a run that was begun for a task of one that
 // was shown before.
-func (w *Watcher) ShowNested(place Place, record *schemas.Record, run *schemas.Run) {
+func (w *Watcher) ShowNested(place Place, record *schemas.Record, run *workflow.RunHistory) {
 	if w.detail != Nothing {
 		w.show(place, record, run)
 	}
 }
 
-func (w *Watcher) show(place Place, record *schemas.Record, run *schemas.Run) {
+func (w *Watcher) show(place Place, record *schemas.Record, run *workflow.RunHistory) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.detail == Changes {

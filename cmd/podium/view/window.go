@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // The ranks of rows in a window that has no room for all.
@@ -19,21 +19,21 @@ const (
 	rankCompleted
 )
 
-func rankOf(state schemas.RunTaskState) int {
+func rankOf(state workflow.TaskState) int {
 	switch state {
-	case schemas.TaskStateRunning:
+	case workflow.TaskRunning:
 		return rankAtWork
-	case schemas.TaskStateDispatched:
+	case workflow.TaskDispatched:
 		return rankAskedFor
-	case schemas.TaskStateFailed:
+	case workflow.TaskFailed:
 		return rankFailed
-	case schemas.TaskStateReady:
+	case workflow.TaskReady:
 		return rankReady
-	case schemas.TaskStatePending:
+	case workflow.TaskPending:
 		return rankPending
-	case schemas.TaskStateSkipped, schemas.TaskStateCancelled:
+	case workflow.TaskSkipped, workflow.TaskCancelled:
 		return rankGivenUp
-	case schemas.TaskStateCompleted:
+	case workflow.TaskCompleted:
 	}
 	return rankCompleted
 }
@@ -81,7 +81,7 @@ func (d *drawing) unlessCompleted() []bool {
 	chosen := make([]bool, len(d.rows))
 	for i := range d.rows {
 		r := &d.rows[i]
-		chosen[i] = r.state != schemas.TaskStateCompleted && (r.above < 0 || chosen[r.above])
+		chosen[i] = r.state != workflow.TaskCompleted && (r.above < 0 || chosen[r.above])
 	}
 	return chosen
 }

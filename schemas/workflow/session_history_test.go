@@ -1,16 +1,17 @@
-package schemas
+package workflow
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"podium/schemas"
 
 	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
@@ -24,7 +25,7 @@ func testTime(minute int) time.Time { return time.Date(2025, 12, 22, 10, 30+minu
 //
 //	received 1 started      plan 1 t1 t2<t1        dispatched 1 t1 1
 //	run 1                   failed 1 t1 1 retry    settled 1 completed
-func parseFact(tb testing.TB, line string) Fact {
+func parseFact(tb testing.TB, line string) schemas.Fact {
 	tb.Helper()
 	words := strings.Fields(line)
 	word := func(i int) string {
@@ -42,42 +43,42 @@ func parseFact(tb testing.TB, line string) Fact {
 	}
 	switch words[0] {
 	case "received":
-		return &MessageReceived{
-			ID: "m" + word(1), Sequence: uint64(number(1)), Disposition: Disposition(word(2)), Run: number(3),
+		return &schemas.MessageReceived{
+			ID: "m" + word(1), Sequence: uint64(number(1)), Disposition: schemas.Disposition(word(2)), Run: number(3),
 		}
 	case "run":
-		return &RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: Incoming{
-			ID: "m" + word(2), Channel: ChannelChat, Text: Body{Result: Result{Text: "words of m" + word(2)}},
+		return &schemas.RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: schemas.Incoming{
+			ID: "m" + word(2), Channel: schemas.ChannelChat, Text: schemas.Body{Result: schemas.Result{Text: "words of m" + word(2)}},
 		}}
 	case "complexity":
-		return &ComplexityAssessed{Run: number(1), Complexity: Complexity{Complex: true, Reason: "two verbs"}}
+		return &schemas.ComplexityAssessed{Run: number(1), Complexity: schemas.Complexity{Complex: true, Reason: "two verbs"}}
 	case "plan":
-		return &PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}
+		return &schemas.PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}
 	case "unplanned":
-		return &PlanRefused{Run: number(1), Source: PlannerAgent, Faults: words[2:]}
+		return &schemas.PlanRefused{Run: number(1), Source: schemas.PlannerAgent, Faults: words[2:]}
 	case "settled":
-		return &RunSettled{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2))}
+		return &schemas.RunSettled{Run: number(1), Status: schemas.RunStatus(word(2)), Reason: schemas.StopReason(word(2))}
 	case "ended":
-		return &RunEnded{Run: number(1), Status: RunStatus(word(2)), Reason: StopReason(word(2)), Replied: "id"}
+		return &schemas.RunEnded{Run: number(1), Status: schemas.RunStatus(word(2)), Reason: schemas.StopReason(word(2)), Replied: "id"}
 	case "resend":
-		return &ResendRequested{Run: number(1)}
+		return &schemas.ResendRequested{Run: number(1)}
 	case "reopened":
-		return &DeliveryReopened{
-			Run: number(1), Attempt: number(2), Status: RunCompleted, Reason: StopCompleted, Agent: "mail",
+		return &schemas.DeliveryReopened{
+			Run: number(1), Attempt: number(2), Status: schemas.RunCompleted, Reason: schemas.StopCompleted, Agent: "mail",
 		}
 	case "withheld":
-		return &ReplyWithheld{Run: number(1), Reason: WithheldBudget, Until: testTime(59)}
+		return &schemas.ReplyWithheld{Run: number(1), Reason: schemas.WithheldBudget, Until: testTime(59)}
 	case "bounced":
-		return &DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}
+		return &schemas.DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}
 	}
 	return parseTaskFact(tb, words[0], number(1), word(2), word(3), word(4))
 }
 
-func plannedTasks(words []string) []PlannedTask {
-	tasks := make([]PlannedTask, len(words))
+func plannedTasks(words []string) []schemas.PlannedTask {
+	tasks := make([]schemas.PlannedTask, len(words))
 	for i, word := range words {
 		id, dependencies, depends := strings.Cut(word, "<")
-		tasks[i] = PlannedTask{Task: strings.TrimSuffix(id, "!"), Description: Body{Result: Result{Text: "do " + id}}}
+		tasks[i] = schemas.PlannedTask{Task: strings.TrimSuffix(id, "!"), Description: schemas.Body{Result: schemas.Result{Text: "do " + id}}}
 		if depends {
 			tasks[i].Dependencies = strings.Split(dependencies, ",")
 		}
@@ -85,29 +86,29 @@ func plannedTasks(words []string) []PlannedTask {
 	return tasks
 }
 
-func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth string) Fact {
+func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth string) schemas.Fact {
 	tb.Helper()
 	attempt, _ := strconv.Atoi(third)
 	switch name {
 	case "routed":
-		return &TaskRouted{Run: run, Task: task, Decision: RouteDecision{NextAgent: third, Router: "default"}}
+		return &schemas.TaskRouted{Run: run, Task: task, Decision: schemas.RouteDecision{NextAgent: third, Router: "default"}}
 	case "dispatched":
-		return &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: TaskKind(fourth)}
+		return &schemas.TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: schemas.TaskKind(fourth)}
 	case "brings": // a request that brings its permit along
-		return &TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}
+		return &schemas.TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}
 	case "permitted":
-		return &PermitGranted{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Again: fourth == "again"}
+		return &schemas.PermitGranted{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Again: fourth == "again"}
 	case "refused":
-		return &PermitRefused{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Reason: PermitReason(fourth), Agent: "echo"}
+		return &schemas.PermitRefused{Run: run, Task: task, Attempt: attempt, Permit: "p" + third, Reason: schemas.PermitReason(fourth), Agent: "echo"}
 	case "started":
-		return &TaskStarted{Run: run, Task: task, Attempt: attempt}
+		return &schemas.TaskStarted{Run: run, Task: task, Attempt: attempt}
 	case "progressed":
 		percentage, _ := strconv.Atoi(fourth)
-		return &TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}
+		return &schemas.TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}
 	case "completed":
-		return &TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: Body{Result: Result{Text: "done"}}}
+		return &schemas.TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
 	case "failed":
-		fact := &TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: FailureAgent}
+		fact := &schemas.TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: schemas.FailureAgent}
 		switch fourth {
 		case "":
 		case "retry":
@@ -115,33 +116,33 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		case "doubt": // it may have happened all the same
 			fact.RetryAt, fact.EffectUnknown = testTime(59), true
 		case "timeout":
-			fact.RetryAt, fact.Cause = testTime(59), FailureTimeout
+			fact.RetryAt, fact.Cause = testTime(59), schemas.FailureTimeout
 		case "skip":
-			fact.Action = RecoverySkip
+			fact.Action = schemas.RecoverySkip
 		default:
 			fact.Agent = fourth
 		}
 		return fact
 	case "skipped":
-		return &TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}
+		return &schemas.TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}
 	case "cancelled":
-		return &TaskCancelled{Run: run, Task: task, Attempt: attempt}
+		return &schemas.TaskCancelled{Run: run, Task: task, Attempt: attempt}
 	case "late":
-		return &ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}
+		return &schemas.ResponseLate{Run: run, Task: task, Attempt: attempt, Status: "completed"}
 	case "ready":
-		return &TaskReady{Run: run, Task: task, Agent: third, Kind: TaskKind(fourth)}
+		return &schemas.TaskReady{Run: run, Task: task, Agent: third, Kind: schemas.TaskKind(fourth)}
 	case "unserved":
-		fact := &TaskUnserved{Run: run, Task: task, Agent: third}
+		fact := &schemas.TaskUnserved{Run: run, Task: task, Agent: third}
 		if fourth == "since" {
 			fact.Since = testTime(1)
 		}
 		return fact
 	case "heard":
-		return &TaskHeartbeat{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}
+		return &schemas.TaskHeartbeat{Run: run, Task: task, Attempt: attempt, Silence: testTime(30)}
 	case "delayed":
-		return &TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}
+		return &schemas.TaskDelayed{Run: run, Task: task, Attempt: attempt, Seconds: 10}
 	case "mismatched":
-		return &EntityMismatched{Run: run, Task: task, Entity: third, Found: fourth}
+		return &schemas.EntityMismatched{Run: run, Task: task, Entity: third, Found: fourth}
 	}
 	tb.Fatalf("no fact is called %q", name)
 	return nil
@@ -149,13 +150,13 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 
 // excerptsAgree: of each run and each message, an excerpt says what the conversation
 // does, whether it has all records or only those that speak of it.
-func excerptsAgree(t *testing.T, conversation *Conversation, records []Record) {
+func excerptsAgree(t *testing.T, conversation *SessionHistory, records []schemas.Record) {
 	t.Helper()
 	for _, all := range []bool{true, false} {
 		fold := func(e *Excerpt) *Excerpt {
 			for i := range records {
-				if !all && !slices.ContainsFunc(slices.Collect(records[i].AllFacts()), func(f Fact) bool {
-					return RunOf(f) == e.Number || As[*MessageReceived](f) != nil && As[*MessageReceived](f).ID == e.Input
+				if !all && !slices.ContainsFunc(slices.Collect(records[i].AllFacts()), func(f schemas.Fact) bool {
+					return schemas.RunOf(f) == e.Number || schemas.As[*schemas.MessageReceived](f) != nil && schemas.As[*schemas.MessageReceived](f).ID == e.Input
 				}) {
 					continue
 				}
@@ -186,26 +187,26 @@ func excerptsAgree(t *testing.T, conversation *Conversation, records []Record) {
 
 // Stories: each command "record" folds one record, each of its lines is a fact,
 // and "then" begins its next transition, 30 s later.
-func TestConversationStories(t *testing.T) {
+func TestSessionHistoryStories(t *testing.T) {
 	t.Parallel()
-	datadriven.Walk(t, "conversations", func(t *testing.T, path string) {
+	datadriven.Walk(t, "histories", func(t *testing.T, path string) {
 		t.Helper()
-		conversation, records := &Conversation{}, []Record{}
+		conversation, records := &SessionHistory{}, []schemas.Record{}
 		number := uint64(0)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			t.Helper()
 			switch d.Cmd {
 			case "new":
-				conversation, records, number = &Conversation{}, nil, 0
+				conversation, records, number = &SessionHistory{}, nil, 0
 				return ""
 			case "record":
 				number++
-				record := Record{Session: testSession, Number: number, Transitions: []Transition{{Cause: Cause{Time: testTime(int(number))}}}}
+				record := schemas.Record{Session: testSession, Number: number, Transitions: []schemas.Transition{{Cause: schemas.Cause{Time: testTime(int(number))}}}}
 				facts, now := &record.Last().Facts, testTime(int(number))
 				for line := range strings.Lines(strings.TrimSpace(d.Input)) {
 					if strings.TrimSpace(line) == "then" {
 						now = now.Add(30 * time.Second)
-						record.Transitions = append(record.Transitions, Transition{Cause: Cause{Time: now}})
+						record.Transitions = append(record.Transitions, schemas.Transition{Cause: schemas.Cause{Time: now}})
 						facts = &record.Last().Facts
 						continue
 					}
@@ -223,7 +224,7 @@ func TestConversationStories(t *testing.T) {
 			case "show":
 				var run int
 				d.ScanArgs(t, "run", &run)
-				text, err := Marshal(conversation.Run(run))
+				text, err := schemas.Marshal(conversation.Run(run))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -243,16 +244,16 @@ func TestConversationStories(t *testing.T) {
 	})
 }
 
-func describe(c *Conversation) string {
+func describe(c *SessionHistory) string {
 	var b strings.Builder
 	for i := range c.Runs {
 		run := &c.Runs[i]
-		fmt.Fprintf(&b, "run %d %s %d%%", run.Number, run.State, run.Percentage)
+		fmt.Fprintf(&b, "run %d %s %d%%", run.Number, run.Phase, run.Percentage)
 		if run.Status != "" {
 			fmt.Fprintf(&b, " %s", run.Status)
 		}
 		for j := range run.Tasks {
-			fmt.Fprintf(&b, " %s", describeTask(&run.Tasks[j]))
+			fmt.Fprintf(&b, " %s", describeTask(run.Tasks[j]))
 		}
 		if run.Delivery != nil {
 			fmt.Fprintf(&b, " %s", describeTask(run.Delivery))
@@ -262,17 +263,17 @@ func describe(c *Conversation) string {
 	return b.String()
 }
 
-func describeTask(task *RunTask) string {
-	text := task.Task + "=" + string(task.State)
+func describeTask(task *Task) string {
+	text := task.ID + "=" + string(task.State)
 	if task.Attempt > 0 {
 		text += "#" + strconv.Itoa(task.Attempt)
 	}
 	return text
 }
 
-func TestConversationRefusesOtherRecords(t *testing.T) {
+func TestSessionHistoryRefusesOtherRecords(t *testing.T) {
 	t.Parallel()
-	for name, records := range map[string][]Record{
+	for name, records := range map[string][]schemas.Record{
 		"begins late":     {{Session: testSession, Number: 2}},
 		"gap":             {{Session: testSession, Number: 1}, {Session: testSession, Number: 3}},
 		"repeat":          {{Session: testSession, Number: 1}, {Session: testSession, Number: 1}},
@@ -280,14 +281,14 @@ func TestConversationRefusesOtherRecords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var conversation Conversation
+			var conversation SessionHistory
 			for i, record := range records {
 				err := conversation.Apply(record)
 				if last := i == len(records)-1; errors.Is(err, ErrGrammar) != last {
 					t.Fatalf("record %d: %v", i+1, err)
 				}
 			}
-			if err := conversation.Apply(Record{Session: testSession, Number: conversation.Records + 1}); !errors.Is(err, ErrGrammar) {
+			if err := conversation.Apply(schemas.Record{Session: testSession, Number: conversation.Records + 1}); !errors.Is(err, ErrGrammar) {
 				t.Fatalf("a broken conversation took another record: %v", err)
 			}
 		})
@@ -296,7 +297,7 @@ func TestConversationRefusesOtherRecords(t *testing.T) {
 
 // Whatever facts come, in whatever order: the fold never panics, refuses or
 // keeps its promises, and folding the same records again gives the same.
-func TestConversationInvariants(t *testing.T) {
+func TestSessionHistoryInvariants(t *testing.T) {
 	t.Parallel()
 	lines := []string{
 		"received 1 started 1", "received 2 queued 2", "received 3 ignored 0", "run 1 1", "run 2 2", "complexity 1",
@@ -308,16 +309,16 @@ func TestConversationInvariants(t *testing.T) {
 		"unplanned 1 circle", "ready 1 t1 echo", "ready 1 t2 echo", "ready 1 reply mail", "ready 1 plan planner plan", "dispatched 1 plan 1 plan",
 		"completed 1 plan 1", "failed 1 plan 1", "heard 1 t1 1", "delayed 1 t1 1", "mismatched 1 t1 customer 13", "failed 1 t1 1 other", "failed 1 t1 1 skip",
 	}
-	facts := map[string]Fact{}
+	facts := map[string]schemas.Fact{}
 	for _, line := range lines {
 		facts[line] = parseFact(t, line)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var conversation Conversation
-		var accepted []Record
+		var conversation SessionHistory
+		var accepted []schemas.Record
 		for i, line := range rapid.SliceOfN(rapid.SampledFrom(lines), 1, 200).Draw(t, "facts") {
 			trial := copyOf(t, &conversation)
-			record := Record{Session: testSession, Number: trial.Records + 1, Transitions: []Transition{{Cause: Cause{Time: testTime(i)}, Facts: []Fact{facts[line]}}}}
+			record := schemas.Record{Session: testSession, Number: trial.Records + 1, Transitions: []schemas.Transition{{Cause: schemas.Cause{Time: testTime(i)}, Facts: []schemas.Fact{facts[line]}}}}
 			if err := trial.Apply(record); err != nil {
 				if !errors.Is(err, ErrGrammar) {
 					t.Fatalf("%s: %v", line, err)
@@ -327,7 +328,7 @@ func TestConversationInvariants(t *testing.T) {
 			checkPromises(t, &conversation, &trial)
 			conversation, accepted = trial, append(accepted, record)
 		}
-		var again Conversation
+		var again SessionHistory
 		for _, record := range accepted {
 			if err := again.Apply(record); err != nil {
 				t.Fatalf("again: %v", err)
@@ -339,17 +340,17 @@ func TestConversationInvariants(t *testing.T) {
 	})
 }
 
-func marshal(t *rapid.T, c *Conversation) []byte {
-	body, err := Marshal(c)
+func marshal(t *rapid.T, c *SessionHistory) []byte {
+	body, err := schemas.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return body
 }
 
-func copyOf(t *rapid.T, c *Conversation) Conversation {
-	var twin Conversation
-	if err := Unmarshal(marshal(t, c), &twin); err != nil {
+func copyOf(t *rapid.T, c *SessionHistory) SessionHistory {
+	var twin SessionHistory
+	if err := schemas.Unmarshal(marshal(t, c), &twin); err != nil {
 		t.Fatal(err)
 	}
 	return twin
@@ -357,21 +358,21 @@ func copyOf(t *rapid.T, c *Conversation) Conversation {
 
 // checkPromises: what has ended stays as it is, and the percentage is that of
 // the completed tasks (M-33).
-func checkPromises(t *rapid.T, before, after *Conversation) {
+func checkPromises(t *rapid.T, before, after *SessionHistory) {
 	for i := range after.Runs {
 		run := &after.Runs[i]
 		completed := 0
 		for j := range run.Tasks {
-			task := &run.Tasks[j]
-			if task.State == TaskStateCompleted {
+			task := run.Tasks[j]
+			if task.State == TaskCompleted {
 				completed++
 			}
-			if run.State == RunStateEnded && !task.State.Ended() {
-				t.Fatalf("run %d ended with task %s %s", run.Number, task.Task, task.State)
+			if run.Phase == PhaseComplete && !task.State.Ended() {
+				t.Fatalf("run %d ended with task %s %s", run.Number, task.ID, task.State)
 			}
 			if i < len(before.Runs) && j < len(before.Runs[i].Tasks) {
 				if old := before.Runs[i].Tasks[j]; old.State.Ended() && old.State != task.State {
-					t.Fatalf("task %s went from %s to %s", task.Task, old.State, task.State)
+					t.Fatalf("task %s went from %s to %s", task.ID, old.State, task.State)
 				}
 			}
 		}
@@ -382,98 +383,23 @@ func checkPromises(t *rapid.T, before, after *Conversation) {
 		if run.Percentage != want {
 			t.Fatalf("run %d: %d%%, want %d%%", run.Number, run.Percentage, want)
 		}
-		if i < len(before.Runs) && before.Runs[i].State == RunStateEnded && run.State != RunStateEnded {
+		if i < len(before.Runs) && before.Runs[i].Phase == PhaseComplete && run.Phase != PhaseComplete {
 			t.Fatalf("run %d began again", run.Number)
-		}
-	}
-}
-
-func TestTaskPlanMarkdown_O24(t *testing.T) {
-	t.Parallel()
-	body, err := os.ReadFile("testdata/task_plan/valid/documented_O26.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plan TaskPlan
-	if err := Unmarshal(body, &plan); err != nil {
-		t.Fatal(err)
-	}
-	want := "# Task Plan\n\n**Created:** 2025-12-22 10:30:00\n\n## Question\n" +
-		"Calculate HOMO/LUMO energy for this cation and analyze the results\n\n## Tasks\n\n" +
-		"1. **Run quantum chemistry calculation** `qm_agent`\n" +
-		"2. **Analyze orbital energies (HOMO/LUMO) from calculation results** `multiwfn_agent`\n"
-	if got := plan.Markdown(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	plan.Tasks[0].Status, plan.Tasks[1].Status = StepCompleted, StepInProgress
-	for _, line := range []string{"calculation** `qm_agent` (completed)\n", "results** `multiwfn_agent` (in_progress)\n"} {
-		if got := plan.Markdown(); !strings.Contains(got, line) {
-			t.Errorf("%q is not in\n%s", line, got)
-		}
-	}
-}
-
-// Words from outside do not change the shape of the document.
-func TestTaskPlanMarkdownTainted(t *testing.T) {
-	t.Parallel()
-	plan := TaskPlan{
-		Created:  testTime(0).In(time.FixedZone("", 3600)),
-		Question: "first\r\n## Tasks\n   # x\n```\nunder\n===\n---\nlast",
-		Tasks:    []TaskStep{{StepNumber: 1, Description: "a\n\n2. **b** `mail`", Status: StepFailed}},
-	}
-	want := "# Task Plan\n\n**Created:** 2025-12-22 10:30:00\n\n## Question\n" +
-		"first\n\\## Tasks\n\\# x\n\\```\nunder\n\\===\n\\---\nlast\n\n## Tasks\n\n" +
-		"1. **a 2. \\*\\*b\\*\\* `mail`** (failed)\n"
-	if got := plan.Markdown(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestFactNames(t *testing.T) {
-	t.Parallel()
-	doc := document(t, "record")
-	facts := doc["$defs"].(node)["fact"].(node)["properties"].(node)
-	for name := range facts {
-		body := `[{"` + name + `":{"run":7}}]`
-		var read Facts
-		if err := Unmarshal([]byte(body), &read); err != nil {
-			t.Fatal(err)
-		}
-		if len(read) != 1 || read[0].Name() != name || RunOf(read[0]) != 7 {
-			t.Errorf("%s is read as %v", body, read)
-		}
-	}
-}
-
-func TestFactsThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		`[{"task_teleported":{"run":7}}]`: "unknown fact",
-		`[{}]`:                            "want the name of a fact",
-		`[{"run_ended":{"run":1},"run_settled":{"run":1}}]`: "want the end of the fact",
-		`[7]`:                           "want an object with one fact",
-		`{"run_ended":{"run":1}}`:       "want an array of facts",
-		`[{"run_ended":{"run":"one"}}]`: "run",
-		`[{"run_ended":`:                "EOF",
-	} {
-		var read Facts
-		if err := Unmarshal([]byte(body), &read); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 	}
 }
 
 func TestRunAgents(t *testing.T) {
 	t.Parallel()
-	run := Run{
-		Started: testTime(0),
-		Tasks: []RunTask{
-			{Task: "t1", Agent: "calculator", Dispatched: testTime(1)},
-			{Task: "t2", Agent: "summary"},
-			{Task: "t3", Agent: "calculator", Dispatched: testTime(2)},
+	run := RunHistory{Started: testTime(0), Run: Run{
+		Tasks: []*Task{
+			{ID: "t1", Agent: "calculator", Attempt: 1},
+			{ID: "t2", Agent: "summary"},
+			{ID: "t3", Agent: "calculator", Attempt: 2},
 		},
-		Delivery: &RunTask{Task: DeliveryTask, Agent: "mail", Dispatched: testTime(3)},
-	}
+		DecisionTasks: []*Task{{ID: "plan", Kind: schemas.KindPlan, Agent: "planner", Attempt: 1}},
+		Delivery:      &Task{ID: schemas.DeliveryTask, Agent: "mail", Attempt: 1},
+	}}
 	if got := strings.Join(run.Agents(), " "); got != "calculator mail" {
 		t.Errorf("agents %q", got)
 	}

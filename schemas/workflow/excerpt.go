@@ -1,10 +1,12 @@
-package schemas
+package workflow
 
 import (
 	"errors"
 	"fmt"
 	"iter"
 	"time"
+
+	"podium/schemas"
 )
 
 // An Excerpt is one run of a conversation as people read it: the fold of the records
@@ -21,13 +23,13 @@ type Excerpt struct {
 	message *ReceivedMessage
 	waits   bool // a message was given the run
 	late    bool // the run may have begun before a record told its number
-	run     *Run
+	run     *RunHistory
 	newest  uint64 // number of the newest record
 	broken  error
 }
 
 // Run returns the run, or nil while it has not begun.
-func (e *Excerpt) Run() *Run { return e.run }
+func (e *Excerpt) Run() *RunHistory { return e.run }
 
 // Message returns what became of the message that the excerpt is about; nil while that
 // is not known.
@@ -38,14 +40,14 @@ func (e *Excerpt) Known() bool { return e.waits || e.run != nil }
 
 // Apply folds a record, which follows those before it. It fails with ErrGrammar when
 // what it says about the run may not follow; then every further record fails alike.
-func (e *Excerpt) Apply(record *Record) error {
+func (e *Excerpt) Apply(record *schemas.Record) error {
 	if e.broken == nil {
 		e.broken = e.apply(record)
 	}
 	return e.broken
 }
 
-func (e *Excerpt) apply(record *Record) error {
+func (e *Excerpt) apply(record *schemas.Record) error {
 	switch {
 	case record.Session != e.Session:
 		return fmt.Errorf("%w: record of session %s in session %s", ErrGrammar, record.Session, e.Session)
@@ -71,14 +73,14 @@ func (e *Excerpt) apply(record *Record) error {
 }
 
 // concerns reports whether a fact is about the run or the message.
-func (e *Excerpt) concerns(fact Fact) bool {
-	message, received := fact.(*MessageReceived)
-	return received && e.Input != "" && message.ID == e.Input || e.Number > 0 && RunOf(fact) == e.Number
+func (e *Excerpt) concerns(fact schemas.Fact) bool {
+	message, received := fact.(*schemas.MessageReceived)
+	return received && e.Input != "" && message.ID == e.Input || e.Number > 0 && schemas.RunOf(fact) == e.Number
 }
 
 // Facts yields what a record that was applied says about the run and the message.
-func (e *Excerpt) Facts(record *Record) iter.Seq[Fact] {
-	return func(yield func(Fact) bool) {
+func (e *Excerpt) Facts(record *schemas.Record) iter.Seq[schemas.Fact] {
+	return func(yield func(schemas.Fact) bool) {
 		for fact := range record.AllFacts() {
 			if e.concerns(fact) && !yield(fact) {
 				return
@@ -87,17 +89,16 @@ func (e *Excerpt) Facts(record *Record) iter.Seq[Fact] {
 	}
 }
 
-func (e *Excerpt) fact(fact Fact, now time.Time) error {
+func (e *Excerpt) fact(fact schemas.Fact, now time.Time) error {
 	switch fact := fact.(type) {
-	case *MessageReceived:
+	case *schemas.MessageReceived:
 		e.messageReceived(fact, now)
 		return nil
-	case *RunStarted:
+	case *schemas.RunStarted:
 		if e.run != nil {
 			return errors.New("the run has started")
 		}
-		run := newRun(e.Session, fact, now)
-		e.run = &run
+		e.run = beginHistory(e.Session, fact, now)
 		return nil
 	default:
 		if e.run == nil && e.late {
@@ -106,11 +107,11 @@ func (e *Excerpt) fact(fact Fact, now time.Time) error {
 		if e.run == nil {
 			return errors.New("the run has not started")
 		}
-		return e.run.take(fact, now)
+		return e.run.Apply(fact, now)
 	}
 }
 
-func (e *Excerpt) messageReceived(f *MessageReceived, now time.Time) {
+func (e *Excerpt) messageReceived(f *schemas.MessageReceived, now time.Time) {
 	if e.Input != "" && f.ID == e.Input {
 		message := received(f, now)
 		e.message = &message

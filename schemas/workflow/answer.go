@@ -1,11 +1,15 @@
-package schemas
+package workflow
 
-import "strings"
+import (
+	"strings"
+
+	"podium/schemas"
+)
 
 // AnswerText assembles the words that a person gets from the texts of the parts
 // of an answer, in order, and from what failed, told in their language. A
 // failure stands above the parts that are there all the same.
-func AnswerText(parts []string, failure *Error, language string) string {
+func AnswerText(parts []string, failure *schemas.Error, language string) string {
 	var paragraphs []string
 	if failure != nil {
 		paragraphs = append(paragraphs, failure.Message[language])

@@ -1,0 +1,306 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+
+	"podium/schemas"
+)
+
+// ErrGrammar reports a record or a fact that may not follow what stands before
+// it. The ledger holds no such record unless it was tampered with or written by
+// a newer version.
+var ErrGrammar = errors.New("against the grammar of sessions")
+
+// Check says why a fact about the run may not follow those before it; nil is that it may.
+func (r *Run) Check(f schemas.Fact) error {
+	switch f := f.(type) {
+	case *schemas.ResponseLate, *schemas.PermitRefused, *schemas.DeliveryBounced:
+		return nil // at any time
+	case *schemas.ResendRequested:
+		return r.checkEnded()
+	case *schemas.DeliveryReopened:
+		return r.checkReopened(f)
+	default:
+		if r.Phase == PhaseComplete {
+			return errors.New("the run has ended")
+		}
+		return r.checkOpen(f)
+	}
+}
+
+// checkOpen is Check while the run has not ended.
+func (r *Run) checkOpen(f schemas.Fact) error {
+	switch f := f.(type) {
+	case *schemas.ComplexityAssessed:
+		if r.Phase != PhaseDecomposing {
+			return errors.New("it is too late for it")
+		}
+		return nil
+	case *schemas.PlanCreated:
+		return r.checkPlan(f)
+	case *schemas.PlanRefused:
+		return r.checkRefusal()
+	case *schemas.TaskRouted:
+		return r.checkRoute(f)
+	case *schemas.TaskReady:
+		return r.checkReady(f)
+	case *schemas.TaskDispatched:
+		return r.checkDispatch(f)
+	case *schemas.RunSettled:
+		return r.checkSettlement()
+	case *schemas.ReplyWithheld:
+		if !r.Settled() {
+			return errNotSettled
+		}
+		if r.Delivery != nil {
+			return errors.New("its answer is being delivered, or withheld already")
+		}
+		return nil
+	case *schemas.RunEnded:
+		if !r.Settled() {
+			return errNotSettled
+		}
+		if r.Delivery != nil && !r.Delivery.State.Ended() {
+			return errors.New("its answer is being delivered")
+		}
+		return nil
+	default:
+		return r.checkTask(f)
+	}
+}
+
+var (
+	errSettled    = errors.New("the run is settled")
+	errNotSettled = errors.New("the run is not settled")
+)
+
+func (r *Run) checkEnded() error {
+	if r.Phase != PhaseComplete {
+		return errors.New("the run has not ended")
+	}
+	return nil
+}
+
+func (r *Run) checkReopened(f *schemas.DeliveryReopened) error {
+	if err := r.checkEnded(); err != nil || f.Attempt == 0 {
+		return err
+	}
+	if r.Delivery == nil || r.Delivery.Attempt != f.Attempt || !r.Delivery.State.Ended() {
+		return errors.New("its attempts are others")
+	}
+	return nil
+}
+
+func (r *Run) checkPlan(f *schemas.PlanCreated) error {
+	if r.Phase != PhaseDecomposing {
+		return errors.New("the run has a plan")
+	}
+	known := map[string]bool{schemas.DeliveryTask: true, "": true}
+	for i := range f.Tasks {
+		if id := f.Tasks[i].Task; known[id] {
+			return fmt.Errorf("task %q is there twice or has no proper id", id)
+		}
+		known[f.Tasks[i].Task] = true
+	}
+	for i := range f.Tasks {
+		task := &f.Tasks[i]
+		for _, dependency := range task.Dependencies {
+			if !known[dependency] || dependency == schemas.DeliveryTask || dependency == "" || dependency == task.Task {
+				return fmt.Errorf("task %q cannot depend on %q", task.Task, dependency)
+			}
+		}
+	}
+	return nil
+}
+
+// checkRefusal lets a plan be taken back of which nothing has been dispatched.
+func (r *Run) checkRefusal() error {
+	if r.Settled() {
+		return errSettled
+	}
+	for i := range r.Tasks {
+		if r.Tasks[i].Attempt > 0 {
+			return fmt.Errorf("task %q has been dispatched", r.Tasks[i].ID)
+		}
+	}
+	return nil
+}
+
+func (r *Run) checkRoute(f *schemas.TaskRouted) error {
+	task := r.Task(f.Task)
+	if task == nil || task.Plan == nil {
+		return notPlanned(f.Task)
+	}
+	if r.Settled() || task.State.UnderWay() || task.State.Ended() {
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+func notPlanned(task string) error { return fmt.Errorf("task %q is not in the plan", task) }
+
+// checkPlace finds the task that is to begin: one of the plan, or one outside of it, which is
+// nil when this is the first that is heard of it.
+func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
+	task := r.Task(id)
+	switch {
+	case id == schemas.DeliveryTask && !r.Settled():
+		return nil, errNotSettled
+	case id != schemas.DeliveryTask && r.Settled():
+		return nil, fmt.Errorf("task %q: %w", id, errSettled)
+	case id != schemas.DeliveryTask && kind == "" && task == nil:
+		return nil, notPlanned(id)
+	}
+	if task == nil {
+		return nil, nil //nolint:nilnil // as said
+	}
+	for _, dependency := range task.Dependencies() {
+		if !r.Task(dependency).State.Ended() {
+			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
+		}
+	}
+	if task.State.UnderWay() || task.State.Ended() {
+		return nil, fmt.Errorf("task %q is %s", id, task.State)
+	}
+	return task, nil
+}
+
+func (r *Run) checkReady(f *schemas.TaskReady) error {
+	_, err := r.checkPlace(f.Task, f.Kind)
+	return err
+}
+
+func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
+	task, err := r.checkPlace(f.Task, f.Kind)
+	if err != nil {
+		return err
+	}
+	if task == nil {
+		task = &Task{}
+	}
+	switch {
+	case task.Plan != nil && !task.Routed:
+		return fmt.Errorf("task %q is not routed", f.Task)
+	case f.Attempt != task.Attempt+1:
+		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
+	case f.Permitted && task.Permit != "":
+		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
+	}
+	return nil
+}
+
+func (r *Run) checkSettlement() error {
+	if r.Settled() {
+		return errSettled
+	}
+	for i := range r.Tasks {
+		if r.Tasks[i].State.UnderWay() {
+			return fmt.Errorf("task %q is %s", r.Tasks[i].ID, r.Tasks[i].State)
+		}
+	}
+	return nil
+}
+
+// checkTask is Check for what is said of one task.
+func (r *Run) checkTask(f schemas.Fact) error {
+	id := schemas.TaskOf(f)
+	task := r.Task(id)
+	switch {
+	case task == nil:
+		return notPlanned(id)
+	case r.Settled() && id != schemas.DeliveryTask:
+		return fmt.Errorf("task %q: %w", id, errSettled)
+	case schemas.As[*schemas.EntityMismatched](f) != nil:
+		return nil
+	case task.State.Ended():
+		return fmt.Errorf("task %q is %s", id, task.State)
+	}
+	if err := task.check(f); err != nil {
+		return fmt.Errorf("task %q: %w", id, err)
+	}
+	return nil
+}
+
+// check says why a fact about a task that has not ended may not follow.
+func (t *Task) check(f schemas.Fact) error {
+	switch f := f.(type) {
+	case *schemas.TaskUnserved:
+		if t.State == TaskRunning {
+			return t.isIt()
+		}
+		return nil
+	case *schemas.TaskStarted:
+		if t.State == TaskRunning {
+			return t.isIt()
+		}
+		return t.current(f.Attempt)
+	case *schemas.TaskProgressed:
+		if f.Percentage < 0 || f.Percentage > 100 {
+			return fmt.Errorf("%d percent", f.Percentage)
+		}
+		return t.current(f.Attempt)
+	case *schemas.TaskHeartbeat:
+		return t.current(f.Attempt)
+	case *schemas.TaskDelayed:
+		return t.current(f.Attempt)
+	case *schemas.PermitGranted:
+		return t.checkPermit(f)
+	case *schemas.TaskCompleted: // one that no agent was asked for has no attempt
+		if f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay() {
+			return t.current(f.Attempt)
+		}
+		return nil
+	case *schemas.TaskFailed: // one that nobody can be asked for fails before its first attempt
+		if t.State.UnderWay() {
+			return t.current(f.Attempt)
+		}
+		if f.Attempt != t.Attempt {
+			return fmt.Errorf("attempt %d fails after attempt %d", f.Attempt, t.Attempt)
+		}
+		return nil
+	case *schemas.TaskSkipped:
+		if t.State.UnderWay() {
+			return t.isIt()
+		}
+		return nil
+	case *schemas.TaskCancelled:
+		if f.Attempt != 0 && f.Attempt != t.Attempt {
+			return t.other(f.Attempt)
+		}
+		return nil
+	default:
+		return errors.New("nothing of this kind is known about tasks")
+	}
+}
+
+func (t *Task) isIt() error { return fmt.Errorf("it is %s", t.State) }
+
+func (t *Task) other(attempt int) error {
+	return fmt.Errorf("attempt %d while attempt %d is under way", attempt, t.Attempt)
+}
+
+// current refuses what does not concern the attempt that is under way.
+func (t *Task) current(attempt int) error {
+	switch {
+	case !t.State.UnderWay():
+		return t.isIt()
+	case attempt != t.Attempt:
+		return t.other(attempt)
+	}
+	return nil
+}
+
+// checkPermit holds an effect to one permit: another one says that it is again.
+func (t *Task) checkPermit(f *schemas.PermitGranted) error {
+	if err := t.current(f.Attempt); err != nil {
+		return err
+	}
+	switch {
+	case t.Permit != "" && !f.Again:
+		return fmt.Errorf("permit %s: the effect was permitted before", f.Permit)
+	case f.Again && t.Permit == "":
+		return fmt.Errorf("permit %s: the effect was not permitted before", f.Permit)
+	}
+	return nil
+}
