@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 var (
@@ -44,19 +45,13 @@ type MalformedError struct {
 	Err    error  // what callers branch on, if anything
 }
 
-// Error implements error.
 func (e *MalformedError) Error() string { return "malformed message: " + e.Detail }
-
-// Unwrap returns the cause.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
 // A RefusedError is ErrRefused with a sentence that says why, and what to do.
 type RefusedError struct{ Reason string }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.Reason }
-
-// Unwrap returns ErrRefused.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
 // A TemporaryError is one that another try may not meet. After a publish that
@@ -66,14 +61,16 @@ type TemporaryError struct {
 	Err error
 }
 
-// Error implements error.
 func (e *TemporaryError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
-
-// Unwrap returns the cause.
 func (e *TemporaryError) Unwrap() error { return e.Err }
 
 // Temporary reports whether another try may succeed.
 func Temporary(err error) bool {
-	var temporary *TemporaryError
-	return errors.As(err, &temporary)
+	_, temporary := errors.AsType[*TemporaryError](err)
+	return temporary
+}
+
+// IsAny reports whether an error is one of several.
+func IsAny(err error, several ...error) bool {
+	return slices.ContainsFunc(several, func(one error) bool { return errors.Is(err, one) })
 }

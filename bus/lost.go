@@ -17,7 +17,6 @@ type LostError struct {
 	Gone   bool   // it is not there any more
 }
 
-// Error implements error.
 func (e *LostError) Error() string {
 	found := fmt.Sprintf("ends at %d, and %d was seen", e.Ends, e.Seen)
 	switch {
@@ -30,5 +29,4 @@ func (e *LostError) Error() string {
 		"; put its disk back, and podium goes on by itself; or stop podium, restore a backup of the ledger, and start podium again, which takes what is there then"
 }
 
-// Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }

@@ -10,6 +10,7 @@ package cleartext
 import (
 	"errors"
 	"net/netip"
+	"strings"
 	"syscall"
 )
 
@@ -17,6 +18,12 @@ import (
 // without TLS. Nothing was said to it.
 var ErrForbidden = errors.New("the mail server's address is none to which anything may go without TLS: " +
 	"tls none is for this machine, and with cleartext: private for private networks")
+
+// Here reports whether a host is this machine by its name or address alone.
+func Here(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
+}
 
 // Control returns what a net.Dialer asks before it connects, so that it is the
 // address itself that is judged, and not what a name was resolved to at another time.

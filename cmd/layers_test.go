@@ -117,7 +117,7 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
-	{"cmd/podium/ledgerwatch", []string{"bus", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
+	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/*/*", []string{"*"}},
 }

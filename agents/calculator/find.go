@@ -1,6 +1,7 @@
 package calculator
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -90,15 +91,9 @@ func (v *vocabulary) operatorAt(tokens []token) (length int, operator string) {
 }
 
 func beginsWith(tokens []token, words []string) bool {
-	if len(tokens) < len(words) {
-		return false
-	}
-	for i, word := range words {
-		if tokens[i].kind != tokenName || tokens[i].canonical != word {
-			return false
-		}
-	}
-	return true
+	return len(tokens) >= len(words) && slices.EqualFunc(tokens[:len(words)], words, func(t token, word string) bool {
+		return t.kind == tokenName && t.canonical == word
+	})
 }
 
 // A candidate is a calculation found in a text.
@@ -254,12 +249,9 @@ func (s *search) enclosing(start int) []int {
 
 // endsTrigger reports whether a trigger ends right before a token.
 func (s *search) endsTrigger(at int) bool {
-	for _, words := range s.known.triggers {
-		if first := at - len(words); first >= 0 && beginsWith(s.tokens[first:at], words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.known.triggers, func(words []string) bool {
+		return at >= len(words) && beginsWith(s.tokens[at-len(words):at], words)
+	})
 }
 
 // isSign reports whether a token is an operator written as a sign, not as a

@@ -1,8 +1,10 @@
 package calculator
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,47 +60,19 @@ func (n notation) read(figures string) (plain string, r reading) {
 		}
 	}
 	if strings.Trim(head, "0123456789") != "" {
-		if !grouped.MatchString(head) || !sameSeparators(head) {
+		separators := strings.FieldsFunc(head, isDigit)
+		if !grouped.MatchString(head) || len(slices.Compact(separators)) > 1 { // groups are separated by one sign throughout
 			return "", readingNone
 		}
-		head = digitsOf(head)
+		head = strings.Join(strings.FieldsFunc(head, func(r rune) bool { return !isDigit(r) }), "")
 	}
 	if strings.Trim(decimals, "0123456789") != "" {
 		return "", readingNone
 	}
-	if head == "" {
-		head = "0"
-	}
 	if decimals != "" {
-		head += "." + decimals
+		decimals = "." + decimals
 	}
-	return head, readingClear
-}
-
-// sameSeparators reports whether groups are separated by one sign throughout.
-func sameSeparators(figures string) bool {
-	var first rune
-	for _, r := range figures {
-		if isDigit(r) {
-			continue
-		}
-		if first == 0 {
-			first = r
-		}
-		if r != first {
-			return false
-		}
-	}
-	return true
-}
-
-func digitsOf(figures string) string {
-	return strings.Map(func(r rune) rune {
-		if isDigit(r) {
-			return r
-		}
-		return -1
-	}, figures)
+	return cmp.Or(head, "0") + decimals, readingClear
 }
 
 // parseFloat reads a number that the scanner has checked; one that is too large is infinite.

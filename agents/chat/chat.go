@@ -25,6 +25,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -275,10 +276,7 @@ func (a *Agent) open(channel, ref string) (*schemas.ChatRoute, error) {
 
 // replyID is the effect id, or what stands in for it when the request names none.
 func replyID(request *agent.Request) string {
-	if request.EffectID != "" {
-		return request.EffectID
-	}
-	return schemas.EffectID(request.Payload.PlanID, request.Task().TaskID)
+	return cmp.Or(request.EffectID, schemas.EffectID(request.Payload.PlanID, request.Task().TaskID))
 }
 
 // failure puts an error into words.

@@ -38,9 +38,6 @@ const maxPieces = 10
 // A measure is how many units of a provider's limit a character takes, at most.
 type measure func(r rune) int
 
-// characters counts characters.
-func characters(rune) int { return 1 }
-
 // utf16Units counts as Telegram does.
 func utf16Units(r rune) int {
 	if r > 0xFFFF {

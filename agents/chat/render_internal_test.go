@@ -46,15 +46,18 @@ func TestSplitPrefersGoodPlaces(t *testing.T) {
 		"blank":         {" \n ", 4, nil},
 		"wide":          {"ääää", 2, []string{"ää", "ää"}},
 	} {
-		pieces, whole := split(test.text, test.limit, characters)
+		pieces, whole := split(test.text, test.limit, character)
 		if !whole || strings.Join(pieces, "|") != strings.Join(test.want, "|") {
 			t.Errorf("%s: %q (%v), want %q", name, pieces, whole, test.want)
 		}
 	}
-	if pieces, whole := split(strings.Repeat("x", 100), 5, characters); len(pieces) != maxPieces || whole {
+	if pieces, whole := split(strings.Repeat("x", 100), 5, character); len(pieces) != maxPieces || whole {
 		t.Errorf("%d pieces, whole: %v", len(pieces), whole)
 	}
 }
+
+// character counts every character as one.
+func character(rune) int { return 1 }
 
 // Every piece is one that the provider takes, and together they are the answer.
 func TestPiecesFit(t *testing.T) {

@@ -3,6 +3,7 @@
 package echo
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,9 +38,5 @@ func (*Agent) Description() schemas.Agent {
 func (*Agent) Handle(_ context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
 	report(100, "")
 	task := request.Task()
-	words := task.Context.Request
-	if words == "" {
-		words = task.Description
-	}
-	return schemas.Result{Text: words, Data: task.Context.Arguments}, nil
+	return schemas.Result{Text: cmp.Or(task.Context.Request, task.Description), Data: task.Context.Arguments}, nil
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -72,12 +73,8 @@ func New(config Config) (*Agent, error) {
 	if config.Timeout < 0 || config.MaxOutput < 0 {
 		return nil, errors.New("exec: timeout and max_output must not be negative")
 	}
-	if config.Timeout == 0 {
-		config.Timeout = DefaultTimeout
-	}
-	if config.MaxOutput == 0 {
-		config.MaxOutput = DefaultMaxOutput
-	}
+	config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
+	config.MaxOutput = cmp.Or(config.MaxOutput, DefaultMaxOutput)
 	if question := slices.IndexFunc(config.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() }); question >= 0 &&
 		config.SideEffects == schemas.SideEffectsExternal {
 		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with leave to act, "+
@@ -117,13 +114,10 @@ func resolve(name, dir string) (string, error) {
 func (a *Agent) Description() schemas.Agent {
 	entry := schemas.Agent{
 		Kind:        "exec",
-		Description: a.config.Description,
+		Description: cmp.Or(a.config.Description, "Runs the program "+filepath.Base(a.path)+"."),
 		InputSchema: a.config.InputSchema,
 		SideEffects: a.config.SideEffects,
 		Kinds:       a.config.Kinds,
-	}
-	if entry.Description == "" {
-		entry.Description = "Runs the program " + filepath.Base(a.path) + "."
 	}
 	if len(entry.InputSchema) == 0 {
 		entry.InputSchema = jsontext.Value(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,13 +19,14 @@ func (a *Agent) read(language string, request *agent.Request, output []byte) (sc
 	if !isComposite(trimmed) {
 		return schemas.Result{Text: strings.ToValidUTF8(string(bytes.TrimRight(output, " \t\r\n")), "\uFFFD")}, nil
 	}
+	statuses := []schemas.ResponseStatus{schemas.StatusCompleted, schemas.StatusPartial, schemas.StatusFailed, schemas.StatusBlocked}
 	value := jsontext.Value(trimmed)
 	var names map[string]jsontext.Value
 	if err := schemas.Unmarshal(value, &names); err != nil {
 		return schemas.Result{Data: value}, nil //nolint:nilerr // an array: it has no names
 	}
 	switch {
-	case named(names["type"], schemas.ExecutionResponseType):
+	case text(names["type"]) == schemas.ExecutionResponseType:
 		var response schemas.ExecutionResponse
 		if err := schemas.Unmarshal(value, &response); err != nil {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed execution_response does not decode"))
@@ -33,7 +35,7 @@ func (a *Agent) read(language string, request *agent.Request, output []byte) (sc
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed execution_response answers another request"))
 		}
 		return a.settle(language, &response.Payload)
-	case isStatus(names["status"]):
+	case slices.Contains(statuses, schemas.ResponseStatus(text(names["status"]))):
 		var payload schemas.ResponsePayload
 		if err := schemas.Unmarshal(value, &payload); err != nil {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed payload does not decode"))
@@ -89,20 +91,13 @@ func isComposite(text []byte) bool {
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && jsontext.Value(text).IsValid()
 }
 
-func named(value jsontext.Value, want string) bool {
-	var text string
-	return len(value) > 0 && schemas.Unmarshal(value, &text) == nil && text == want
-}
-
-func isStatus(value jsontext.Value) bool {
-	for _, status := range [...]schemas.ResponseStatus{
-		schemas.StatusCompleted, schemas.StatusPartial, schemas.StatusFailed, schemas.StatusBlocked,
-	} {
-		if named(value, string(status)) {
-			return true
-		}
+// text returns what a JSON string says; nothing when the value is none.
+func text(value jsontext.Value) string {
+	var said string
+	if len(value) == 0 || schemas.Unmarshal(value, &said) != nil {
+		return ""
 	}
-	return false
+	return said
 }
 
 func isResult(names map[string]jsontext.Value) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	osexec "os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,8 +111,8 @@ func (a *Agent) stopped(language string, cause error) error {
 
 // exited explains an exit code other than 0.
 func (a *Agent) exited(language, said string, err error) error {
-	var exit *osexec.ExitError
-	if !errors.As(err, &exit) {
+	exit, ended := errors.AsType[*osexec.ExitError](err)
+	if !ended {
 		return a.silent(language, "start", fmt.Errorf("wait for the program: %w", cause(err)))
 	}
 	code := exit.ExitCode()
@@ -124,18 +125,8 @@ func (a *Agent) exited(language, said string, err error) error {
 	}
 	failure := a.fail(language, key, fmt.Errorf("the program exited with code %d", code),
 		"{code}", strconv.Itoa(code), "{said}", strings.TrimSpace(said))
-	failure.Permanent = permanent(code)
+	failure.Permanent = slices.Contains([]int{64, 65, 66, 67, 68, 76, 77, 78}, code) // no other attempt can help (sysexits(3))
 	return failure
-}
-
-// permanent reports whether an exit code says that no other attempt can help (sysexits(3)).
-func permanent(code int) bool {
-	switch code {
-	case 64, 65, 66, 67, 68, 76, 77, 78:
-		return true
-	default:
-		return false
-	}
 }
 
 // A boundedBuffer keeps up to limit bytes and calls overflow at the first byte

@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"podium/cleartext"
 )
 
 // DefaultTimeout bounds each step of sending: to connect, and then to send.
@@ -117,37 +119,24 @@ func newSender(name string, account Account) (*sender, error) {
 // complete fills in what is not said and checks the rest.
 func (a *Account) complete() error {
 	ports := map[TLSMode]int{TLSStart: 587, TLSImplicit: 465, TLSNone: 25}
-	if a.TLS == "" {
-		a.TLS = TLSStart
-	}
+	a.TLS = cmp.Or(a.TLS, TLSStart)
 	port, known := ports[a.TLS]
 	if !known {
 		return fmt.Errorf("tls is %q; it must be starttls, implicit or none", a.TLS)
 	}
-	if a.Port == 0 {
-		a.Port = port
-	}
-	if a.Port < 1 || a.Port > 65535 {
+	if a.Port = cmp.Or(a.Port, port); a.Port < 1 || a.Port > 65535 {
 		return fmt.Errorf("port %d is not between 1 and 65535", a.Port)
 	}
-	if a.Timeout < 0 {
+	if a.Timeout = cmp.Or(a.Timeout, DefaultTimeout); a.Timeout < 0 {
 		return errors.New("the timeout is negative")
 	}
-	if a.Timeout == 0 {
-		a.Timeout = DefaultTimeout
-	}
-	if a.TLS == TLSNone && a.Cleartext == nil && a.Username != "" && !isLocal(a.Host) {
+	if a.TLS == TLSNone && a.Cleartext == nil && a.Username != "" && !cleartext.Here(a.Host) {
 		return errors.New("a password without encryption goes to this machine only; set tls to starttls or implicit")
 	}
 	if a.Token != nil && a.Username == "" {
 		return errors.New("a token needs a username")
 	}
 	return a.completeDelivery()
-}
-
-func isLocal(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // completeDelivery fills in and checks what is no matter of the connection.

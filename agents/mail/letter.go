@@ -155,13 +155,8 @@ func threadOf(references []string, parent string) []string {
 // cannot stand in a header as it is.
 func cleanID(id string) (clean string, ok bool) {
 	clean = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(id), "<"), ">")
-	if clean == "" || len(clean) > idLimit {
+	if clean == "" || len(clean) > idLimit || strings.ContainsFunc(clean, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
 		return "", false
-	}
-	for _, r := range clean {
-		if r <= ' ' || r >= 0x7f || r == '<' || r == '>' {
-			return "", false
-		}
 	}
 	return clean, true
 }
@@ -190,12 +185,10 @@ func cutPrefix(subject string, prefixes []string) (string, bool) {
 	if open := strings.IndexAny(label, "[("); open > 0 && isCount(label[open:]) {
 		label = strings.TrimSpace(label[:open])
 	}
-	for _, prefix := range prefixes {
-		if strings.EqualFold(label, prefix) {
-			return strings.TrimSpace(subject[colon+width:]), true
-		}
+	if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.EqualFold(label, prefix) }) {
+		return subject, false
 	}
-	return subject, false
+	return strings.TrimSpace(subject[colon+width:]), true
 }
 
 // isCount reports whether the text is a number in brackets, as in "Re[2]:".
@@ -214,13 +207,7 @@ func isUnsafe(r rune) bool {
 // oneLine makes a header's words of any text: on one line and at most limit
 // characters long.
 func oneLine(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		if isUnsafe(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isUnsafe(r) }), " ")
 	if characters := []rune(text); len(characters) > limit {
 		text = strings.TrimSpace(string(characters[:limit]))
 	}

@@ -21,11 +21,11 @@ func recipientsOf(addresses []schemas.Address) ([]*mail.Address, error) {
 		if err != nil {
 			return nil, err
 		}
-		if key := strings.ToLower(parsed.Address); seen[key] {
+		key := strings.ToLower(parsed.Address)
+		if seen[key] {
 			continue
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 		parsed.Name = oneLine(given.Name, nameLimit)
 		recipients = append(recipients, parsed)
 	}

@@ -243,8 +243,7 @@ func classify(stage string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var answered *textproto.Error
-	if errors.As(err, &answered) && answered.Code >= 400 && answered.Code <= 599 {
+	if answered, ok := errors.AsType[*textproto.Error](err); ok && answered.Code >= 400 && answered.Code <= 599 {
 		return &replyError{code: answered.Code, stage: stage, said: sentence(answered.Msg)}
 	}
 	if _, network := errors.AsType[net.Error](err); network || stage == connecting {
@@ -259,13 +258,7 @@ const maxSentence = 512
 
 // sentence puts what a server says on one line, without control characters.
 func sentence(said string) string {
-	said = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(said, "\uFFFD"))
-	said = strings.Join(strings.Fields(said), " ")
+	said = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(said, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(said); len(runes) > maxSentence {
 		return string(runes[:maxSentence-1]) + "…"
 	}
@@ -274,12 +267,7 @@ func sentence(said string) string {
 
 // ascii reports whether the addresses do without SMTPUTF8 (RFC 6531).
 func ascii(letter *letter) bool {
-	for _, address := range slices.Concat(letter.to, letter.cc, []*mail.Address{letter.from}) {
-		for i := range len(address.Address) {
-			if address.Address[i] >= 0x80 {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(letter.to, letter.cc, []*mail.Address{letter.from}), func(one *mail.Address) bool {
+		return strings.ContainsFunc(one.Address, func(r rune) bool { return r >= 0x80 })
+	})
 }

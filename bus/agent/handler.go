@@ -90,7 +90,6 @@ type Failure struct {
 	Category schemas.FailureCategory
 }
 
-// Error implements error.
 func (f *Failure) Error() string {
 	if f.Err != nil {
 		return f.Err.Error()
@@ -98,5 +97,4 @@ func (f *Failure) Error() string {
 	return f.Message
 }
 
-// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,15 +95,12 @@ func (p *permit) ask(ctx context.Context) error {
 			p.give()
 			return nil
 		}
-		again := time.NewTimer(permitEvery)
 		select {
 		case answer := <-answers:
-			again.Stop()
 			p.settle(&answer)
 			return p.refusal
-		case <-again.C:
+		case <-time.After(permitEvery):
 		case <-ctx.Done():
-			again.Stop()
 			return fmt.Errorf("no answer to the question for a permit: %w", context.Cause(ctx))
 		}
 	}
@@ -119,7 +115,7 @@ func (p *permit) publish(ctx context.Context) (asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, permitTimeout)
 	defer cancel()
 	_, err = p.server.worker.Publish(ctx, message)
-	if slices.ContainsFunc([]error{bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed}, func(final error) bool { return errors.Is(err, final) }) {
+	if bus.IsAny(err, bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed) {
 		return true, fmt.Errorf("ask for a permit: %w", err)
 	}
 	if err != nil {
@@ -196,24 +192,14 @@ func (s *server) awaitPermit(id string) (answers <-chan schemas.PermitAnswer, do
 	}
 }
 
-// listenForPermits passes the answers to permits on to the handlers that wait. Those
-// of other processes are heard too.
-func (s *server) listenForPermits(ctx context.Context) {
-	for {
-		select {
-		case answer, open := <-s.worker.Permitted():
-			if !open {
-				return
-			}
-			s.mu.Lock()
-			waiting := s.permits[answer.Permit]
-			s.mu.Unlock()
-			select {
-			case waiting <- answer:
-			default: // nobody waits, or the answer came twice
-			}
-		case <-ctx.Done():
-			return
-		}
+// passPermit passes the answer to a permit on to the handler that waits. Those of other
+// processes are heard too.
+func (s *server) passPermit(answer schemas.PermitAnswer) {
+	s.mu.Lock()
+	waiting := s.permits[answer.Permit]
+	s.mu.Unlock()
+	select {
+	case waiting <- answer:
+	default: // nobody waits, or the answer came twice
 	}
 }

@@ -138,10 +138,8 @@ func (r *reporter) run(ctx context.Context, overdue bool) {
 
 // waitUntil waits for a moment; it reports false when the handler has ended first.
 func (r *reporter) waitUntil(moment time.Time) bool {
-	timer := time.NewTimer(time.Until(moment))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(moment)):
 		return true
 	case <-r.stop:
 		return false

@@ -1,10 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -122,9 +122,7 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, e
 	if tasks := request.Payload.Tasks; len(tasks) > 0 {
 		issue.TaskID = tasks[0].TaskID
 	}
-	if issue.TaskID == "" {
-		issue.TaskID = request.Payload.PlanID
-	}
+	issue.TaskID = cmp.Or(issue.TaskID, request.Payload.PlanID)
 	payload.IssuesEncountered = []schemas.Issue{issue}
 	made, err := s.answer(e, request, payload)
 	if err != nil { // only a message that is not UTF-8 cannot be written
@@ -175,7 +173,7 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 			replaced = true
 			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
 			continue
-		case slices.ContainsFunc([]error{bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent}, func(final error) bool { return errors.Is(err, final) }):
+		case bus.IsAny(err, bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent):
 			log.Error().Err(err).Msg("a response cannot be published")
 			return err
 		}

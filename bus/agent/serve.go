@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ type ServeConfig struct {
 func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	c.Agent.Name = worker.Name()
 	c.Concurrency = max(c.Concurrency, 1)
-	if c.Agent.Concurrency == 0 {
-		c.Agent.Concurrency = c.Concurrency
-	}
+	c.Agent.Concurrency = cmp.Or(c.Agent.Concurrency, c.Concurrency)
 	if len(c.Agent.Kinds) == 0 {
 		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
 	}
@@ -158,10 +157,14 @@ func (s *server) run(ctx context.Context) error {
 	var life, requests sync.WaitGroup
 	tried := make(chan struct{})
 	life.Go(func() { s.heartbeat(background, sync.OnceFunc(func() { close(tried) }), refuse) })
-	life.Go(func() { s.listenForCancels(background) })
-	life.Go(func() { s.listenForPermits(background) })
+	life.Go(func() { listen(background, s.worker.Cancelled(), s.onCancel) })
+	life.Go(func() { listen(background, s.worker.Permitted(), s.passPermit) })
 
-	await(ctx, tried, announceWait)
+	select {
+	case <-tried:
+	case <-time.After(announceWait):
+	case <-ctx.Done():
+	}
 	err := s.pull(ctx, work, &requests)
 	if cause := context.Cause(ctx); errors.Is(cause, bus.ErrRefused) {
 		err = cause
@@ -172,17 +175,6 @@ func (s *server) run(ctx context.Context) error {
 	quiet()
 	life.Wait()
 	return err
-}
-
-// await waits for something, at most for a while and until ctx ends.
-func await(ctx context.Context, done <-chan struct{}, most time.Duration) {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // pull fetches exactly as many requests as there are free slots, because a
@@ -263,15 +255,15 @@ func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
 	requests.Wait()
 }
 
-// listenForCancels passes the cancel hints on.
-func (s *server) listenForCancels(ctx context.Context) {
+// listen passes on what comes, until ctx ends or nothing can come any more.
+func listen[T any](ctx context.Context, from <-chan T, hear func(T)) {
 	for {
 		select {
-		case request, open := <-s.worker.Cancelled():
+		case heard, open := <-from:
 			if !open {
 				return
 			}
-			s.onCancel(request)
+			hear(heard)
 		case <-ctx.Done():
 			return
 		}

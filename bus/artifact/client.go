@@ -62,7 +62,6 @@ func (a *client) once(ctx context.Context, op string, body []byte) (artifactFram
 	return artifactFrame{}, nil, fmt.Errorf("%s an artifact: %s", op, reply.Error)
 }
 
-// Put implements Artifacts.
 func (a *client) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	content, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err != nil {
@@ -98,52 +97,23 @@ func (a *client) Put(ctx context.Context, r io.Reader, mediaType string) (schema
 
 // Get implements Artifacts. The first piece is fetched at once.
 func (a *client) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
-	r := &pieces{ctx: ctx, artifacts: a, artifact: artifact}
+	offset, size := int64(0), int64(1)
+	r := &Pieces{Next: func() ([]byte, error) {
+		if offset >= size {
+			return nil, io.EOF
+		}
+		reply, piece, err := a.call(ctx, artifactFrame{
+			Op: "get", Request: a.request, SHA256: artifact.SHA256, Grant: artifact.Grant, Offset: offset,
+		}, nil)
+		if err == nil && len(piece) == 0 && reply.Size > offset {
+			err = io.ErrUnexpectedEOF
+		}
+		size = reply.Size
+		offset += int64(len(piece))
+		return piece, err
+	}}
 	if err := r.fetch(); err != nil {
 		return nil, err
 	}
-	return Verify(r, artifact.SHA256), nil
+	return Verify(io.NopCloser(r), artifact.SHA256), nil
 }
-
-// pieces reads an artifact piece by piece.
-type pieces struct {
-	ctx       context.Context //nolint:containedctx // io.Reader has no room for the one of Get
-	artifacts *client
-	artifact  schemas.Artifact
-	piece     []byte
-	offset    int64 // of the end of piece
-	size      int64
-}
-
-func (r *pieces) fetch() error {
-	reply, piece, err := r.artifacts.call(r.ctx, artifactFrame{
-		Op: "get", Request: r.artifacts.request, SHA256: r.artifact.SHA256, Grant: r.artifact.Grant, Offset: r.offset,
-	}, nil)
-	if err != nil {
-		return err
-	}
-	if len(piece) == 0 && reply.Size > r.offset {
-		return io.ErrUnexpectedEOF
-	}
-	r.piece, r.size = piece, reply.Size
-	r.offset += int64(len(piece))
-	return nil
-}
-
-// Read implements io.Reader.
-func (r *pieces) Read(p []byte) (int, error) {
-	if len(r.piece) == 0 {
-		if r.offset >= r.size {
-			return 0, io.EOF
-		}
-		if err := r.fetch(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, r.piece)
-	r.piece = r.piece[n:]
-	return n, nil
-}
-
-// Close implements io.Closer.
-func (r *pieces) Close() error { return nil }

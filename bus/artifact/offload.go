@@ -99,7 +99,6 @@ type verifier struct {
 	want    string
 }
 
-// Read implements io.Reader.
 func (v *verifier) Read(p []byte) (int, error) {
 	n, err := v.content.Read(p)
 	_, _ = v.sum.Write(p[:n])
@@ -109,5 +108,26 @@ func (v *verifier) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (v *verifier) Close() error { return v.content.Close() }
+
+// Pieces reads pieces one behind the other, and holds one of them.
+type Pieces struct {
+	Next  func() ([]byte, error) // io.EOF is behind the last
+	piece []byte
+}
+
+func (p *Pieces) fetch() (err error) {
+	p.piece, err = p.Next()
+	return err
+}
+
+func (p *Pieces) Read(to []byte) (int, error) {
+	for len(p.piece) == 0 {
+		if err := p.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(to, p.piece)
+	p.piece = p.piece[n:]
+	return n, nil
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -34,7 +36,8 @@ type Service struct {
 
 // NewService returns the service of an object store.
 func NewService(store bus.ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *Service {
-	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: newArtifactShares()}
+	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes), agents: make(map[string]*artifactShare)}
+	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: shares}
 }
 
 // Answer answers one request of an agent, frame by frame.
@@ -139,8 +142,16 @@ func (s *Service) join(ctx context.Context, agent string, frame *artifactFrame) 
 	if err := s.quota.Store(agent, total); err != nil {
 		return schemas.Artifact{}, err
 	}
-	whole := &parts{ctx: ctx, store: s.store, rest: frame.Parts}
-	return s.put(ctx, agent, Verify(whole, frame.SHA256), frame.MediaType)
+	rest := frame.Parts
+	whole := &Pieces{Next: func() (piece []byte, err error) {
+		if len(rest) == 0 {
+			return nil, io.EOF
+		}
+		piece, _, err = s.store.Part(ctx, rest[0], 0, ChunkSize)
+		rest = rest[1:]
+		return piece, err
+	}}
+	return s.put(ctx, agent, Verify(io.NopCloser(whole), frame.SHA256), frame.MediaType)
 }
 
 func (s *Service) get(ctx context.Context, agent string, frame *artifactFrame) (schemas.Artifact, []byte, error) {
@@ -168,31 +179,3 @@ func (s *Service) learn(ctx context.Context, grants ...string) error {
 	}
 	return nil
 }
-
-// parts reads pieces one behind the other; it holds one of them.
-type parts struct {
-	ctx   context.Context //nolint:containedctx // io.Reader has no room for the one of join
-	store bus.ArtifactStore
-	rest  []string
-	piece []byte
-}
-
-// Read implements io.Reader.
-func (p *parts) Read(to []byte) (int, error) {
-	for len(p.piece) == 0 {
-		if len(p.rest) == 0 {
-			return 0, io.EOF
-		}
-		piece, _, err := p.store.Part(p.ctx, p.rest[0], 0, ChunkSize)
-		if err != nil {
-			return 0, err
-		}
-		p.piece, p.rest = piece, p.rest[1:]
-	}
-	n := copy(to, p.piece)
-	p.piece = p.piece[n:]
-	return n, nil
-}
-
-// Close implements io.Closer.
-func (p *parts) Close() error { return nil }

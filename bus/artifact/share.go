@@ -43,10 +43,6 @@ type artifactShare struct {
 	given   *rate.Limiter
 }
 
-func newArtifactShares() *artifactShares {
-	return &artifactShares{bytes: semaphore.NewWeighted(artifactBytes), agents: make(map[string]*artifactShare)}
-}
-
 func (s *artifactShares) of(agent string) *artifactShare {
 	s.mu.Lock()
 	defer s.mu.Unlock()

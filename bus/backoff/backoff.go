@@ -1,5 +1,5 @@
 // Package backoff says how long to wait before the next try of what has failed for now,
-// and waits.
+// and waits; and between two turns of what is done again and again ([Every]).
 package backoff
 
 import (
@@ -11,13 +11,25 @@ import (
 
 // Pause waits, or returns the cause that ended ctx.
 func Pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// Every does something again and again until ctx ends, for the first time after a pause.
+func Every(ctx context.Context, pause time.Duration, do func()) {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			do()
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 package binding
 
 import (
-	"encoding/hex"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -172,25 +172,6 @@ func DecodeHeader(value string) (string, bool) {
 	if quoted {
 		return "", false
 	}
-	return percentDecode(decoded)
-}
-
-func percentDecode(value []byte) (string, bool) {
-	write := 0
-	for read := 0; read < len(value); read++ {
-		c := value[read]
-		if c == '%' {
-			if read+2 >= len(value) {
-				return "", false
-			}
-			if _, err := hex.Decode(value[write:write+1], value[read+1:read+3]); err != nil {
-				return "", false
-			}
-			read += 2
-		} else {
-			value[write] = c
-		}
-		write++
-	}
-	return string(value[:write]), utf8.Valid(value[:write])
+	text, err := url.PathUnescape(string(decoded))
+	return text, err == nil && utf8.ValidString(text)
 }

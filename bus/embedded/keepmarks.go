@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"podium/bus/backoff"
 	"podium/bus/embedded/recovery"
 )
 
@@ -17,18 +18,13 @@ const (
 // keepMarks notes how far the streams go, until ctx ends. At Interval it flushes them now
 // and then: of what was flushed, a loss of power explains no loss.
 func (s *Server) keepMarks(ctx context.Context) {
-	ticker := time.NewTicker(markEvery)
-	defer ticker.Stop()
-	for turn := 1; ; turn++ {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
+	turn := 0
+	backoff.Every(ctx, markEvery, func() {
+		turn++
 		if err := s.mark(ctx, turn%flushEvery == 0); err != nil && ctx.Err() == nil {
 			s.config.Logger.Error().Err(err).Msg("how far the ledger goes cannot be noted")
 		}
-	}
+	})
 }
 
 func (s *Server) mark(ctx context.Context, flush bool) error {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"podium/bus/backoff"
 )
 
 const (
@@ -66,17 +68,10 @@ func (s *Server) watch(ctx context.Context) {
 		messages[agent] = newPace(time.Now(), exchangeBurst, exchangeRate)
 		bytes[agent] = newPace(time.Now(), receivedBurst, receivedRate)
 	}
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
+	backoff.Every(ctx, watchEvery, func() {
 		connections, err := s.connections(agents)
 		if err != nil {
-			continue // the server is stopping
+			return // the server is stopping
 		}
 		for _, agent := range s.config.External {
 			surplus, tooMuch := beyond(connections[agent])
@@ -99,7 +94,7 @@ func (s *Server) watch(ctx context.Context) {
 					Msg("an agent has too many connections, sends too much, or leaves too much unread; connections are cut")
 			}
 		}
-	}
+	})
 }
 
 // connections returns those of each agent, the oldest first.

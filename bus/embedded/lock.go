@@ -125,7 +125,6 @@ type InUseError struct {
 	Process int // its id; 0 is unknown
 }
 
-// Error implements error.
 func (e *InUseError) Error() string {
 	who := "another process"
 	if e.Process != 0 {

@@ -2,7 +2,9 @@ package embedded
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,22 +127,13 @@ func (l *serverLog) agent(text string) string {
 
 // subject returns a subject without the words that a client has chosen.
 func (l *serverLog) subject(subject string) string {
-	tokens := strings.SplitN(subject, ".", maxTokens+1)
+	tokens, names := strings.SplitN(subject, ".", maxTokens+1), slices.Collect(maps.Values(l.names))
 	for i, token := range tokens {
-		if !fixed.MatchString(token) && !l.known(strings.TrimPrefix(token, "_INBOX_")) {
+		if !fixed.MatchString(token) && !slices.Contains(names, strings.TrimPrefix(token, "_INBOX_")) {
 			tokens[i] = "…"
 		}
 	}
 	return strings.Join(tokens, ".")
-}
-
-func (l *serverLog) known(name string) bool {
-	for _, other := range l.names {
-		if name == other {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *serverLog) write(event *zerolog.Event, format string, args []any) string {
@@ -164,14 +157,9 @@ func (l *serverLog) write(event *zerolog.Event, format string, args []any) strin
 	return text
 }
 
-// Noticef implements server.Logger.
 func (l *serverLog) Noticef(format string, args ...any) { l.write(l.logger.Trace(), format, args) }
-
-// Warnf implements server.Logger.
-func (l *serverLog) Warnf(format string, args ...any) { l.write(l.logger.Warn(), format, args) }
-
-// Errorf implements server.Logger.
-func (l *serverLog) Errorf(format string, args ...any) { l.write(l.logger.Error(), format, args) }
+func (l *serverLog) Warnf(format string, args ...any)   { l.write(l.logger.Warn(), format, args) }
+func (l *serverLog) Errorf(format string, args ...any)  { l.write(l.logger.Error(), format, args) }
 
 // Fatalf implements server.Logger. It does not end the process.
 func (l *serverLog) Fatalf(format string, args ...any) {
@@ -183,8 +171,5 @@ func (l *serverLog) Fatalf(format string, args ...any) {
 	}
 }
 
-// Debugf implements server.Logger.
 func (l *serverLog) Debugf(string, ...any) {}
-
-// Tracef implements server.Logger.
 func (l *serverLog) Tracef(string, ...any) {}

@@ -24,7 +24,6 @@ type WriteError struct {
 	Full   bool   // it found no room; then Restart helps once there is some
 }
 
-// Error implements error.
 func (e *WriteError) Error() string { return "the ledger's server cannot write: " + e.Detail }
 
 // CheckWrites returns a *WriteError when the server has given up writing a stream.

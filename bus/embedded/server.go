@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,12 +91,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if config.Dir == "" {
 		return nil, errors.New("the ledger needs a directory")
 	}
-	if config.Durability == "" {
-		config.Durability = Fsync
-	}
-	if config.MaxBytes == 0 {
-		config.MaxBytes = DefaultMaxBytes
-	}
+	config.Durability, config.MaxBytes = cmp.Or(config.Durability, Fsync), cmp.Or(config.MaxBytes, DefaultMaxBytes)
 	storeBytes, shardBytes := config.MaxBytes, config.MaxBytes/2
 	if config.MaxBytes == AsItIs {
 		storeBytes, shardBytes = math.MaxInt64, 0

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -77,11 +78,7 @@ func (s Settings) Config() (string, error) {
 	if s.StoreDir == "" {
 		return "", errors.New("the ledger needs a directory")
 	}
-	maxBytes := s.MaxBytes
-	if maxBytes == 0 {
-		maxBytes = DefaultMaxBytes
-	}
-	return fmt.Sprintf("server_name: %q\nlisten: %q\n", serverName, s.Listen) + needs(s.StoreDir, sync, maxBytes) + accounts, nil
+	return fmt.Sprintf("server_name: %q\nlisten: %q\n", serverName, s.Listen) + needs(s.StoreDir, sync, cmp.Or(s.MaxBytes, DefaultMaxBytes)) + accounts, nil
 }
 
 // Needs returns what the configuration of a server has to say beside its accounts, so

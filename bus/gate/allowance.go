@@ -120,10 +120,6 @@ type requests struct {
 	order ring
 }
 
-func newRequests() *requests {
-	return &requests{byID: make(map[string]*request), order: ring{most: maxRequests}}
-}
-
 // opened notes a request under its id and under that of the plan that it is part of,
 // which some agents name in its place.
 func (r *requests) opened(id, plan string, expires, now time.Time) {
@@ -146,24 +142,16 @@ func (r *requests) opened(id, plan string, expires, now time.Time) {
 	}
 }
 
-func (r *requests) get(id string) *request { return r.byID[id] }
-
 // repeats remembers the newest messages of an agent and their acknowledgements.
 type repeats struct {
 	byID  map[string]*bus.Ack // nil: under way
 	order ring
 }
 
-func newRepeats() *repeats {
-	return &repeats{byID: make(map[string]*bus.Ack), order: ring{most: maxRepeats}}
-}
-
 func (r *repeats) find(id string) (ack *bus.Ack, underWay bool) {
 	ack, known := r.byID[id]
 	return ack, known && ack == nil
 }
-
-func (r *repeats) begin(id string) { r.byID[id] = nil }
 
 // end notes what came of a message; one that was not stored may come again.
 func (r *repeats) end(id string, ack bus.Ack, err error) {

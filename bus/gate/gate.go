@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -58,7 +59,8 @@ func (g *Gate) account(agent string) *account {
 	if known == nil {
 		now := g.clock()
 		known = &account{
-			requests: newRequests(), repeats: newRepeats(),
+			requests:    &requests{byID: make(map[string]*request), order: ring{most: maxRequests}},
+			repeats:     &repeats{byID: make(map[string]*bus.Ack), order: ring{most: maxRepeats}},
 			unsolicited: newAllowance(now, unsolicitedBurst, unsolicitedRate),
 			stray:       newAllowance(now, strayBurst, strayRate),
 			artifacts:   newAllowance(now, artifactBurst, artifactRate),
@@ -133,7 +135,7 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 			return ack, nil, nil
 		}
 	}
-	request := a.requests.get(answered(&event, unreadable))
+	request := a.requests.byID[answered(&event, unreadable)]
 	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message))
 	if reason == "" && full && (request == nil || subject.Kind != bus.KindResponse) {
 		reason = "the ledger is nearly full"
@@ -144,7 +146,7 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 	if !once {
 		return nil, func(bus.Ack, error) {}, nil
 	}
-	a.repeats.begin(id)
+	a.repeats.byID[id] = nil
 	return nil, func(ack bus.Ack, err error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -236,10 +238,7 @@ func answered(event *schemas.Event, unreadable error) string {
 	if schemas.Unmarshal(event.Data, &body) != nil {
 		return ""
 	}
-	if body.InReplyTo != "" {
-		return body.InReplyTo
-	}
-	return body.Payload.PlanID
+	return cmp.Or(body.InReplyTo, body.Payload.PlanID)
 }
 
 // sizeOf is what a message counts for, in bytes: with headers, and one unit at least.

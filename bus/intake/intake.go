@@ -7,6 +7,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,9 +134,7 @@ func (i *Intake) admitted(ctx context.Context, adapter string, e schemas.Event) 
 	if e.Profile == "" {
 		return submission{}, fmt.Errorf("%w: attribute %q is missing", schemas.ErrInvalidEvent, "profile")
 	}
-	if e.PartitionKey == "" {
-		e.PartitionKey = e.ID
-	}
+	e.PartitionKey = cmp.Or(e.PartitionKey, e.ID)
 	session := e.Session()
 	shard := schemas.ShardOf(session, i.core.Shards())
 	if err := i.admit(ctx, shard); err != nil {

@@ -35,7 +35,6 @@ type artifacts struct{ core *Core }
 // Artifacts implements bus.Core.
 func (c *Core) Artifacts() bus.ArtifactStore { return artifacts{core: c} }
 
-// Put implements bus.Artifacts.
 func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	content, err := spool(r)
 	if err != nil {
@@ -155,7 +154,6 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 	return objects, nil
 }
 
-// Get implements bus.Artifacts.
 func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
 	if !schemas.ValidHash(reference.SHA256) {
 		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
@@ -168,7 +166,15 @@ func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.Read
 	if err != nil {
 		return nil, wire.ClassifyStore("get an artifact", wire.NotFound(err))
 	}
-	return artifact.Verify(&object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}, reference.SHA256), nil
+	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
+	pieces := &artifact.Pieces{Next: func() ([]byte, error) {
+		piece, err := o.next(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("read an artifact: %w", err)
+		}
+		return piece, err
+	}}
+	return artifact.Verify(io.NopCloser(pieces), reference.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.

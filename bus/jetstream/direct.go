@@ -19,11 +19,6 @@ import (
 // published with it, so that a publisher could forge the place: none of ours can
 // where nobody but the core publishes (coreWrites).
 
-// directLast returns the newest message of a subject.
-func (c *Core) directLast(ctx context.Context, stream, subject string) (bus.Message, error) {
-	return c.directOne(ctx, stream, "."+subject, nil)
-}
-
 // directNext returns the first message of a subject from a sequence on.
 func (c *Core) directNext(ctx context.Context, stream string, request lookup) (bus.Message, error) {
 	body, err := schemas.Marshal(request)

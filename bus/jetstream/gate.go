@@ -65,7 +65,7 @@ func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string)
 		return nil, err
 	}
 	for _, agent := range agents {
-		g.queues[agent] = newAgentQueue()
+		g.queues[agent] = &agentQueue{changed: make(chan struct{}, 1)}
 	}
 	e := c.endpoint
 	e.Name += " gate"
@@ -110,8 +110,6 @@ type agentQueue struct {
 	consumer   []byte
 	consumerAt time.Time
 }
-
-func newAgentQueue() *agentQueue { return &agentQueue{changed: make(chan struct{}, 1)} }
 
 func (g *gate) listen() error {
 	subjects := []string{gatePrefix + ">"}

@@ -96,7 +96,6 @@ func (s *store) change(ctx context.Context, op string, run func(context.Context,
 	return s.with(ctx, op, run)
 }
 
-// Get implements bus.Store.
 func (s *store) Get(ctx context.Context, key string) (value []byte, revision uint64, err error) {
 	err = s.with(ctx, "get a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		entry, err := values.Get(ctx, key)
@@ -108,7 +107,6 @@ func (s *store) Get(ctx context.Context, key string) (value []byte, revision uin
 	return value, revision, err
 }
 
-// Put implements bus.Store.
 func (s *store) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
 	err = s.change(ctx, "put a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		revision, err = values.Put(ctx, key, value)
@@ -117,7 +115,6 @@ func (s *store) Put(ctx context.Context, key string, value []byte) (revision uin
 	return revision, err
 }
 
-// Update implements bus.Store.
 func (s *store) Update(ctx context.Context, key string, value []byte, revision uint64) (next uint64, err error) {
 	err = s.change(ctx, "update a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		if revision == 0 {
@@ -130,7 +127,6 @@ func (s *store) Update(ctx context.Context, key string, value []byte, revision u
 	return next, err
 }
 
-// Delete implements bus.Store.
 func (s *store) Delete(ctx context.Context, key string) error {
 	return s.change(ctx, "delete a value", func(ctx context.Context, values jetstream.KeyValue) error {
 		if _, err := values.Get(ctx, key); errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -140,7 +136,6 @@ func (s *store) Delete(ctx context.Context, key string) error {
 	})
 }
 
-// Keys implements bus.Store.
 func (s *store) Keys(ctx context.Context) (keys []string, err error) {
 	err = s.with(ctx, "list the keys", func(ctx context.Context, values jetstream.KeyValue) error {
 		keys, err = values.Keys(ctx)

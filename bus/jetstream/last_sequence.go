@@ -33,10 +33,6 @@ type lastSequence struct {
 	settled atomic.Uint64 // what was seen when the connection was last lost: whatever is appended later is behind it
 }
 
-func newLastSequences() *lastSequences {
-	return &lastSequences{streams: make(map[string]*lastSequence)}
-}
-
 // of returns what is known of a stream; nil is none.
 func (m *lastSequences) of(stream string) *lastSequence {
 	m.mu.RLock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -35,11 +37,7 @@ func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.
 			return nil, fmt.Errorf("look up the last of %d subjects: %w", len(chunk), err)
 		}
 	}
-	found := make([]bus.Message, 0, len(newest))
-	for _, message := range newest {
-		found = append(found, message)
-	}
-	return found, nil
+	return slices.Collect(maps.Values(newest)), nil
 }
 
 func allCoreWrites(subjects []string) bool {

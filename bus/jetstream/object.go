@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"podium/bus"
@@ -11,52 +10,33 @@ import (
 
 const objectChunks = "$O." + bus.ArtifactBucket + ".C." // followed by the object's NUID
 
-// An object reads the pieces of an artifact, one at a time and when it is asked
+// An object hands out the pieces of an artifact, one at a time and when it is asked
 // for it: nothing at the server waits for a reader who is slow or has gone. The
 // library reads by a consumer each.
 type object struct {
-	ctx     context.Context //nolint:containedctx // io.Reader has no room for the one of Get
 	core    *Core
 	subject string
-	last    uint64 // the sequence of piece
+	last    uint64 // the sequence of the newest piece
 	left    uint32 // pieces behind it
-	piece   []byte
 }
 
-// Read implements io.Reader.
-func (o *object) Read(p []byte) (int, error) {
-	for len(o.piece) == 0 {
-		if o.left == 0 {
-			return 0, io.EOF
-		}
-		if err := o.fetch(); err != nil {
-			return 0, fmt.Errorf("read an artifact: %w", err)
-		}
+// next returns the next piece; io.EOF is behind the last.
+func (o *object) next(ctx context.Context) ([]byte, error) {
+	if o.left == 0 {
+		return nil, io.EOF
 	}
-	n := copy(p, o.piece)
-	o.piece = o.piece[n:]
-	return n, nil
-}
-
-func (o *object) fetch() error {
 	find := o.core.directNext
 	if o.core.replicas > 1 {
 		find = o.core.lookUp
 	}
-	found, err := find(o.ctx, bus.ArtifactStream, lookup{Sequence: o.last + 1, NextOf: o.subject})
+	found, err := find(ctx, bus.ArtifactStream, lookup{Sequence: o.last + 1, NextOf: o.subject})
 	if errors.Is(err, bus.ErrNotFound) {
-		return io.ErrUnexpectedEOF
+		return nil, io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o.piece, o.last = found.Body, found.Sequence
+	o.last = found.Sequence
 	o.left--
-	return nil
-}
-
-// Close implements io.Closer.
-func (o *object) Close() error {
-	o.piece, o.left = nil, 0
-	return nil
+	return found.Body, nil
 }

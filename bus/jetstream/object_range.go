@@ -3,6 +3,7 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,7 +52,6 @@ func (x *chunkIndex) learn(subject string, chunks []chunk) {
 	}
 }
 
-// Part implements bus.ArtifactStore.
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
 	const op = "get a piece of an artifact"
 	if !schemas.ValidHash(sha256) {
@@ -79,7 +79,7 @@ func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit 
 
 // collect reads from the last known chunk that begins at or before the offset.
 func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offset int64, limit int) ([]byte, error) {
-	o := &object{ctx: ctx, core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
+	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
 	known := a.core.chunks.known(o.subject)
 	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return cmp.Compare(c.offset, offset) })
 	if !found {
@@ -93,16 +93,17 @@ func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offs
 	chunks := known[:at:at]
 	piece := make([]byte, 0, limit)
 	for len(piece) < limit {
-		if o.left == 0 {
-			return nil, io.ErrUnexpectedEOF
+		next, err := o.next(ctx)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
 		}
-		if err := o.fetch(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		chunks = append(chunks, chunk{sequence: o.last, offset: begins})
-		size := int64(len(o.piece))
+		size := int64(len(next))
 		if skip := offset + int64(len(piece)) - begins; skip < size {
-			piece = append(piece, o.piece[skip:min(size, skip+int64(limit-len(piece)))]...)
+			piece = append(piece, next[skip:min(size, skip+int64(limit-len(piece)))]...)
 		}
 		begins += size
 	}

@@ -67,7 +67,7 @@ type failure struct {
 }
 
 func newPublisher() *publisher {
-	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), lastSequences: newLastSequences()}
+	p := &publisher{sent: make(map[uint64]*publication), hold: new(hold), lastSequences: &lastSequences{streams: make(map[string]*lastSequence)}}
 	p.changed.L = &p.mu
 	return p
 }
@@ -100,17 +100,12 @@ func (p *publisher) publish(message bus.Message, expect bus.Expect, done func(bu
 	case crowded:
 		p.fail(publishing, wire.ErrCrowded)
 	default:
-		p.forward(publishing)
+		if batcher := p.batcherOf(publishing.subject); batcher != nil {
+			batcher.enter(publishing)
+		} else {
+			p.send(publishing, publishing.header)
+		}
 	}
-}
-
-// forward hands a message to its batcher, or sends it.
-func (p *publisher) forward(publishing *publication) {
-	if batcher := p.batcherOf(publishing.subject); batcher != nil {
-		batcher.enter(publishing)
-		return
-	}
-	p.send(publishing, publishing.header)
 }
 
 // send puts a message on the wire with the headers given.

@@ -56,7 +56,6 @@ type entry struct {
 	pending uint64 // messages that were behind it when it was sent
 }
 
-// Read implements bus.Ledger.
 func (c *Core) Read(ctx context.Context, stream string, from uint64, subjects ...string) (bus.Reader, error) {
 	window := visitorWindow
 	if bus.HasPrecedence(ctx) {
@@ -93,7 +92,6 @@ func (c *Core) newReader(ctx context.Context, stream string, from uint64, subjec
 	return r, nil
 }
 
-// Next implements bus.Reader.
 func (r *reader) Next() (bus.Message, bool, error) {
 	next, ok, err := r.next()
 	return next.message, ok, err
@@ -124,10 +122,8 @@ func (r *reader) exhausted() bool {
 	return r.source.consumer != "" && r.source.initial == 0 && r.source.delivered == 0 && r.taken == len(r.queue)
 }
 
-// Wake implements bus.Reader.
 func (r *reader) Wake() <-chan struct{} { return r.wake }
 
-// Close implements bus.Reader.
 func (r *reader) Close() {
 	r.stop()
 	<-r.finished

@@ -51,11 +51,9 @@ func (c *Core) scan(ctx context.Context, stream string, from uint64, subjects []
 // await waits for a message. What a consumer expected may expire before it comes;
 // a new consumer then says how much there is.
 func (r *reader) await(ctx context.Context) error {
-	timer := time.NewTimer(silence)
-	defer timer.Stop()
 	select {
 	case <-r.wake:
-	case <-timer.C:
+	case <-time.After(silence):
 		r.question()
 	case <-ctx.Done():
 		return context.Cause(ctx)

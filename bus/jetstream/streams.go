@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,10 +67,7 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 	}
 	info, err := c.anyShard(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) && !config.Existing {
-		if demanded == 0 {
-			demanded = DefaultShards()
-		}
-		return demanded, nil
+		return cmp.Or(demanded, DefaultShards()), nil
 	}
 	if err != nil {
 		return 0, wire.ClassifyStore("open the ledger", wire.NotFound(err))
@@ -225,7 +223,6 @@ type DriftError struct {
 	Differences []string // "setting: is X, must be Y"
 }
 
-// Error implements error.
 func (e *DriftError) Error() string {
 	return fmt.Sprintf("stream %s is not as the ledger needs it: %s", e.Stream, strings.Join(e.Differences, "; "))
 }

@@ -19,7 +19,6 @@ type agentCommand struct {
 	Exec agentExecCommand `cmd:"" help:"Make an agent of any program."`
 }
 
-// Help is shown by --help.
 func (agentCommand) Help() string {
 	return `An agent takes requests from a running instance and answers them.
 
@@ -39,7 +38,6 @@ type agentExecCommand struct {
 	Command     []string           `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
-// Help is shown by --help.
 func (agentExecCommand) Help() string {
 	return `The program gets the request as JSON on standard input and answers on standard output, as plain text or
 as JSON; lines on standard error are progress, and "40% words" sets the percentage. Another exit code
@@ -57,7 +55,6 @@ On a ledger that is on a NATS server of its own, --nats and the agent's key are 
   podium agent exec --name summary --nats nats://nats.example.org:4222 --credentials agent-summary.nk -- ./summary.sh`
 }
 
-// Run implements the verb.
 func (c *agentExecCommand) Run(env *environment) error {
 	command := c.Command
 	if len(command) > 0 && command[0] == "--" {
@@ -78,7 +75,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintln(env.stdout, strings.Join(says, "\n")); err != nil {
+	if err = env.print("%s\n", strings.Join(says, "\n")); err != nil {
 		return err
 	}
 	return agent.Serve(env.ctx, worker, program, agent.ServeConfig{

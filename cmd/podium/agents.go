@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +19,6 @@ import (
 // agentsCommand lists the agents that have announced themselves.
 type agentsCommand struct{ ledgerFlags }
 
-// Help is shown by --help.
 func (agentsCommand) Help() string {
 	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
 processes, and when it was last alive; while an instance runs, also the others of its configuration, and
@@ -32,7 +30,6 @@ while an instance runs.
   podium agents -o json`
 }
 
-// Run implements the verb.
 func (c *agentsCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		agents, err := registry.Agents(env.ctx, ledger.Core)
@@ -129,7 +126,6 @@ func (e *environment) tellAgents(rows []agentRow) error {
 
 // printAgents prints each agent as one line of JSON.
 func (e *environment) printAgents(rows []agentRow) error {
-	encoder := json.NewEncoder(e.stdout)
 	for i := range rows {
 		row := struct {
 			schemas.Agent
@@ -145,11 +141,7 @@ func (e *environment) printAgents(rows []agentRow) error {
 		if rows[i].served != "" {
 			row.Served = new(rows[i].served == "yes")
 		}
-		body, err := schemas.Marshal(row)
-		if err != nil {
-			return err
-		}
-		if err = encoder.Encode(json.RawMessage(body)); err != nil {
+		if err := e.printLine(row); err != nil {
 			return err
 		}
 	}

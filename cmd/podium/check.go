@@ -25,7 +25,6 @@ type checkCommand struct {
 	Profile string `help:"With --plan and -c: the profile that it is for; not needed when there is only one." placeholder:"NAME"`
 }
 
-// Help is shown by --help.
 func (checkCommand) Help() string {
 	return `Names every unknown key and bad value with its line, column and the nearest valid key; exit code 2
 when there is one. The environment variables that the configuration names have to be set, and the
@@ -63,7 +62,6 @@ func (c *checked) fault(err error) {
 	c.err = errors.Join(c.err, err)
 }
 
-// Run implements the verb.
 func (c *checkCommand) Run(env *environment) error {
 	if c.Profile != "" && (c.Plan == "" || c.Config == "") {
 		return usage(errors.New("--profile goes with --plan and -c: it is the one that the plan is for"))
@@ -119,7 +117,7 @@ func (c *checkCommand) plan(env *environment, settings *config.Config, found *ch
 	}
 	says := fmt.Sprintf("%s is right: tasks %d; with -c FILE it is also seen whether its agents are there", c.Plan, len(read.Tasks()))
 	if settings != nil {
-		name, err := onlyProfile(settings, c.Profile)
+		name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
 		if err != nil {
 			return err
 		}
@@ -140,12 +138,11 @@ func (c *checked) print(env *environment) error {
 		return usage(c.err)
 	}
 	for _, caution := range c.cautions {
-		if _, err := fmt.Fprintln(env.stdout, "caution: "+caution); err != nil {
+		if err := env.print("caution: %s\n", caution); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(env.stdout, strings.Join(c.right, "\n"))
-	return err
+	return env.print("%s\n", strings.Join(c.right, "\n"))
 }
 
 func usage(err error) error {

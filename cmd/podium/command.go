@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
+	"podium/schemas"
 )
 
 // The exit codes. Scripts depend on them.
@@ -55,7 +57,6 @@ type command struct {
 	Summarize  summarizeCommand  `cmd:"" hidden:""`
 }
 
-// Help is shown by --help.
 func (command) Help() string {
 	return `Begin with these:
 
@@ -84,7 +85,7 @@ type environment struct {
 	raw    io.Writer // stdout as it is, for what no person reads
 	log    zerolog.Logger
 	data   string // as given, or the default
-	given  bool   // somebody has named data
+	given  bool   // --data or PODIUM_DATA names it
 	json   bool
 	named  ledgerFlags  // of the verb, if it has them
 	nats   *config.NATS // the server of its own that holds the ledger, once that is settled
@@ -93,8 +94,20 @@ type environment struct {
 // defaultData is where the ledger is when nobody says otherwise.
 const defaultData = "./podium-data"
 
-// dataGiven reports whether --data or PODIUM_DATA names a directory.
-func (e *environment) dataGiven() bool { return e.given }
+// print writes what people read.
+func (e *environment) print(format string, values ...any) error {
+	_, err := fmt.Fprintf(e.stdout, format, values...)
+	return err
+}
+
+// printLine prints a value as one line of JSON.
+func (e *environment) printLine(value any) error {
+	body, err := schemas.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
+}
 
 // exitError is an error with an exit code of its own. Without err there is
 // nothing left to say.
@@ -103,7 +116,6 @@ type exitError struct {
 	err  error
 }
 
-// Error implements error.
 func (e *exitError) Error() string {
 	if e.err == nil {
 		return ""
@@ -111,7 +123,6 @@ func (e *exitError) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
 func notFound(format string, arguments ...any) error {

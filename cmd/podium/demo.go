@@ -10,7 +10,6 @@ type demoCommand struct {
 	Once bool `help:"Exit when the mail and the chat message are answered."`
 }
 
-// Help is shown by --help.
 func (demoCommand) Help() string {
 	return `Starts everything in this process: a ledger, a mailbox (IMAP), a mail server (SMTP), the supervisor
 and three agents. A mail asks for a calculation and a summary, a chat message for a calculation. You
@@ -20,10 +19,9 @@ see what becomes of them; the ledger is kept, and the last lines say how to repl
   podium demo --once -o json       # one JSON object; exit code 0 only if all of it happened`
 }
 
-// Run implements the verb.
 func (c *demoCommand) Run(env *environment) error {
 	given := demo.Config{Once: c.Once, Out: env.stdout, JSON: env.json, Log: env.log}
-	if env.dataGiven() {
+	if env.given {
 		given.Data = env.data
 	}
 	return demo.Show(env.ctx, given)
@@ -32,7 +30,6 @@ func (c *demoCommand) Run(env *environment) error {
 // summarizeCommand is the demo's program: it answers one request on standard input.
 type summarizeCommand struct{}
 
-// Run implements the verb.
 func (summarizeCommand) Run(env *environment) error {
 	if code := summarize.Main(nil, env.stdin, env.raw, env.stderr); code != exitOK {
 		return &exitError{code: code} // it has said why

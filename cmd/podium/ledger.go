@@ -17,7 +17,6 @@ type ledgerCommand struct {
 	Renew  ledgerRenewCommand  `cmd:"" help:"Give up a key that is lost; the next start makes another."`
 }
 
-// Help is shown by --help.
 func (ledgerCommand) Help() string {
 	return `For the ledger in --data, while no instance runs on it. A disk that forgets, or a file that was cut or
 removed, is noticed: every message has a checksum, and how far each stream went stands apart from the streams.
@@ -29,7 +28,6 @@ removed, is noticed: every message has a checksum, and how far each stream went 
 
 type ledgerCheckCommand struct{}
 
-// Help is shown by --help.
 func (ledgerCheckCommand) Help() string {
 	return `Reads every message of the ledger and compares checksums, sequences and how far each stream went. Nothing
 is changed, and nothing more is lost by looking.
@@ -43,7 +41,6 @@ Exit codes:
   4  something is lost; each is said with where and since when`
 }
 
-// Run implements the verb.
 func (c *ledgerCheckCommand) Run(env *environment) error {
 	lost, err := installation.CheckLedger(env.ctx, env.data, env.log)
 	if err != nil {
@@ -60,7 +57,6 @@ func (c *ledgerCheckCommand) Run(env *environment) error {
 
 type ledgerRepairCommand struct{}
 
-// Help is shown by --help.
 func (ledgerRepairCommand) Help() string {
 	return `First try to restore the directory from a backup: what is lost is lost for good after this. Where one bit of a
 message has flipped, it is flipped back. Other messages that cannot be read are left out, those before and behind
@@ -73,7 +69,6 @@ audit which mails are missing.
   podium ledger repair -o json   # one loss a line`
 }
 
-// Run implements the verb.
 func (c *ledgerRepairCommand) Run(env *environment) error {
 	lost, err := installation.RepairLedger(env.ctx, env.data, env.log)
 	if err != nil {
@@ -94,7 +89,6 @@ type ledgerRenewCommand struct {
 	Name string `arg:"" help:"Its file in the credentials of --data, as core.nk, agent-NAME.nk, capability.key, reply.key or canary.key."`
 }
 
-// Help is shown by --help.
 func (ledgerRenewCommand) Help() string {
 	return `A key that was made and is not there any more, or is damaged, keeps the service from starting, because
 another one would void all that it was given out for: an agent elsewhere cannot connect, a chat is not
@@ -110,7 +104,6 @@ Exit codes:
   3  there was no such key`
 }
 
-// Run implements the verb.
 func (c *ledgerRenewCommand) Run(env *environment) error {
 	kept, err := installation.RenewSecret(env.data, c.Name)
 	if errors.Is(err, secrets.ErrNone) {
@@ -144,15 +137,13 @@ func (e *environment) tellLoss(loss *recovery.Loss) error {
 	if e.json {
 		return json.NewEncoder(e.stdout).Encode(loss)
 	}
-	_, err := fmt.Fprintln(e.stdout, loss)
-	return err
+	return e.print("%s\n", loss)
 }
 
-// tell says something to people.
+// tell says something to people, and nothing to programs.
 func (e *environment) tell(format string, values ...any) error {
 	if e.json {
 		return nil
 	}
-	_, err := fmt.Fprintf(e.stdout, format, values...)
-	return err
+	return e.print(format, values...)
 }

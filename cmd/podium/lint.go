@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"podium/bus"
@@ -37,7 +37,7 @@ func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 		history, err = requests(env, ledger.Core, profile.Name, c.Last)
 		return err
 	})
-	if errors.Is(err, installation.ErrNoLedger) && !env.dataGiven() {
+	if errors.Is(err, installation.ErrNoLedger) && !env.given {
 		err, report.Ledger = nil, ""
 	}
 	if err != nil {
@@ -47,31 +47,23 @@ func (c *routeCommand) lint(env *environment, profile *plan.Profile) error {
 	if err = report.print(env); err != nil {
 		return err
 	}
-	for i := range report.Findings {
-		if report.Findings[i].Conflict() {
-			return &exitError{code: exitDiffers}
-		}
+	if slices.ContainsFunc(report.Findings, route.Finding.Conflict) {
+		return &exitError{code: exitDiffers}
 	}
 	return nil
 }
 
 func (l *linted) print(env *environment) error {
 	if env.json {
-		body, err := schemas.Marshal(l)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(env.stdout).Encode(json.RawMessage(body))
+		return env.printLine(l)
 	}
 	from := "no ledger, so what never hits is not known"
 	if l.Ledger != "" {
 		from = "requests read from " + l.Ledger + ": " + strconv.Itoa(l.Requests)
 	}
-	_, err := fmt.Fprintf(env.stdout, "profile %s, findings %d; %s\n", l.Profile, len(l.Findings), from)
+	err := env.print("profile %s, findings %d; %s\n", l.Profile, len(l.Findings), from)
 	for i := range l.Findings {
-		if err == nil {
-			_, err = fmt.Fprintf(env.stdout, "%-8s %s\n", l.Findings[i].Kind, l.Findings[i])
-		}
+		err = errors.Join(err, env.print("%-8s %s\n", l.Findings[i].Kind, l.Findings[i]))
 	}
 	return err
 }

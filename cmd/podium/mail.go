@@ -16,7 +16,6 @@ type mailCommand struct {
 	Parse mailParseCommand `cmd:"" help:"Show the events that messages in files would become."`
 }
 
-// Help is shown by --help.
 func (mailCommand) Help() string {
 	return `Nothing here changes a mailbox or the ledger.
 

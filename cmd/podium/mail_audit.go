@@ -22,7 +22,6 @@ type mailAuditCommand struct {
 	Offline bool   `help:"Leave the mail server out: compare the mailbox ledger with the events and the runs only."`
 }
 
-// Help is shown by --help.
 func (mailAuditCommand) Help() string {
 	return `Compares what the mail server has with the mailbox ledger, and that with the events and the runs. Every
 message is accounted for once: as a run, as ignored with its reason, as quarantined, as failed (it could
@@ -48,7 +47,6 @@ type audited struct {
 	Error string `json:"error,omitempty"` // why it could not be audited
 }
 
-// Run implements the verb.
 func (c *mailAuditCommand) Run(env *environment) error {
 	settings, err := env.mailConfig(c.Config)
 	if err != nil {
@@ -68,6 +66,14 @@ func (c *mailAuditCommand) Run(env *environment) error {
 		}
 		return c.print(env, lines)
 	})
+}
+
+// missing is how many messages are not accounted for.
+func (a *audited) missing() (messages uint64) {
+	for _, gap := range a.Gaps {
+		messages += gap.Messages()
+	}
+	return messages
 }
 
 func chooseAccounts(settings *config.Config, name string) ([]*config.Account, error) {
@@ -119,9 +125,8 @@ func (c *mailAuditCommand) reconcile(env *environment, ledger *installation.Ledg
 
 func (c *mailAuditCommand) print(env *environment, lines []audited) error {
 	if env.json {
-		encoder := json.NewEncoder(env.stdout)
 		for _, line := range lines {
-			if err := encoder.Encode(line); err != nil {
+			if err := json.NewEncoder(env.stdout).Encode(line); err != nil {
 				return err
 			}
 		}
@@ -133,30 +138,21 @@ func (c *mailAuditCommand) print(env *environment, lines []audited) error {
 		if line.Error != "" {
 			failed++
 		}
-		for _, gap := range line.Gaps {
-			gaps += gap.Messages()
-		}
+		gaps += line.missing()
 	}
 	switch {
 	case gaps > 0:
 		return &exitError{code: exitDiffers, err: fmt.Errorf("%d messages are not accounted for", gaps)}
 	case failed > 0:
 		return &exitError{code: exitFailed, err: fmt.Errorf("%d mailboxes could not be audited", failed)}
-	case !env.json:
-		_, err := fmt.Fprintln(env.stdout, "Every message is accounted for.")
-		return err
 	}
-	return nil
+	return env.tell("Every message is accounted for.\n")
 }
 
 func printAudits(env *environment, lines []audited) error {
 	table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ACCOUNT\tMAILBOX\tMESSAGES\tON SERVER\tRUN\tIGNORED\tQUARANTINED\tFAILED\tPENDING\tGAPS")
 	for _, line := range lines {
-		gaps := uint64(0)
-		for _, gap := range line.Gaps {
-			gaps += gap.Messages()
-		}
 		present := "not asked"
 		if line.Present >= 0 {
 			present = strconv.Itoa(line.Present)
@@ -167,7 +163,7 @@ func printAudits(env *environment, lines []audited) error {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", line.Account, line.Mailbox, line.Messages, present,
 			line.Count(audit.OutcomeRun), line.Count(audit.OutcomeIgnored), line.Count(audit.OutcomeQuarantined),
-			line.Count(audit.OutcomeFailed), line.Count(audit.OutcomePending), gaps)
+			line.Count(audit.OutcomeFailed), line.Count(audit.OutcomePending), line.missing())
 	}
 	if err := table.Flush(); err != nil {
 		return err

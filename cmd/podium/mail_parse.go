@@ -33,7 +33,6 @@ type mailParseCommand struct {
 	languages *mailtext.Languages
 }
 
-// Help is shown by --help.
 func (mailParseCommand) Help() string {
 	return `Reads messages as the mail adapter does and prints the event that each would become, one line for
 each file. Nothing is written, sent or asked anywhere; attachments are measured and hashed. A file that
@@ -65,7 +64,6 @@ type parsedMail struct {
 	mail schemas.EmailReceived
 }
 
-// Run implements the verb.
 func (c *mailParseCommand) Run(env *environment) error {
 	if c.Languages != "" {
 		var err error
@@ -211,7 +209,6 @@ type measuredReader struct {
 	size int64
 }
 
-// Read implements io.Reader.
 func (m *measuredReader) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.size += int64(n)
@@ -221,7 +218,6 @@ func (m *measuredReader) Read(p []byte) (int, error) {
 // A hashingSink names attachments by their content and keeps none.
 type hashingSink struct{}
 
-// Put implements structure.Sink.
 func (hashingSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, r)

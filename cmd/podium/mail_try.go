@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +24,6 @@ type mailTryCommand struct {
 	Last    int    `help:"How many of the newest messages." default:"50"`
 }
 
-// Help is shown by --help.
 func (mailTryCommand) Help() string {
 	return `Connects to the mailbox for reading only, and shows what each of its newest messages would become and
 where it would be routed. Nothing is changed on the server, not even a flag, and nothing is written to the
@@ -71,7 +69,6 @@ type triedMail struct {
 	Attachments []schemas.MailAttachment `json:"attachments,omitzero"`
 }
 
-// Run implements the verb.
 func (c *mailTryCommand) Run(env *environment) error {
 	if c.Last < 1 {
 		return usage(errors.New("--last is at least 1"))
@@ -93,10 +90,7 @@ func (c *mailTryCommand) Run(env *environment) error {
 }
 
 func (c *mailTryCommand) look(env *environment, settings *config.Config, account *config.Account, profile *plan.Profile) error {
-	mailbox := c.Mailbox
-	if mailbox == "" {
-		mailbox = account.IMAP.Mailbox
-	}
+	mailbox := cmp.Or(c.Mailbox, account.IMAP.Mailbox)
 	about, err := service.MailboxConfig(settings, env.data, account, mailbox)
 	if err != nil {
 		return err
@@ -117,8 +111,8 @@ func (c *mailTryCommand) look(env *environment, settings *config.Config, account
 	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok && seen == 0 {
 		err = fmt.Errorf("account %q: %s; is %q the name of a mailbox there?", account.Name, refusal.Sentence(), mailbox)
 	}
-	if err == nil && seen == 0 && !env.json {
-		_, err = fmt.Fprintf(env.stdout, "%s is empty\n", mailbox)
+	if err == nil && seen == 0 {
+		err = env.tell("%s is empty\n", mailbox)
 	}
 	return errors.Join(err, source.Close())
 }
@@ -165,20 +159,14 @@ func messageOf(mail *schemas.EmailReceived) (*session.Message, error) {
 }
 
 func (e *environment) printTried(line tried) error {
-	if e.json {
-		body, err := schemas.Marshal(line)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
+	mail := line.Mail
+	switch {
+	case e.json:
+		return e.printLine(line)
+	case mail == nil:
+		return e.print("UID %d: %s\n\n", line.UID, line.Problem)
 	}
 	var b strings.Builder
-	if line.Mail == nil {
-		_, _ = fmt.Fprintf(&b, "UID %d: %s\n\n", line.UID, line.Problem)
-		_, err := fmt.Fprint(e.stdout, b.String())
-		return err
-	}
-	mail := line.Mail
 	_, _ = fmt.Fprintf(&b, "UID %d  %s  %s\n", line.UID, mail.Class, view.Line(mail.Subject, triedSubject))
 	for _, author := range mail.From {
 		_, _ = fmt.Fprintf(&b, "  from     %s\n", view.Line(strings.TrimSpace(author.Name+" <"+author.Address+">"), triedSubject))
@@ -207,6 +195,5 @@ func (e *environment) printTried(line tried) error {
 			_, _ = fmt.Fprintf(&b, "  → its answer is withheld (%s)\n", mail.Withheld)
 		}
 	}
-	_, err := fmt.Fprintln(e.stdout, b.String())
-	return err
+	return e.print("%s\n", b.String())
 }

@@ -28,7 +28,6 @@ func main() {
 // versionCommand prints what this binary is.
 type versionCommand struct{}
 
-// Help is shown by --help.
 func (versionCommand) Help() string {
 	return `For a report of a fault.
 
@@ -36,14 +35,12 @@ func (versionCommand) Help() string {
   podium --version`
 }
 
-// Run implements the verb.
 func (versionCommand) Run(env *environment) error {
 	version := versions()
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(version)
 	}
-	_, err := fmt.Fprintln(env.stdout, versionLine(version))
-	return err
+	return env.print("%s\n", versionLine(version))
 }
 
 // versions says what this binary was built of.

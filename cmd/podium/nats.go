@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +14,6 @@ type natsCommand struct {
 	Accounts natsAccountsCommand `cmd:"" help:"Print the accounts that a NATS server needs for a configuration."`
 }
 
-// Help is shown by --help.
 func (natsCommand) Help() string {
 	return `For a ledger that is on a NATS server or cluster instead of in the process.
 
@@ -26,7 +24,6 @@ type natsAccountsCommand struct {
 	Config string `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 }
 
-// Help is shown by --help.
 func (natsAccountsCommand) Help() string {
 	return `Prints the block "accounts" of a nats-server's configuration: a core account that owns the ledger, and
 one user for each agent of the configuration, who reaches nothing but its own requests. Comments say what else
@@ -56,7 +53,6 @@ type natsKey struct {
 // storeHere stands for a directory that only the server's operator knows.
 const storeHere = "/var/lib/nats"
 
-// Run implements the verb.
 func (c *natsAccountsCommand) Run(env *environment) error {
 	settings, err := loadConfig(c.Config)
 	if err != nil {
@@ -72,8 +68,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 		return err
 	}
 	if !env.json {
-		_, err = fmt.Fprint(env.stdout, accountsComment(c.Config, keys.Core.SeedFile, settings.Ledger.NATS == nil), accounts)
-		return err
+		return env.print("%s%s", accountsComment(c.Config, keys.Core.SeedFile, settings.Ledger.NATS == nil), accounts)
 	}
 	printed := natsAccounts{
 		Accounts: accounts, Needs: embedded.Needs(storeHere),
@@ -86,7 +81,7 @@ func (c *natsAccountsCommand) Run(env *environment) error {
 }
 
 func keyPrinted(key embedded.Key) natsKey {
-	return natsKey{Public: key.Public, Seed: absolute(key.SeedFile)}
+	return natsKey{Public: key.Public, Seed: installation.Absolute(key.SeedFile)}
 }
 
 // accountsComment says what stands around the accounts. A server that is started
@@ -108,14 +103,7 @@ func accountsComment(file, core string, unsaid bool) string {
 	if unsaid {
 		say("\nThen " + file + " says where the server is:\n\n  ledger: {nats: {url: \"nats://localhost:4222\"}}\n")
 	}
-	say("\nThe keys lie in " + filepath.Dir(absolute(core)) + ". Whoever has core.nk has the ledger. An agent on another\n" +
+	say("\nThe keys lie in " + filepath.Dir(installation.Absolute(core)) + ". Whoever has core.nk has the ledger. An agent on another\n" +
 		"machine needs its own, agent-NAME.nk, and no other.\n")
 	return text.String() + "\n"
-}
-
-func absolute(path string) string {
-	if made, err := filepath.Abs(path); err == nil {
-		return made
-	}
-	return path
 }

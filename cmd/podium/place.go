@@ -51,7 +51,7 @@ func (e *environment) place() error {
 // use takes the ledger of a configuration, unless the command line names another
 // directory.
 func (e *environment) use(settings *config.Config) {
-	if !e.dataGiven() {
+	if !e.given {
 		e.data = settings.Ledger.Data
 	}
 	e.nats = settings.Ledger.NATS

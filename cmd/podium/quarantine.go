@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -25,7 +24,6 @@ type quarantineCommand struct {
 	Discard quarantineDiscardCommand `cmd:"" help:"Mark one as dealt with. It stays on the ledger."`
 }
 
-// Help is shown by --help.
 func (quarantineCommand) Help() string {
 	return `Nothing that reaches the bus is dropped: what cannot be understood is kept here, with the reason.
 
@@ -116,7 +114,6 @@ type quarantineListCommand struct {
 	All bool `help:"Also those that were retried or discarded."`
 }
 
-// Help is shown by --help.
 func (quarantineListCommand) Help() string {
 	return `Those that a person has dealt with are left out, unless --all is given.
 
@@ -124,7 +121,6 @@ func (quarantineListCommand) Help() string {
   podium quarantine --all -o json      # one message a line`
 }
 
-// Run implements the verb.
 func (c *quarantineListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		all, err := readQuarantine(env.ctx, ledger.Core)
@@ -140,7 +136,7 @@ func (c *quarantineListCommand) Run(env *environment) error {
 				continue
 			}
 			if env.json {
-				if err = env.printQuarantined(found); err != nil {
+				if err = env.printLine(found); err != nil {
 					return err
 				}
 				continue
@@ -152,26 +148,16 @@ func (c *quarantineListCommand) Run(env *environment) error {
 	})
 }
 
-func (e *environment) printQuarantined(found *quarantined) error {
-	body, err := schemas.Marshal(found)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
-}
-
 type quarantineShowCommand struct {
 	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
-// Help is shown by --help.
 func (quarantineShowCommand) Help() string {
 	return `The bytes are those that were received.
 
   podium quarantine show PODIUM_0:17`
 }
 
-// Run implements the verb.
 func (c *quarantineShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
@@ -179,15 +165,14 @@ func (c *quarantineShowCommand) Run(env *environment) error {
 			return err
 		}
 		if env.json {
-			return env.printQuarantined(found)
+			return env.printLine(found)
 		}
 		_, _ = fmt.Fprintf(env.stdout, "message   %s (%s)\nreason    %s\ndetail    %s\nsubject   %s\nreceived  %s\n\n", view.Line(found.ID, 0), found.State,
 			view.Line(string(found.Reason), 0), view.Line(found.Detail, 0), view.Line(found.Subject, 0), found.Received.Local().Format(time.DateTime))
 		for _, name := range sortedKeys(found.Headers) {
 			_, _ = fmt.Fprintf(env.stdout, "%s: %s\n", view.Line(name, 0), view.Line(fmt.Sprint(found.Headers[name]), 0))
 		}
-		_, err = fmt.Fprintf(env.stdout, "\n%s\n", view.Plain(string(found.Body)))
-		return err
+		return env.print("\n%s\n", view.Plain(string(found.Body)))
 	})
 }
 
@@ -195,7 +180,6 @@ type quarantineRetryCommand struct {
 	ID string `arg:"" name:"message" help:"Its id as quarantine list names it, or the beginning of it."`
 }
 
-// Help is shown by --help.
 func (quarantineRetryCommand) Help() string {
 	return `Useful once its cause is gone, for example after a profile was added. If it still cannot be used it
 comes back into quarantine under a new number.
@@ -203,7 +187,6 @@ comes back into quarantine under a new number.
   podium quarantine retry PODIUM_0:17`
 }
 
-// Run implements the verb.
 func (c *quarantineRetryCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
@@ -219,8 +202,7 @@ func (c *quarantineRetryCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "%s is on the bus again as sequence %d; if it still cannot be used it will be back in quarantine under that number\n", found.ID, ack.Sequence)
-		return err
+		return env.print("%s is on the bus again as sequence %d; if it still cannot be used it will be back in quarantine under that number\n", found.ID, ack.Sequence)
 	})
 }
 
@@ -229,14 +211,12 @@ type quarantineDiscardCommand struct {
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (quarantineDiscardCommand) Help() string {
 	return `Nothing is removed: the message and your word about it stay on the ledger.
 
   podium quarantine discard PODIUM_0:17 --reason "a test"`
 }
 
-// Run implements the verb.
 func (c *quarantineDiscardCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := findQuarantined(env.ctx, ledger.Core, c.ID)
@@ -247,7 +227,6 @@ func (c *quarantineDiscardCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "%s is marked as discarded\n", found.ID)
-		return err
+		return env.print("%s is marked as discarded\n", found.ID)
 	})
 }

@@ -30,7 +30,6 @@ type replayCommand struct {
 	Verify  bool   `help:"Decide every transition again and compare, fact by fact."`
 }
 
-// Help is shown by --help.
 func (replayCommand) Help() string {
 	return `Prints what stands on the ledger, each shard in its order, merged by time. Nothing is sent to anybody.
 With --verify, the whole ledger is decided again; exit code 4 means that it says something else, or that
@@ -45,7 +44,6 @@ otherwise: whether the ledger is right, the build that has written it says.
   podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk`
 }
 
-// Run implements the verb.
 func (c *replayCommand) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}
@@ -112,11 +110,10 @@ func (e *environment) printVerification(v *verify.Result) error {
 	if e.json {
 		return json.NewEncoder(e.stdout).Encode(v)
 	}
-	_, err := fmt.Fprintf(e.stdout, "shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
+	err := e.print("shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
 		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults)+len(v.Different))
 	for _, fault := range slices.Concat(v.Faults, v.Different) {
-		_, printed := fmt.Fprintf(e.stdout, "  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0))
-		err = errors.Join(err, printed)
+		err = errors.Join(err, e.print("  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0)))
 	}
 	return err
 }
@@ -205,7 +202,7 @@ func (e *environment) printPlain(message *bus.Message, event *schemas.Event, mal
 	if malformed != nil {
 		what = "not readable: " + malformed.Error()
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s  %s/%d  %s  %s\n", message.Recorded.Local().Format("2006-01-02 15:04:05.000"),
+	err := e.print("%s  %s/%d  %s  %s\n", message.Recorded.Local().Format("2006-01-02 15:04:05.000"),
 		message.Stream, message.Sequence, view.Line(message.Subject, 0), view.Line(what, 0))
 	if event.Type != schemas.TypeRecord || malformed != nil {
 		return err
@@ -213,8 +210,7 @@ func (e *environment) printPlain(message *bus.Message, event *schemas.Event, mal
 	var record schemas.Record
 	if schemas.Unmarshal(event.Data, &record) == nil {
 		for _, line := range view.Lines(&record) {
-			_, printed := fmt.Fprintf(e.stdout, "    %s\n", line)
-			err = errors.Join(err, printed)
+			err = errors.Join(err, e.print("    %s\n", line))
 		}
 	}
 	return err

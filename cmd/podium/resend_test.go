@@ -119,7 +119,7 @@ func TestResendSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	withheld, failed := schemas.ReplyWithheld{Run: 1}, &workflow.Task{State: workflow.TaskFailed}
 	for want, run := range map[string]*workflow.RunHistory{
-		"has not ended (assembling)":   {Run: workflow.Run{Phase: workflow.PhaseAssembling}},
+		"has not ended (assembling)": {Run: workflow.Run{Phase: workflow.PhaseAssembling}},
 		"`podium runs watch r`":      {ID: "r", Run: workflow.Run{Phase: workflow.PhaseExecuting}},
 		"somebody has asked for it":  {ResendRequested: true, Run: workflow.Run{Phase: workflow.PhaseComplete}},
 		"was delivered, as id":       {Replied: "id", Run: workflow.Run{Phase: workflow.PhaseComplete, Delivery: &workflow.Task{State: workflow.TaskCompleted}}},

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"podium/cmd/podium/config"
@@ -23,7 +23,6 @@ type routeCommand struct {
 	Last    int      `help:"With --lint: read this many of the newest requests on the ledger at most." default:"1000" placeholder:"N"`
 }
 
-// Help is shown by --help.
 func (routeCommand) Help() string {
 	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
 where they stand, and why the losers lost. Nothing is sent, and no model is asked; where a run would ask agents first, it
@@ -60,7 +59,6 @@ var (
 	errLintWords = errors.New("--lint takes no words: it reads them from the ledger")
 )
 
-// Run implements the verb.
 func (c *routeCommand) Run(env *environment) error {
 	switch {
 	case !c.Lint && len(c.Text) == 0:
@@ -72,7 +70,7 @@ func (c *routeCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	name, err := onlyProfile(settings, c.Profile)
+	name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
 	if err != nil {
 		return err
 	}
@@ -86,14 +84,9 @@ func (c *routeCommand) Run(env *environment) error {
 	}
 	explained := explain(profile, strings.Join(c.Text, " "))
 	if env.json {
-		body, err := schemas.Marshal(explained)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(env.stdout).Encode(json.RawMessage(body))
+		return env.printLine(explained)
 	}
-	_, err = fmt.Fprint(env.stdout, explained.String())
-	return err
+	return env.print("%s", explained.String())
 }
 
 func loadConfig(path string) (*config.Config, error) {
@@ -104,12 +97,11 @@ func loadConfig(path string) (*config.Config, error) {
 	return settings, err
 }
 
-func onlyProfile(settings *config.Config, name string) (string, error) {
-	if _, ok := settings.Profiles[name]; ok {
-		return name, nil
-	}
-	names := sortedKeys(settings.Profiles)
+// onlyProfile returns the profile of that name, or the only one there is.
+func onlyProfile(names []string, name string) (string, error) {
 	switch {
+	case slices.Contains(names, name):
+		return name, nil
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
@@ -130,20 +122,14 @@ func explain(profile *plan.Profile, text string) explanation {
 	}
 	for _, step := range steps {
 		decision, decided := profile.Router().Explain(step, "")
-		asks := profile.Router().Need(step, "", route.Evidence{})
-		explained.Steps = append(explained.Steps, explainedStep{
-			Text: step, Asks: append(asks.Assess, agents(asks.Choose)...), Decided: decided, Decision: decision,
-		})
+		need := profile.Router().Need(step, "", route.Evidence{})
+		asks := need.Assess
+		if need.Choose != "" {
+			asks = append(asks, need.Choose)
+		}
+		explained.Steps = append(explained.Steps, explainedStep{Text: step, Asks: asks, Decided: decided, Decision: decision})
 	}
 	return explained
-}
-
-// agents is one name as a list, or none.
-func agents(name string) []string {
-	if name == "" {
-		return nil
-	}
-	return []string{name}
 }
 
 // String tells it to a person.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -30,7 +29,6 @@ type runsCommand struct {
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 }
 
-// Help is shown by --help.
 func (runsCommand) Help() string {
 	return `Reads the ledger of a running instance, one at rest with --data, or with -c or --nats one on a NATS
 server of its own, whether an instance runs or not.
@@ -48,7 +46,6 @@ type runsListCommand struct {
 	Limit  int    `help:"At most this many." default:"50"`
 }
 
-// Help is shown by --help.
 func (runsListCommand) Help() string {
 	return `Those that have not ended are among them.
 
@@ -57,7 +54,6 @@ func (runsListCommand) Help() string {
   podium runs --status open -o json    # one run a line`
 }
 
-// Run implements the verb.
 func (c *runsListCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
@@ -105,14 +101,6 @@ func (e *environment) printLines(runs []*workflow.RunHistory) error {
 	return nil
 }
 
-func (e *environment) printLine(value any) error {
-	body, err := schemas.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(e.stdout).Encode(json.RawMessage(body))
-}
-
 func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
@@ -143,7 +131,6 @@ type runsShowCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
-// Help is shown by --help.
 func (runsShowCommand) Help() string {
 	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
 among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
@@ -152,7 +139,6 @@ among the agents have begun for it. Names and addresses of senders are for whoev
   podium runs show 5f0c -o json`
 }
 
-// Run implements the verb.
 func (c *runsShowCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
@@ -185,8 +171,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(env.stdout, view.Run(run, answer, beside.Lines()...))
-		return err
+		return env.print("%s", view.Run(run, answer, beside.Lines()...))
 	})
 }
 
@@ -216,7 +201,6 @@ type runsCancelCommand struct {
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (runsCancelCommand) Help() string {
 	return `Asks for it on the ledger: the run stops as soon as the supervisor reads that. At work on a ledger at
 rest, that is when the service starts. A run that has ended is left as it is, with exit code 1.
@@ -224,7 +208,6 @@ rest, that is when the service starts. A run that has ended is left as it is, wi
   podium runs cancel 5f0c --reason "asked twice"`
 }
 
-// Run implements the verb.
 func (c *runsCancelCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
@@ -238,8 +221,7 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(env.stdout, "asked to stop run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
-		return err
+		return env.print("asked to stop run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
 	})
 }
 

@@ -16,7 +16,6 @@ type runsResendCommand struct {
 	Reason         string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
 }
 
-// Help is shown by --help.
 func (runsResendCommand) Help() string {
 	return `Has an answer delivered that the mail server or the chat has refused, that was tried as often as the
 profile says, or that was withheld. It is the same answer under the same Message-ID, by as many attempts as the profile allows;
@@ -30,7 +29,6 @@ that was delivered is not sent again, with exit code 1.
   podium runs resend 5f0c --allow-duplicate -o json`
 }
 
-// Run implements the verb.
 func (c *runsResendCommand) Run(env *environment) error {
 	return env.changeLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
@@ -49,8 +47,7 @@ func (c *runsResendCommand) Run(env *environment) error {
 		if env.json {
 			return json.NewEncoder(env.stdout).Encode(map[string]string{"run": run.ID, "asked": string(control.Action)})
 		}
-		_, err = fmt.Fprintf(env.stdout, "asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
-		return err
+		return env.print("asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
 	})
 }
 

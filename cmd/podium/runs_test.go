@@ -20,7 +20,7 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 	delivery := func(state workflow.TaskState) *workflow.Task { return &workflow.Task{State: state} }
 	for want, run := range map[string]*workflow.RunHistory{
 		"  executing  ":                  {Run: workflow.Run{Phase: workflow.PhaseExecuting}},
-		"  assembling  ":                   {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskReady)}},
+		"  assembling  ":                 {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskReady)}},
 		"  completed  ":                  {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
 		"  completed, answer failed  ":   {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
 		"  completed, answer withheld  ": {Withheld: &schemas.ReplyWithheld{}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted}},

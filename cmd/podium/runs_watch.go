@@ -19,7 +19,6 @@ type runsWatchCommand struct {
 	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
 }
 
-// Help is shown by --help.
 func (runsWatchCommand) Help() string {
 	return `Shows a bar and the tasks in a terminal, with the runs that supervisors among the agents begin for them;
 plain lines elsewhere, a line for each change; and the answer at the end. What does not fit in the window
@@ -36,7 +35,6 @@ is about a run that was begun for a task. The last one's is outcome, with the an
   podium runs watch 5f0c -o json | jq -r 'select(.event == "change") | .tasks[]? | [.task, .state] | @tsv'`
 }
 
-// Run implements the verb.
 func (c *runsWatchCommand) Run(env *environment) error {
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
@@ -107,7 +105,7 @@ func (e *environment) ended(core bus.Core, run *workflow.RunHistory) error {
 			"why": view.Why(run), // null when all is well
 		})
 	} else {
-		_, err = fmt.Fprintf(e.stdout, "%s\n", view.Plain(answer))
+		err = e.print("%s\n", view.Plain(answer))
 	}
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ type schemaCommand struct {
 	Name string `arg:"" optional:"" help:"The schema; without one, their names are listed."`
 }
 
-// Help is shown by --help.
 func (schemaCommand) Help() string {
 	return `Prints the JSON Schemas of every message and of the configuration.
 
@@ -26,7 +24,6 @@ func (schemaCommand) Help() string {
 
 const configSchema = "config"
 
-// Run implements the verb.
 func (c *schemaCommand) Run(env *environment) error {
 	names := append(schemas.Names(), configSchema)
 	slices.Sort(names)
@@ -34,8 +31,7 @@ func (c *schemaCommand) Run(env *environment) error {
 		if env.json {
 			return json.NewEncoder(env.stdout).Encode(names)
 		}
-		_, err := fmt.Fprintln(env.stdout, strings.Join(names, "\n"))
-		return err
+		return env.print("%s\n", strings.Join(names, "\n"))
 	}
 	body, err := config.Schema(), error(nil)
 	if c.Name != configSchema {
@@ -44,6 +40,5 @@ func (c *schemaCommand) Run(env *environment) error {
 	if err != nil {
 		return notFound("there is no schema %q; there are: %s", c.Name, strings.Join(names, ", "))
 	}
-	_, err = env.stdout.Write(append(body, '\n'))
-	return err
+	return env.print("%s\n", body)
 }

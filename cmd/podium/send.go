@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,6 @@ type sendCommand struct {
 	Timeout time.Duration `help:"How long --wait waits; the run goes on after it." default:"2m"`
 }
 
-// Help is shown by --help.
 func (sendCommand) Help() string {
 	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
 to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
@@ -41,7 +41,6 @@ to a profile, which is checked first as "podium check --plan" does. With --wait,
   podium send < question.txt`
 }
 
-// Run implements the verb.
 func (c *sendCommand) Run(env *environment) error {
 	text, err := c.words(env)
 	if err != nil {
@@ -54,7 +53,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if !running {
 		return notFound("no podium runs on %s, so nobody would answer; start one with `podium up`", env.data)
 	}
-	profile, err := c.profile(&instance)
+	profile, err := onlyProfile(instance.Profiles, c.Profile)
 	if err != nil {
 		return err
 	}
@@ -92,21 +91,6 @@ func (c *sendCommand) words(env *environment) (string, error) {
 	return text, nil
 }
 
-func (c *sendCommand) profile(instance *installation.Instance) (string, error) {
-	switch {
-	case c.Profile == "" && len(instance.Profiles) == 1:
-		return instance.Profiles[0], nil
-	case c.Profile == "":
-		return "", &exitError{code: exitUsage, err: fmt.Errorf("name a profile: --profile %s", strings.Join(instance.Profiles, ", or --profile "))}
-	}
-	for _, name := range instance.Profiles {
-		if name == c.Profile {
-			return name, nil
-		}
-	}
-	return "", notFound("there is no profile %q; there are: %s", c.Profile, strings.Join(instance.Profiles, ", "))
-}
-
 // maxThread bounds a conversation's name, in bytes.
 const maxThread = 256
 
@@ -115,10 +99,7 @@ func (c *sendCommand) chatEvent(profile, text string) (schemas.Event, error) {
 	if len(c.Thread) > maxThread {
 		return schemas.Event{}, usage(fmt.Errorf("--thread has %d bytes; at most %d are allowed", len(c.Thread), maxThread))
 	}
-	thread := c.Thread
-	if thread == "" {
-		thread = id
-	}
+	thread := cmp.Or(c.Thread, id)
 	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "cli", Channel: "cli", Thread: thread, MessageID: id, Text: text})
 	return schemas.Event{
 		ID: "chat:cli:" + id, Source: binding.SourceOf(commandLine), Type: schemas.TypeChatReceived, Time: time.Now(),
@@ -144,6 +125,5 @@ func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {
 	if env.json {
 		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
 	}
-	_, err := fmt.Fprintf(env.stdout, "accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
-	return err
+	return env.print("accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
 }

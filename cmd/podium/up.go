@@ -31,7 +31,6 @@ type upCommand struct {
 	Credentials string `help:"With --nats: the file of the core account's key. Default: that of the configuration, else the one that --data has." placeholder:"FILE"`
 }
 
-// Help is shown by --help.
 func (upCommand) Help() string {
 	return `Runs the ledger, the supervisor, the agents and the adapters that the configuration names, until
 it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up to 10 s for agents at
@@ -49,7 +48,6 @@ nats accounts. One process works on a ledger at a time.
   podium check -c podium.yaml                      # is the configuration right?`
 }
 
-// Run implements the verb.
 func (c *upCommand) Run(env *environment) error {
 	settings, err := config.Load(c.Config)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +56,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if env.dataGiven() {
+	if env.given {
 		settings.Ledger.Data = env.data
 	}
 	if err = c.join(&settings.Ledger); err != nil {
@@ -101,8 +99,7 @@ func (e *environment) says(sentence string) error {
 	if e.json {
 		return activity.WriteJSON(e.stdout, time.Now(), sentence)
 	}
-	_, err := fmt.Fprintln(e.stdout, sentence)
-	return err
+	return e.print("%s\n", sentence)
 }
 
 // lastLines is how long whoever stops waits for an output that takes no more.

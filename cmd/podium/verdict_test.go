@@ -210,8 +210,8 @@ func inDoubt(run *workflow.RunHistory) string {
 			return task.ID
 		}
 	}
-	if d := run.Delivery; d != nil && d.Failure == schemas.FailureUnknownEffect && d.State == workflow.TaskFailed {
-		return d.Task
+	if d := run.Delivery; d != nil && d.Failure().Cause == schemas.FailureUnknownEffect && d.State == workflow.TaskFailed {
+		return d.ID
 	}
 	return ""
 }
@@ -228,7 +228,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"a chat message is lost", func(e *evidence) { e.runs = e.runs[1:]; delete(e.arrived, "chat") }, verdict{lost: make([]string, 1)}},
 		{"a mail is lost", func(e *evidence) { e.runs = e.runs[:1]; delete(e.arrived, "mail") }, verdict{lost: make([]string, 1)}},
 		{"nobody decides a message", func(e *evidence) { e.runs = e.runs[1:] }, verdict{waiting: make([]string, 1)}},
-		{"a run has not ended", func(e *evidence) { e.runs[0].State = workflow.PhaseExecuting }, verdict{waiting: make([]string, 1)}},
+		{"a run has not ended", func(e *evidence) { e.runs[0].Phase = workflow.PhaseExecuting }, verdict{waiting: make([]string, 1)}},
 		{"a mail has two runs", func(e *evidence) { e.runs = append(e.runs, e.runs[1]) }, verdict{twice: make([]string, 1)}},
 		{"a mail is sent twice", func(e *evidence) { e.mailed.add(mailID(1), answer{"a", "parcel 1 is delivered"}) }, verdict{twice: make([]string, 1)}},
 		{"an effect happens twice", func(e *evidence) { e.delivered.add("effect", "other") }, verdict{twice: make([]string, 1)}},

@@ -51,7 +51,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 	i.podium("send", "--profile", "desk", "otters").succeeds(t)
 	request := agent.pull()
 	runs := i.runs()
-	parent := slices.IndexFunc(runs, func(run workflow.RunHistory) bool { return run.Upstream == nil })
+	parent := slices.IndexFunc(runs, func(run workflow.RunHistory) bool { return run.Message.Upstream == nil })
 	id, child := runs[parent].ID, runs[1-parent].ID
 	drawn := i.inTerminal(100, 24, nil, "runs", "watch", id)
 	told := spawn(t, "--data", i.data, "runs", "watch", id)

@@ -257,7 +257,7 @@ func (c *clerkAtWork) worksLong() {
 	cancelled := c.asks("--profile", "desk", "never mind, in 900 seconds")
 	cancelled.says(c.t, "seconds to go")
 	for _, run := range c.runs() {
-		if strings.HasPrefix(run.Request, "never mind") {
+		if strings.HasPrefix(run.Message.Text.Text, "never mind") {
 			c.podium("runs", "cancel", run.ID).succeeds(c.t)
 		}
 	}
@@ -295,7 +295,7 @@ func (c *clerkAtWork) begins(words string) (run string) {
 	c.podium("send", "--profile", "desk", words).succeeds(c.t)
 	eventually(c.t, "the agent is at it", func() bool {
 		all := c.runs()
-		at := slices.IndexFunc(all, func(r workflow.RunHistory) bool { return r.Request == words })
+		at := slices.IndexFunc(all, func(r workflow.RunHistory) bool { return r.Message.Text.Text == words })
 		if at < 0 || len(all[at].Tasks) == 0 {
 			return false
 		}

@@ -3,6 +3,7 @@ package admission
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -30,12 +31,7 @@ func block(address netip.Addr) netip.Prefix {
 }
 
 func (c *Control) proxy(address netip.Addr) bool {
-	for _, proxies := range c.limits.Proxies {
-		if proxies.Contains(address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.limits.Proxies, func(proxies netip.Prefix) bool { return proxies.Contains(address) })
 }
 
 // client returns who a request comes from: the peer, or, while that is a proxy, whom

@@ -25,23 +25,17 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, within time.D
 		return body, nil
 	}
 	Taken(r)
-	var exceeded *http.MaxBytesError
-	var told problem.Document
-	switch {
-	case errors.As(err, &exceeded):
+	if _, exceeded := errors.AsType[*http.MaxBytesError](err); exceeded {
 		return nil, tooLarge
-	case errors.Is(err, errBodies):
-		Dismiss(w, r)
-		return nil, full()
-	case errors.Is(err, errStrangerBodies):
-		Dismiss(w, r)
-		return nil, crowded()
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		told = problem.New(http.StatusRequestTimeout, "slow", "The body took too long to arrive", "Send it again, all at once.")
-	default:
-		told = problem.New(http.StatusBadRequest, "incomplete", "The body did not arrive whole", "Send it again.")
 	}
-	return nil, &told
+	if noRoom, ok := errors.AsType[*problem.Document](err); ok {
+		Dismiss(w, r)
+		return nil, noRoom
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, problem.New(http.StatusRequestTimeout, "slow", "The body took too long to arrive", "Send it again, all at once.")
+	}
+	return nil, problem.New(http.StatusBadRequest, "incomplete", "The body did not arrive whole", "Send it again.")
 }
 
 // A bounded body has room for what was read of it.
@@ -54,8 +48,8 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if n > 0 && b.visit != nil {
-		if full := b.visit.take(int64(n)); full != nil {
-			return 0, full
+		if noRoom := b.visit.take(int64(n)); noRoom != nil {
+			return 0, noRoom
 		}
 	}
 	return n, err

@@ -35,7 +35,7 @@ func TestBodyIsReadWholeOrRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", test.body)
-			body, told := admission.ReadBody(httptest.NewRecorder(), request, 8, time.Minute, &tooLarge)
+			body, told := admission.ReadBody(httptest.NewRecorder(), request, 8, time.Minute, tooLarge)
 			var kind string
 			if told != nil {
 				kind = told.Type

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -26,18 +27,12 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	setDefault(&l.Connections, 4096)
-	setDefault(&l.StrangerConnections, 256)
-	setDefault(&l.StrangerRequests, 64)
-	setDefault(&l.Bodies, 64<<20)
-	setDefault(&l.StrangerBodies, 16<<20)
+	l.Connections = cmp.Or(l.Connections, 4096)
+	l.StrangerConnections = cmp.Or(l.StrangerConnections, 256)
+	l.StrangerRequests = cmp.Or(l.StrangerRequests, 64)
+	l.Bodies = cmp.Or(l.Bodies, 64<<20)
+	l.StrangerBodies = cmp.Or(l.StrangerBodies, 16<<20)
 	return l
-}
-
-func setDefault[T int | int64](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 // A Control admits connections, requests and bodies to one server. It is safe for

@@ -86,7 +86,7 @@ func (w *town) adapter(writer http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "too-large", "", "")
-	if _, fault := admission.ReadBody(writer, r, limit, within, &tooLarge); fault != nil {
+	if _, fault := admission.ReadBody(writer, r, limit, within, tooLarge); fault != nil {
 		problem.Write(writer, fault)
 		return
 	}

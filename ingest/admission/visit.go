@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/netip"
 	"time"
@@ -13,11 +12,6 @@ import (
 // discardFor is how long a refused body may go on to arrive, so that its sender can
 // read the refusal.
 const discardFor = time.Second
-
-var (
-	errBodies         = errors.New("the bodies under way are as many bytes as they may be")
-	errStrangerBodies = errors.New("the bodies under way from the address are as many bytes as they may be")
-)
 
 // A visit is one request. The fields below are guarded by the control's lock.
 type visit struct {
@@ -91,17 +85,13 @@ func Dismiss(w http.ResponseWriter, r *http.Request) {
 }
 
 func crowded() *problem.Document {
-	told := problem.New(http.StatusTooManyRequests, "too-many-requests", "Too many requests of this address are under way",
-		"Nothing was taken. Send it again when the bodies of the others have arrived.")
-	told.RetryAfter = problem.RetryUnavailable
-	return &told
+	return problem.New(http.StatusTooManyRequests, "too-many-requests", "Too many requests of this address are under way",
+		"Nothing was taken. Send it again when the bodies of the others have arrived.").After(problem.RetryUnavailable)
 }
 
 func full() *problem.Document {
-	told := problem.New(http.StatusServiceUnavailable, "too-many-bodies", "Too much is being received at a time",
-		"Nothing was taken. Send it again after the time that Retry-After says.")
-	told.RetryAfter = problem.RetryUnavailable
-	return &told
+	return problem.New(http.StatusServiceUnavailable, "too-many-bodies", "Too much is being received at a time",
+		"Nothing was taken. Send it again after the time that Retry-After says.").After(problem.RetryUnavailable)
 }
 
 // enter takes one of the places that the address has; false when all are taken.
@@ -118,20 +108,20 @@ func (v *visit) enter() bool {
 	return true
 }
 
-// take makes room for so many more bytes.
-func (v *visit) take(bytes int64) error {
+// take makes room for so many more bytes, or returns what the sender is told instead.
+func (v *visit) take(bytes int64) *problem.Document {
 	c := v.control
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v.stranger {
 		if have := c.strangers[v.from]; have != nil && have.bytes+bytes > c.limits.StrangerBodies {
 			c.usage.Refused.StrangerBodies++
-			return errStrangerBodies
+			return crowded()
 		}
 	}
 	if c.usage.Bodies+bytes > c.limits.Bodies {
 		c.usage.Refused.Bodies++
-		return errBodies
+		return full()
 	}
 	c.usage.Bodies += bytes
 	v.bytes += bytes

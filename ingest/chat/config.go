@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,11 +86,11 @@ type Sealer interface {
 var channelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.PublishTimeout, 2*time.Second)
-	setDefault(&c.BodyTimeout, 10*time.Second)
-	setDefault(&c.ReplyWithin, 30*24*time.Hour)
-	setDefault(&c.NoteEvery, 2*time.Second)
-	setDefault(&c.Receipts, 4096)
+	c.PublishTimeout = cmp.Or(c.PublishTimeout, 2*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 10*time.Second)
+	c.ReplyWithin = cmp.Or(c.ReplyWithin, 30*24*time.Hour)
+	c.NoteEvery = cmp.Or(c.NoteEvery, 2*time.Second)
+	c.Receipts = cmp.Or(c.Receipts, 4096)
 	c.Runs = c.Runs.WithDefaults()
 	if c.Now == nil {
 		c.Now = time.Now
@@ -98,12 +99,6 @@ func (c Config) withDefaults() Config {
 		c.Render = func(_ schemas.ChatProvider, text string) string { return text }
 	}
 	return c
-}
-
-func setDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 // channels checks every channel and names all that is wrong with them.
@@ -129,9 +124,8 @@ func (c Channel) check() (*channel, error) {
 	if c.Profile == "" {
 		return nil, errors.New("it names no profile")
 	}
-	made := &channel{kind: c.Provider, profile: c.Profile, language: c.Language, progress: c.Progress}
-	if made.kind == "" {
-		made.kind = schemas.ProviderWebhook
+	made := &channel{
+		kind: cmp.Or(c.Provider, schemas.ProviderWebhook), profile: c.Profile, language: c.Language, progress: c.Progress,
 	}
 	var err error
 	made.provider, err = c.provider()

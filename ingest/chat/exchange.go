@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"podium/bus/intake"
 	"podium/ingest/problem"
@@ -42,21 +41,12 @@ func (e *exchange) json(document any) {
 	problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 }
 
-// acknowledgeQuietly answers a provider that gets answers another way. Whoever
-// gave a command reads that it has arrived.
-func acknowledgeQuietly(e *exchange, results []result) {
-	if len(results) != 1 || !results[0].message.Command {
-		(&Response{Status: http.StatusOK, MediaType: schemas.MediaTypeJSON, Body: []byte("{}")}).write(e.writer)
-		return
-	}
-	key := "working"
-	if results[0].message.Ignored != "" {
-		key = "empty"
-	}
+// say answers 200 with words, as Slack and Mattermost take them.
+func (e *exchange) say(kind, text string) {
 	e.json(struct {
 		Type string `json:"response_type"`
 		Text string `json:"text"`
-	}{Type: "ephemeral", Text: e.adapter.words.Say(e.language(results[0].message), key)})
+	}{Type: kind, Text: text})
 }
 
 // language is that of the adapter's own words to a sender.
@@ -100,8 +90,5 @@ func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
+	return strings.ToValidUTF8(text[:limit], "")
 }

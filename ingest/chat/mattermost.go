@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -17,7 +18,7 @@ const mattermostWindow = 25 * time.Second
 
 // A mattermost takes the outgoing webhooks and slash commands of one server.
 type mattermost struct {
-	noReader
+	ordinary
 	tokens  webhook.SharedSecrets
 	ownUser string
 	bot     bool
@@ -78,9 +79,6 @@ func (m *mattermost) Verify(body []byte, header http.Header, _ time.Time) error 
 	return nil
 }
 
-// Handshake implements Provider: there is none.
-func (*mattermost) Handshake([]byte, http.Header) *Response { return nil }
-
 // Normalize implements Provider.
 func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if !isForm(header) && !isJSON(header) {
@@ -104,14 +102,10 @@ func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, erro
 	case text == "":
 		return nothing(ignoredEmpty, post.Command != "")
 	}
-	thread := post.Root
-	if thread == "" {
-		thread = id
-	}
 	message := Message{
 		Delivery: id, Command: post.Command != "",
 		ChatReceived: schemas.ChatReceived{
-			Tenant: post.Team, Thread: post.Channel + "/" + thread, MessageID: post.Channel + "/" + id, Text: text,
+			Tenant: post.Team, Thread: post.Channel + "/" + cmp.Or(post.Root, id), MessageID: post.Channel + "/" + id, Text: text,
 			User: schemas.ChatUser{ID: post.User, Name: post.Name},
 		},
 	}
@@ -122,13 +116,10 @@ func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, erro
 }
 
 // Acknowledge implements Provider. When the answer has no other way, this one waits for it.
-func (*mattermost) Acknowledge(e *exchange, results []result) {
+func (m *mattermost) Acknowledge(e *exchange, results []result) {
 	if len(results) > 0 && results[0].message.Ignored == "" && results[0].message.Route == nil {
-		e.json(struct {
-			Type string `json:"response_type"`
-			Text string `json:"text"`
-		}{Type: "comment", Text: e.answerWithin(results[0], mattermostWindow)})
+		e.say("comment", e.answerWithin(results[0], mattermostWindow))
 		return
 	}
-	acknowledgeQuietly(e, results)
+	m.ordinary.Acknowledge(e, results)
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/ingest/problem"
 	"podium/ingest/runs"
 	"podium/ingest/webhook"
 	"podium/schemas"
@@ -62,10 +64,7 @@ func (*standard) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if place != nil {
 		return nil, problemBody(*place)
 	}
-	if delivery == "" {
-		delivery = posted.MessageID
-	}
-	return []Message{posted.message(delivery)}, nil
+	return []Message{posted.message(cmp.Or(delivery, posted.MessageID))}, nil
 }
 
 // readBatch reads a list of messages. One that is wrong takes no other one along.
@@ -150,17 +149,13 @@ func placeOf(err error) *ProblemPlace {
 				want = "an object"
 			}
 		}
-		return &ProblemPlace{Detail: want + " is expected here", Pointer: fragment(semantic.JSONPointer)}
+		return &ProblemPlace{Detail: want + " is expected here", Pointer: problem.Fragment(string(semantic.JSONPointer))}
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		detail := "not valid JSON at byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + ": " + syntactic.Err.Error()
-		return &ProblemPlace{Detail: detail, Pointer: fragment(syntactic.JSONPointer)}
+		return &ProblemPlace{Detail: detail, Pointer: problem.Fragment(string(syntactic.JSONPointer))}
 	}
 	return &ProblemPlace{Detail: "not a JSON object", Pointer: "#"}
-}
-
-func fragment(pointer jsontext.Pointer) string {
-	return "#" + (&url.URL{Path: string(pointer)}).EscapedPath()
 }
 
 // An envelope is what the adapter says about a message beyond its words.
@@ -182,12 +177,8 @@ func (m *Message) event(from envelope) (event schemas.Event, named bool, err err
 	}
 	received := m.ChatReceived
 	received.Provider, received.Channel, received.ReplyRef = string(from.kind), from.channel, from.replyRef
-	if received.MessageID == "" {
-		received.MessageID = id
-	}
-	if received.Thread == "" {
-		received.Thread = received.MessageID
-	}
+	received.MessageID = cmp.Or(received.MessageID, id)
+	received.Thread = cmp.Or(received.Thread, received.MessageID)
 	data, err := schemas.Marshal(received)
 	if err != nil {
 		return schemas.Event{}, false, err

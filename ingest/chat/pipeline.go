@@ -54,7 +54,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from.tally.failed.Add(1)
 		d.log.WithLevel(problem.Severity(err)).Err(err).Str("channel", name).Msg("a chat message could not be published")
-		publishProblem(err).write(w)
+		problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()).write(w)
 		return
 	}
 	admission.Taken(r) // the answer may be awaited
@@ -169,10 +169,6 @@ func (d *Adapter) deliver(ctx context.Context, event *schemas.Event, named bool,
 	}
 	// An id is a repeat only inside one conversation, as in the session's memory.
 	return d.receipts.once(ctx, event.PartitionKey+"\x00"+event.ID, submit)
-}
-
-func publishProblem(err error) *Problem {
-	return problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable())
 }
 
 // isJSON reports whether a body is plain JSON in UTF-8 by its headers (RFC 8259, section 8.1).

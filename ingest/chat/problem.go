@@ -24,7 +24,7 @@ type ProblemPlace struct {
 func (p ProblemPlace) String() string { return p.Detail + " at " + p.Pointer }
 
 func newProblem(status int, name, title, detail string) *Problem {
-	return &Problem{Document: problem.New(status, name, title, detail)}
+	return &Problem{Document: *problem.New(status, name, title, detail)}
 }
 
 func problemUnauthentic() *Problem {
@@ -57,17 +57,13 @@ func problemWebhookID(wrong string) *Problem {
 }
 
 func problemFull() *Problem {
-	made := newProblem(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
-		"Nothing was stored. Send it again later, with the same id.")
-	made.RetryAfter = problem.RetryFull
-	return made
+	return &Problem{Document: *problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
+		"Nothing was stored. Send it again later, with the same id.").After(problem.RetryFull)}
 }
 
 func problemUnavailable() *Problem {
-	made := newProblem(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.")
-	made.RetryAfter = problem.RetryUnavailable
-	return made
+	return &Problem{Document: *problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
+		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.").After(problem.RetryUnavailable)}
 }
 
 func problemNoPage() *Problem {

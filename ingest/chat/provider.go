@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -93,7 +94,7 @@ func (c Channel) provider() (Provider, error) {
 	if len(c.Secrets) > webhook.MaxSecrets {
 		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(c.Secrets), webhook.MaxSecrets)
 	}
-	if c.Provider != schemas.ProviderWebhook && c.Provider != "" {
+	if c.Provider = cmp.Or(c.Provider, schemas.ProviderWebhook); c.Provider != schemas.ProviderWebhook {
 		if c.Token != "" {
 			return nil, fmt.Errorf("a bearer token is for the provider %s", schemas.ProviderWebhook)
 		}
@@ -102,7 +103,7 @@ func (c Channel) provider() (Provider, error) {
 		}
 	}
 	switch c.Provider {
-	case schemas.ProviderWebhook, "":
+	case schemas.ProviderWebhook:
 		verifier, err := webhook.New(c.Secrets, c.Token)
 		return &standard{verifier}, err
 	case schemas.ProviderSlack:
@@ -169,8 +170,26 @@ func readForm(body []byte) (url.Values, error) {
 
 var errForm = errors.New("the form cannot be read")
 
-// noReader is a provider whose secrets open no runs.
-type noReader struct{}
+// ordinary is what a provider is unless it says otherwise: its secrets open no runs, no
+// request of it tests the connection, and it gets answers another way.
+type ordinary struct{}
 
 // Reads implements Provider.
-func (noReader) Reads(http.Header) bool { return false }
+func (ordinary) Reads(http.Header) bool { return false }
+
+// Handshake implements Provider: there is none.
+func (ordinary) Handshake([]byte, http.Header) *Response { return nil }
+
+// Acknowledge implements Provider. A command shows nothing by itself, so that whoever gave
+// it reads a word only he sees.
+func (ordinary) Acknowledge(e *exchange, results []result) {
+	if len(results) != 1 || !results[0].message.Command {
+		(&Response{Status: http.StatusOK, MediaType: schemas.MediaTypeJSON, Body: []byte("{}")}).write(e.writer)
+		return
+	}
+	key := "working"
+	if results[0].message.Ignored != "" {
+		key = "empty"
+	}
+	e.say("ephemeral", e.adapter.words.Say(e.language(results[0].message), key))
+}

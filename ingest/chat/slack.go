@@ -1,8 +1,7 @@
 package chat
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ const minSlackSecret = 16
 
 // A slack takes the Events API and slash commands of one app.
 type slack struct {
-	noReader
+	ordinary
 	keys webhook.SigningKeys
 }
 
@@ -59,26 +58,11 @@ func slackProof(header http.Header, now time.Time) (signature []byte, shown bool
 // Verify implements Provider: HMAC-SHA256 over "v0:timestamp:body".
 func (s *slack) Verify(body []byte, header http.Header, now time.Time) error {
 	signature, shown := slackProof(header, now)
-	if !shown {
-		return webhook.ErrUnauthentic
-	}
-	valid := false
-	for _, key := range s.keys {
-		if hmac.Equal(signature, signSlack(key, header.Get(headerSlackTimestamp), body)) {
-			valid = true
-		}
-	}
-	if !valid {
+	before := slackVersion + ":" + header.Get(headerSlackTimestamp) + ":"
+	if !shown || !s.keys.Signed(signature, []byte(before), body) {
 		return webhook.ErrUnauthentic
 	}
 	return nil
-}
-
-func signSlack(key []byte, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(slackVersion + ":" + timestamp + ":"))
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }
 
 // A slackEnvelope is the outer object of an event (Events API, "Event type structure").
@@ -87,7 +71,6 @@ type slackEnvelope struct {
 	Challenge string `json:"challenge"` // of url_verification
 	Team      string `json:"team_id"`
 	App       string `json:"api_app_id"`
-	ID        string `json:"event_id"`
 	// Authorizations name the users that the app acts as.
 	Authorizations []struct {
 		User string `json:"user_id"`
@@ -147,10 +130,7 @@ func (s *slack) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if event.Channel == "" || event.Time == "" {
 		return nil, errors.New("a message event has neither channel nor ts")
 	}
-	thread := event.ThreadOf
-	if thread == "" {
-		thread = event.Time
-	}
+	thread := cmp.Or(event.ThreadOf, event.Time)
 	text := outer.words()
 	if text == "" {
 		return nothing(ignoredEmpty, false)
@@ -232,7 +212,3 @@ func readSlackCommand(body []byte) ([]Message, error) {
 		Route: &schemas.ChatRoute{Place: place, User: form.Get("user_id"), Response: form.Get("response_url")},
 	})
 }
-
-// Acknowledge implements Provider. A slash command shows nothing by itself, so
-// that whoever gave it reads a word only he sees.
-func (*slack) Acknowledge(e *exchange, results []result) { acknowledgeQuietly(e, results) }

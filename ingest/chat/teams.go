@@ -1,8 +1,7 @@
 package chat
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ const (
 
 // A teams takes the outgoing webhook of one team.
 type teams struct {
-	noReader
+	ordinary
 	keys webhook.SigningKeys
 }
 
@@ -61,25 +60,10 @@ func teamsProof(header http.Header) (signature []byte, shown bool) {
 // body names.
 func (t *teams) Verify(body []byte, header http.Header, now time.Time) error {
 	signature, shown := teamsProof(header)
-	if !shown {
-		return webhook.ErrUnauthentic
-	}
-	valid := false
-	for _, key := range t.keys {
-		if hmac.Equal(signature, signTeams(key, body)) {
-			valid = true
-		}
-	}
-	if !valid || !timely(body, now) {
+	if !shown || !t.keys.Signed(signature, body) || !timely(body, now) {
 		return webhook.ErrUnauthentic
 	}
 	return nil
-}
-
-func signTeams(key, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }
 
 // timely reports whether an authentic activity is of now; one without a time is.
@@ -92,9 +76,6 @@ func timely(body []byte, now time.Time) bool {
 	}
 	return !activity.Time.Before(now.Add(-webhook.Skew)) && !activity.Time.After(now.Add(webhook.Skew))
 }
-
-// Handshake implements Provider: there is none.
-func (*teams) Handshake([]byte, http.Header) *Response { return nil }
 
 // A teamsActivity is what an outgoing webhook posts (Bot Framework, "Activity").
 type teamsActivity struct {
@@ -112,9 +93,6 @@ type teamsActivity struct {
 		Tenant string `json:"tenantId"`
 	} `json:"conversation"`
 	Data struct {
-		Team struct {
-			ID string `json:"id"`
-		} `json:"team"`
 		Tenant struct {
 			ID string `json:"id"`
 		} `json:"tenant"`
@@ -142,15 +120,11 @@ func (*teams) Normalize(body []byte, header http.Header) ([]Message, error) {
 	case activity.ID == "" || activity.Conversation.ID == "":
 		return nil, errors.New("an activity has no id or no conversation")
 	}
-	tenant := activity.Data.Tenant.ID
-	if tenant == "" {
-		tenant = activity.Conversation.Tenant
-	}
 	return single(Message{
 		Delivery: activity.ID, Locale: activity.Locale,
 		ChatReceived: schemas.ChatReceived{
-			Tenant: tenant, Thread: activity.Conversation.ID, MessageID: activity.ID, Text: text,
-			User: schemas.ChatUser{ID: activity.From.ID, Name: activity.From.Name},
+			Tenant: cmp.Or(activity.Data.Tenant.ID, activity.Conversation.Tenant), Thread: activity.Conversation.ID,
+			MessageID: activity.ID, Text: text, User: schemas.ChatUser{ID: activity.From.ID, Name: activity.From.Name},
 		},
 	})
 }

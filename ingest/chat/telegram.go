@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
@@ -20,7 +21,7 @@ var telegramSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // A telegram takes the updates of one bot.
 type telegram struct {
-	noReader
+	ordinary
 	secrets webhook.SharedSecrets
 }
 
@@ -46,9 +47,6 @@ func (t *telegram) Verify(_ []byte, header http.Header, now time.Time) error {
 	}
 	return nil
 }
-
-// Handshake implements Provider: there is none.
-func (*telegram) Handshake([]byte, http.Header) *Response { return nil }
 
 // A telegramUpdate is what the Bot API posts ("Update"); what else it can hold is ignored.
 type telegramUpdate struct {
@@ -90,17 +88,11 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if update.ID == 0 {
 		return nil, errors.New("an update has no update_id")
 	}
-	message := update.Message
-	if message == nil {
-		message = update.Edited
-	}
+	message := cmp.Or(update.Message, update.Edited)
 	if message == nil {
 		return nothing(ignoredType, false)
 	}
-	text := strings.TrimSpace(message.Text)
-	if text == "" {
-		text = strings.TrimSpace(message.Caption)
-	}
+	text := cmp.Or(strings.TrimSpace(message.Text), strings.TrimSpace(message.Caption))
 	switch {
 	case message.From == nil || message.From.Bot:
 		return nothing(ignoredBot, false)
@@ -128,6 +120,3 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 		},
 	})
 }
-
-// Acknowledge implements Provider.
-func (*telegram) Acknowledge(e *exchange, results []result) { acknowledgeQuietly(e, results) }

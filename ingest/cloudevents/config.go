@@ -1,6 +1,7 @@
 package cloudevents
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,19 +83,13 @@ type Type struct {
 var sourceName = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.PublishTimeout, 2*time.Second)
-	setDefault(&c.BodyTimeout, 10*time.Second)
-	setDefault(&c.Requests, 256)
+	c.PublishTimeout = cmp.Or(c.PublishTimeout, 2*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 10*time.Second)
+	c.Requests = cmp.Or(c.Requests, 256)
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	return c
-}
-
-func setDefault[T int | time.Duration](field *T, value T) {
-	if *field <= 0 {
-		*field = value
-	}
 }
 
 // sources checks every source and names all that is wrong with them.

@@ -179,8 +179,8 @@ func faultOf(err error) *Fault {
 	if err == nil {
 		return nil
 	}
-	var invalid event.ValidationError
-	if !errors.As(err, &invalid) || len(invalid) == 0 {
+	invalid, _ := errors.AsType[event.ValidationError](err)
+	if len(invalid) == 0 {
 		return &Fault{Detail: "it is not a CloudEvent"}
 	}
 	name := slices.Sorted(maps.Keys(invalid))[0]

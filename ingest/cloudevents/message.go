@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus/intake"
+	"podium/ingest/problem"
 	"podium/schemas"
 	"podium/schemas/validation"
 )
@@ -102,7 +103,7 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 	if err := schemas.Validate(schemas.ExecutionRequestType, e.Data()); err != nil {
 		fault := &Fault{Attribute: attrData, Detail: "it is not an execution_request"}
 		if invalid, ok := errors.AsType[*validation.Error](err); ok {
-			fault.Pointer, fault.Detail = fragment(invalid.Pointer), invalid.Reason
+			fault.Pointer, fault.Detail = problem.Fragment(invalid.Pointer), invalid.Reason
 		}
 		return fault
 	}
@@ -192,7 +193,7 @@ func (t *Type) partition(e *event.Event) (string, *Fault) {
 	}
 	key := plain(value)
 	if kind := value.Kind(); key == "" || kind != '"' && kind != '0' || len(key) > maxAttribute {
-		return "", &Fault{Attribute: attrData, Pointer: fragment(t.PartitionKey), Detail: "text or a number is expected here: it names the conversation"}
+		return "", &Fault{Attribute: attrData, Pointer: problem.Fragment(t.PartitionKey), Detail: "text or a number is expected here: it names the conversation"}
 	}
 	return key, nil
 }
@@ -255,8 +256,6 @@ func digest(values ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(values, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
-
-func fragment(pointer string) string { return "#" + (&url.URL{Path: pointer}).EscapedPath() }
 
 // receipt is what the sender is told of an event that the ledger holds.
 func (d *Adapter) receipt(index int, id string, receipt intake.Receipt) Accepted {

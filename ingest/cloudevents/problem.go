@@ -27,7 +27,7 @@ type Fault struct {
 }
 
 func newProblem(status int, name, title, detail string) *Problem {
-	return &Problem{Document: problem.New(status, name, title, detail)}
+	return &Problem{Document: *problem.New(status, name, title, detail)}
 }
 
 func (p *Problem) after(wait time.Duration) *Problem {

@@ -79,7 +79,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from.tally.failed.Add(1)
 		d.log.WithLevel(problem.Severity(err)).Err(err).Str("source", from.name).Msg("an event could not be published")
-		publishProblem(err).write(w)
+		problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()).write(w)
 		return
 	}
 	answer(w, batch, accepted, faults)
@@ -189,8 +189,4 @@ func (d *Adapter) submit(ctx context.Context, made *schemas.Event) (intake.Recei
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 	defer cancel()
 	return d.intake.Submit(ctx, adapterName, *made)
-}
-
-func publishProblem(err error) *Problem {
-	return problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable())
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,12 +159,15 @@ func (d *Adapter) Run(ctx context.Context) error {
 
 // ours tells a failure that concerns this adapter from one of the server.
 func ours(err error) bool {
-	for _, kind := range [...]error{errLedger, errSpool, errUIDValidity, errNotSticky} {
-		if errors.Is(err, kind) {
-			return true
-		}
+	return firstOf(err, errLedger, errSpool, errUIDValidity, errNotSticky) != nil
+}
+
+// firstOf returns the first of these errors that an error is; nil when it is none.
+func firstOf(err error, kinds ...error) error {
+	if at := slices.IndexFunc(kinds, func(kind error) bool { return errors.Is(err, kind) }); at >= 0 {
+		return kinds[at]
 	}
-	return false
+	return nil
 }
 
 // connection is the life of one connection. It leaves the host that the caller
@@ -199,38 +203,25 @@ func Connect(ctx context.Context, config Config) (connection.MailSource, error) 
 // problem describes an error without anything that a server or a mail said.
 func problem(err error) string {
 	const problemEnded = "the server ended the connection"
-	var answer *connection.RefusedError
-	var network *net.OpError
-	switch {
-	case err == nil:
+	if err == nil {
 		return problemEnded
-	case errors.Is(err, connection.ErrAuthentication):
-		return connection.ErrAuthentication.Error()
-	case errors.Is(err, connection.ErrToken):
-		return connection.ErrToken.Error()
-	case errors.Is(err, connection.ErrSilent):
-		return connection.ErrSilent.Error()
-	case errors.Is(err, cleartext.ErrForbidden):
-		return cleartext.ErrForbidden.Error()
-	case errors.Is(err, connection.ErrTruncated):
-		return connection.ErrTruncated.Error()
-	case errors.As(err, &answer):
+	}
+	if known := firstOf(err, connection.ErrAuthentication, connection.ErrToken, connection.ErrSilent, cleartext.ErrForbidden, connection.ErrTruncated); known != nil {
+		return known.Error()
+	}
+	if answer, ok := errors.AsType[*connection.RefusedError](err); ok {
 		return answer.Error()
-	case errors.Is(err, bus.ErrConflict):
+	}
+	if errors.Is(err, bus.ErrConflict) {
 		return "another adapter reads the same mailbox"
-	case errors.Is(err, bus.ErrFull):
-		return bus.ErrFull.Error()
-	case errors.Is(err, errLedger):
-		return errLedger.Error()
-	case errors.Is(err, errSpool):
-		return errSpool.Error()
-	case errors.Is(err, errUIDValidity):
-		return errUIDValidity.Error()
-	case errors.Is(err, errNotSticky):
-		return errNotSticky.Error()
-	case errors.Is(err, net.ErrClosed): // at its end the connection was closed here as well
+	}
+	if known := firstOf(err, bus.ErrFull, errLedger, errSpool, errUIDValidity, errNotSticky); known != nil {
+		return known.Error()
+	}
+	if errors.Is(err, net.ErrClosed) { // at its end the connection was closed here as well
 		return problemEnded
-	case errors.As(err, &network):
+	}
+	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return "network: " + network.Error()
 	}
 	return "the connection was lost or its protocol broken"

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
-	"strings"
+	"slices"
 	"time"
 
+	"podium/cleartext"
 	"podium/ingest/imap/connection"
 	"podium/ingest/mime/text"
 	"podium/ingest/mime/trust"
@@ -82,87 +82,47 @@ type After struct {
 // withDefaults returns a copy without zero values.
 func (c Config) withDefaults() Config {
 	c.Config = c.Config.WithDefaults()
-	if c.After.Processed == "" {
-		c.After.Processed = ProcessingFlag
-	}
-	if c.After.Folder == "" {
-		c.After.Folder = "Processed"
-	}
-	if c.MaxMessage == 0 {
-		c.MaxMessage = 50 << 20
-	}
-	for _, setting := range [...]struct {
-		value    *time.Duration
-		standard time.Duration
-	}{
-		{&c.CanaryWithin, 5 * time.Minute},
-		{&c.AlarmAfter, 15 * time.Minute},
-		{&c.StatusEvery, time.Minute},
-		{&c.PollInterval, time.Minute},
-		{&c.IdleReissue, min(9*time.Minute, cmp.Or(c.AlarmAfter, 15*time.Minute)/5*3)}, // quiet is not silent
-		{&c.RetryAfter, time.Minute},
-		{&c.BackOffMin, time.Second},
-		{&c.BackOffMax, 5 * time.Minute},
-	} {
-		if *setting.value == 0 {
-			*setting.value = setting.standard
-		}
-	}
+	c.After.Processed = cmp.Or(c.After.Processed, ProcessingFlag)
+	c.After.Folder = cmp.Or(c.After.Folder, "Processed")
+	c.MaxMessage = cmp.Or(c.MaxMessage, 50<<20)
+	c.CanaryWithin = cmp.Or(c.CanaryWithin, 5*time.Minute)
+	c.AlarmAfter = cmp.Or(c.AlarmAfter, 15*time.Minute)
+	c.StatusEvery = cmp.Or(c.StatusEvery, time.Minute)
+	c.PollInterval = cmp.Or(c.PollInterval, time.Minute)
+	c.IdleReissue = cmp.Or(c.IdleReissue, min(9*time.Minute, c.AlarmAfter/5*3)) // quiet is not silent
+	c.RetryAfter = cmp.Or(c.RetryAfter, time.Minute)
+	c.BackOffMin = cmp.Or(c.BackOffMin, time.Second)
+	c.BackOffMax = cmp.Or(c.BackOffMax, 5*time.Minute)
 	return c
 }
 
 // validate reports everything that is wrong, joined.
 func (c Config) validate() error {
 	var found []error
-	for _, required := range [...]struct{ name, value string }{
-		{"account", c.Account}, {"profile", c.Profile}, {"host", c.Host}, {"username", c.Username},
-	} {
-		if required.value == "" {
-			found = append(found, fmt.Errorf("%s is missing", required.name))
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			found = append(found, fmt.Errorf(format, args...))
 		}
 	}
-	if c.Password == nil && c.Token == nil {
-		found = append(found, errors.New("password is missing"))
-	}
-	switch c.After.Processed {
-	case ProcessingFlag, ProcessingSeen, ProcessingMove:
-	default:
-		found = append(found, fmt.Errorf("after %q is none of flag, seen, move", c.After.Processed))
-	}
-	if c.After.Processed == ProcessingMove && c.After.Folder == c.Mailbox || c.After.Failed == c.Mailbox {
-		found = append(found, fmt.Errorf("mail that was dealt with would be moved to %q, where it is", c.Mailbox))
-	}
-	if c.CanaryEvery > 0 && len(c.CanaryKey) == 0 {
-		found = append(found, errors.New("a canary needs a key"))
-	}
-	if c.Port < 1 || c.Port > 65535 {
-		found = append(found, fmt.Errorf("port %d is not between 1 and 65535", c.Port))
-	}
-	switch c.Security {
-	case connection.SecurityTLS, connection.SecurityStartTLS:
-	case connection.SecurityNone:
-		if c.Cleartext == nil && !loopback(c.Host) {
-			found = append(found, errors.New("without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly"))
-		}
-	default:
-		found = append(found, fmt.Errorf("security %q is none of tls, starttls, none", c.Security))
-	}
-	if c.IdleReissue >= 29*time.Minute {
-		found = append(found, fmt.Errorf("idle reissue %s is not below the 29m of RFC 2177", c.IdleReissue))
-	}
-	if c.BackOffMin > c.BackOffMax {
-		found = append(found, fmt.Errorf("back-off minimum %s is above the maximum %s", c.BackOffMin, c.BackOffMax))
-	}
+	refuse(c.Account == "", "account is missing")
+	refuse(c.Profile == "", "profile is missing")
+	refuse(c.Host == "", "host is missing")
+	refuse(c.Username == "", "username is missing")
+	refuse(c.Password == nil && c.Token == nil, "password is missing")
+	refuse(!slices.Contains([]Processing{ProcessingFlag, ProcessingSeen, ProcessingMove}, c.After.Processed),
+		"after %q is none of flag, seen, move", c.After.Processed)
+	refuse(c.After.Processed == ProcessingMove && c.After.Folder == c.Mailbox || c.After.Failed == c.Mailbox,
+		"mail that was dealt with would be moved to %q, where it is", c.Mailbox)
+	refuse(c.CanaryEvery > 0 && len(c.CanaryKey) == 0, "a canary needs a key")
+	refuse(c.Port < 1 || c.Port > 65535, "port %d is not between 1 and 65535", c.Port)
+	refuse(!slices.Contains([]connection.Security{connection.SecurityTLS, connection.SecurityStartTLS, connection.SecurityNone}, c.Security),
+		"security %q is none of tls, starttls, none", c.Security)
+	refuse(c.Security == connection.SecurityNone && c.Cleartext == nil && !cleartext.Here(c.Host),
+		"without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly")
+	refuse(c.IdleReissue >= 29*time.Minute, "idle reissue %s is not below the 29m of RFC 2177", c.IdleReissue)
+	refuse(c.BackOffMin > c.BackOffMax, "back-off minimum %s is above the maximum %s", c.BackOffMin, c.BackOffMax)
 	if len(found) > 0 {
 		return fmt.Errorf("mailbox of account %q: %w", c.Account, errors.Join(found...))
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -89,7 +89,10 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	if content, err = one.content.open(); err != nil {
 		return nil, err
 	}
-	mail, err := s.read(ctx, content, one.truncated)
+	mail, failure, err := s.config.parse(ctx, content, s.adapter.dependencies.Core.Artifacts(), one.truncated)
+	if failure != nil {
+		s.adapter.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,26 +113,21 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	}, nil
 }
 
-// read parses a mail. A parser that breaks on a mail costs that mail its
-// reading, and nothing else.
-func (s *session) read(ctx context.Context, content io.Reader, truncated bool) (mail schemas.EmailReceived, err error) {
+// parse reads a mail. A parser that breaks on a mail costs that mail its reading, and
+// nothing else; failure is what it broke with.
+func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sink, truncated bool) (mail schemas.EmailReceived, failure any, err error) {
 	defer func() {
-		if failure := recover(); failure != nil {
-			s.adapter.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
+		if failure = recover(); failure != nil {
 			mail, err = mime.Unparsed(), nil
 			trust.Vouch(&mail, true, nil)
 		}
 	}()
-	return s.config.parse(ctx, content, s.adapter.dependencies.Core.Artifacts(), truncated)
-}
-
-func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sink, truncated bool) (schemas.EmailReceived, error) {
-	mail, err := mime.Parse(ctx, content, mime.Options{
+	mail, err = mime.Parse(ctx, content, mime.Options{
 		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
 		Languages: c.Languages,
 	})
 	trust.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
-	return mail, err
+	return mail, nil, err
 }
 
 // mailboxURL is the URL of the mailbox (RFC 5092), without credentials.

@@ -230,23 +230,30 @@ func (f fetcher) small(ctx context.Context, uids []uint32, byUID map[uint32]conn
 // large fetches one message in pieces, and only the beginning of one that is too
 // large.
 func (f fetcher) large(ctx context.Context, summary connection.Summary, outcomes map[uint32]*outcome) error {
-	one := &outcome{summary: summary, content: newSpool(f.config.Spool, summary.Size), truncated: summary.Size > f.config.MaxMessage}
-	limit := f.config.MaxMessage
-	if one.truncated {
-		limit = min(limit, largePrefix)
-	}
-	err := f.source.FetchLarge(ctx, summary.UID, limit, one.content)
+	one, whole, err := f.one(ctx, summary)
 	switch {
 	case connection.Refused(err):
 		outcomes[summary.UID] = &outcome{kind: outcomeFailed, reason: problem(err)}
 		return one.content.close()
 	case err != nil:
 		return errors.Join(err, one.content.close())
-	case one.content.size == 0, !one.truncated && cutShort(one.content.size, summary.Size):
+	case !whole:
 		return errors.Join(f.missing(ctx, summary.UID, outcomes), one.content.close())
 	}
 	outcomes[summary.UID] = one
 	return nil
+}
+
+// one fetches as much of a message as is to be taken; whole is false when the server had
+// less of it to give. The content is to be closed, whatever came of it.
+func (f fetcher) one(ctx context.Context, summary connection.Summary) (one *outcome, whole bool, err error) {
+	one = &outcome{summary: summary, content: newSpool(f.config.Spool, summary.Size), truncated: summary.Size > f.config.MaxMessage}
+	limit := f.config.MaxMessage
+	if one.truncated {
+		limit = min(limit, largePrefix)
+	}
+	err = f.source.FetchLarge(ctx, summary.UID, limit, one.content)
+	return one, one.content.size > 0 && (one.truncated || !cutShort(one.content.size, summary.Size)), err
 }
 
 // cutShort tells whether a message ended between two pieces, before its size: then
@@ -256,7 +263,7 @@ func cutShort(size, announced int64) bool { return size < announced && size%conn
 
 // undescribed fetches a message without asking what the server says of it.
 func (f fetcher) undescribed(ctx context.Context, uid uint32, outcomes map[uint32]*outcome) error {
-	unknown := connection.Summary{UID: uid} // of unknown size, date and flags
+	unknown := connection.Summary{UID: uid} // of unknown size and date
 	if err := f.large(ctx, unknown, outcomes); err != nil || outcomes[uid] == nil || outcomes[uid].content == nil {
 		return err
 	}

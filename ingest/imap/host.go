@@ -28,12 +28,12 @@ func NewHost() *Host {
 // enter waits until a user may connect, and lets one adapter at a time do so until
 // it calls leave. It returns false when the context ends first.
 func (h *Host) enter(ctx context.Context, user string, clock func() time.Time) bool {
-	select {
-	case h.gate <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
 	for {
+		select {
+		case h.gate <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
 		h.mu.Lock()
 		until := h.until
 		if refused := h.refused[user]; refused.After(until) {
@@ -41,24 +41,14 @@ func (h *Host) enter(ctx context.Context, user string, clock func() time.Time) b
 		}
 		h.mu.Unlock()
 		wait := until.Sub(clock())
-		if wait <= 0 {
-			return ctx.Err() == nil || h.giveUp()
+		if wait <= 0 && ctx.Err() == nil {
+			return true
 		}
-		<-h.gate // others may have less to wait for
+		h.leave() // others may have less to wait for
 		if !sleep(ctx, wait) {
 			return false
 		}
-		select {
-		case h.gate <- struct{}{}:
-		case <-ctx.Done():
-			return false
-		}
 	}
-}
-
-func (h *Host) giveUp() bool {
-	h.leave()
-	return false
 }
 
 func (h *Host) leave() { <-h.gate }

@@ -11,7 +11,6 @@ import (
 
 	"podium/ingest/imap/connection"
 	"podium/ingest/mime"
-	"podium/ingest/mime/trust"
 	"podium/schemas"
 )
 
@@ -69,53 +68,33 @@ func newestUIDs(ctx context.Context, source connection.MailSource, next uint32, 
 
 func (c Config) preview(ctx context.Context, source connection.MailSource, mailbox connection.Mailbox, summary connection.Summary) (Preview, error) {
 	preview := Preview{UID: summary.UID}
-	content := newSpool(c.Spool, 0)
-	truncated := summary.Size > c.MaxMessage
-	limit := c.MaxMessage
-	if truncated {
-		limit = min(limit, largePrefix)
-	}
-	err := source.FetchLarge(ctx, summary.UID, limit, content)
-	var refusal *connection.RefusedError
-	switch {
-	case errors.As(err, &refusal):
+	one, whole, err := fetcher{source: source, config: c}.one(ctx, summary)
+	content := one.content
+	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok {
 		preview.Problem = refusal.Sentence()
 		return preview, content.close()
-	case err != nil:
-		return preview, errors.Join(err, content.close())
-	case content.size == 0, !truncated && cutShort(content.size, summary.Size):
+	}
+	if err == nil && !whole {
 		preview.Problem = "it is gone, or the server does not hand it over"
 		return preview, content.close()
 	}
-	raw, err := content.open()
+	var raw io.Reader
 	if err == nil {
-		preview.Mail, err = c.previewMail(ctx, raw, truncated)
+		raw, err = content.open()
 	}
-	if preview.Mail != nil {
-		preview.Mail.Account, preview.Mail.Mailbox = c.Account, c.Mailbox
-		preview.Mail.UIDValidity, preview.Mail.UID, preview.Mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
-		preview.Mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
-		event := schemas.Event{
-			PartitionKey: mime.PartitionKey(preview.Mail), SessionID: mime.Session(preview.Mail, c.Session), Profile: c.Profile,
-		}
-		preview.Session = event.Session()
-	}
-	return preview, errors.Join(err, content.close())
-}
-
-func (c Config) previewMail(ctx context.Context, raw io.Reader, truncated bool) (mail *schemas.EmailReceived, err error) {
-	defer func() {
-		if failure := recover(); failure != nil {
-			unparsed := mime.Unparsed()
-			trust.Vouch(&unparsed, true, nil)
-			mail, err = &unparsed, nil
-		}
-	}()
-	parsed, err := c.parse(ctx, raw, measure{}, truncated)
 	if err != nil {
-		return nil, fmt.Errorf("read a mail: %w", err)
+		return preview, errors.Join(err, content.close())
 	}
-	return &parsed, nil
+	mail, _, err := c.parse(ctx, raw, measure{}, one.truncated)
+	if err != nil {
+		return preview, errors.Join(fmt.Errorf("read a mail: %w", err), content.close())
+	}
+	mail.Account, mail.Mailbox = c.Account, c.Mailbox
+	mail.UIDValidity, mail.UID, mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
+	mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
+	event := schemas.Event{PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(&mail, c.Session), Profile: c.Profile}
+	preview.Mail, preview.Session = &mail, event.Session()
+	return preview, content.close()
 }
 
 // measure is a sink that keeps nothing but sizes and hashes.

@@ -1,6 +1,7 @@
 package mime
 
 import (
+	"cmp"
 	"strings"
 
 	"podium/ingest/mime/header"
@@ -12,10 +13,7 @@ import (
 // report, from the mail that was returned or its header, from the words of the
 // programs that write no report, and from the address that it was sent to.
 func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Options) {
-	bounce := m.DeliveryStatus
-	if bounce == nil {
-		bounce = &schemas.Bounce{}
-	}
+	bounce := cmp.Or(m.DeliveryStatus, &schemas.Bounce{})
 	if failed := m.Header.First("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
 		address, _, _ := strings.Cut(failed, ",")
 		bounce.Recipient, bounce.Action = header.Short(address), "failed"
@@ -31,9 +29,7 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Opti
 	if bounce.MessageID == "" {
 		bounce.MessageID = messageSentTo(mail, m.Header, options)
 	}
-	if bounce.MessageID == "" {
-		bounce.MessageID = mail.InReplyTo
-	}
+	bounce.MessageID = cmp.Or(bounce.MessageID, mail.InReplyTo)
 	if mail.Thread == "" && len(mail.References) == 0 && mail.InReplyTo == "" {
 		mail.Thread = bounce.MessageID
 	}

@@ -1,6 +1,7 @@
 package mime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,12 +42,8 @@ type Options struct {
 // and when it was received, and Raw, are the caller's to add. The error is of
 // the reader, of the sink or of the context, never of the mail.
 func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailReceived, error) {
-	if options.Limits == (structure.Limits{}) {
-		options.Limits = structure.DefaultLimits()
-	}
-	if options.Languages == nil {
-		options.Languages = text.DefaultLanguages()
-	}
+	options.Limits = cmp.Or(options.Limits, structure.DefaultLimits())
+	options.Languages = cmp.Or(options.Languages, text.DefaultLanguages())
 	outcomes, err := options.DKIM.Verify(ctx, raw, options.Limits.Header)
 	if err != nil {
 		return schemas.EmailReceived{}, fmt.Errorf("parse mail: %w", err)

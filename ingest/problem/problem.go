@@ -15,6 +15,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -52,8 +53,14 @@ type Document struct {
 }
 
 // New returns the document of a problem; the name is the end of its type.
-func New(status int, name, title, detail string) Document {
-	return Document{Type: typePrefix + name, Title: title, Status: status, Detail: detail}
+func New(status int, name, title, detail string) *Document {
+	return &Document{Type: typePrefix + name, Title: title, Status: status, Detail: detail}
+}
+
+// After asks for a wait before the next try.
+func (d *Document) After(wait time.Duration) *Document {
+	d.RetryAfter = wait
+	return d
 }
 
 // Error implements error.
@@ -103,9 +110,11 @@ func Severity(err error) zerolog.Level {
 // (RFC 9110, section 15.5.6).
 func WriteMethod(w http.ResponseWriter, allowed string) {
 	w.Header().Set("Allow", allowed)
-	told := New(http.StatusMethodNotAllowed, "method", "The method is not allowed here", "Use "+allowed+".")
-	Write(w, &told)
+	Write(w, New(http.StatusMethodNotAllowed, "method", "The method is not allowed here", "Use "+allowed+"."))
 }
+
+// Fragment writes a JSON Pointer as the fragment of a URI (RFC 6901, section 6).
+func Fragment(pointer string) string { return "#" + (&url.URL{Path: pointer}).EscapedPath() }
 
 // WriteJSON answers with a document of any kind. One that has no JSON form is
 // answered with 500.

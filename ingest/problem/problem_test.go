@@ -25,7 +25,7 @@ func TestDocuments(t *testing.T) {
 	waiting := func(status int, wait time.Duration) *problem.Document {
 		made := problem.New(status, "full", "The ledger takes no more", "Send it again later.")
 		made.RetryAfter = wait
-		return &made
+		return made
 	}
 	const full = `"title":"The ledger takes no more"`
 	for name, test := range map[string]struct {

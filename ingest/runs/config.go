@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -29,17 +30,10 @@ type Config struct {
 
 // WithDefaults returns a copy without zero values.
 func (c Config) WithDefaults() Config {
-	c.MaxWait = orDefault(c.MaxWait, time.Minute)
-	c.Heartbeat = orDefault(c.Heartbeat, 15*time.Second)
-	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
-	c.Readers = orDefault(c.Readers, 400)
+	c.MaxWait = cmp.Or(c.MaxWait, time.Minute)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.Readers = cmp.Or(c.Readers, 400)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return c
-}
-
-func orDefault[T int | time.Duration](value, standard T) T {
-	if value <= 0 {
-		return standard
-	}
-	return value
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -19,6 +20,27 @@ func DecoyKeys() SigningKeys {
 		_, _ = rand.Read(keys[i]) // never fails
 	}
 	return keys
+}
+
+// Signed reports whether a signature was made over the parts, one behind the other, with one
+// of the keys, in constant time.
+func (k *SigningKeys) Signed(signature []byte, parts ...[]byte) bool {
+	valid := false
+	for _, key := range k {
+		if hmac.Equal(signature, sign(key, parts...)) {
+			valid = true
+		}
+	}
+	return valid
+}
+
+// sign returns the HMAC-SHA256 of the parts.
+func sign(key []byte, parts ...[]byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range parts {
+		_, _ = mac.Write(part)
+	}
+	return mac.Sum(nil)
 }
 
 // SharedSecrets are secrets that a request shows as they are. Their hashes are

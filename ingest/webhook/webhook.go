@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,9 +149,9 @@ func (v *Verifier) signed(header http.Header, body []byte, now time.Time) bool {
 	if id == "" || len(macs)+len(signatures) == 0 || !Fresh(timestamp, now) {
 		return false
 	}
-	valid := false
+	valid, before := false, []byte(id+"."+timestamp+".")
 	for _, key := range v.keys {
-		want := sign(key, id, timestamp, body)
+		want := sign(key, before, body)
 		for _, mac := range macs {
 			if hmac.Equal(mac, want) {
 				valid = true
@@ -160,7 +161,7 @@ func (v *Verifier) signed(header http.Header, body []byte, now time.Time) bool {
 	if len(signatures) == 0 {
 		return valid
 	}
-	content := signedContent(id, timestamp, body)
+	content := slices.Concat(before, body)
 	for _, key := range v.public {
 		for _, signature := range signatures {
 			if ed25519.Verify(key, content, signature) {
@@ -169,17 +170,6 @@ func (v *Verifier) signed(header http.Header, body []byte, now time.Time) bool {
 		}
 	}
 	return valid
-}
-
-func sign(key []byte, id, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(id + "." + timestamp + "."))
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
-}
-
-func signedContent(id, timestamp string, body []byte) []byte {
-	return append([]byte(id+"."+timestamp+"."), body...)
 }
 
 // parseSignatures returns the signatures of a list such as "v1,<base64>

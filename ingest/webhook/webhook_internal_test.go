@@ -67,7 +67,7 @@ func signatureBy(t *testing.T, secret, id, timestamp string, body []byte) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return symmetric + "," + base64.StdEncoding.EncodeToString(sign(key, id, timestamp, body))
+	return symmetric + "," + base64.StdEncoding.EncodeToString(sign(key, []byte(id+"."+timestamp+"."), body))
 }
 
 func TestVerify(t *testing.T) {
@@ -131,7 +131,7 @@ func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, body := time.Unix(1_700_000_000, 0), []byte("{}")
-	good := sign(v.keys[0], "m", "1700000000", body)
+	good := sign(v.keys[0], []byte("m.1700000000."), body)
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1

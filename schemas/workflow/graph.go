@@ -2,7 +2,7 @@ package workflow
 
 import "podium/schemas"
 
-// levels places every task of a graph: 0 when it depends on nothing, else one
+// Levels places every task of a graph: 0 when it depends on nothing, else one
 // more than the highest that it depends on (M-22). In a graph with a cycle, or
 // with dependencies on nothing, the tasks concerned are at level 0.
 func Levels(tasks []schemas.PlannedTask) []int {
@@ -18,6 +18,7 @@ func Levels(tasks []schemas.PlannedTask) []int {
 	return placed
 }
 
+// IndexOf returns the place of each task by its id, of several with one id the first.
 func IndexOf(tasks []schemas.PlannedTask) map[string]int {
 	index := make(map[string]int, len(tasks))
 	for i := range tasks {
@@ -28,7 +29,7 @@ func IndexOf(tasks []schemas.PlannedTask) map[string]int {
 	return index
 }
 
-// topological returns the tasks so that each stands behind those that it depends
+// Topological returns the tasks so that each stands behind those that it depends
 // on, otherwise in the order of the plan. Tasks in or behind a cycle are left out.
 func Topological(tasks []schemas.PlannedTask, index map[string]int) []int {
 	open := make([]int, len(tasks))

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"podium/schemas"
-
 	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
+
+	"podium/schemas"
 )
 
 const testSession = "0b7c1e9e-6d0e-5c1b-9f5e-1a2b3c4d5e6f"

@@ -168,6 +168,7 @@ func (t *Task) Resources() []string {
 	return t.Plan.Options().Resources
 }
 
+// Dependencies are the tasks that must have ended before this one begins.
 func (t *Task) Dependencies() []string {
 	if t.Plan == nil {
 		return nil
@@ -175,6 +176,7 @@ func (t *Task) Dependencies() []string {
 	return t.Plan.Dependencies
 }
 
+// Estimate is how long the plan says that the task takes; 0 is unknown.
 func (t *Task) Estimate() time.Duration {
 	if t.Plan == nil {
 		return 0

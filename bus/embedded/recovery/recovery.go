@@ -55,7 +55,6 @@ type LossError struct {
 	Losses []Loss
 }
 
-// Error implements error.
 func (e *LossError) Error() string {
 	lines := make([]string, 0, len(e.Losses))
 	for i := range e.Losses {

@@ -62,7 +62,6 @@ type LostError struct {
 	Advice string
 }
 
-// Error implements error.
 func (e *LostError) Error() string {
 	return fmt.Sprintf("%s is %s, and no other is made in its place: %s. %s", e.File, e.What, e.Loss, e.Advice)
 }

@@ -124,7 +124,7 @@ func (e Endpoint) Connect(ctx context.Context) (*nats.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	dialing := newDialer(ctx)
+	dialing := &dialer{first: ctx}
 	defer dialing.settle()
 	options = append(options, nats.SetCustomDialer(dialing), nats.SkipHostLookup()) // names are looked up by the dialer, which can be stopped
 	connection, err := nats.Connect(e.URL, options...)

@@ -16,9 +16,6 @@ type dialer struct {
 	undone []func() bool
 }
 
-func newDialer(ctx context.Context) *dialer { return &dialer{first: ctx} }
-
-// Dial implements nats.CustomDialer.
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	d.mu.Lock()
 	ctx := d.first

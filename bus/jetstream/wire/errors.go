@@ -58,28 +58,17 @@ func Classify(op string, err error) error {
 // Unsendable tells what the client has against a message from what is wrong with
 // the connection: then the server may have the message or not.
 func Unsendable(err error) error {
-	for _, candidate := range [...]error{
-		nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrBadHeaderMsg, nats.ErrHeadersNotSupported, nats.ErrInvalidMsg,
-		nats.ErrConnectionClosed, nats.ErrConnectionDraining, nats.ErrInvalidConnection,
-	} {
-		if errors.Is(err, candidate) {
-			return err
-		}
+	if bus.IsAny(err, nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrBadHeaderMsg, nats.ErrHeadersNotSupported, nats.ErrInvalidMsg,
+		nats.ErrConnectionClosed, nats.ErrConnectionDraining, nats.ErrInvalidConnection) {
+		return err
 	}
 	return &bus.TemporaryError{Op: "publish", Err: err}
 }
 
 func transient(err error) bool {
-	for _, candidate := range [...]error{
-		nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
+	return bus.IsAny(err, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
-		jetstream.ErrNoStreamResponse, ErrCrowded, jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled,
-	} {
-		if errors.Is(err, candidate) {
-			return true
-		}
-	}
-	return false
+		jetstream.ErrNoStreamResponse, ErrCrowded, jetstream.ErrInvalidJSAck, context.DeadlineExceeded, context.Canceled)
 }
 
 // ClassifyAPI is Classify for an error in the server's own words.
@@ -109,13 +98,9 @@ func ClassifyAPI(op string, api *jetstream.APIError) error {
 
 // NotFound maps the library's ways to say so.
 func NotFound(err error) error {
-	for _, candidate := range [...]error{
-		jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
-		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound,
-	} {
-		if errors.Is(err, candidate) {
-			return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
-		}
+	if bus.IsAny(err, jetstream.ErrStreamNotFound, jetstream.ErrMsgNotFound, jetstream.ErrKeyNotFound,
+		jetstream.ErrBucketNotFound, jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound) {
+		return fmt.Errorf("%w: %w", bus.ErrNotFound, err)
 	}
 	return err
 }
@@ -123,7 +108,7 @@ func NotFound(err error) error {
 // ClassifyStore keeps a meaning that is already there: the library's own errors
 // wrap an API error whose code says less.
 func ClassifyStore(op string, err error) error {
-	if errors.Is(err, bus.ErrConflict) || errors.Is(err, bus.ErrNotFound) {
+	if bus.IsAny(err, bus.ErrConflict, bus.ErrNotFound) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return Classify(op, err)

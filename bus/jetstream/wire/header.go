@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
@@ -58,11 +59,7 @@ func copied(header bus.Header) nats.Header {
 
 // Incoming takes the server's headers away from a message that was read.
 func Incoming(header nats.Header) bus.Header {
-	for name := range header {
-		if serverHeader(name) {
-			delete(header, name)
-		}
-	}
+	maps.DeleteFunc(header, func(name string, _ []string) bool { return serverHeader(name) })
 	if len(header) == 0 {
 		return nil
 	}

@@ -22,10 +22,8 @@ func (e Endpoint) refusal(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	for _, refused := range [...]error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {
-		if errors.Is(err, refused) {
-			return fmt.Errorf("%s: the server does not know the key in %s; %s: %w: %w", op, e.SeedFile, Advice, bus.ErrDenied, err)
-		}
+	if bus.IsAny(err, nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported) {
+		return fmt.Errorf("%s: the server does not know the key in %s; %s: %w: %w", op, e.SeedFile, Advice, bus.ErrDenied, err)
 	}
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
 		return fmt.Errorf("%s: this machine does not trust the server's certificate; add its authority to those of the system: %w", op, err)

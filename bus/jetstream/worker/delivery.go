@@ -34,29 +34,23 @@ func newDelivery(w *Worker, m *nats.Msg, at wire.Position) *delivery {
 	}}
 }
 
-// Message implements bus.Delivery.
 func (d *delivery) Message() bus.Message { return d.message }
-
-// Deliveries implements bus.Delivery.
-func (d *delivery) Deliveries() int { return d.at.Deliveries }
+func (d *delivery) Deliveries() int      { return d.at.Deliveries }
 
 // Server implements bus.Delivery. The server's id is made anew at each start. A
 // message that is read when its connection has been lost and is back gets the name of
 // the later server, or none, and never that of an earlier one.
 func (d *delivery) Server() string { return d.server }
 
-// InProgress implements bus.Delivery.
 func (d *delivery) InProgress() error {
 	return wire.Classify("report work in progress", d.worker.connection.Publish(d.raw.Reply, []byte(inProgress)))
 }
 
-// Ack implements bus.Delivery.
 func (d *delivery) Ack(ctx context.Context) error {
 	_, err := d.worker.request(ctx, "acknowledge a request", &nats.Msg{Subject: d.raw.Reply, Data: []byte(ack)})
 	return err
 }
 
-// Nak implements bus.Delivery.
 func (d *delivery) Nak(wait time.Duration) error {
 	body := nak
 	if wait > 0 {

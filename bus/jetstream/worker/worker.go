@@ -72,7 +72,7 @@ func Connect(ctx context.Context, config Config) (*Worker, error) {
 		return nil, fmt.Errorf("%q cannot be the name of an agent", config.Agent)
 	}
 	w := &Worker{
-		agent: config.Agent, core: config.Core, returned: wire.NewSignal(), denials: newDenials(),
+		agent: config.Agent, core: config.Core, returned: wire.NewSignal(), denials: &denials{waiting: make(map[string]map[*context.CancelCauseFunc]struct{})},
 		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
@@ -209,10 +209,6 @@ func (w *Worker) Close() {
 type denials struct {
 	mu      sync.Mutex
 	waiting map[string]map[*context.CancelCauseFunc]struct{}
-}
-
-func newDenials() *denials {
-	return &denials{waiting: make(map[string]map[*context.CancelCauseFunc]struct{})}
 }
 
 // watch has refuse called when the subject is denied, until stop is called.

@@ -1,9 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -27,15 +26,13 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Language:     source.Language,
 		Agents:       c.uses(&source),
 		Planner:      source.Planner.build(),
-		Execution:    source.Execution.build(),
+		Execution:    schemas.Execution(source.Execution),
 		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
 		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
 		Deadlines:    schemas.Deadlines(source.Deadlines),
 		Conversation: source.Conversation.build(),
+		Routers:      each(source.Routers, (*Router).build),
 		Languages:    Languages(),
-	}
-	for _, router := range source.Routers {
-		profile.Routers = append(profile.Routers, router.build())
 	}
 	if source.Complexity != nil {
 		profile.Complexity = &schemas.Complexities{
@@ -55,9 +52,9 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
-			Kinds: agent.Kinds, Capabilities: buildCapabilities(agent.Capabilities),
+			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
-			InputSchema: jsontext.Value(agent.InputSchema), OutputSchema: jsontext.Value(agent.OutputSchema),
+			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
@@ -67,12 +64,16 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	return uses
 }
 
-func buildCapabilities(source []Capability) []schemas.Capability {
-	var capabilities []schemas.Capability
-	for _, capability := range source {
-		capabilities = append(capabilities, schemas.Capability{Words: buildKeywords(capability.Words), Score: capability.Score})
+// each returns what is built of every entry, and nil of none.
+func each[From, To any](entries []From, build func(*From) To) (built []To) {
+	for i := range entries {
+		built = append(built, build(&entries[i]))
 	}
-	return capabilities
+	return built
+}
+
+func (c *Capability) build() schemas.Capability {
+	return schemas.Capability{Words: buildKeywords(c.Words), Score: c.Score}
 }
 
 // WorkDeadlines returns how long an agent may work on a request, by the profiles
@@ -83,7 +84,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 		profile := c.Profile(name)
 		for i := range profile.Agents {
 			if use := &profile.Agents[i]; use.Name == agent {
-				deadlines[name] = or(use.Work, profile.Deadlines.Work)
+				deadlines[name] = cmp.Or(use.Work, profile.Deadlines.Work)
 			}
 		}
 	}
@@ -102,16 +103,14 @@ func (a *Agent) heartbeat() schemas.Duration {
 }
 
 func (r *Router) build() schemas.Router {
-	router := schemas.Router{
-		Kind: r.Kind, Mode: r.Mode, Agent: r.Agent, SelfWeight: r.SelfWeight, KeywordWeight: r.KeywordWeight,
+	return schemas.Router{
+		Kind: r.Kind, Mode: r.Mode, Groups: each(r.Groups, (*Group).build), Agent: r.Agent, SelfWeight: r.SelfWeight, KeywordWeight: r.KeywordWeight,
 		Silent: r.Silent, Floor: r.Floor, Least: r.Least, Deadline: r.Deadline,
 	}
-	for _, group := range r.Groups {
-		router.Groups = append(router.Groups, schemas.KeywordGroup{
-			Name: group.Name, Agent: group.Agent, Priority: group.Priority, Keywords: buildKeywords(group.Keywords),
-		})
-	}
-	return router
+}
+
+func (g *Group) build() schemas.KeywordGroup {
+	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: buildKeywords(g.Keywords)}
 }
 
 func buildKeywords(source []Keyword) []schemas.Keyword {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+
 	"podium/schemas"
 )
 
@@ -34,7 +36,7 @@ type Channel struct {
 }
 
 func (c Channel) withDefaults() Channel {
-	c.Provider = or(c.Provider, schemas.ProviderWebhook)
-	c.Progress = or(c.Progress, ProgressNone)
+	c.Provider = cmp.Or(c.Provider, schemas.ProviderWebhook)
+	c.Progress = cmp.Or(c.Progress, ProgressNone)
 	return c
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/config/strictyaml"
 	"podium/ingest/mime/text"
 	"podium/schemas"
@@ -102,8 +104,8 @@ type Agent struct {
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
-	InputSchema  strictyaml.JSON    `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
-	OutputSchema strictyaml.JSON    `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
+	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again."`
 }
 
 // A Capability is how well an agent can do what certain words ask for (P-06).

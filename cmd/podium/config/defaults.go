@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ const (
 func (c *Config) WithDefaults() Config {
 	complete := *c
 	complete.Ledger = c.Ledger.withDefaults()
-	complete.HTTP.Listen = or(c.HTTP.Listen, "127.0.0.1:8080")
+	complete.HTTP.Listen = cmp.Or(c.HTTP.Listen, "127.0.0.1:8080")
 	complete.Mail.Accounts = slices.Clone(c.Mail.Accounts)
 	for i := range complete.Mail.Accounts {
 		complete.Mail.Accounts[i].fill()
@@ -62,28 +63,28 @@ func (c *Config) WithDefaults() Config {
 }
 
 func (l Ledger) withDefaults() Ledger {
-	l.Data = or(l.Data, "./podium-data")
+	l.Data = cmp.Or(l.Data, "./podium-data")
 	if l.NATS == nil { // else the server's configuration decides
-		l.Durability = or(l.Durability, DurabilityFsync)
+		l.Durability = cmp.Or(l.Durability, DurabilityFsync)
 	}
 	return l
 }
 
 func (a *Account) fill() {
-	a.IMAP.TLS = or(a.IMAP.TLS, EncryptionImplicit)
+	a.IMAP.TLS = cmp.Or(a.IMAP.TLS, EncryptionImplicit)
 	a.IMAP.Mailboxes = a.IMAP.watched()
 	a.IMAP.Mailbox = a.IMAP.Mailboxes[0]
-	a.IMAP.After.Processed = or(a.IMAP.After.Processed, ProcessingFlag)
-	a.IMAP.Alarm = or(a.IMAP.Alarm, defaultAlarm)
+	a.IMAP.After.Processed = cmp.Or(a.IMAP.After.Processed, ProcessingFlag)
+	a.IMAP.Alarm = cmp.Or(a.IMAP.Alarm, defaultAlarm)
 	if a.IMAP.After.Processed == ProcessingMove {
-		a.IMAP.After.Folder = or(a.IMAP.After.Folder, defaultFolder)
+		a.IMAP.After.Folder = cmp.Or(a.IMAP.After.Folder, defaultFolder)
 	}
 	if a.IMAP.Canary != nil {
 		canary := a.IMAP.Canary.withDefaults()
 		a.IMAP.Canary = &canary
 	}
-	a.IMAP.Poll = or(a.IMAP.Poll, defaultPoll)
-	a.IMAP.Port = or(a.IMAP.Port, portOf(a.IMAP.TLS, 993, 143, 143))
+	a.IMAP.Poll = cmp.Or(a.IMAP.Poll, defaultPoll)
+	a.IMAP.Port = cmp.Or(a.IMAP.Port, portOf(a.IMAP.TLS, 993, 143, 143))
 	a.SMTP.fill()
 }
 
@@ -99,18 +100,18 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 }
 
 func (a Agent) withDefaults() Agent {
-	a.Concurrency = or(a.Concurrency, defaultConcurrency)
+	a.Concurrency = cmp.Or(a.Concurrency, defaultConcurrency)
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
 	for i := range a.Capabilities {
 		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
 	}
 	if a.Kind == KindExec {
-		a.Timeout = or(a.Timeout, defaultWork)
+		a.Timeout = cmp.Or(a.Timeout, defaultWork)
 	}
-	a.Breaker.Failures = or(a.Breaker.Failures, plan.DefaultBreakerFailures)
-	a.Breaker.Within = or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
-	a.Breaker.Open = or(a.Breaker.Open, schemas.Duration(plan.DefaultBreakerOpen))
+	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)
+	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
+	a.Breaker.Open = cmp.Or(a.Breaker.Open, schemas.Duration(plan.DefaultBreakerOpen))
 	return a
 }
 
@@ -126,7 +127,7 @@ func (a *Agent) kinds() []schemas.TaskKind {
 }
 
 func (p Profile) withDefaults() Profile {
-	p.Language = or(p.Language, schemas.LanguageOfWriter)
+	p.Language = cmp.Or(p.Language, schemas.LanguageOfWriter)
 	p.Routers = slices.Clone(p.Routers)
 	for i := range p.Routers {
 		p.Routers[i] = p.Routers[i].withDefaults()
@@ -146,13 +147,13 @@ func (p Profile) withDefaults() Profile {
 		case schemas.PlannerNone, schemas.PlannerRules:
 		}
 	}
-	p.Execution.Mode = or(p.Execution.Mode, mode)
-	p.Execution.MaxSteps = or(p.Execution.MaxSteps, defaultMaxSteps)
-	p.Retry.TimeoutGrowth = or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)
-	p.Retry.Attempts, p.Retry.Wait = or(p.Retry.Attempts, defaultAttempts), or(p.Retry.Wait, defaultRetryWait)
-	p.Delivery.Attempts, p.Delivery.Wait = or(p.Delivery.Attempts, defaultDeliveries), or(p.Delivery.Wait, defaultDeliveryWait)
-	p.Deadlines.Queue = or(p.Deadlines.Queue, defaultQueue)
-	p.Deadlines.Work = or(p.Deadlines.Work, defaultWork)
+	p.Execution.Mode = cmp.Or(p.Execution.Mode, mode)
+	p.Execution.MaxSteps = cmp.Or(p.Execution.MaxSteps, defaultMaxSteps)
+	p.Retry.TimeoutGrowth = cmp.Or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)
+	p.Retry.Attempts, p.Retry.Wait = cmp.Or(p.Retry.Attempts, defaultAttempts), cmp.Or(p.Retry.Wait, defaultRetryWait)
+	p.Delivery.Attempts, p.Delivery.Wait = cmp.Or(p.Delivery.Attempts, defaultDeliveries), cmp.Or(p.Delivery.Wait, defaultDeliveryWait)
+	p.Deadlines.Queue = cmp.Or(p.Deadlines.Queue, defaultQueue)
+	p.Deadlines.Work = cmp.Or(p.Deadlines.Work, defaultWork)
 	return p
 }
 
@@ -164,22 +165,22 @@ func (r Router) withDefaults() Router {
 		if r.SelfWeight == 0 && r.KeywordWeight == 0 {
 			r.SelfWeight, r.KeywordWeight = route.DefaultSelfWeight, route.DefaultKeywordWeight
 		}
-		r.Floor = or(r.Floor, route.DefaultFloor)
-		r.Deadline = or(r.Deadline, schemas.Duration(route.DefaultAssessDeadline))
+		r.Floor = cmp.Or(r.Floor, route.DefaultFloor)
+		r.Deadline = cmp.Or(r.Deadline, schemas.Duration(route.DefaultAssessDeadline))
 	case schemas.RouterAgent:
-		r.Deadline = or(r.Deadline, schemas.Duration(route.DefaultChoiceDeadline))
+		r.Deadline = cmp.Or(r.Deadline, schemas.Duration(route.DefaultChoiceDeadline))
 	case schemas.RouterAssigned, schemas.RouterDefault:
 	}
 	return r
 }
 
 func (r Router) keywordsWithDefaults() Router {
-	r.Mode = or(r.Mode, schemas.OrderConfigured)
-	r.Match = or(r.Match, schemas.ModeWord)
+	r.Mode = cmp.Or(r.Mode, schemas.OrderConfigured)
+	r.Match = cmp.Or(r.Match, schemas.ModeWord)
 	r.Groups = slices.Clone(r.Groups)
 	for i := range r.Groups {
-		r.Groups[i].Name = or(r.Groups[i].Name, r.Groups[i].Agent)
-		r.Groups[i].Match = or(r.Groups[i].Match, r.Match)
+		r.Groups[i].Name = cmp.Or(r.Groups[i].Name, r.Groups[i].Agent)
+		r.Groups[i].Match = cmp.Or(r.Groups[i].Match, r.Match)
 		r.Groups[i].Keywords = matchByDefault(r.Groups[i].Keywords, r.Groups[i].Match)
 	}
 	return r
@@ -198,16 +199,7 @@ func wordByDefault(keywords []Keyword) []Keyword { return matchByDefault(keyword
 func matchByDefault(keywords []Keyword, match schemas.KeywordMode) []Keyword {
 	keywords = slices.Clone(keywords)
 	for i := range keywords {
-		keywords[i].Mode = or(keywords[i].Mode, match)
+		keywords[i].Mode = cmp.Or(keywords[i].Mode, match)
 	}
 	return keywords
-}
-
-// or returns the value, or what stands in for a zero one.
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }

@@ -88,7 +88,10 @@ func (v *validator) sources() {
 		if len(source.Types) == 0 {
 			v.problem(path+".types", "it takes no event: name a type, such as com.example.ticket.created: {text: /text}")
 		}
-		v.credentials(path, &source)
+		if len(source.Secrets) == 0 && source.Token == "" {
+			v.problem(path, "nobody could prove to be this source: it needs a secret or a token")
+		}
+		v.secrets(path, schemas.ProviderWebhook, source.Secrets, source.Token)
 		for _, name := range slices.Sorted(maps.Keys(source.Types)) {
 			v.eventType(path+".types."+name, name, source.Types[name])
 		}
@@ -96,24 +99,6 @@ func (v *validator) sources() {
 			if origin == "" || origin == "*" {
 				v.problem(fmt.Sprintf("%s.origins[%d]", path, i), "name the origin, such as eventemitter.example.com")
 			}
-		}
-	}
-}
-
-// credentials checks that a source's sender can prove itself.
-func (v *validator) credentials(path string, source *EventSource) {
-	if len(source.Secrets) == 0 && source.Token == "" {
-		v.problem(path, "nobody could prove to be this source: it needs a secret or a token")
-	}
-	if n := len(source.Token); n > 0 && n < minToken {
-		v.problem(path+".token", "it has %d characters; at least %d are needed", n, minToken)
-	}
-	if len(source.Secrets) > maxSecrets {
-		v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(source.Secrets), maxSecrets)
-	}
-	for i, secret := range source.Secrets {
-		if wrong := wrongSecret(schemas.ProviderWebhook, string(secret)); wrong != "" {
-			v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -159,6 +160,6 @@ func (i *IMAP) watched() []string {
 }
 
 func (c Canary) withDefaults() Canary {
-	c.Within = or(c.Within, defaultCanaryWithin)
+	c.Within = cmp.Or(c.Within, defaultCanaryWithin)
 	return c
 }

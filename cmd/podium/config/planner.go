@@ -1,9 +1,10 @@
 package config
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
 
@@ -45,7 +46,7 @@ type TemplateTask struct {
 	Seconds      int              `yaml:"seconds" min:"1" doc:"Estimated time; the work deadline is at least three times that."`
 	Tokens       int              `yaml:"tokens" min:"1" doc:"Estimated tokens, whose sum max_tokens bounds."`
 	Resources    []string         `yaml:"resources" min:"1" doc:"Names of what no other task may use meanwhile."`
-	Arguments    strictyaml.JSON  `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
+	Arguments    jsontext.Value   `yaml:"arguments" doc:"For the agent, as its input schema wants them."`
 }
 
 // Conversation says what a message means that comes while a run is under way.
@@ -66,42 +67,23 @@ func (p *Planner) build() *schemas.Planner {
 	if p == nil {
 		return nil
 	}
-	planner := &schemas.Planner{
-		Kind: p.Kind, Agent: p.Agent, MaxTasks: p.MaxTasks, MaxTokens: p.MaxTokens, MaxSeconds: p.MaxSeconds, Otherwise: p.Otherwise,
+	return &schemas.Planner{
+		Kind: p.Kind, Agent: p.Agent, Templates: each(p.Templates, (*Template).build),
+		MaxTasks: p.MaxTasks, MaxTokens: p.MaxTokens, MaxSeconds: p.MaxSeconds, Otherwise: p.Otherwise,
 	}
-	for i := range p.Templates {
-		planner.Templates = append(planner.Templates, p.Templates[i].build())
-	}
-	return planner
 }
 
 func (t *Template) build() schemas.Template {
-	template := schemas.Template{Name: t.Name, Keywords: buildKeywords(t.Keywords)}
-	for _, parameter := range t.Parameters {
-		template.Parameters = append(template.Parameters, schemas.Parameter(parameter))
+	return schemas.Template{
+		Name: t.Name, Keywords: buildKeywords(t.Keywords),
+		Parameters: each(t.Parameters, func(p *Parameter) schemas.Parameter { return schemas.Parameter(*p) }),
+		Tasks:      each(t.Tasks, func(t *TemplateTask) schemas.TemplateTask { return schemas.TemplateTask(*t) }),
 	}
-	for i := range t.Tasks {
-		task := &t.Tasks[i]
-		template.Tasks = append(template.Tasks, schemas.TemplateTask{
-			Task: task.Task, Description: task.Description, Agent: task.Agent, Dependencies: task.Dependencies,
-			Priority: task.Priority, Optional: task.Optional, Seconds: task.Seconds, Tokens: task.Tokens,
-			Resources: task.Resources, Arguments: jsontext.Value(task.Arguments),
-		})
-	}
-	return template
 }
 
 func (c *Conversation) build() schemas.Conversing {
-	conversing := schemas.Conversing{WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: or(c.Answer, schemas.AnswerProven)}
-	for _, entity := range c.Entities {
-		conversing.Entities = append(conversing.Entities, schemas.Entity(entity))
-	}
-	return conversing
-}
-
-func (e *Execution) build() schemas.Execution {
-	return schemas.Execution{
-		Mode: e.Mode, MaxSteps: e.MaxSteps, Schedule: e.Schedule, OnFailure: e.OnFailure,
-		AllowedChains: e.AllowedChains, ContextLimit: e.ContextLimit, Estimate: e.ETA,
+	return schemas.Conversing{
+		WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: cmp.Or(c.Answer, schemas.AnswerProven),
+		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }),
 	}
 }

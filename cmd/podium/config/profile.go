@@ -123,7 +123,7 @@ type Execution struct {
 	OnFailure     schemas.OnFailure     `yaml:"on_failure" enum:"skip continue abort" default:"skip" doc:"What becomes of the tasks behind one that failed for good. continue: they work with what is there. abort: the run ends."`
 	AllowedChains [][]string            `yaml:"allowed_chains" min:"1" doc:"mode single: sequences of agents that one message may lead to, besides one agent alone."`
 	ContextLimit  int                   `yaml:"context_limit" min:"1024" doc:"Bytes of other tasks' results in a request at most. Default: 1 MiB."`
-	ETA           schemas.ETA           `yaml:"eta" enum:"critical_path sum" default:"critical_path" doc:"How the end is foreseen: along the longest path, or by all estimates added up."`
+	Estimate      schemas.ETA           `yaml:"eta" enum:"critical_path sum" default:"critical_path" doc:"How the end is foreseen: along the longest path, or by all estimates added up."`
 }
 
 // Retry says what happens when an attempt fails (G-32).

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"podium/cmd/podium/config/strictyaml"
@@ -203,7 +204,7 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 		return "size, at least 64MiB"
 	case reflect.TypeFor[Since]():
 		return "`now`, `all` or a date"
-	case reflect.TypeFor[strictyaml.JSON]():
+	case reflect.TypeFor[jsontext.Value]():
 		return "any value"
 	case reflect.TypeFor[Secret]():
 		return "secret"

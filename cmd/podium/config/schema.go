@@ -73,7 +73,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	}
-	if kind == reflect.TypeFor[strictyaml.JSON]() {
+	if kind == reflect.TypeFor[jsontext.Value]() {
 		return object{}
 	}
 	switch kind.Kind() {

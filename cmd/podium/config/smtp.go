@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/mail"
@@ -36,11 +37,11 @@ const (
 func (s *SMTP) PlainOnly() bool { return s.HTML != nil && !*s.HTML }
 
 func (s *SMTP) fill() {
-	s.TLS = or(s.TLS, EncryptionImplicit)
-	s.Port = or(s.Port, portOf(s.TLS, 465, 587, 25))
-	s.AttachmentLimit = or(s.AttachmentLimit, agent.DefaultAttachmentLimit)
-	s.Limits.PeerPerHour = or(s.Limits.PeerPerHour, agent.DefaultPeerPerHour)
-	s.Sent = or(s.Sent, s.usualSent())
+	s.TLS = cmp.Or(s.TLS, EncryptionImplicit)
+	s.Port = cmp.Or(s.Port, portOf(s.TLS, 465, 587, 25))
+	s.AttachmentLimit = cmp.Or(s.AttachmentLimit, agent.DefaultAttachmentLimit)
+	s.Limits.PeerPerHour = cmp.Or(s.Limits.PeerPerHour, agent.DefaultPeerPerHour)
+	s.Sent = cmp.Or(s.Sent, s.usualSent())
 }
 
 // usualSent knows the two services that store what they send by themselves.

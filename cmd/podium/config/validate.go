@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"podium/cmd/podium/config/strictyaml"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/schemas/validation"
@@ -118,7 +119,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
-			v.problem(path+"."+key.name, "only agents of kind %s have it", kindsOf(key.kinds))
+			v.problem(path+"."+key.name, "only agents of kind %s have it", list(key.kinds, " and "))
 		}
 	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
@@ -138,7 +139,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
-	for name, schema := range map[string]strictyaml.JSON{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
+	for name, schema := range map[string]jsontext.Value{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
 		if len(schema) == 0 {
 			continue
 		}
@@ -147,8 +148,6 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 	}
 }
-
-func kindsOf(kinds []AgentKind) string { return list(kinds, " and ") }
 
 func list[T ~string](words []T, separator string) string {
 	texts := make([]string, len(words))

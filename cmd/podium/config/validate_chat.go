@@ -35,14 +35,7 @@ func (v *validator) chat() {
 		v.name(path, name)
 		v.profileExists(path+".profile", channel.Profile)
 		v.providerKeys(path, &channel)
-		if len(channel.Secrets) > maxSecrets {
-			v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(channel.Secrets), maxSecrets)
-		}
-		for i, secret := range channel.Secrets {
-			if wrong := wrongSecret(channel.Provider, string(secret)); wrong != "" {
-				v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
-			}
-		}
+		v.secrets(path, channel.Provider, channel.Secrets, channel.Token)
 		v.sender(path, &channel)
 		v.answers(path, &channel)
 	}
@@ -67,6 +60,21 @@ func (v *validator) providerKeys(path string, channel *Channel) {
 		if key.set && !slices.Contains(key.forms, channel.Provider) {
 			v.problem(path+"."+key.name, "a channel of %s has no use for it", channel.Provider)
 		}
+	}
+}
+
+// secrets checks the form of what a sender proves itself by.
+func (v *validator) secrets(path string, provider schemas.ChatProvider, secrets Secrets, token Secret) {
+	if len(secrets) > maxSecrets {
+		v.problem(path+".secret", "there are %d secrets; at most %d are allowed, one and its successor", len(secrets), maxSecrets)
+	}
+	for i, secret := range secrets {
+		if wrong := wrongSecret(provider, string(secret)); wrong != "" {
+			v.problem(fmt.Sprintf("%s.secret[%d]", path, i), "%s", wrong)
+		}
+	}
+	if n := len(token); n > 0 && n < minToken {
+		v.problem(path+".token", "it has %d characters; at least %d are needed", n, minToken)
 	}
 }
 
@@ -110,9 +118,6 @@ func (v *validator) sender(path string, channel *Channel) {
 	}
 	if channel.Page && channel.Provider == schemas.ProviderWebhook && channel.Token == "" {
 		v.problem(path+".page", "nobody could sign in: it needs a token")
-	}
-	if n := len(channel.Token); n > 0 && n < minToken {
-		v.problem(path+".token", "it has %d characters; at least %d are needed", n, minToken)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -90,7 +91,7 @@ func (v *validator) imap(path string, imap *IMAP) {
 	}
 	folder := ""
 	if imap.After.Processed == ProcessingMove {
-		folder = or(imap.After.Folder, defaultFolder)
+		folder = cmp.Or(imap.After.Folder, defaultFolder)
 	} else if imap.After.Folder != "" {
 		v.problem(path+".after.folder", "mail goes there only with processed: move")
 	}

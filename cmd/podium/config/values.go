@@ -11,7 +11,6 @@ type Secret string
 
 const hidden = "***"
 
-// String implements fmt.Stringer.
 func (Secret) String() string { return hidden }
 
 // GoString implements fmt.GoStringer.

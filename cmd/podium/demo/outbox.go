@@ -67,13 +67,9 @@ func (o *outbox) close() error {
 // An envelope is one connection: any sender and any recipients are right.
 type envelope struct{ sent chan<- []byte }
 
-// Mail implements smtp.Session.
 func (envelope) Mail(string, *smtp.MailOptions) error { return nil }
-
-// Rcpt implements smtp.Session.
 func (envelope) Rcpt(string, *smtp.RcptOptions) error { return nil }
 
-// Data implements smtp.Session.
 func (e envelope) Data(r io.Reader) error {
 	letter, err := io.ReadAll(r)
 	if err == nil {
@@ -82,8 +78,5 @@ func (e envelope) Data(r io.Reader) error {
 	return err
 }
 
-// Reset implements smtp.Session.
-func (envelope) Reset() {}
-
-// Logout implements smtp.Session.
+func (envelope) Reset()        {}
 func (envelope) Logout() error { return nil }

@@ -50,7 +50,6 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the problems.
 func (p Problems) Unwrap() []error {
 	errs := make([]error, len(p))
 	for i, problem := range p {

@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +35,7 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 // Join opens the ledger on a server of its own as it is, for a verb: no instance has
 // to run. It makes no keys, and nothing on the server.
 func Join(ctx context.Context, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
-	seed := settings.NATS.Credentials
-	if seed == "" {
-		seed = embedded.CoreSeedFile(CredentialsDir(settings.Data))
-	}
+	seed := cmp.Or(settings.NATS.Credentials, embedded.CoreSeedFile(CredentialsDir(settings.Data)))
 	key, err := namedKey(seed)
 	if err != nil {
 		return nil, err

@@ -89,7 +89,6 @@ func write(ctx context.Context, store bus.Store, holder Holder, revision uint64)
 // A HeldError reports that another process works on the ledger.
 type HeldError struct{ Holder Holder }
 
-// Error implements error.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("the ledger is held by %s; one process works on a ledger at a time: stop that one first, or use a ledger of its own", e.Holder)
 }
@@ -97,7 +96,6 @@ func (e *HeldError) Error() string {
 // A LostError reports that another process has taken the lease over.
 type LostError struct{ Holder Holder }
 
-// Error implements error.
 func (e *LostError) Error() string {
 	return fmt.Sprintf("the ledger was taken over by %s, because this process gave no sign of life for %s; it stops, and the other one goes on with what was under way",
 		e.Holder, Time)

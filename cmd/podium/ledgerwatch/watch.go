@@ -5,6 +5,7 @@
 package ledgerwatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/embedded"
 	"podium/bus/embedded/recovery"
 	"podium/bus/intake"
@@ -67,25 +69,11 @@ func New(ledger *installation.Ledger, log zerolog.Logger) *Watcher {
 func (w *Watcher) Watch() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
-	watching.Go(func() { every(ctx, lossEvery, func() { w.lookForLoss(ctx); w.sayLevel(ctx) }) })
+	watching.Go(func() { backoff.Every(ctx, lossEvery, func() { w.lookForLoss(ctx); w.sayLevel(ctx) }) })
 	if w.free != nil {
 		watching.Go(func() { w.watchDisk(ctx) })
 	}
 	return func() { cancel(); watching.Wait() }
-}
-
-// every calls look again and again until ctx ends.
-func every(ctx context.Context, pause time.Duration, look func()) {
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			look()
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // Settle is told that the process ends: the server is not started again any more.
@@ -102,14 +90,7 @@ func (w *Watcher) holds() error {
 	return w.worst()
 }
 
-func (w *Watcher) worst() error {
-	for _, reason := range [...]error{w.lost, w.failed, w.full} {
-		if reason != nil {
-			return reason
-		}
-	}
-	return nil
-}
+func (w *Watcher) worst() error { return cmp.Or(w.lost, w.failed, w.full) }
 
 // set changes one of the reasons, and reports whether it is another than before.
 func (w *Watcher) set(where *error, reason error) (changed bool) {
@@ -124,7 +105,7 @@ func (w *Watcher) set(where *error, reason error) (changed bool) {
 // watchDisk looks at the disk, and at whether the server can write.
 func (w *Watcher) watchDisk(ctx context.Context) {
 	var asked time.Time
-	every(ctx, diskEvery, func() {
+	backoff.Every(ctx, diskEvery, func() {
 		left, err := w.free()
 		if err != nil {
 			return // what is not there is lost: see lookForLoss

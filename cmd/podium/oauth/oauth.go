@@ -19,6 +19,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,10 +212,7 @@ func (s *Source) renew(ctx context.Context) error {
 func (s *Source) refreshToken() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state.RefreshToken != "" {
-		return s.state.RefreshToken
-	}
-	return s.config.RefreshToken
+	return cmp.Or(s.state.RefreshToken, s.config.RefreshToken)
 }
 
 // answer is the provider's (RFC 6749, section 5.1).

@@ -7,7 +7,6 @@ func XOAUTH2(username, token string) sasl.Client { return &xoauth2{username: use
 
 type xoauth2 struct{ username, token string }
 
-// Start implements sasl.Client.
 func (x *xoauth2) Start() (mechanism string, initial []byte, err error) {
 	return "XOAUTH2", []byte("user=" + x.username + "\x01auth=Bearer " + x.token + "\x01\x01"), nil
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"podium/cmd/podium/config"
 	"podium/ingest/cloudevents"
 	"podium/ingest/page"
@@ -53,16 +51,13 @@ func eventSource(source *config.EventSource) (cloudevents.Source, error) {
 }
 
 // mountAdapters adds the pages that stand beside those of the chat channels.
-func (s *Service) mountAdapters(mux *http.ServeMux, runs *runs.API) ([]prometheus.Collector, error) {
+func (s *Service) mountAdapters(mux *http.ServeMux, runs *runs.API) (*cloudevents.Adapter, error) {
 	sources, err := s.openEvents(runs)
 	if err != nil {
 		return nil, err
 	}
 	problem.Mount(mux, "/v1/events/", sources.Handler())
-	if err := s.mountPages(mux); err != nil {
-		return nil, err
-	}
-	return []prometheus.Collector{&eventMetrics{adapter: sources}}, nil
+	return sources, s.mountPages(mux)
 }
 
 // mountPages serves the chat pages of the channels that have one.
@@ -83,25 +78,4 @@ func (s *Service) mountPages(mux *http.ServeMux) error {
 	mux.Handle("/{$}", pages.Handler())
 	problem.Mount(mux, "/chat/", pages.Handler())
 	return nil
-}
-
-// eventMetrics reads the adapter of the event sources when it is asked.
-type eventMetrics struct{ adapter *cloudevents.Adapter }
-
-func (*eventMetrics) description() *prometheus.Desc {
-	return prometheus.NewDesc("podium_http_events_total",
-		"What came of the events of a source; without a source: requests to sources that do not exist.",
-		[]string{"source", "outcome"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (m *eventMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
-
-// Collect implements prometheus.Collector.
-func (m *eventMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, tally := range m.adapter.Tallies() {
-		for outcome, count := range map[string]uint64{"accepted": tally.Accepted, "refused": tally.Refused, "failed": tally.Failed} {
-			out <- prometheus.MustNewConstMetric(m.description(), prometheus.CounterValue, float64(count), tally.Source, outcome)
-		}
-	}
 }

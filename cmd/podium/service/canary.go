@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -103,11 +104,7 @@ func smtpAuthentication(ctx context.Context, account *config.Account, source *oa
 		return sasl.NewPlainClient("", account.SMTP.Username, string(account.SMTP.Password)), nil
 	case source != nil:
 		token, err := source.Token(ctx)
-		username := account.SMTP.Username
-		if username == "" {
-			username = account.IMAP.Username
-		}
-		return oauth.XOAUTH2(username, token), err
+		return oauth.XOAUTH2(cmp.Or(account.SMTP.Username, account.IMAP.Username), token), err
 	}
 	return nil, nil //nolint:nilnil // there is nothing to say and nothing wrong
 }

@@ -2,8 +2,7 @@ package service
 
 import (
 	"context"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"path/filepath"
 
 	agent "podium/agents/chat"
 	"podium/cmd/podium/config"
@@ -17,7 +16,8 @@ import (
 // openChat opens the adapter of the chat channels, which shares the key of reply_refs
 // and the way to show progress with the agent that delivers answers.
 func (s *Service) openChat() (*chat.Adapter, error) {
-	key, err := capabilityKey(installation.CredentialsDir(s.settings.Ledger.Data))
+	file := filepath.Join(installation.CredentialsDir(s.settings.Ledger.Data), "capability.key") // it signs the URLs of runs
+	key, err := installation.KeepKey(file, "run URLs given out before will not open any more")
 	if err != nil {
 		return nil, err
 	}
@@ -62,28 +62,4 @@ func (s *Service) chatAdapters() map[string]chat.Channel {
 		channels[name] = made
 	}
 	return channels
-}
-
-// chatMetrics reads the chat adapter when it is asked.
-type chatMetrics struct{ adapter *chat.Adapter }
-
-func (*chatMetrics) description() *prometheus.Desc {
-	return prometheus.NewDesc("podium_chat_messages_total",
-		"What came of the messages of a chat channel; without a channel: requests to channels that do not exist.",
-		[]string{"channel", "provider", "outcome"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (m *chatMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.description() }
-
-// Collect implements prometheus.Collector.
-func (m *chatMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, tally := range m.adapter.Tallies() {
-		for outcome, count := range map[string]uint64{
-			"accepted": tally.Accepted, "repeated": tally.Repeated, "ignored": tally.Ignored,
-			"quarantined": tally.Quarantined, "refused": tally.Refused, "failed": tally.Failed,
-		} {
-			out <- prometheus.MustNewConstMetric(m.description(), prometheus.CounterValue, float64(count), tally.Channel, string(tally.Provider), outcome)
-		}
-	}
 }

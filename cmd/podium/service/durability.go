@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/bus/backoff"
 	"podium/bus/jetstream"
 	"podium/cmd/podium/config"
 )
@@ -76,18 +77,12 @@ func (s *Service) settleDurability(ctx context.Context) error {
 
 // watchDurability looks again and again until ctx ends.
 func (s *Service) watchDurability(ctx context.Context, every time.Duration) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			if found := s.look(ctx); ctx.Err() == nil && found != s.Durability() {
-				s.noteDurability(found)
-			}
-		case <-ctx.Done():
-			return nil
+	backoff.Every(ctx, every, func() {
+		if found := s.look(ctx); ctx.Err() == nil && found != s.Durability() {
+			s.noteDurability(found)
 		}
-	}
+	})
+	return nil
 }
 
 // noteDurability keeps what was found, and says it in the log.

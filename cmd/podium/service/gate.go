@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"podium/bus/gate"
 	"podium/bus/intake"
 	"podium/bus/registry"
@@ -57,7 +55,6 @@ type externalQuota struct {
 	agents []string
 }
 
-// Heartbeat implements registry.Quota.
 func (q externalQuota) Heartbeat(agent string) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil
@@ -65,27 +62,9 @@ func (q externalQuota) Heartbeat(agent string) error {
 	return q.gate.Heartbeat(agent)
 }
 
-// Store implements registry.Quota.
 func (q externalQuota) Store(agent string, size int64) error {
 	if !slices.Contains(q.agents, agent) {
 		return nil
 	}
 	return q.gate.Store(agent, size)
-}
-
-// gateMetrics tells how often each external agent was refused.
-type gateMetrics struct{ gate *gate.Gate }
-
-func (gateMetrics) description() *prometheus.Desc {
-	return prometheus.NewDesc("podium_agent_refused_total", "Messages of an external agent that were refused since the start.", []string{"agent"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (g gateMetrics) Describe(out chan<- *prometheus.Desc) { out <- g.description() }
-
-// Collect implements prometheus.Collector.
-func (g gateMetrics) Collect(out chan<- prometheus.Metric) {
-	for agent, count := range g.gate.Refused() {
-		out <- prometheus.MustNewConstMetric(g.description(), prometheus.CounterValue, float64(count), agent)
-	}
 }

@@ -6,15 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
-	"podium/ingest/chat"
 	"podium/ingest/imap"
 )
 
@@ -95,71 +90,4 @@ func healthOf(status *imap.Status) mailboxHealth {
 		mailbox.LedgerRebuilt = &status.Rebuilt
 	}
 	return mailbox
-}
-
-// metrics serves what the adapters and the gate count, and how the process is, in the text format of Prometheus.
-func (s *Service) metrics(chats *chat.Adapter, more ...prometheus.Collector) http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(&mailMetrics{adapters: func() []*imap.Adapter { return s.adapters }}, &chatMetrics{adapter: chats}, gateMetrics{s.gate}, ledgerwatch.Metrics{Of: s.watcher}, answerMetrics{s.activity},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(more...)
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-}
-
-// mailMetrics reads the adapters when it is asked.
-type mailMetrics struct{ adapters func() []*imap.Adapter }
-
-type mailMetric struct {
-	name, help string
-	kind       prometheus.ValueType
-	value      func(*imap.Status) float64
-}
-
-func (m *mailMetrics) all() []mailMetric {
-	return []mailMetric{
-		{"podium_mail_lag", "Messages that are known of and not dealt with.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Lag) }},
-		{"podium_mail_gaps", "Messages that the server has and nothing accounts for.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Gaps) }},
-		{"podium_mail_failed", "Messages that could not be had.", prometheus.GaugeValue, func(s *imap.Status) float64 { return float64(s.Failed) }},
-		{"podium_mail_healthy", "1 when mail that comes now would be dealt with.", prometheus.GaugeValue, func(s *imap.Status) float64 { return truth(healthOf(s).Healthy) }},
-		{"podium_mail_last_success_seconds", "When everything was last dealt with, in seconds since 1970; 0 is never.", prometheus.GaugeValue, func(s *imap.Status) float64 { return seconds(s.LastSuccess) }},
-		{"podium_mail_ledger_rebuilt_seconds", "When the mailbox ledger was lost, or a part of it, and made again from the events, in seconds since 1970; 0 is never.", prometheus.GaugeValue, func(s *imap.Status) float64 { return seconds(s.Rebuilt) }},
-		{"podium_mail_canary_round_trip_seconds", "How long the newest canary was under way.", prometheus.GaugeValue, func(s *imap.Status) float64 { return s.Canary.RoundTrip.Seconds() }},
-		{"podium_mail_published_total", "Events over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Published) }},
-		{"podium_mail_recovered_total", "Gaps that were closed over the life of the mailbox.", prometheus.CounterValue, func(s *imap.Status) float64 { return float64(s.Recovered) }},
-	}
-}
-
-func truth(holds bool) float64 {
-	if holds {
-		return 1
-	}
-	return 0
-}
-
-func seconds(at time.Time) float64 {
-	if at.IsZero() {
-		return 0
-	}
-	return float64(at.UnixMilli()) / 1000
-}
-
-func (m mailMetric) description() *prometheus.Desc {
-	return prometheus.NewDesc(m.name, m.help, []string{"account", "mailbox"}, nil)
-}
-
-// Describe implements prometheus.Collector.
-func (m *mailMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, metric := range m.all() {
-		out <- metric.description()
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *mailMetrics) Collect(out chan<- prometheus.Metric) {
-	for _, adapter := range m.adapters() {
-		status := adapter.Status()
-		for _, metric := range m.all() {
-			out <- prometheus.MustNewConstMetric(metric.description(), metric.kind, metric.value(&status), status.Account, status.Mailbox)
-		}
-	}
 }

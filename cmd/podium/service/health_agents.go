@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"podium/bus/backoff"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
 )
@@ -65,22 +66,15 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 const lookAfterAgentsEvery = 5 * time.Second
 
 // tellOfAgents tells whoever looks on when an agent has come or gone.
-func (s *Service) tellOfAgents(ctx context.Context, every time.Duration) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
+func (s *Service) tellOfAgents(ctx context.Context) error {
 	served := map[string]bool{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	backoff.Every(ctx, lookAfterAgentsEvery, func() {
 		if !s.activity.Shown() {
-			continue
+			return
 		}
 		agents, err := s.servedAgents(ctx)
 		if err != nil {
-			continue // that is the ledger's, and told of it
+			return // that is the ledger's, and told of it
 		}
 		for i := range agents {
 			agent := &agents[i]
@@ -93,7 +87,8 @@ func (s *Service) tellOfAgents(ctx context.Context, every time.Duration) error {
 				s.activity.Gone(agent.Name, *cmp.Or(agent.LastSeen, &time.Time{}))
 			}
 		}
-	}
+	})
+	return nil
 }
 
 // agentsPage answers with the agents and whether anybody serves them; 503 when that

@@ -207,7 +207,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.forwarder().Run(running) })
 	group.Go(func() error { return s.hold(running) })
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
-	group.Go(func() error { return s.tellOfAgents(running, lookAfterAgentsEvery) })
+	group.Go(func() error { return s.tellOfAgents(running) })
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 	}

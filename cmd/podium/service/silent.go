@@ -15,8 +15,6 @@ type silent struct {
 	closed      bool
 }
 
-func newSilent() *silent { return &silent{connections: map[net.Conn]struct{}{}} }
-
 // note is the server's ConnState.
 func (s *silent) note(connection net.Conn, state http.ConnState) {
 	s.mu.Lock()

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
-	"podium/cmd/podium/installation"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 )
@@ -27,15 +25,15 @@ func (s *Service) openWeb() (*webServer, error) {
 	}
 	mux := http.NewServeMux()
 	problem.Mount(mux, "/v1/", adapter.Handler())
-	counters, err := s.mountAdapters(mux, adapter.Runs())
+	sources, err := s.mountAdapters(mux, adapter.Runs())
 	if err != nil {
 		return nil, err
 	}
 	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /health", s.agentsPage)
-	mux.Handle("GET /metrics", s.metrics(adapter, append(counters, &admissionMetrics{entrance})...))
-	silent := newSilent()
+	mux.Handle("GET /metrics", s.metrics(adapter, sources, entrance))
+	silent := &silent{connections: map[net.Conn]struct{}{}}
 	server := &http.Server{
 		Handler: problem.Exact(entrance.Handler(mux)), ConnContext: entrance.Connect,
 		ConnState: func(connection net.Conn, state http.ConnState) {
@@ -73,9 +71,4 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve chat messages: %w", err)
 	}
 	return <-stopped
-}
-
-// capabilityKey reads the key that signs run URLs, and makes it the first time.
-func capabilityKey(dir string) ([]byte, error) {
-	return installation.KeepKey(filepath.Join(dir, "capability.key"), "run URLs given out before will not open any more")
 }

@@ -35,7 +35,7 @@ func taskColor(state workflow.TaskState) string {
 		return Yellow
 	case workflow.TaskDispatched, workflow.TaskRunning:
 		return Cyan
-	case workflow.TaskPending, workflow.TaskReady:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
 	}
 	return ""
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"podium/schemas/workflow"
-
 	"github.com/charmbracelet/x/ansi"
+
+	"podium/schemas/workflow"
 )
 
 // A row is a line of a picture: a task, or something that is said of one.

@@ -209,7 +209,7 @@ func mark(state workflow.TaskState) string {
 		return "–"
 	case workflow.TaskDispatched, workflow.TaskRunning:
 		return "▸"
-	case workflow.TaskPending, workflow.TaskReady:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
 	}
 	return "·"
 }

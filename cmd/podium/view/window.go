@@ -27,7 +27,7 @@ func rankOf(state workflow.TaskState) int {
 		return rankAskedFor
 	case workflow.TaskFailed:
 		return rankFailed
-	case workflow.TaskReady:
+	case workflow.TaskReady, workflow.TaskWaiting:
 		return rankReady
 	case workflow.TaskPending:
 		return rankPending

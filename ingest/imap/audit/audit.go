@@ -179,7 +179,7 @@ func (a *auditor) accountForLedger() {
 		a.accountForSpan(s)
 	}
 	for _, one := range p.Open {
-		if !a.byEvent(one.UID) {
+		if len(a.tallyBetween(one.UID, one.UID)) == 0 {
 			a.tally(OutcomePending, "it could not be had yet", 1)
 		}
 	}
@@ -188,17 +188,14 @@ func (a *auditor) accountForLedger() {
 		// it offers them again, under the same id.
 		e := &a.events.all[i]
 		if a.ledger.Dispositions.Of(e.uid) == mailbox.DispositionNone && !p.IsOpen(e.uid) {
-			a.tally(e.outcome, a.events.reasons[e.reason], 1)
+			a.tallyEvent(e)
 		}
 	}
 }
 
 // accountForSpan accounts for messages of one disposition. What an event says goes before it.
 func (a *auditor) accountForSpan(s mailbox.Span) {
-	events := a.events.between(s.First, s.Last)
-	for i := range events {
-		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
-	}
+	events := a.tallyBetween(s.First, s.Last)
 	others := uint64(s.Last-s.First) + 1 - uint64(len(events))
 	switch {
 	case others == 0:
@@ -232,12 +229,19 @@ func reason(f mailbox.Disposition) string {
 	return ""
 }
 
-func (a *auditor) byEvent(uid uint32) bool {
-	events := a.events.between(uid, uid)
+// tallyBetween accounts for what became of the messages between two UIDs, both included,
+// that have an event.
+func (a *auditor) tallyBetween(first, last uint32) []indexedEvent {
+	events := a.events.between(first, last)
 	for i := range events {
-		a.tally(events[i].outcome, a.events.reasons[events[i].reason], 1)
+		a.tallyEvent(&events[i])
 	}
-	return len(events) > 0
+	return events
+}
+
+func (a *auditor) tallyEvent(e *indexedEvent) {
+	became := e.became.Value()
+	a.tally(became.outcome, became.reason, 1)
 }
 
 // accountForServer goes through what the server has and nothing has spoken of.

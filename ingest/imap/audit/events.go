@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
+	"unique"
 
 	"podium/bus"
 	"podium/bus/artifact"
@@ -16,32 +16,35 @@ import (
 )
 
 // An eventIndex knows the event of every message of one mailbox and UIDVALIDITY,
-// and what became of it. It takes 32 bytes a message.
+// and what became of it. It takes 24 bytes a message.
 type eventIndex struct {
 	prefix   string // of the ids
 	validity uint32
 	all      []indexedEvent // by UID, each once
-	reasons  []string
-	earlier  uint64 // of other UIDVALIDITYs
-
-	numbers map[string]uint16 // of reasons
+	earlier  uint64         // of other UIDVALIDITYs
 }
 
 type indexedEvent struct {
 	sequence uint64
 	uid      uint32
 	shard    uint16
-	reason   uint16
-	outcome  Outcome
+	became   unique.Handle[result]
+}
+
+// A result is what became of a message, and why.
+type result struct {
+	outcome Outcome
+	reason  string
+}
+
+func became(outcome Outcome, reason string) unique.Handle[result] {
+	return unique.Make(result{outcome, reason})
 }
 
 // indexEvents reads the events of a mailbox, then what became of them.
 func indexEvents(ctx context.Context, core bus.Core, account, name string, uidValidity uint32) (*eventIndex, error) {
-	x := &eventIndex{
-		prefix: mailbox.EventPrefix(account, name), validity: uidValidity,
-		numbers: map[string]uint16{},
-	}
-	pending := x.number("its event waits for its session")
+	x := &eventIndex{prefix: mailbox.EventPrefix(account, name), validity: uidValidity}
+	pending := became(OutcomePending, "its event waits for its session")
 	for shard := range core.Shards() {
 		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.InSubject(mailbox.AdapterName, shard)) {
 			if err != nil {
@@ -58,7 +61,7 @@ func indexEvents(ctx context.Context, core bus.Core, account, name string, uidVa
 				x.earlier++
 			default:
 				x.all = append(x.all, indexedEvent{
-					sequence: message.Sequence, uid: uid, shard: uint16(shard), reason: pending, outcome: OutcomePending, //nolint:gosec // at most 256 shards
+					sequence: message.Sequence, uid: uid, shard: uint16(shard), became: pending, //nolint:gosec // at most 256 shards
 				})
 			}
 		}
@@ -74,19 +77,6 @@ func indexEvents(ctx context.Context, core bus.Core, account, name string, uidVa
 		}
 	}
 	return x, nil
-}
-
-// number gives a reason its number. They are few: they are made of constants.
-func (x *eventIndex) number(reason string) uint16 {
-	if number, known := x.numbers[reason]; known {
-		return number
-	}
-	if len(x.reasons) >= math.MaxUint16 {
-		return x.numbers[""]
-	}
-	number := uint16(len(x.reasons)) //nolint:gosec // see above
-	x.numbers[reason], x.reasons = number, append(x.reasons, reason)
-	return number
 }
 
 // readQuarantine marks events that could not be used.
@@ -111,7 +101,7 @@ func (x *eventIndex) readQuarantine(ctx context.Context, core bus.Core, shard in
 	for i := range x.all {
 		e := &x.all[i]
 		if reason, dead := reasons[e.sequence]; dead && int(e.shard) == shard {
-			e.outcome, e.reason = OutcomeQuarantined, x.number(string(reason))
+			e.became = became(OutcomeQuarantined, string(reason))
 		}
 	}
 	return nil
@@ -138,23 +128,23 @@ func (x *eventIndex) readRecords(ctx context.Context, core bus.Core, shard int) 
 			}
 			events := x.between(uid, uid)
 			for i := range events {
-				events[i].outcome, events[i].reason = x.became(received)
+				events[i].became = decided(received)
 			}
 		}
 	}
 	return nil
 }
 
-// became translates what a session has decided about a message.
-func (x *eventIndex) became(received *schemas.MessageReceived) (Outcome, uint16) {
+// decided translates what a session has decided about a message.
+func decided(received *schemas.MessageReceived) unique.Handle[result] {
 	switch received.Disposition {
 	case schemas.DispositionIgnored:
-		return OutcomeIgnored, x.number(cmp.Or(received.Reason, "it needs no answer"))
+		return became(OutcomeIgnored, cmp.Or(received.Reason, "it needs no answer"))
 	case schemas.DispositionRefused:
-		return OutcomeIgnored, x.number("refused: " + received.Reason)
+		return became(OutcomeIgnored, "refused: "+received.Reason)
 	case schemas.DispositionStarted, schemas.DispositionQueued, schemas.DispositionControl, schemas.DispositionMerged:
 	}
-	return OutcomeRun, x.number(string(received.Disposition))
+	return became(OutcomeRun, string(received.Disposition))
 }
 
 // between returns the events of messages between two UIDs, both included.

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"slices"
 
 	goimap "github.com/emersion/go-imap/v2"
 )
@@ -32,21 +33,10 @@ func (c *client) Move(ctx context.Context, uids []uint32, folder string) error {
 	if err != nil {
 		return err
 	}
-	if c.imap.Caps().Has(goimap.CapUIDPlus) {
-		uids = confirmed(copied, uids)
+	if c.imap.Caps().Has(goimap.CapUIDPlus) { // COPYUID says which were copied
+		uids = slices.DeleteFunc(slices.Clone(uids), func(uid uint32) bool { return !copied.SourceUIDs.Contains(goimap.UID(uid)) })
 	}
 	return c.Remove(ctx, uids)
-}
-
-// confirmed returns the messages of which COPYUID says that they were copied.
-func confirmed(copied *goimap.CopyData, uids []uint32) []uint32 {
-	var sure []uint32
-	for _, uid := range uids {
-		if copied.SourceUIDs.Contains(goimap.UID(uid)) {
-			sure = append(sure, uid)
-		}
-	}
-	return sure
 }
 
 // Create implements MailSource.

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -29,7 +30,7 @@ const (
 const ChunkSize = 8 << 20
 
 // A client is the MailSource over go-imap v2. It asks for nothing but UID,
-// FLAGS, INTERNALDATE, RFC822.SIZE and BODY.PEEK[]: one malformed ENVELOPE or
+// INTERNALDATE, RFC822.SIZE and BODY.PEEK[]: one malformed ENVELOPE or
 // BODYSTRUCTURE would end the connection, and servers do send them.
 type client struct {
 	conn      *watchedConn
@@ -60,7 +61,7 @@ func Dial(ctx context.Context, config Config) (MailSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)
 	}
-	c := &client{conn: watch(conn, config.AnswerDeadline), config: config, wake: make(chan struct{}, 1)}
+	c := &client{conn: &watchedConn{Conn: conn, limit: config.AnswerDeadline}, config: config, wake: make(chan struct{}, 1)}
 	if err := c.run(ctx, "connect", func() error { return c.greet(ctx) }); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -101,9 +102,7 @@ func (c *client) tlsConfig() *tls.Config {
 	if c.config.TLS != nil {
 		config = c.config.TLS.Clone()
 	}
-	if config.ServerName == "" {
-		config.ServerName = c.config.Host
-	}
+	config.ServerName = cmp.Or(config.ServerName, c.config.Host)
 	return config
 }
 
@@ -121,11 +120,9 @@ func (c *client) notice(change *imapclient.UnilateralDataMailbox) {
 
 // unavailable tells a server in trouble from one that refuses (RFC 5530).
 func unavailable(code string) bool {
-	switch goimap.ResponseCode(code) {
-	case goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug:
-		return true
-	}
-	return false
+	return slices.Contains([]goimap.ResponseCode{
+		goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug,
+	}, goimap.ResponseCode(code))
 }
 
 // run does one command: it ends with the context, with the deadline for
@@ -138,7 +135,6 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 	c.conn.expect()
 	defer c.conn.relax()
 	err := do()
-	var answer *goimap.Error
 	switch {
 	case err == nil:
 		return nil
@@ -146,7 +142,8 @@ func (c *client) run(ctx context.Context, command string, do func() error) error
 		return fmt.Errorf("%s: %w", command, context.Cause(limited))
 	case c.conn.wentSilent():
 		return fmt.Errorf("%s: %w", command, ErrSilent)
-	case errors.As(err, &answer):
+	}
+	if answer, ok := errors.AsType[*goimap.Error](err); ok {
 		return &RefusedError{Command: command, Type: string(answer.Type), Code: string(answer.Code), Said: answer.Text}
 	}
 	return fmt.Errorf("%s: %w", command, err)
@@ -235,7 +232,7 @@ func uidSet(uids []uint32) goimap.UIDSet {
 func (c *client) Describe(ctx context.Context, uids []uint32) ([]Summary, error) {
 	var summaries []Summary
 	err := c.run(ctx, "FETCH", func() error {
-		command := c.imap.Fetch(uidSet(uids), &goimap.FetchOptions{UID: true, Flags: true, InternalDate: true, RFC822Size: true})
+		command := c.imap.Fetch(uidSet(uids), &goimap.FetchOptions{UID: true, InternalDate: true, RFC822Size: true})
 		for message := command.Next(); message != nil; message = command.Next() {
 			var summary Summary
 			for item := message.Next(); item != nil; item = message.Next() {
@@ -246,10 +243,6 @@ func (c *client) Describe(ctx context.Context, uids []uint32) ([]Summary, error)
 					summary.Received = item.Time.UTC()
 				case imapclient.FetchItemDataRFC822Size:
 					summary.Size = item.Size
-				case imapclient.FetchItemDataFlags:
-					for _, flag := range item.Flags {
-						summary.Flags = append(summary.Flags, string(flag))
-					}
 				}
 			}
 			summaries = append(summaries, summary)

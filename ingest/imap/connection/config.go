@@ -55,15 +55,12 @@ type Config struct {
 
 // WithDefaults returns a copy without zero values.
 func (c Config) WithDefaults() Config {
-	if c.Security == "" {
-		c.Security = SecurityTLS
+	c.Security = cmp.Or(c.Security, SecurityTLS)
+	standard := 143
+	if c.Security == SecurityTLS {
+		standard = 993
 	}
-	if c.Port == 0 {
-		c.Port = 143
-		if c.Security == SecurityTLS {
-			c.Port = 993
-		}
-	}
+	c.Port = cmp.Or(c.Port, standard)
 	c.Mailbox = cmp.Or(c.Mailbox, "INBOX")
 	c.Heartbeat = cmp.Or(c.Heartbeat, 25*time.Second)
 	c.AnswerDeadline = cmp.Or(c.AnswerDeadline, 30*time.Second)

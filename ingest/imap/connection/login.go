@@ -38,8 +38,7 @@ func (c *client) login(ctx context.Context) error {
 		c.announces = c.imap.Caps().Has(goimap.CapIdle)
 		return nil
 	})
-	var answer *RefusedError
-	if errors.As(err, &answer) && !unavailable(answer.Code) {
+	if answer, ok := errors.AsType[*RefusedError](err); ok && !unavailable(answer.Code) {
 		refuse()
 		return fmt.Errorf("%w: %w", ErrAuthentication, err)
 	}

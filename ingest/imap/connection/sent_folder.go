@@ -102,7 +102,7 @@ func (f *SentFolder) Append(ctx context.Context, raw []byte) error {
 		if f.name == "" || !missing(err) {
 			return err
 		}
-		if err := c.run(ctx, "CREATE", func() error { return c.imap.Create(folder, nil).Wait() }); err != nil {
+		if err := c.Create(ctx, folder); err != nil {
 			return err
 		}
 		return c.append(ctx, folder, raw)

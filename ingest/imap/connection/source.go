@@ -63,7 +63,6 @@ type Summary struct {
 	UID      uint32
 	Size     int64     // RFC822.SIZE, which some servers guess
 	Received time.Time // INTERNALDATE
-	Flags    []string
 }
 
 var (
@@ -131,6 +130,6 @@ const maxSentence = 512
 
 // Refused reports whether an error is a command that the server answered with NO or BAD.
 func Refused(err error) bool {
-	var answer *RefusedError
-	return errors.As(err, &answer)
+	_, refused := errors.AsType[*RefusedError](err)
+	return refused
 }

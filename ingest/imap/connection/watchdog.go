@@ -19,10 +19,6 @@ type watchedConn struct {
 	silent bool
 }
 
-func watch(conn net.Conn, limit time.Duration) *watchedConn {
-	return &watchedConn{Conn: conn, limit: limit}
-}
-
 // Read implements net.Conn.
 func (w *watchedConn) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)

@@ -1,6 +1,7 @@
 package mailbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -57,18 +58,10 @@ func appendSpan(to []byte, previous uint32, s Span) []byte {
 func decodeSpans(packed []byte) ([]Span, error) {
 	var spans []Span
 	previous := int64(0)
-	for len(packed) > 0 {
-		distance, n := binary.Varint(packed)
-		if n <= 0 {
-			return nil, errDispositions
-		}
-		packed = packed[n:]
-		length, n := binary.Uvarint(packed)
-		if n <= 0 {
-			return nil, errDispositions
-		}
-		packed = packed[n:]
-		if distance < -1<<32 || distance > 1<<32 || length>>dispositionBits >= 1<<32 {
+	for in := bytes.NewReader(packed); in.Len() > 0; {
+		distance, wrong := binary.ReadVarint(in)
+		length, err := binary.ReadUvarint(in)
+		if wrong != nil || err != nil || distance < -1<<32 || distance > 1<<32 || length>>dispositionBits >= 1<<32 {
 			return nil, errDispositions
 		}
 		first := previous + distance
@@ -107,8 +100,15 @@ func (f Dispositions) Of(uid uint32) Disposition {
 	return DispositionNone
 }
 
-// set gives messages a disposition, whatever theirs was.
-func (f Dispositions) set(s Span) Dispositions {
+// set gives messages their dispositions, whatever those were before.
+func (f Dispositions) set(spans ...Span) Dispositions {
+	for _, s := range spans {
+		f = f.setOne(s)
+	}
+	return f
+}
+
+func (f Dispositions) setOne(s Span) Dispositions {
 	if n := len(f); n == 0 || f[n-1].Last < s.First {
 		return noteSpan(f, s)
 	}

@@ -73,8 +73,9 @@ func (l *Ledger) loadDispositions(ctx context.Context) error {
 	p := &l.Cursor
 	for number := range p.DispositionChunks {
 		chunk, _, err := l.store.Get(ctx, l.dispositionKey(number))
+		var spans []Span
 		if err == nil {
-			err = l.addDispositions(chunk, nil)
+			spans, err = decodeSpans(chunk)
 		}
 		if errors.Is(err, bus.ErrNotFound) || errors.Is(err, errDispositions) {
 			l.Incomplete = true
@@ -83,18 +84,11 @@ func (l *Ledger) loadDispositions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		l.Dispositions = l.Dispositions.set(spans...)
 	}
-	return l.addDispositions(p.Dispositions, &l.log)
-}
-
-func (l *Ledger) addDispositions(packed []byte, log *[]Span) error {
-	spans, err := decodeSpans(packed)
-	for _, s := range spans {
-		l.Dispositions = l.Dispositions.set(s)
-	}
-	if log != nil {
-		*log = spans
-	}
+	var err error
+	l.log, err = decodeSpans(p.Dispositions)
+	l.Dispositions = l.Dispositions.set(l.log...)
 	return err
 }
 
@@ -155,9 +149,7 @@ func (l *Ledger) NotePublished(uids []uint32) {
 	for _, uid := range uids {
 		spans = noteSpan(spans, Span{First: uid, Last: uid, Disposition: DispositionPublished})
 	}
-	for _, s := range spans {
-		l.Dispositions = l.Dispositions.set(s)
-	}
+	l.Dispositions = l.Dispositions.set(spans...)
 	l.log, l.Cursor.DispositionChunks = slices.Clone(l.Dispositions), 0
 	l.storedLog, l.storedRecent = len(l.log), len(l.Cursor.Recent)
 }

@@ -59,13 +59,8 @@ func Truncate(text string, n int) string {
 
 // IsASCII tells whether a text has no byte above ASCII.
 func IsASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] > unicode.MaxASCII {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// IsLetter tells whether a byte is a letter of ASCII.
-func IsLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+// IsLetter tells whether a byte or a character is a letter of ASCII.
+func IsLetter[C byte | rune](c C) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -25,10 +25,9 @@ func RepairUTF8(data []byte) (text string, likely bool) {
 			break
 		}
 		length, whole := sequence(data[i:])
-		switch {
-		case whole:
+		if whole {
 			out.Write(data[i : i+length])
-		default:
+		} else {
 			out.WriteRune(utf8.RuneError)
 		}
 		switch {
@@ -48,28 +47,9 @@ func sequence(data []byte) (length int, whole bool) {
 	if _, size := utf8.DecodeRune(data); size > 1 {
 		return size, true
 	}
-	low, high, wanted := byte(0x80), byte(0xbf), 0
-	switch lead := data[0]; {
-	case lead >= 0xc2 && lead <= 0xdf:
-		wanted = 1
-	case lead >= 0xe0 && lead <= 0xef:
-		wanted = 2
-		if lead == 0xe0 {
-			low = 0xa0
-		} else if lead == 0xed {
-			high = 0x9f
-		}
-	case lead >= 0xf0 && lead <= 0xf4:
-		wanted = 3
-		if lead == 0xf0 {
-			low = 0x90
-		} else if lead == 0xf4 {
-			high = 0x8f
-		}
-	}
-	length = 1
-	for length <= wanted && length < len(data) && data[length] >= low && data[length] <= high {
-		length, low, high = length+1, 0x80, 0xbf
+	length = min(len(data), utf8.UTFMax-1)
+	for length > 1 && utf8.FullRune(data[:length]) {
+		length--
 	}
 	return length, false
 }

@@ -35,9 +35,7 @@ func ParseAddresses(h Header, name string, left *int, found *defect.List) Addres
 		r.read()
 		all.Mailboxes = append(all.Mailboxes, r.found.Mailboxes...)
 		all.Ambiguous = all.Ambiguous || r.found.Ambiguous
-		if all.BareWord == "" {
-			all.BareWord = r.found.BareWord
-		}
+		all.BareWord = cmp.Or(all.BareWord, r.found.BareWord)
 	}
 	*left -= len(all.Mailboxes)
 	return all

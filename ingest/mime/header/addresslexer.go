@@ -98,18 +98,14 @@ func (l *lexer) quoted(before token) token {
 	if l.unclosed {
 		return l.take(before, tokenStray, 1)
 	}
-	for i := l.at + 1; i < len(l.text); i++ {
-		switch l.text[i] {
-		case '\\':
-			i++
-		case '"':
-			before = l.take(before, tokenQuoted, i+1-l.at)
-			before.text = Unquote(before.text)
-			return before
-		}
+	end := QuotedEnd(l.text[l.at:])
+	if end < 0 {
+		l.unclosed = true
+		return l.take(before, tokenStray, 1)
 	}
-	l.unclosed = true
-	return l.take(before, tokenStray, 1)
+	before = l.take(before, tokenQuoted, end)
+	before.text = Unquote(before.text)
+	return before
 }
 
 // commentEnd returns where a comment ends, or -1 when it is not closed. Comments

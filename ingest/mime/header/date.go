@@ -73,12 +73,7 @@ func numericZone(value string) string {
 
 // isName tells whether a word is letters only.
 func isName(word string) bool {
-	for i := range len(word) {
-		if !charset.IsLetter(word[i]) {
-			return false
-		}
-	}
-	return word != ""
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !charset.IsLetter(r) })
 }
 
 // cutLast cuts around the last blank.

@@ -1,7 +1,6 @@
 package header
 
 import (
-	"bytes"
 	"encoding/base64"
 	"io"
 	"regexp"
@@ -66,7 +65,7 @@ func (r *wordRun) flush(out *strings.Builder, found *defect.List) {
 
 func decodeWord(encoding, payload string, found *defect.List) []byte {
 	if encoding == "q" || encoding == "Q" {
-		return decodeQ(payload)
+		return []byte(unescape(strings.ReplaceAll(payload, "_", " "), '='))
 	}
 	if data, err := base64.StdEncoding.DecodeString(payload); err == nil {
 		return data
@@ -82,22 +81,6 @@ func decodeWord(encoding, payload string, found *defect.List) []byte {
 func isUnpadded(payload string) bool {
 	_, err := base64.RawStdEncoding.DecodeString(payload)
 	return err == nil
-}
-
-func decodeQ(payload string) []byte {
-	var out bytes.Buffer
-	for i := 0; i < len(payload); i++ {
-		switch c := payload[i]; {
-		case c == '_':
-			out.WriteByte(' ')
-		case c == '=' && i+2 < len(payload) && transfer.HexValue(payload[i+1]) < 16 && transfer.HexValue(payload[i+2]) < 16:
-			out.WriteByte(transfer.HexValue(payload[i+1])<<4 | transfer.HexValue(payload[i+2]))
-			i += 2
-		default:
-			out.WriteByte(c)
-		}
-	}
-	return out.Bytes()
 }
 
 // MaxEncoded bounds what is decoded of a field that people read.

@@ -52,10 +52,8 @@ func (h Header) Fill(mail *schemas.EmailReceived, maxAddresses, maxReferences in
 func language(value string) string {
 	tag, _, _ := strings.Cut(value, ",")
 	tag = strings.TrimSpace(tag)
-	for _, c := range tag {
-		if !charset.IsLetter(byte(c&0x7f)) && c != '-' || c > 0x7f {
-			return ""
-		}
+	if strings.ContainsFunc(tag, func(r rune) bool { return !charset.IsLetter(r) && r != '-' }) {
+		return ""
 	}
 	return charset.Truncate(tag, 35)
 }

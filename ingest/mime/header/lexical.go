@@ -20,6 +20,20 @@ func SplitQuoted(text string, separator byte) []string {
 	return append(pieces, text[min(start, len(text)):])
 }
 
+// QuotedEnd returns where the quoted string ends that a text begins with, or -1 when it is
+// not closed.
+func QuotedEnd(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
 // Unquote returns what stands in a quoted string, or a plain value without a
 // comment behind it.
 func Unquote(text string) string {

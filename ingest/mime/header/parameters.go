@@ -82,7 +82,7 @@ func joinSections(parts []section, found *defect.List) string {
 				label, value = pieces[0], pieces[2]
 			}
 			anyEncoded = true
-			value = decodePercent(value)
+			value = unescape(value, '%')
 		}
 		data = append(data, value...)
 	}
@@ -92,13 +92,14 @@ func joinSections(parts []section, found *defect.List) string {
 	return DecodeWords(string(data), found)
 }
 
-func decodePercent(text string) string {
-	if !strings.Contains(text, "%") {
+// unescape makes octets of a mark with two hexadecimal digits behind it, and leaves all else.
+func unescape(text string, mark byte) string {
+	if strings.IndexByte(text, mark) < 0 {
 		return text
 	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) && transfer.HexValue(text[i+1]) < 16 && transfer.HexValue(text[i+2]) < 16 {
+		if text[i] == mark && i+2 < len(text) && transfer.HexValue(text[i+1]) < 16 && transfer.HexValue(text[i+2]) < 16 {
 			out = append(out, transfer.HexValue(text[i+1])<<4|transfer.HexValue(text[i+2]))
 			i += 2
 			continue

@@ -2,7 +2,7 @@ package structure
 
 import (
 	"archive/zip"
-	"io"
+	"bytes"
 	"strings"
 
 	"podium/ingest/mime/charset"
@@ -42,12 +42,5 @@ type archiveTail struct {
 
 // ReadAt implements io.ReaderAt.
 func (e archiveTail) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < e.start || offset > e.start+int64(len(e.content)) {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n := copy(p, e.content[offset-e.start:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return bytes.NewReader(e.content).ReadAt(p, offset-e.start)
 }

@@ -163,10 +163,7 @@ func (b *body) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		case starts && b.lines.delimiter(chunk):
 		default:
-			content := chunk
-			for len(content) > 0 && (content[len(content)-1] == '\n' || content[len(content)-1] == '\r') {
-				content = content[:len(content)-1]
-			}
+			content := bytes.TrimRight(chunk, "\r\n")
 			b.buffer = append(append(b.buffer[:0], b.newline...), content...)
 			b.newline = append(b.newline[:0], chunk[len(content):]...)
 			b.pending = b.buffer

@@ -2,6 +2,7 @@ package structure
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"podium/ingest/mime/defect"
@@ -41,10 +42,7 @@ func readDeliveryStatus(data []byte, limits Limits) *schemas.Bounce {
 
 // recipientStatus reads the fields about one recipient.
 func recipientStatus(h header.Header) schemas.Delivery {
-	recipient := h.First("original-recipient")
-	if recipient == "" {
-		recipient = h.First("final-recipient")
-	}
+	recipient := cmp.Or(h.First("original-recipient"), h.First("final-recipient"))
 	if _, address, typed := strings.Cut(recipient, ";"); typed {
 		recipient = address
 	}

@@ -184,10 +184,7 @@ func (r *headerReader) keep(value []byte, cost int) {
 		return
 	}
 	r.limit -= cost
-	for len(value) > 0 && (value[len(value)-1] == '\n' || value[len(value)-1] == '\r') {
-		value = value[:len(value)-1]
-	}
-	r.value.Write(value)
+	r.value.Write(bytes.TrimRight(value, "\r\n"))
 }
 
 func (r *headerReader) finish() {
@@ -223,16 +220,7 @@ func fieldColon(line []byte) int {
 
 // blank tells whether a line is nothing but its newline.
 func blank(line []byte) bool {
-	end := len(line) - 1
-	if end < 0 || line[end] != '\n' {
-		return false
-	}
-	for _, c := range line[:end] {
-		if c != '\r' && c != '\n' {
-			return false
-		}
-	}
-	return true
+	return bytes.HasSuffix(line, []byte("\n")) && len(bytes.TrimRight(line, "\r\n")) == 0
 }
 
 // firstLine returns the first line of some bytes, with its newline if it is there.

@@ -2,6 +2,7 @@ package structure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,10 +46,7 @@ func (p *attachmentPart) isReport() bool { return p.isDeliveryReport() || p.isHe
 
 func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, parameters map[string]string, at position) error {
 	disposition := header.ParseParameters(h.First("content-disposition"), w.defects)
-	name := disposition.Parameters["filename"]
-	if name == "" {
-		name = parameters["name"]
-	}
+	name := cmp.Or(disposition.Parameters["filename"], parameters["name"])
 	encoding := h.First("content-transfer-encoding")
 	isText := (mediaType == "text/plain" || mediaType == "text/html") && disposition.Value != "attachment"
 	part := &attachmentPart{mediaType: mediaType, contentID: header.FirstID(h.First("content-id")), charset: parameters["charset"], inline: isText}
@@ -65,7 +63,7 @@ func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, pa
 }
 
 func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at position) error {
-	data, err := w.read(content, w.budget)
+	data, err := io.ReadAll(io.LimitReader(content, int64(w.budget)))
 	if err != nil {
 		return err
 	}
@@ -110,13 +108,6 @@ func (w *walker) allText() (visible, hidden string) {
 		w.add(charset.ToUTF8(w.fallbackHead, w.fallback.charset, w.defects), w.fallback.mediaType, position{})
 	}
 	return w.languages.Join(w.segments)
-}
-
-// read returns at most limit bytes.
-func (w *walker) read(content io.Reader, limit int) ([]byte, error) {
-	var buffer bytes.Buffer
-	_, err := io.Copy(&buffer, io.LimitReader(content, int64(limit)))
-	return buffer.Bytes(), err
 }
 
 func (w *walker) attachment(ctx context.Context, content io.Reader, part *attachmentPart) error {

@@ -119,7 +119,7 @@ func (w *walker) mediaType(declared, standard string) string {
 func (w *walker) multipart(ctx context.Context, boundary string, inside position) error {
 	level := w.lines.open(boundary)
 	defer w.lines.close(level)
-	preamble, err := w.read(w.lines.body(), w.limits.Text)
+	preamble, err := io.ReadAll(io.LimitReader(w.lines.body(), int64(w.limits.Text)))
 	if err == nil {
 		err = w.skip()
 	}

@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // copiedHeader tells whether line i begins a header that was copied into the
 // text: three fields in one language, one of which says from whom, and one that
@@ -40,13 +43,8 @@ func mayBeLabel(line string) bool {
 
 // header tells whether fields of one language make a header.
 func (r role) header(mail bool) bool {
-	count := 0
-	for one := roleSent; one <= roleSubject; one <<= 1 {
-		if r&one != 0 {
-			count++
-		}
-	}
-	return r&roleFrom != 0 && count >= 2 && (mail || r&(roleSent|roleSubject) != 0)
+	others := bits.OnesCount8(uint8(r & (roleSent | roleDate | roleTo | roleSubject)))
+	return r&roleFrom != 0 && others >= 2 && (mail || r&(roleSent|roleSubject) != 0)
 }
 
 // labels adds what the label of line i says in each language, and tells whether

@@ -166,19 +166,12 @@ func (c *htmlReader) conceal(name string, attributes map[string]string, kind ele
 	if c.concealed.depth > 0 && c.concealed.name == name && kind == kindParagraph {
 		c.concealed = nesting{} // a paragraph ends where the next one begins
 	}
-	onBackground := false
-	for i := range c.open {
-		onBackground = onBackground || c.open[i].background
-	}
-	if c.concealed.depth > 0 {
-		c.concealed.start(name)
-	} else if style.conceals(onBackground) {
+	onBackground := slices.ContainsFunc(c.open, func(one openElement) bool { return one.background })
+	if c.concealed.depth > 0 || style.conceals(onBackground) {
 		c.concealed.start(name)
 	}
-	if len(c.open) < maxOpen && style.background() {
-		c.open = append(c.open, openElement{name: name, background: true})
-	} else if len(c.open) > 0 && len(c.open) < maxOpen {
-		c.open = append(c.open, openElement{name: name})
+	if background := style.background(); len(c.open) < maxOpen && (background || len(c.open) > 0) {
+		c.open = append(c.open, openElement{name: name, background: background})
 	}
 }
 

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"html"
 	"strconv"
 	"strings"
@@ -40,12 +41,7 @@ func (s style) declare(declarations string) {
 
 const maxDeclarations = 100
 
-func (s style) backgroundColor() string {
-	if color := s["background-color"]; color != "" {
-		return color
-	}
-	return s["background"]
-}
+func (s style) backgroundColor() string { return cmp.Or(s["background-color"], s["background"]) }
 
 // background tells whether the element has a background that is not white.
 func (s style) background() bool {

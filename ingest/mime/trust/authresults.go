@@ -81,13 +81,8 @@ func parseResult(piece string) (methodResult, bool) {
 // authValue takes a word or a quoted string off the beginning.
 func authValue(text string) (value, rest string) {
 	if strings.HasPrefix(text, `"`) {
-		for i := 1; i < len(text); i++ {
-			switch text[i] {
-			case '\\':
-				i++
-			case '"':
-				return header.Unquote(text[:i+1]), text[i+1:]
-			}
+		if end := header.QuotedEnd(text); end > 0 {
+			return header.Unquote(text[:end]), text[end:]
 		}
 		return "", ""
 	}

@@ -1,6 +1,8 @@
 package trust
 
 import (
+	"cmp"
+
 	"podium/ingest/mime/header"
 	"podium/schemas"
 )
@@ -49,17 +51,11 @@ func (r *methodResult) auth(from string) schemas.MailAuth {
 	domain := ""
 	switch r.method {
 	case "dmarc":
-		if domain = r.properties["header.from"]; domain == "" {
-			domain = from
-		}
+		domain = cmp.Or(r.properties["header.from"], from)
 	case "dkim":
-		if domain = r.properties["header.d"]; domain == "" {
-			domain = domainOf(r.properties["header.i"])
-		}
+		domain = cmp.Or(r.properties["header.d"], domainOf(r.properties["header.i"]))
 	case "spf":
-		if domain = domainOf(r.properties["smtp.mailfrom"]); domain == "" {
-			domain = r.properties["smtp.mailfrom"]
-		}
+		domain = cmp.Or(domainOf(r.properties["smtp.mailfrom"]), r.properties["smtp.mailfrom"])
 	}
 	domain = asciiDomain(domain)
 	if domain == "" {

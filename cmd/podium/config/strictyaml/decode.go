@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -149,7 +150,7 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 		})
 		return
 	}
-	if free, ok := reflect.TypeAssert[*JSON](into.Addr()); ok {
+	if free, ok := reflect.TypeAssert[*jsontext.Value](into.Addr()); ok {
 		d.json(node, free, path)
 		return
 	}

@@ -6,16 +6,14 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml/ast"
 
 	"podium/schemas"
 )
 
-// JSON is any value of the file, as canonical JSON.
-type JSON []byte
-
-// json reads a value whose shape only its receiver knows.
-func (d *decoder) json(node ast.Node, into *JSON, path string) {
+// json reads a value whose shape only its receiver knows, as canonical JSON.
+func (d *decoder) json(node ast.Node, into *jsontext.Value, path string) {
 	value, ok := d.free(node, path)
 	if !ok {
 		return

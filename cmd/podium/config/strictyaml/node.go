@@ -10,7 +10,6 @@ type Place struct{ Line, Column int }
 
 type anchorCollector map[string]ast.Node
 
-// Visit implements ast.Visitor.
 func (c anchorCollector) Visit(node ast.Node) ast.Visitor {
 	if anchor, ok := node.(*ast.AnchorNode); ok {
 		c[anchor.Name.GetToken().Value] = anchor.Value

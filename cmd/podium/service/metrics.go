@@ -1,0 +1,120 @@
+package service
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"podium/cmd/podium/activity"
+	"podium/cmd/podium/ledgerwatch"
+	"podium/ingest/admission"
+	"podium/ingest/chat"
+	"podium/ingest/cloudevents"
+	"podium/ingest/imap"
+)
+
+// metrics serves what the adapters and the gate count, and how the process is, in the text format of Prometheus.
+// They are looked at when somebody asks.
+func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entrance *admission.Control) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(ledgerwatch.Metrics{Of: s.watcher}, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		to := metrics(out)
+		to.mail(s.adapters)
+		to.chats(chats.Tallies())
+		to.events(events.Tallies())
+		to.admission(entrance.Usage())
+		to.agents(s.gate.Refused())
+		to.answers(s.activity.Answers())
+	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+// metrics are what is told to one who asks.
+type metrics chan<- prometheus.Metric
+
+func (m metrics) gauge(name, help string, value float64, labels prometheus.Labels) {
+	m <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value)
+}
+
+func (m metrics) counter(name, help string, value uint64, labels prometheus.Labels) {
+	m <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.CounterValue, float64(value))
+}
+
+func (m metrics) mail(adapters []*imap.Adapter) {
+	for _, adapter := range adapters {
+		status := adapter.Status()
+		of := prometheus.Labels{"account": status.Account, "mailbox": status.Mailbox}
+		m.gauge("podium_mail_lag", "Messages that are known of and not dealt with.", float64(status.Lag), of)
+		m.gauge("podium_mail_gaps", "Messages that the server has and nothing accounts for.", float64(status.Gaps), of)
+		m.gauge("podium_mail_failed", "Messages that could not be had.", float64(status.Failed), of)
+		m.gauge("podium_mail_healthy", "1 when mail that comes now would be dealt with.", truth(healthOf(&status).Healthy), of)
+		m.gauge("podium_mail_last_success_seconds", "When everything was last dealt with, in seconds since 1970; 0 is never.", seconds(status.LastSuccess), of)
+		m.gauge("podium_mail_ledger_rebuilt_seconds", "When the mailbox ledger was lost, or a part of it, and made again from the events, in seconds since 1970; 0 is never.", seconds(status.Rebuilt), of)
+		m.gauge("podium_mail_canary_round_trip_seconds", "How long the newest canary was under way.", status.Canary.RoundTrip.Seconds(), of)
+		m.counter("podium_mail_published_total", "Events over the life of the mailbox.", status.Published, of)
+		m.counter("podium_mail_recovered_total", "Gaps that were closed over the life of the mailbox.", status.Recovered, of)
+	}
+}
+
+func truth(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+func seconds(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}
+
+func (m metrics) chats(tallies []chat.Tally) {
+	for _, tally := range tallies {
+		for outcome, count := range map[string]uint64{
+			"accepted": tally.Accepted, "repeated": tally.Repeated, "ignored": tally.Ignored,
+			"quarantined": tally.Quarantined, "refused": tally.Refused, "failed": tally.Failed,
+		} {
+			m.counter("podium_chat_messages_total", "What came of the messages of a chat channel; without a channel: requests to channels that do not exist.",
+				count, prometheus.Labels{"channel": tally.Channel, "provider": string(tally.Provider), "outcome": outcome})
+		}
+	}
+}
+
+func (m metrics) events(tallies []cloudevents.Tally) {
+	for _, tally := range tallies {
+		for outcome, count := range map[string]uint64{"accepted": tally.Accepted, "refused": tally.Refused, "failed": tally.Failed} {
+			m.counter("podium_http_events_total", "What came of the events of a source; without a source: requests to sources that do not exist.",
+				count, prometheus.Labels{"source": tally.Source, "outcome": outcome})
+		}
+	}
+}
+
+func (m metrics) admission(usage admission.Usage) {
+	m.gauge("podium_http_connections", "Open connections of the HTTP adapters.", float64(usage.Connections), nil)
+	m.gauge("podium_http_body_bytes", "Bytes of the bodies that the HTTP adapters are receiving.", float64(usage.Bodies), nil)
+	for limit, count := range map[string]uint64{
+		"connections": usage.Refused.Connections, "stranger_connections": usage.Refused.StrangerConnections,
+		"stranger_requests": usage.Refused.StrangerRequests, "bodies": usage.Refused.Bodies, "stranger_bodies": usage.Refused.StrangerBodies,
+	} {
+		m.counter("podium_http_refused_total", "Connections and requests that found a limit reached.", count, prometheus.Labels{"limit": limit})
+	}
+}
+
+// agents tells how often each external agent was refused.
+func (m metrics) agents(refused map[string]uint64) {
+	for agent, count := range refused {
+		m.counter("podium_agent_refused_total", "Messages of an external agent that were refused since the start.", count, prometheus.Labels{"agent": agent})
+	}
+}
+
+func (m metrics) answers(counted activity.Answers) {
+	for outcome, count := range map[string]uint64{"sent": counted.Sent, "failed": counted.Failed, "withheld": counted.Withheld, "returned": counted.Returned} {
+		m.counter("podium_answers_total", "Answers by what became of them, since the process has started: sent; failed, which is refused "+
+			"for good or given up; withheld; returned, as a mail system reports.", count, prometheus.Labels{"outcome": outcome})
+	}
+}
