@@ -43,7 +43,7 @@ type Config struct{}
 
 // An Agent calculates. It is safe for use by several goroutines at once.
 type Agent struct {
-	words sentences.Sentences
+	words sentences.Catalog
 	known *vocabulary
 }
 
@@ -51,7 +51,7 @@ var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent.
 func New(Config) (*Agent, error) {
-	loaded, err := sentences.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

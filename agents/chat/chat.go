@@ -96,7 +96,7 @@ type Agent struct {
 	answers   *ttlcache.Cache[string, *answer] // those used last, by the reply_ref of the message
 	client    *http.Client
 	now       func() time.Time
-	words     sentences.Sentences
+	words     sentences.Catalog
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -104,7 +104,7 @@ var _ agent.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the channel whose callback or
 // secret is unusable.
 func New(config Config) (*Agent, error) {
-	loaded, err := sentences.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ type Agent struct {
 	own      map[string]bool // the system's own mailboxes
 	now      func() time.Time
 	log      zerolog.Logger
-	words    sentences.Sentences
+	words    sentences.Catalog
 	prefixes []string
 }
 
@@ -74,7 +74,7 @@ var _ agent.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the account that is unusable.
 // It does not connect.
 func New(config Config) (*Agent, error) {
-	loaded, err := sentences.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Adapter struct {
 	config   Config
 	channels map[string]*channel
 	stranger *channel // counts for channels that do not exist
-	words    sentences.Sentences
+	words    sentences.Catalog
 	runs     *runs.API // where what became of a message is read
 
 	core     bus.Core
@@ -52,7 +52,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := sentences.ReadSentences(wordsFile)
+	words, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -188,13 +188,13 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func words(t *testing.T) sentences.Sentences {
+func words(t *testing.T) sentences.Catalog {
 	t.Helper()
 	body, err := os.ReadFile("words.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := sentences.ReadSentences(body)
+	read, err := sentences.Read(body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,8 +58,8 @@ func GiveGrants(value jsontext.Value, grant func(sha256 string) string) jsontext
 	return edited(value, edits)
 }
 
-// References returns the hashes of the artifacts that free JSON names, in order.
-func References(value jsontext.Value) []string {
+// Hashes returns the hashes of the artifacts that free JSON names, in order.
+func Hashes(value jsontext.Value) []string {
 	var hashes []string
 	for _, found := range referencesIn(value) {
 		hashes = append(hashes, found.SHA256)

@@ -87,7 +87,7 @@ func FuzzGrants(f *testing.F) {
 		if !value.IsValid() {
 			return
 		}
-		hashes := reference.References(value)
+		hashes := reference.Hashes(value)
 		given := reference.GiveGrants(value, func(sha256 string) string { return "to " + sha256 })
 		bare, taken := reference.TakeGrants(given)
 		again, none := reference.TakeGrants(bare)

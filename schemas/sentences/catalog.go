@@ -12,34 +12,34 @@ import (
 	"podium/schemas"
 )
 
-// Sentences are what an agent itself says to people: by language tag, then by
-// key. They are read from an embedded JSON resource.
-type Sentences map[string]map[string]string
+// A Catalog holds what one agent or adapter says: by language tag, then by key. It is
+// read from an embedded JSON resource.
+type Catalog map[string]map[string]string
 
-// ErrIncompleteSentences reports a language that does not say what another says.
-var ErrIncompleteSentences = errors.New("a language does not have every sentence")
+// ErrIncomplete reports a language that does not say what another says.
+var ErrIncomplete = errors.New("a language does not have every sentence")
 
-// ReadSentences reads the resource. Every language has to have the same keys.
-func ReadSentences(resource []byte) (Sentences, error) {
-	var sentences Sentences
-	if err := schemas.Unmarshal(resource, &sentences); err != nil {
+// Read reads the resource. Every language has to have the same keys.
+func Read(resource []byte) (Catalog, error) {
+	var catalog Catalog
+	if err := schemas.Unmarshal(resource, &catalog); err != nil {
 		return nil, err
 	}
-	want := slices.Sorted(maps.Keys(sentences[schemas.FallbackLanguage]))
-	for _, language := range slices.Sorted(maps.Keys(sentences)) {
-		if have := slices.Sorted(maps.Keys(sentences[language])); !slices.Equal(want, have) {
-			return nil, fmt.Errorf("%w: %s has %q, %s has %q", ErrIncompleteSentences, schemas.FallbackLanguage, want, language, have)
+	want := slices.Sorted(maps.Keys(catalog[schemas.FallbackLanguage]))
+	for _, language := range slices.Sorted(maps.Keys(catalog)) {
+		if have := slices.Sorted(maps.Keys(catalog[language])); !slices.Equal(want, have) {
+			return nil, fmt.Errorf("%w: %s has %q, %s has %q", ErrIncomplete, schemas.FallbackLanguage, want, language, have)
 		}
 	}
-	return sentences, nil
+	return catalog, nil
 }
 
 // Say returns a sentence in a language, or in schemas.FallbackLanguage when there is
 // none in that one, with the places filled in: place, value, place, value.
-func (s Sentences) Say(language, key string, places ...string) string {
-	sentences, known := s[language]
+func (c Catalog) Say(language, key string, places ...string) string {
+	sentences, known := c[language]
 	if !known {
-		sentences = s[schemas.FallbackLanguage]
+		sentences = c[schemas.FallbackLanguage]
 	}
 	return strings.NewReplacer(places...).Replace(sentences[key])
 }

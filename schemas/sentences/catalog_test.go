@@ -9,7 +9,7 @@ import (
 
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	catalog, err := sentences.ReadSentences([]byte(`{"de":{"greet":"Guten Tag, {name}."},"en":{"greet":"Hello, {name}."}}`))
+	catalog, err := sentences.Read([]byte(`{"de":{"greet":"Guten Tag, {name}."},"en":{"greet":"Hello, {name}."}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,8 +18,8 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s: %q", language, said)
 		}
 	}
-	_, err = sentences.ReadSentences([]byte(`{"de":{"greet":"Guten Tag."},"en":{"greet":"Hello.","part":"Goodbye."}}`))
-	if !errors.Is(err, sentences.ErrIncompleteSentences) {
+	_, err = sentences.Read([]byte(`{"de":{"greet":"Guten Tag."},"en":{"greet":"Hello.","part":"Goodbye."}}`))
+	if !errors.Is(err, sentences.ErrIncomplete) {
 		t.Errorf("a language without a sentence: %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (p *passing) answer(answer *Answer, completed *schemas.TaskCompleted) {
 
 // result is answer for a result alone.
 func (p *passing) result(result schemas.Result, completed *schemas.TaskCompleted) {
-	references := reference.References(result.Data)
+	references := reference.Hashes(result.Data)
 	if len(references) == 0 {
 		return
 	}
