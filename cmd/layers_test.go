@@ -18,7 +18,12 @@ var layers = []struct {
 	pattern string
 	imports []string
 }{
-	{"schemas", nil},
+	{"schemas", []string{"schemas/validation"}},
+	{"schemas/validation", nil},
+	{"schemas/immutable", nil},
+	{"schemas/seen", []string{"schemas/immutable"}},
+	{"schemas/reference", []string{"schemas"}},
+	{"schemas/sentences", []string{"schemas"}},
 	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
 	// The contract is what everybody sees. What stands on it is apart, each on those
@@ -27,7 +32,7 @@ var layers = []struct {
 	{"bus/binding", []string{"schemas", "bus"}},
 	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/binding"}},
 	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
-	{"bus/history", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
+	{"bus/history", []string{"schemas", "schemas/seen", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
@@ -44,10 +49,10 @@ var layers = []struct {
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
-	{"bus/bustest", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
+	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "schemas/workflow", "supervisor/route"}},
-	{"supervisor/session", []string{"schemas", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/route"}},
+	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},
@@ -63,14 +68,14 @@ var layers = []struct {
 		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/restore", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
-		"schemas", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
+		"schemas", "schemas/reference", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
 		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/restore", "supervisor/verify",
 	}},
 	// Where mail and passwords may go without TLS is one rule for reading and for sending
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
-	{"agents/mail", []string{"schemas", "bus", "bus/agent", "bus/backoff", "cleartext"}},
-	{"agents/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
+	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
+	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
 	// a client that knows one adapter's refusals knows the other's.
@@ -82,9 +87,9 @@ var layers = []struct {
 	// An adapter that waits for the outcome of what it took in reads it as everybody does.
 	{"ingest/runs", []string{"schemas", "schemas/workflow", "bus", "bus/binding", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
 	{"ingest/chat", []string{
-		"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
+		"schemas", "schemas/sentences", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
 	}},
-	{"ingest/cloudevents", []string{"schemas", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},
@@ -103,7 +108,7 @@ var layers = []struct {
 		"ingest/mime", "ingest/mime/structure", "ingest/mime/text", "ingest/mime/trust",
 	}},
 	{"ingest/imap/dovecot", []string{"bus/bustest/loopback"}},
-	{"ingest/*", []string{"schemas", "bus"}},
+	{"ingest/*", []string{"schemas", "schemas/sentences", "bus"}},
 	{"ingest/*/*", []string{"schemas", "bus"}},
 	{"deploy/examples/*", nil},
 	{"deploy/examples/*/*", nil},

@@ -29,8 +29,8 @@ type place struct {
 
 // kinds says for each recipe where what it adds is declared.
 var kinds = map[string]func(fs.FS) ([]string, error){
-	"Add a chat provider, messages in": declaredBy("schemas/chat_provider.go", `ChatProvider = "(\w+)"`),
-	"Add a chat provider, answers out": declaredBy("schemas/chat_provider.go", `ChatProvider = "(\w+)"`),
+	"Add a chat provider, messages in": declaredBy("schemas/chat_received.go", `ChatProvider = "(\w+)"`),
+	"Add a chat provider, answers out": declaredBy("schemas/chat_received.go", `ChatProvider = "(\w+)"`),
 	"Add an agent kind":                declaredBy("cmd/podium/config/config.go", `AgentKind = "(\w+)"`),
 	"Add an agent that delivers":       declaredBy("cmd/podium/config/defaults.go", `\w+Agent = "(\w+)"`),
 	"Add a fact":                       factsOf("schemas/record.schema.json"),
@@ -238,8 +238,8 @@ func TestEveryPlaceIsMissed(t *testing.T) {
 	}
 	house["CONTRIBUTING.md"] = &fstest.MapFile{Data: []byte(readDoc(t, "CONTRIBUTING.md"))}
 	for _, planted := range []struct{ title, file, before, added, gone string }{
-		{"Add a chat provider, messages in", "schemas/chat_provider.go", "\tProviderTeams ", "\tProviderPigeon ChatProvider = \"pigeon\"\n", "ingest/chat/slack.go"},
-		{"Add a chat provider, answers out", "schemas/chat_provider.go", "\tProviderTeams ", "\tProviderPigeon ChatProvider = \"pigeon\"\n", "docs/chat.md"},
+		{"Add a chat provider, messages in", "schemas/chat_received.go", "\tProviderTeams ", "\tProviderPigeon ChatProvider = \"pigeon\"\n", "ingest/chat/slack.go"},
+		{"Add a chat provider, answers out", "schemas/chat_received.go", "\tProviderTeams ", "\tProviderPigeon ChatProvider = \"pigeon\"\n", "docs/chat.md"},
 		{"Add an agent kind", "cmd/podium/config/config.go", "\tKindEcho ", "\tKindPigeon AgentKind = \"pigeon\"\n", "agents/echo/handler_test.go"},
 		{"Add an agent that delivers", "cmd/podium/config/defaults.go", "\tMailAgent ", "\tPigeonAgent = \"pigeon\"\n", "agents/mail/words.go"},
 		{"Add a fact", "schemas/record.schema.json", `"task_ready":`, `"pigeon": {},`, "cmd/podium/view/lines.go"},

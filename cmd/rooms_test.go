@@ -15,22 +15,12 @@ const maxLines = 600
 // maxFiles is how many files a folder holds at most, tests aside.
 const maxFiles = 25
 
-// crowded are the folders that hold more, and how many. The numbers only go down.
-var crowded = map[string]int{"schemas": 38}
-
 // TestFolders keeps every folder small enough to find one's way by its names.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	for _, p := range list(t) {
-		most := maxFiles
-		if more, known := crowded[p.name()]; known {
-			most = more
-			if len(p.GoFiles) < more {
-				t.Errorf("%s has %d files by now: let the table say so", p.name(), len(p.GoFiles))
-			}
-		}
-		if len(p.GoFiles) > most {
-			t.Errorf("%s has %d files, more than %d: look for what in it is a thing of its own", p.name(), len(p.GoFiles), most)
+		if len(p.GoFiles) > maxFiles {
+			t.Errorf("%s has %d files, more than %d: look for what in it is a thing of its own", p.name(), len(p.GoFiles), maxFiles)
 		}
 	}
 }

@@ -44,3 +44,66 @@ func ValidToken(name string) bool { return nameToken.MatchString(name) }
 func ValidAgentName(name string) bool {
 	return len(name) <= maxAgentName && agentName.MatchString(name)
 }
+
+// A Capability is how well an agent can do what certain words ask for, as it says
+// itself.
+type Capability struct {
+	Words []Keyword `json:"words"` // one of them is enough; Shared has no meaning here
+	Score float64   `json:"score"` // 0–1
+}
+
+// Declared returns the assessment of an agent that declares its capabilities
+// instead of being asked (P-06): the highest score of those that are found, which
+// are named by their index. Spoken is false when none is: then the agent counts as
+// silent (P-09).
+func Declared(capabilities []Capability, found func(capability int) bool) (score float64, spoken bool) {
+	for i := range capabilities {
+		if found(i) {
+			score, spoken = max(score, capabilities[i].Score), true
+		}
+	}
+	return score, spoken
+}
+
+// A Breaker is the circuit breaker of one agent, as all who ask that agent share
+// it (M-28). The zero value is closed.
+type Breaker struct {
+	State BreakerState `json:"state,omitzero"` // closed when empty
+	Since time.Time    `json:"since,omitzero"` // of that state
+	// Until is, when it is open, the moment before which nobody asks the agent,
+	// and when it is half open, the moment until which the probe is waited for.
+	Until time.Time `json:"until,omitzero"`
+	// Probe is, when it is half open, the message_id of the one request that may
+	// go to the agent.
+	Probe string `json:"probe,omitzero"`
+	// Failures are, when it is closed, those in a row.
+	Failures []BreakerFailure `json:"failures,omitzero"`
+}
+
+// A BreakerFailure is a request that came to nothing.
+type BreakerFailure struct {
+	Request string    `json:"request"` // that has failed, as AttemptOf has it
+	At      time.Time `json:"at"`
+}
+
+// BreakerState is what a breaker lets through.
+type BreakerState string
+
+// The states of a breaker.
+const (
+	BreakerClosed   BreakerState = "closed"    // everything
+	BreakerOpen     BreakerState = "open"      // nothing
+	BreakerHalfOpen BreakerState = "half_open" // one request, which decides
+)
+
+// At returns the state at a moment: one whose time is over is half open, because
+// the next request goes through.
+func (b *Breaker) At(now time.Time) BreakerState {
+	switch {
+	case b.State == BreakerOpen && !now.Before(b.Until):
+		return BreakerHalfOpen
+	case b.State == "":
+		return BreakerClosed
+	}
+	return b.State
+}

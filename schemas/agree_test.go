@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"podium/schemas/validation"
 )
 
 // readers are our own checks without the rules that no schema can say.
 func readers() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
-		ExecutionRequestType: func(body []byte) error {
-			_, err := readMessage[ExecutionRequest](ExecutionRequestType, body)
-			return err
-		},
-		ExecutionResponseType: func(body []byte) error { _, err := DecodeExecutionResponse(body); return err },
-		ProgressUpdateType:    func(body []byte) error { _, err := readMessage[ProgressUpdate](ProgressUpdateType, body); return err },
+		ExecutionRequestType:  func(body []byte) error { _, err := readRequest(body); return err },
+		ExecutionResponseType: func(body []byte) error { _, err := readResponse(body); return err },
+		ProgressUpdateType:    func(body []byte) error { _, err := readProgress(body); return err },
 	}
 }
 
@@ -26,7 +25,7 @@ func agree(t *testing.T, name string, body []byte) {
 		t.Errorf("%s\nhand:    %v\nlibrary: %v", body, hand, library)
 	}
 	for _, err := range []error{hand, library} {
-		var invalid *InvalidMessageError
+		var invalid *validation.Error
 		if err != nil && !errors.As(err, &invalid) {
 			t.Errorf("%s\nerror of type %T: %v", body, err, err)
 		}

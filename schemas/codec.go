@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -23,5 +24,46 @@ func Unmarshal(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("unmarshal %T: %w", v, err)
 	}
+	return nil
+}
+
+// MaxDepth bounds the nesting of an agent's data, which later messages carry
+// inside their own.
+const MaxDepth = 256
+
+// Deep reports whether JSON is nested deeper than MaxDepth.
+func Deep(value []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// A Duration is a time.Duration written as "30s" or "1m30s".
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as 30s or 5m", text)
+	}
+	*d = Duration(parsed)
 	return nil
 }

@@ -16,12 +16,14 @@
 //   - progress_update.go: a [ProgressUpdate] says how far it is.
 //   - profile.go: a [Profile] is how one kind of conversation is handled; it is all policy.
 //   - route_decision.go and task_plan.go: who does the work, and in which steps.
-//   - record.go and fact.go: a [Record] is what a session has decided, and why.
+//   - record.go and fact.go: a [Record] is what a session has decided, and why. The facts
+//     stand in fact_run.go, fact_task.go and fact_delivery.go.
 //   - identity.go: [SessionID], [RunID], [RequestID] follow from what they name.
 //
 // [Validate] holds any body to the schema of its name; [Schema] returns that schema. The
 // three documented messages have readers of their own, such as
-// [DecodeExecutionRequest], which check while they decode.
+// [DecodeExecutionRequest], which check while they decode. What both know of JSON Schema
+// is the package validation inside this one, and so is their error.
 //
 // # What it guarantees
 //

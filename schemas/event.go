@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,6 +74,15 @@ type Artifact struct {
 	// Grant is the right to the bytes, for one agent: to read them, in what it is
 	// asked; that it has put them, in what it answers. It stands in no record.
 	Grant string `json:"grant,omitzero"`
+}
+
+// ValidHash reports whether s is a SHA-256 in lower-case hex.
+func ValidHash(s string) bool {
+	if len(s) != 64 || strings.ToLower(s) != s {
+		return false
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil
 }
 
 // ErrInvalidEvent reports an event that is not a CloudEvent 1.0.

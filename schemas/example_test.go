@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // A documented message is decoded and checked at once; what breaks its schema is named by
@@ -22,7 +23,7 @@ func ExampleDecodeExecutionRequest() {
 	fmt.Println(request.From, request.Payload.Tasks[0].Priority, err)
 
 	_, err = schemas.DecodeExecutionRequest(fmt.Appendf(nil, form, "whenever"))
-	if invalid, is := errors.AsType[*schemas.InvalidMessageError](err); is {
+	if invalid, is := errors.AsType[*validation.Error](err); is {
 		fmt.Println(invalid.Pointer)
 		fmt.Println(invalid.Reason)
 	}

@@ -1,9 +1,15 @@
 package schemas
 
 import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas/validation"
 )
 
 // Envelope is the outer part of the three documented messages (M-01).
@@ -27,6 +33,21 @@ const (
 type ExecutionRequest struct {
 	Envelope
 	Payload RequestPayload `json:"payload"`
+}
+
+// Undeclared returns the first kind that a request asks for and that is not one of
+// those declared.
+func (r *ExecutionRequest) Undeclared(declared ...TaskKind) (kind TaskKind, found bool) {
+	for i := range r.Payload.Tasks {
+		kind = r.Payload.Tasks[i].Context.Kind
+		if kind.IsWork() {
+			kind = KindWork
+		}
+		if !slices.Contains(declared, kind) {
+			return kind, true
+		}
+	}
+	return "", false
 }
 
 // RequestPayload is the plan or the single task asked for (M-02).
@@ -88,6 +109,22 @@ type TaskContext struct {
 	Conversation *ConversationContext `json:"conversation,omitzero"`
 }
 
+// FallbackLanguage is the language of a request that names none.
+const FallbackLanguage = "en"
+
+// Language returns the primary tag of the language that an answer is wanted in:
+// the constraint "language" of the request.
+func (c *TaskContext) Language() string {
+	var constraints struct {
+		Language string `json:"language"`
+	}
+	if err := Unmarshal(c.Constraints, &constraints); err != nil || constraints.Language == "" {
+		return FallbackLanguage
+	}
+	primary, _, _ := strings.Cut(constraints.Language, "-")
+	return primary
+}
+
 // ConversationContext is what a request tells of the conversation.
 type ConversationContext struct {
 	State  ConversationState `json:"state"`
@@ -122,10 +159,59 @@ const (
 	KindRoute  TaskKind = "route"  // who shall do this? result.data is a route_decision
 )
 
+// IsWork reports whether a request of this kind asks for work. All others are
+// questions: what deciding needs to know. Only work may act outside.
+func (k TaskKind) IsWork() bool { return k == "" || k == KindWork }
+
 // A Risk is what may go wrong with a plan (M-05).
 type Risk struct {
 	RiskID      string `json:"risk_id"`
 	Description string `json:"description"`
 	Mitigation  string `json:"mitigation"`
 	Owner       string `json:"owner"`
+}
+
+// DecodeExecutionRequest reads an execution_request with the verdict of its
+// schema, and refuses assignments that disagree with the tasks (M-06). Errors
+// are *validation.Error.
+func DecodeExecutionRequest(body []byte) (ExecutionRequest, error) {
+	request, err := readRequest(body)
+	if err == nil {
+		err = request.Payload.checkAssignments()
+	}
+	if err != nil {
+		return ExecutionRequest{}, err
+	}
+	return request, nil
+}
+
+// checkAssignments refuses assignments that are given and differ from the
+// tasks' own (M-06).
+func (p *RequestPayload) checkAssignments() error {
+	if len(p.AgentAssignments) == 0 {
+		return nil
+	}
+	assigned := map[string]string{}
+	for i := range p.Tasks {
+		assigned[p.Tasks[i].TaskID] = p.Tasks[i].AssignedTo
+	}
+	for _, agent := range slices.Sorted(maps.Keys(p.AgentAssignments)) {
+		for i, task := range p.AgentAssignments[agent] {
+			if assigned[task] != agent {
+				return &validation.Error{
+					Pointer: "/payload/agent_assignments" + string(jsontext.Pointer("").AppendToken(agent)) + "/" + strconv.Itoa(i),
+					Reason:  "is not a task whose assigned_to is this agent",
+				}
+			}
+		}
+	}
+	for i := range p.Tasks {
+		if !slices.Contains(p.AgentAssignments[p.Tasks[i].AssignedTo], p.Tasks[i].TaskID) {
+			return &validation.Error{
+				Pointer: "/payload/tasks/" + strconv.Itoa(i) + "/assigned_to",
+				Reason:  "does not stand in agent_assignments",
+			}
+		}
+	}
+	return nil
 }

@@ -110,3 +110,9 @@ const (
 	ResolutionEscalated Resolution = "escalated"
 	ResolutionDeferred  Resolution = "deferred"
 )
+
+// DecodeExecutionResponse reads an execution_response with the verdict of its
+// schema. Errors are *validation.Error.
+func DecodeExecutionResponse(body []byte) (ExecutionResponse, error) {
+	return readResponse(body)
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"podium/schemas/validation"
 )
 
 // decoders are our own readers, by the name of their schema.
@@ -76,9 +78,8 @@ func TestGoldenInvalid_X06(t *testing.T) {
 				}
 				for i, check := range checks {
 					err := check(body)
-					var invalid *InvalidMessageError
-					if !errors.As(err, &invalid) || !errors.Is(err, ErrInvalidMessage) {
-						t.Fatalf("check %d: %v, want an InvalidMessageError", i, err)
+					if _, invalid := errors.AsType[*validation.Error](err); !invalid {
+						t.Fatalf("check %d: %v, want a *validation.Error", i, err)
 					}
 					if err.Error() != want {
 						t.Errorf("check %d: got  %s\nwant %s", i, err, want)

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,6 +54,13 @@ type AgentUse struct {
 	// result.data (M-27); JSON Schema 2020-12.
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
 	OutputSchema jsontext.Value `json:"output_schema,omitzero"`
+}
+
+// Declares reports whether an agent is asked for a kind. A profile that was pinned
+// before kinds were declared says none, and its runs go on as they began: each of
+// its agents is asked for everything.
+func (u *AgentUse) Declares(kind TaskKind) bool {
+	return len(u.Kinds) == 0 || slices.Contains(u.Kinds, kind)
 }
 
 // SideEffectsExternal marks an agent that reaches people or systems outside.

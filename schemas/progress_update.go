@@ -1,6 +1,11 @@
 package schemas
 
-import "time"
+import (
+	"strconv"
+	"time"
+
+	"podium/schemas/validation"
+)
 
 // A ProgressUpdate tells how far the work is (M-14, M-15).
 type ProgressUpdate struct {
@@ -38,4 +43,52 @@ type TaskBlocked struct {
 	TaskID             string `json:"task_id"`
 	Reason             string `json:"reason"`
 	RequiresReplanning bool   `json:"requires_replanning"`
+}
+
+// DecodeProgressUpdate reads a progress_update with the verdict of its schema,
+// and refuses one that places a task twice (M-15). Errors are
+// *validation.Error.
+func DecodeProgressUpdate(body []byte) (ProgressUpdate, error) {
+	update, err := readProgress(body)
+	if err == nil {
+		err = update.Payload.checkPlaces()
+	}
+	if err != nil {
+		return ProgressUpdate{}, err
+	}
+	return update, nil
+}
+
+// checkPlaces refuses a task that stands in two of the lists or twice in one (M-15).
+func (p *ProgressPayload) checkPlaces() error {
+	seen := map[string]bool{}
+	var problem error
+	place := func(list string, i int, task string) {
+		if seen[task] && problem == nil {
+			problem = &validation.Error{
+				Pointer: "/payload/" + list + "/" + strconv.Itoa(i),
+				Reason:  "names a task that is placed already",
+			}
+		}
+		seen[task] = true
+	}
+	for i, task := range p.TasksCompleted {
+		place("tasks_completed", i, task)
+	}
+	for i := range p.TasksInProgress {
+		place("tasks_in_progress", i, p.TasksInProgress[i].TaskID)
+	}
+	for i, task := range p.TasksPending {
+		place("tasks_pending", i, task)
+	}
+	for i := range p.TasksBlocked {
+		place("tasks_blocked", i, p.TasksBlocked[i].TaskID)
+	}
+	for i, task := range p.TasksFailed {
+		place("tasks_failed", i, task)
+	}
+	for i, task := range p.TasksSkipped {
+		place("tasks_skipped", i, task)
+	}
+	return problem
 }

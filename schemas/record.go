@@ -93,6 +93,10 @@ type Cause struct {
 	Proven []string `json:"proven,omitzero"`
 }
 
+// MaxProven bounds the artifacts that a record holds of one input, or of one
+// answer, as what may be passed on.
+const MaxProven = 128
+
 // A Grant lets one ready task begin: its agent has room and its resources are free.
 type Grant struct {
 	Run  int    `json:"run"`

@@ -108,7 +108,7 @@ func goMembers(tb testing.TB, of reflect.Type) []goField {
 	if of != reflect.TypeFor[Fact]() {
 		return goFields(of)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "fact_codec.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "fact.go", nil, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,19 +1,13 @@
 package schemas
 
 import (
-	"bytes"
-	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"podium/schemas/validation"
 )
 
 const (
@@ -58,8 +52,8 @@ func AsyncAPI() ([]byte, error) { return files.ReadFile("asyncapi.yaml") }
 
 // Validate checks a body against the schema of that name, and what the schema
 // cannot say: assignments agree with their tasks (M-06), a task has one place
-// (M-15). A refused body gives an *InvalidMessageError that names the first
-// place in the order of the pointers; an unknown name gives another error.
+// (M-15). A refused body gives a *validation.Error that names the first place
+// in the order of the pointers; an unknown name gives another error.
 func Validate(name string, body []byte) error {
 	if err := validate(name, body); err != nil {
 		return err
@@ -81,163 +75,51 @@ func validate(name string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	schema, ok := compiled[name]
+	schema, ok := compiled[SchemaID(name)]
 	if !ok {
 		_, err := Schema(name)
 		return err
 	}
-	instance, err := parseJSON(body)
-	if err != nil {
-		return err
-	}
-	var refused *jsonschema.ValidationError
-	if err := schema.Validate(instance); errors.As(err, &refused) {
-		return firstProblem(refused)
-	} else if err != nil {
-		return fmt.Errorf("schema %s: %w", name, err)
-	}
-	return nil
+	return schema.Validate(body)
 }
 
-// library compiles every schema once. The result is read by all and written by none.
-var library = sync.OnceValues(compileSchemas) //nolint:gochecknoglobals // immutable after its first use
+// What is made of the schemas once. It is read by all and written by none.
+//
+//nolint:gochecknoglobals // immutable after its first use
+var (
+	library      = sync.OnceValues(compileSchemas)
+	readRequest  = readerOf[ExecutionRequest](ExecutionRequestType)
+	readResponse = readerOf[ExecutionResponse](ExecutionResponseType)
+	readProgress = readerOf[ProgressUpdate](ProgressUpdateType)
+)
 
-// messageReaders makes the readers of the documented messages once, likewise.
-var messageReaders = sync.OnceValues(makeReaders) //nolint:gochecknoglobals // as above
-
-func compileSchemas() (map[string]*jsonschema.Schema, error) {
-	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.AssertFormat()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
-	names := Names()
-	for _, name := range names {
+func compileSchemas() (map[string]*validation.Schema, error) {
+	sources := map[string][]byte{}
+	for _, name := range Names() {
 		text, err := Schema(name)
 		if err != nil {
 			return nil, err
 		}
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		sources[SchemaID(name)] = text
+	}
+	return validation.CompileAll(sources)
+}
+
+// readerOf returns a reader that is made at its first use.
+func readerOf[T any](name string) validation.Reader[T] {
+	made := sync.OnceValues(func() (validation.Reader[T], error) {
+		schema, err := Schema(name)
 		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
+			return nil, err
 		}
-		if err := compiler.AddResource(SchemaID(name), document); err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
-		}
-	}
-	compiled := make(map[string]*jsonschema.Schema, len(names))
-	for _, name := range names {
-		schema, err := compiler.Compile(SchemaID(name))
-		if err != nil {
-			return nil, fmt.Errorf("schema %s: %w", name, err)
-		}
-		compiled[name] = schema
-	}
-	return compiled, nil
-}
-
-func validateTime(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return nil
-	}
-	if _, ok := parseTime(text); !ok {
-		return errors.New("not a time")
-	}
-	return nil
-}
-
-// parseJSON reads I-JSON (RFC 7493) into the values that the library walks.
-func parseJSON(body []byte) (any, error) {
-	var value any
-	err := decode(body, func(d *decoder) { value = d.any() })
-	return value, err
-}
-
-func (d *decoder) any() any {
-	if d.err != nil {
-		return nil
-	}
-	switch byte(d.tokens.PeekKind()) {
-	case '{':
-		return dictionary(d, (*decoder).any)
-	case '[':
-		return list(d, (*decoder).any)
-	case '"':
-		return d.text()
-	case '0':
-		value, _ := d.value('0', typeNumber)
-		return parseNumber(string(value))
-	case 't', 'f':
-		return d.boolean()
-	}
-	d.value('n', typeNull)
-	return nil
-}
-
-// firstProblem picks one of the library's complaints, always the same one.
-func firstProblem(refused *jsonschema.ValidationError) error {
-	problems := leaves(refused, nil)
-	if len(problems) == 0 {
-		return &InvalidMessageError{Reason: "does not match its schema"}
-	}
-	return slices.MinFunc(problems, func(a, b *InvalidMessageError) int {
-		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Reason, b.Reason))
+		return validation.NewReader[T](schema)
 	})
-}
-
-func leaves(refused *jsonschema.ValidationError, found []*InvalidMessageError) []*InvalidMessageError {
-	if len(refused.Causes) == 0 {
-		var pointer jsontext.Pointer
-		for _, token := range refused.InstanceLocation {
-			pointer = pointer.AppendToken(token)
+	return func(body []byte) (T, error) {
+		read, err := made()
+		if err != nil {
+			var none T
+			return none, err
 		}
-		return append(found, &InvalidMessageError{Pointer: string(pointer), Reason: reason(refused.ErrorKind)})
+		return read(body)
 	}
-	for _, cause := range refused.Causes {
-		found = leaves(cause, found)
-	}
-	return found
-}
-
-// reason says what is wrong in the words of our own checks.
-func reason(problem jsonschema.ErrorKind) string {
-	switch problem := problem.(type) {
-	case *kind.Type:
-		return wrongType(problem.Got, strings.Join(problem.Want, " or "))
-	case *kind.Required:
-		return lacks(slices.Min(problem.Missing))
-	case *kind.Enum:
-		return noneOf(texts(problem.Want))
-	case *kind.Const:
-		return noneOf(texts([]any{problem.Want}))
-	case *kind.Format:
-		if problem.Want == "date-time" {
-			return reasonTime
-		}
-		return reasonUUID
-	case *kind.Pattern:
-		return noMatch(problem.Want)
-	case *kind.MinLength, *kind.MinItems, *kind.MinProperties:
-		return reasonEmpty
-	case *kind.MaxLength:
-		return tooLong(problem.Want)
-	case *kind.MaxItems:
-		return tooMany(problem.Want)
-	case *kind.MaxProperties:
-		return tooMany(problem.Want)
-	case *kind.Minimum:
-		return tooSmall(problem.Want.RatString())
-	case *kind.Maximum:
-		return tooLarge(problem.Want.RatString())
-	}
-	return "breaks " + strings.Join(problem.KeywordPath(), "/")
-}
-
-func texts(values []any) []string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = fmt.Sprint(value)
-	}
-	return texts
 }

@@ -30,6 +30,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 const (
@@ -42,7 +43,7 @@ type Config struct{}
 
 // An Agent calculates. It is safe for use by several goroutines at once.
 type Agent struct {
-	words schemas.Sentences
+	words sentences.Catalog
 	known *vocabulary
 }
 
@@ -50,7 +51,7 @@ var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent.
 func New(Config) (*Agent, error) {
-	loaded, err := schemas.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

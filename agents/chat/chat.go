@@ -38,6 +38,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 // DefaultTimeout bounds one call, from dialing to the end of the answer.
@@ -95,7 +96,7 @@ type Agent struct {
 	answers   *ttlcache.Cache[string, *answer] // those used last, by the reply_ref of the message
 	client    *http.Client
 	now       func() time.Time
-	words     schemas.Sentences
+	words     sentences.Catalog
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -103,7 +104,7 @@ var _ agent.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the channel whose callback or
 // secret is unusable.
 func New(config Config) (*Agent, error) {
-	loaded, err := schemas.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

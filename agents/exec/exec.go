@@ -15,6 +15,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 // The bounds of a program that the configuration does not bound.
@@ -54,7 +55,7 @@ type Config struct {
 type Agent struct {
 	config Config
 	path   string
-	words  schemas.Sentences
+	words  sentences.Catalog
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -62,7 +63,7 @@ var _ agent.Handler = (*Agent)(nil)
 // New returns the agent. It fails when the program does not exist or may not be
 // executed, or when the configuration contradicts itself.
 func New(config Config) (*Agent, error) {
-	loaded, err := schemas.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 // MaxRecipients bounds the recipients of one answer, copies included: a mail with
@@ -64,7 +65,7 @@ type Agent struct {
 	own      map[string]bool // the system's own mailboxes
 	now      func() time.Time
 	log      zerolog.Logger
-	words    schemas.Sentences
+	words    sentences.Catalog
 	prefixes []string
 }
 
@@ -73,7 +74,7 @@ var _ agent.Handler = (*Agent)(nil)
 // New returns the agent, or an error that names the account that is unusable.
 // It does not connect.
 func New(config Config) (*Agent, error) {
-	loaded, err := schemas.ReadSentences(wordsFile)
+	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

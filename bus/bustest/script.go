@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/seen"
 )
 
 // A Script writes the records of a session by hand, as an owner does.
@@ -22,7 +23,7 @@ type Script struct {
 	number   uint64
 	sequence uint64 // of the newest record
 	tip      schemas.Tip
-	seen     schemas.Seen
+	seen     seen.Inputs
 	snap     uint64 // sequence of the newest record with a snapshot
 	snapshot uint64 // number of the next one
 }
@@ -105,8 +106,8 @@ func (s *Script) append(event *schemas.Event) uint64 {
 // state is as much of a snapshot as anybody but an owner reads, and what nobody may see.
 func (s *Script) state() []byte {
 	body, err := schemas.Marshal(struct {
-		Secret string       `json:"secret"`
-		Seen   schemas.Seen `json:"seen"`
+		Secret string      `json:"secret"`
+		Seen   seen.Inputs `json:"seen"`
 	}{"state", s.seen})
 	if err != nil {
 		s.tb.Error(err)

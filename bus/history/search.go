@@ -13,6 +13,7 @@ import (
 	"podium/bus"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/seen"
 )
 
 // A Session is a session as it stood on the ledger when it was opened. By the trails of
@@ -154,7 +155,7 @@ func (s *Session) placeIn(ctx context.Context, at *step, id string) (int, error)
 		return -1, err
 	}
 	var state struct {
-		Seen schemas.Seen `json:"seen"`
+		Seen seen.Inputs `json:"seen"`
 	}
 	if err = schemas.Unmarshal(record.Snapshot, &state); err != nil {
 		return -1, fmt.Errorf("snapshot of session %s: %w", s.id, err)

@@ -11,6 +11,7 @@ import (
 	"podium/ingest/problem"
 	"podium/ingest/runs"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 // adapterName is the adapter's part of the subject, podium.in.chat.<p>.
@@ -22,7 +23,7 @@ type Adapter struct {
 	config   Config
 	channels map[string]*channel
 	stranger *channel // counts for channels that do not exist
-	words    schemas.Sentences
+	words    sentences.Catalog
 	runs     *runs.API // where what became of a message is read
 
 	core     bus.Core
@@ -51,7 +52,7 @@ func New(config Config, core bus.Core, log zerolog.Logger) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := schemas.ReadSentences(wordsFile)
+	words, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"podium/bus/intake"
 	"podium/ingest/problem"
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // provider is what the events of this adapter are called where answers go: no
@@ -101,7 +102,7 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 	}
 	if err := schemas.Validate(schemas.ExecutionRequestType, e.Data()); err != nil {
 		fault := &Fault{Attribute: attrData, Detail: "it is not an execution_request"}
-		if invalid, ok := errors.AsType[*schemas.InvalidMessageError](err); ok {
+		if invalid, ok := errors.AsType[*validation.Error](err); ok {
 			fault.Pointer, fault.Detail = problem.Fragment(invalid.Pointer), invalid.Reason
 		}
 		return fault

@@ -35,6 +35,7 @@ import (
 	"golang.org/x/text/language"
 
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 var (
@@ -57,7 +58,7 @@ var (
 
 // A Adapter serves the pages. It is safe for use by several goroutines at once.
 type Adapter struct {
-	words    schemas.Sentences
+	words    sentences.Catalog
 	tags     []string // of the languages, the fallback first
 	matcher  language.Matcher
 	script   string
@@ -71,7 +72,7 @@ type place struct{ channel, language string }
 
 // New returns the pages of the channels, in all languages.
 func New(channels []string) (*Adapter, error) {
-	words, err := schemas.ReadSentences(wordsFile)
+	words, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err
 	}

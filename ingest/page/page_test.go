@@ -15,6 +15,7 @@ import (
 
 	"podium/ingest/page"
 	"podium/schemas"
+	"podium/schemas/sentences"
 )
 
 func get(t *testing.T, path, language string, channels ...string) *httptest.ResponseRecorder {
@@ -187,13 +188,13 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func words(t *testing.T) schemas.Sentences {
+func words(t *testing.T) sentences.Catalog {
 	t.Helper()
 	body, err := os.ReadFile("words.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := schemas.ReadSentences(body)
+	read, err := sentences.Read(body)
 	if err != nil {
 		t.Fatal(err)
 	}

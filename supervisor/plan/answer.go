@@ -77,7 +77,7 @@ func (t *Decision) accept(task *workflow.Task, answer *Answer) {
 		return
 	}
 	if check := t.Profile.outputs[task.Agent]; check != nil {
-		if err := check.Validate(answer.Whole.Data); err != nil {
+		if err := fits(answer.Whole.Data, check); err != nil {
 			t.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+head(err.Error(), maxFeedback))
 			return
 		}

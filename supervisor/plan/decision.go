@@ -243,7 +243,7 @@ func (t *Decision) argumentFault(task *workflow.Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := check.Validate(task.Plan.Options().Arguments); err != nil {
+	if err := fits(task.Plan.Options().Arguments, check); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/reference"
 	"podium/schemas/workflow"
 )
 
@@ -57,7 +58,7 @@ func (p *passing) answer(answer *Answer, completed *schemas.TaskCompleted) {
 
 // result is answer for a result alone.
 func (p *passing) result(result schemas.Result, completed *schemas.TaskCompleted) {
-	references := schemas.References(result.Data)
+	references := reference.Hashes(result.Data)
 	if len(references) == 0 {
 		return
 	}

@@ -14,7 +14,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
+	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/route"
 )
@@ -26,8 +29,8 @@ type Profile struct {
 	router    *route.Router
 	templates []*template
 	entities  []*regexp.Regexp
-	inputs    map[string]*schemas.Check // by agent: of arguments
-	outputs   map[string]*schemas.Check // by agent: of result.data
+	inputs    map[string]*validation.Schema // by agent: of arguments
+	outputs   map[string]*validation.Schema // by agent: of result.data
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -123,18 +126,18 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	p.inputs, p.outputs = map[string]*schemas.Check{}, map[string]*schemas.Check{}
+	p.inputs, p.outputs = map[string]*validation.Schema{}, map[string]*validation.Schema{}
 	for i := range p.Agents {
 		use := &p.Agents[i]
 		for _, side := range [...]struct {
 			name  string
 			body  []byte
-			ready map[string]*schemas.Check
+			ready map[string]*validation.Schema
 		}{{"input_schema", use.InputSchema, p.inputs}, {"output_schema", use.OutputSchema, p.outputs}} {
 			if len(side.body) == 0 {
 				continue
 			}
-			check, err := schemas.CompileCheck(side.body)
+			check, err := validation.Compile(side.body)
 			if err != nil {
 				faults = append(faults, fmt.Errorf("agent %q: %s: %w", use.Name, side.name, err))
 			}
@@ -335,4 +338,12 @@ func count(words, markers []string) int {
 		}
 	}
 	return n
+}
+
+// fits holds a value to a schema; nothing at all counts as null.
+func fits(value jsontext.Value, schema *validation.Schema) error {
+	if len(value) == 0 {
+		value = jsontext.Value("null")
+	}
+	return schema.Validate(value)
 }

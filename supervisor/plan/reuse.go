@@ -22,7 +22,7 @@ func (t *Decision) reuse(task *workflow.Task) bool {
 		return false
 	}
 	if check := t.Profile.outputs[task.Agent]; check != nil {
-		if check.Validate(t.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data) != nil {
+		if fits(t.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
 			return false // it was given under another profile
 		}
 	}

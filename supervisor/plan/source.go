@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/reference"
 )
 
 // ErrNoPlan reports an answer that holds no plan.
@@ -40,7 +41,7 @@ func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
 }
 
 func readPlan(body []byte) ([]schemas.PlannedTask, error) {
-	body, _ = schemas.TakeGrants(body) // a plan stands in records
+	body, _ = reference.TakeGrants(body) // a plan stands in records
 	if jsontext.Value(body).Kind() == '[' {
 		var steps []string
 		if err := schemas.Unmarshal(body, &steps); err != nil {

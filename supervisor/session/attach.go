@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/reference"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -58,7 +59,7 @@ func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []sche
 // granted gives the artifacts that free JSON in a request names the right to be
 // read by whom it is for, as far as the run may pass them on, and no other.
 func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDispatched) jsontext.Value {
-	return schemas.GiveGrants(value, func(sha256 string) string {
+	return reference.GiveGrants(value, func(sha256 string) string {
 		if env.Grants == nil || !slices.Contains(proven, sha256) {
 			return ""
 		}
@@ -69,7 +70,7 @@ func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDi
 // passedOn gives the artifacts that free JSON in an answer names the proof that the
 // supervisor may pass them on, as far as it may, and no other.
 func (env *Env) passedOn(run *workflow.Run, value jsontext.Value, proven []string) jsontext.Value {
-	return schemas.GiveGrants(value, func(sha256 string) string {
+	return reference.GiveGrants(value, func(sha256 string) string {
 		if env.Grants == nil || !slices.Contains(proven, sha256) {
 			return ""
 		}
@@ -110,7 +111,7 @@ func takeFromTasks(tasks []schemas.Task) []schemas.Artifact {
 
 func taking(all *[]schemas.Artifact) func(*jsontext.Value) {
 	return func(value *jsontext.Value) {
-		bare, taken := schemas.TakeGrants(*value)
+		bare, taken := reference.TakeGrants(*value)
 		*value, *all = bare, append(*all, taken...)
 	}
 }

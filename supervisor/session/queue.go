@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/immutable"
 )
 
 // A Queue holds the messages that wait until the active run has ended, oldest
@@ -18,7 +19,7 @@ import (
 // is what the input alone does not say.
 type Queue struct {
 	first   int // run of the oldest
-	waiting schemas.List[waiting]
+	waiting immutable.List[waiting]
 }
 
 // waiting is a message in a queue.
@@ -209,7 +210,7 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 			read = append(read, waiting{sequence: sequence, message: of, referred: true, cancelled: s.Cancelled})
 		}
 	}
-	*q = Queue{waiting: schemas.ListOf(read)}
+	*q = Queue{waiting: immutable.ListOf(read)}
 	if len(stretches) > 0 {
 		q.first = stretches[0].Run
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/seen"
 	"podium/schemas/workflow"
 )
 
@@ -26,7 +27,7 @@ type State struct {
 	Queue Queue           `json:"queue,omitzero"`
 	// Seen remembers every message and control word ever taken, so that a
 	// repeat changes nothing, however late it comes.
-	Seen schemas.Seen `json:"seen,omitzero"`
+	Seen seen.Inputs `json:"seen,omitzero"`
 	// Recent are the last requests that have ended, oldest first, and Entities
 	// what the conversation is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`

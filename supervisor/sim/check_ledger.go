@@ -12,6 +12,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/reference"
 	"podium/supervisor/verify"
 )
 
@@ -254,8 +255,8 @@ func (h *oracle) broughtIsTold(decided *attempt, request string, task *schemas.T
 	}
 	for name, input := range brought {
 		told := task.Context.Inputs[name]
-		data, _ := schemas.TakeGrants(told.Data)
-		was, _ := schemas.TakeGrants(input.Data)
+		data, _ := reference.TakeGrants(told.Data)
+		was, _ := reference.TakeGrants(input.Data)
 		if told.Text != input.Text || !bytes.Equal(data, was) {
 			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", request, task.TaskID, decided.task.run.id(), told, name, input)
 		}

@@ -173,7 +173,10 @@ func mutations() []mutation {
 `, `		before := s.Queue.waiting
 		s.Queue = s.Queue.with(f.Run, message)
 		if newest, _ := s.Queue.newest(); planted("the newest message starts first") {
-			s.Queue.waiting = schemas.ListOf(append([]waiting{newest}, slices.Collect(before.All())...))
+			s.Queue.waiting = s.Queue.waiting.Set(0, newest)
+			for place := range before.Len() {
+				s.Queue.waiting = s.Queue.waiting.Set(place+1, before.At(place))
+			}
 		}
 `,
 		}},

@@ -12,6 +12,7 @@ import (
 
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // Validate checks what needs more than one value of the file to be seen, or more
@@ -142,7 +143,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if len(schema) == 0 {
 			continue
 		}
-		if _, err := schemas.CompileCheck(schema); err != nil {
+		if _, err := validation.Compile(schema); err != nil {
 			v.problem(path+"."+name, "%v", err)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
+	"podium/schemas/validation"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -138,7 +139,7 @@ func (p *Plan) sound() error {
 		return err
 	}
 	err = schemas.Validate(schemas.ExecutionRequestType, body)
-	if invalid, ok := errors.AsType[*schemas.InvalidMessageError](err); ok {
+	if invalid, ok := errors.AsType[*validation.Error](err); ok {
 		p.invalid(invalid)
 		return p.reader.problems
 	}
@@ -207,7 +208,7 @@ func (p *Plan) faults(profile *plan.Profile) {
 
 // invalid adds what the schema says of a place, or of the nearest one around it that is
 // in the file.
-func (p *Plan) invalid(fault *schemas.InvalidMessageError) {
+func (p *Plan) invalid(fault *validation.Error) {
 	at, path := p.root, ""
 	for token := range jsontext.Pointer(fault.Pointer).Tokens() {
 		if path == "" && !p.whole && token == payloadKey {

@@ -1,4 +1,4 @@
-package schemas
+package immutable
 
 import (
 	"slices"
@@ -46,6 +46,9 @@ func TestListKeepsEveryVersion(t *testing.T) {
 			for place, want := range v.want {
 				if got := v.list.At(place); got != want {
 					t.Fatalf("at %d stands %d, want %d", place, got, want)
+				}
+				if got, first := Index(v.list, want), slices.Index(v.want, want); got != first {
+					t.Fatalf("%d is found at %d, want %d", want, got, first)
 				}
 			}
 		}

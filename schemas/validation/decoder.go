@@ -1,4 +1,4 @@
-package schemas
+package validation
 
 import (
 	"bytes"
@@ -13,10 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxIdentifier bounds the characters of an id or a name in all documented messages.
-const maxIdentifier = 256
-
-// A decoder reads one documented message and checks it against its schema in
+// A decoder reads one value and checks it against its schema in
 // the same pass. The first error sticks; every read after it returns zero.
 //
 // Its verdict is the schema's: a null is not an absence, 1.0 and 1e2 are
@@ -48,12 +45,12 @@ func (d *decoder) UnmarshalJSONFrom(tokens *jsontext.Decoder) error {
 func notJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	if !errors.As(err, &syntax) || errors.Is(syntax.Err, io.ErrUnexpectedEOF) {
-		return &InvalidMessageError{Reason: "is not JSON: it ends too early"}
+		return &Error{Reason: "is not JSON: it ends too early"}
 	}
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
-		return &InvalidMessageError{Pointer: string(syntax.JSONPointer), Reason: "is a duplicate name"}
+		return &Error{Pointer: string(syntax.JSONPointer), Reason: "is a duplicate name"}
 	}
-	return &InvalidMessageError{
+	return &Error{
 		Pointer: string(syntax.JSONPointer),
 		Reason:  "is not JSON from byte " + strconv.FormatInt(syntax.ByteOffset, 10) + " on",
 	}
@@ -62,7 +59,7 @@ func notJSON(err error) error {
 // refuse reports the value that was read last.
 func (d *decoder) refuse(reason string) {
 	if d.err == nil {
-		d.err = &InvalidMessageError{Pointer: string(d.tokens.StackPointer()), Reason: reason}
+		d.err = &Error{Pointer: string(d.tokens.StackPointer()), Reason: reason}
 	}
 }
 
@@ -245,13 +242,17 @@ func (d *decoder) text() string {
 	return string(d.unquote(quoted))
 }
 
-func (d *decoder) identifier() string {
+// bounded reads a text that is held to a length or a pattern.
+func (d *decoder) bounded(s *shape) string {
 	text := d.text()
 	switch {
-	case text == "":
+	case d.err != nil:
+	case text == "" && s.MinLength > 0:
 		d.refuse(reasonEmpty)
-	case len(text) > maxIdentifier && utf8.RuneCountInString(text) > maxIdentifier:
-		d.refuse(tooLong(maxIdentifier))
+	case s.MaxLength > 0 && len(text) > s.MaxLength && utf8.RuneCountInString(text) > s.MaxLength:
+		d.refuse(tooLong(s.MaxLength))
+	case s.Pattern != nil && !s.Pattern.MatchString(text):
+		d.refuse(noMatch(s.Pattern.String()))
 	}
 	return text
 }
@@ -280,18 +281,6 @@ func isUUID(text string) bool {
 		}
 	}
 	return true
-}
-
-func (d *decoder) agent() string {
-	text := d.text()
-	switch {
-	case d.err != nil || ValidAgentName(text):
-	case utf8.RuneCountInString(text) > maxAgentName:
-		d.refuse(tooLong(maxAgentName))
-	default:
-		d.refuse(noMatch(agentName.String()))
-	}
-	return text
 }
 
 func (d *decoder) time() time.Time {
@@ -391,4 +380,32 @@ func choice(d *decoder, allowed ...string) string {
 	}
 	d.refuse(noneOf(allowed))
 	return ""
+}
+
+// parseJSON reads I-JSON (RFC 7493) into the values that the library walks.
+func parseJSON(body []byte) (any, error) {
+	var value any
+	err := decode(body, func(d *decoder) { value = d.any() })
+	return value, err
+}
+
+func (d *decoder) any() any {
+	if d.err != nil {
+		return nil
+	}
+	switch byte(d.tokens.PeekKind()) {
+	case '{':
+		return dictionary(d, (*decoder).any)
+	case '[':
+		return list(d, (*decoder).any)
+	case '"':
+		return d.text()
+	case '0':
+		value, _ := d.value('0', typeNumber)
+		return parseNumber(string(value))
+	case 't', 'f':
+		return d.boolean()
+	}
+	d.value('n', typeNull)
+	return nil
 }

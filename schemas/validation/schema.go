@@ -1,24 +1,25 @@
-package schemas
+package validation
 
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// A Check is a JSON Schema (2020-12) that an agent is held to. It is immutable
-// and refers to nothing outside of itself.
-type Check struct{ schema *jsonschema.Schema }
+// A Schema is a JSON Schema (2020-12) that is ready to check. It does not change.
+type Schema struct{ schema *jsonschema.Schema }
 
-// CompileCheck makes a schema ready.
-func CompileCheck(body []byte) (*Check, error) {
+// Compile makes a schema ready that refers to nothing outside of itself.
+func Compile(body []byte) (*Schema, error) {
 	document, err := parseJSON(body)
 	if err != nil {
 		return nil, err
 	}
-	const location = schemaBase + "check.json"
+	const location = "https://schema.invalid/schema.json"
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
@@ -29,7 +30,47 @@ func CompileCheck(body []byte) (*Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
 	}
-	return &Check{schema: schema}, nil
+	return &Schema{schema: schema}, nil
+}
+
+// CompileAll makes schemas ready that may refer to each other by the ids under which they
+// stand. Their formats are asserted.
+func CompileAll(sources map[string][]byte) (map[string]*Schema, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	compiler.RegisterFormat(&jsonschema.Format{Name: "date-time", Validate: validateTime})
+	ids := slices.Sorted(maps.Keys(sources))
+	for _, id := range ids {
+		document, err := parseJSON(sources[id])
+		if err == nil {
+			err = compiler.AddResource(id, document)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+	}
+	compiled := make(map[string]*Schema, len(ids))
+	for _, id := range ids {
+		schema, err := compiler.Compile(id)
+		if err != nil {
+			return nil, fmt.Errorf("schema %s: %w", id, err)
+		}
+		compiled[id] = &Schema{schema: schema}
+	}
+	return compiled, nil
+}
+
+func validateTime(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return nil
+	}
+	if _, ok := parseTime(text); !ok {
+		return errors.New("not a time")
+	}
+	return nil
 }
 
 var (
@@ -50,7 +91,7 @@ func schemaFault(refused *jsonschema.ValidationError) error {
 			return fault
 		}
 	}
-	var problem *InvalidMessageError
+	var problem *Error
 	if !errors.As(firstProblem(refused), &problem) || problem.Pointer == "" {
 		return errNoSchema
 	}
@@ -78,18 +119,15 @@ func plainSchema(err error) error {
 	return errNoSchema
 }
 
-// Validate checks a JSON value; nothing at all counts as null. A refused value
-// gives an *InvalidMessageError that names the first place.
-func (c *Check) Validate(value []byte) error {
-	if len(value) == 0 {
-		value = []byte("null")
-	}
+// Validate checks a JSON value. A refused one gives an *Error that names the first place
+// in the order of the pointers.
+func (s *Schema) Validate(value []byte) error {
 	instance, err := parseJSON(value)
 	if err != nil {
 		return err
 	}
 	var refused *jsonschema.ValidationError
-	if err = c.schema.Validate(instance); errors.As(err, &refused) {
+	if err = s.schema.Validate(instance); errors.As(err, &refused) {
 		return firstProblem(refused)
 	}
 	return err

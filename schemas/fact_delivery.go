@@ -1,5 +1,49 @@
 package schemas
 
+import "time"
+
+// ReplyWithheld says that an answer is not delivered although its run is settled.
+// The answer stands in the run.
+type ReplyWithheld struct {
+	Run    int            `json:"run"`
+	Reason WithheldReason `json:"reason"`
+	Until  time.Time      `json:"until,omitzero"` // when the next answer may be delivered
+}
+
+// WithheldReason says why an answer is not delivered.
+type WithheldReason string
+
+// The reasons.
+const (
+	// WithheldBudget says that the conversation has had as many answers as it may have in an
+	// hour, so that two programs that answer each other come to an end.
+	WithheldBudget WithheldReason = "reply_budget"
+	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a
+	// stranger's words to somebody who never wrote.
+	WithheldUnproven WithheldReason = "sender_unproven"
+	// WithheldRefuted says that the receiving server calls the sender forged. No work is
+	// done for it either.
+	WithheldRefuted WithheldReason = "sender_refuted"
+)
+
+// DeliveryBounced says that a mail system has reported what became of an answer
+// that was sent. Whoever got the answer could have written such a report.
+type DeliveryBounced struct {
+	Run     int    `json:"run"`
+	Message string `json:"message"`         // id of the event that it came by
+	Action  string `json:"action,omitzero"` // RFC 3464: failed, delayed, delivered, relayed or expanded
+	Status  string `json:"status,omitzero"` // RFC 3463, such as 5.1.1
+	Failed  bool   `json:"failed,omitzero"` // for good: nobody has got the answer
+}
+
+// DeliveryArguments is the arguments object of a request that delivers an answer.
+type DeliveryArguments struct {
+	Reply
+	Text string `json:"text"`
+	// Attachments are files beside the words.
+	Attachments []Attachment `json:"attachments,omitzero"`
+}
+
 // ResendRequested says that a person wants an answer delivered that was not: its run
 // goes on with that as soon as no other one is under way.
 type ResendRequested struct {

@@ -1,4 +1,4 @@
-package schemas
+package seen_test
 
 import (
 	"bytes"
@@ -6,7 +6,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
+
+	"podium/schemas/seen"
 )
 
 // TestSeen: what was seen is remembered with its run, in every copy, also in one
@@ -14,29 +17,29 @@ import (
 func TestSeen_X03(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var seen Seen
+		var inputs seen.Inputs
 		runs := map[string]int{}
 		for i := range rapid.IntRange(0, 60).Draw(t, "inputs") {
-			before, id := seen, "id-"+strconv.Itoa(i)
-			run := rapid.OneOf(rapid.Just(seen.Len()), rapid.IntRange(0, 5), rapid.Just(1<<40)).Draw(t, "run")
-			seen = seen.With(id, run)
+			before, id := inputs, "id-"+strconv.Itoa(i)
+			run := rapid.OneOf(rapid.Just(inputs.Len()), rapid.IntRange(0, 5), rapid.Just(1<<40)).Draw(t, "run")
+			inputs = inputs.With(id, run)
 			runs[id] = run
-			if other := before.With("other", 7); before.Find(id) >= 0 || other.Find(id) >= 0 || seen.Find("other") >= 0 {
+			if other := before.With("other", 7); before.Find(id) >= 0 || other.Find(id) >= 0 || inputs.Find("other") >= 0 {
 				t.Fatal("copies share what they take")
 			}
 		}
-		body, err := Marshal(seen)
+		body, err := json.Marshal(inputs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var read Seen
-		if err = Unmarshal(body, &read); err != nil {
+		var read seen.Inputs
+		if err = json.Unmarshal(body, &read); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Marshal(read); err != nil || !bytes.Equal(again, body) {
+		if again, err := json.Marshal(read); err != nil || !bytes.Equal(again, body) {
 			t.Fatalf("%s became %s (%v)", body, again, err)
 		}
-		for _, s := range []Seen{seen, read} {
+		for _, s := range []seen.Inputs{inputs, read} {
 			for id, run := range runs {
 				if place := s.Find(id); place < 0 || s.Run(place) != run {
 					t.Fatalf("%s is at place %d", id, place)
@@ -53,12 +56,12 @@ func TestSeen_X03(t *testing.T) {
 // message in a snapshot.
 func TestSeenIsCompact(t *testing.T) {
 	t.Parallel()
-	var seen Seen
+	var inputs seen.Inputs
 	const messages = 5000
 	for i := range messages {
-		seen = seen.With(strconv.Itoa(i), i+1)
+		inputs = inputs.With(strconv.Itoa(i), i+1)
 	}
-	text, err := seen.MarshalText()
+	text, err := inputs.MarshalText()
 	if err != nil || len(text) > 11*messages {
 		t.Errorf("%d characters (%v)", len(text), err)
 	}
@@ -70,20 +73,20 @@ func FuzzSeen(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var seen Seen
-		if seen.UnmarshalText([]byte(text)) != nil {
+		var inputs seen.Inputs
+		if inputs.UnmarshalText([]byte(text)) != nil {
 			return
 		}
-		for place := range seen.Len() {
-			seen.Run(place)
+		for place := range inputs.Len() {
+			inputs.Run(place)
 		}
-		seen.Find("id")
-		written, err := seen.MarshalText()
+		inputs.Find("id")
+		written, err := inputs.MarshalText()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again Seen
-		if err = again.UnmarshalText(written); err != nil || fmt.Sprint(again) != fmt.Sprint(seen) {
+		var again seen.Inputs
+		if err = again.UnmarshalText(written); err != nil || fmt.Sprint(again) != fmt.Sprint(inputs) {
 			t.Errorf("%q became %q (%v)", text, written, err)
 		}
 	})
@@ -93,12 +96,12 @@ func FuzzSeen(f *testing.F) {
 func BenchmarkSeen(b *testing.B) {
 	for _, messages := range []int{10, 1000, 100_000} {
 		b.Run(strconv.Itoa(messages), func(b *testing.B) {
-			var seen Seen
+			var inputs seen.Inputs
 			for i := range messages {
-				seen = seen.With("seen"+strconv.Itoa(i), i+1)
+				inputs = inputs.With("seen"+strconv.Itoa(i), i+1)
 			}
 			for b.Loop() {
-				if seen.Find("unseen") >= 0 {
+				if inputs.Find("unseen") >= 0 {
 					b.Fatal("it is seen")
 				}
 			}

@@ -1,40 +1,31 @@
-package schemas
+// Package reference finds the artifacts that free JSON names, however deep: what an agent is
+// asked, or answers, refers to files by their hash, and may bring the grant to read them.
+//
+// It edits the bytes as they stand, in one pass, and knows nothing of who may read what.
+package reference
 
 import (
 	"bytes"
-	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-// MaxProven bounds the artifacts that a record holds of one input, or of one
-// answer, as what may be passed on.
-const MaxProven = 128
+	"podium/schemas"
+)
 
 // A reference is an artifact that free JSON names: an object with the member
 // sha256, however deep. Offsets are those of the JSON.
 type reference struct {
-	Artifact
+	schemas.Artifact
 	behind   int // the value of sha256; 0 when there is none
 	from, to int // the member grant and the comma that goes with it; both 0 when there is none
-}
-
-// ValidHash reports whether s is a SHA-256 in lower-case hex.
-func ValidHash(s string) bool {
-	if len(s) != 64 || strings.ToLower(s) != s {
-		return false
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil
 }
 
 // TakeGrants returns free JSON without the grants of the artifacts that it names,
 // and of each that had one its hash and its grant, in order. JSON that names none
 // is returned as it is.
-func TakeGrants(value jsontext.Value) (jsontext.Value, []Artifact) {
-	var taken []Artifact
+func TakeGrants(value jsontext.Value) (jsontext.Value, []schemas.Artifact) {
+	var taken []schemas.Artifact
 	var edits []edit
 	for _, found := range referencesIn(value) {
 		if found.to == 0 {
@@ -67,8 +58,8 @@ func GiveGrants(value jsontext.Value, grant func(sha256 string) string) jsontext
 	return edited(value, edits)
 }
 
-// References returns the hashes of the artifacts that free JSON names, in order.
-func References(value jsontext.Value) []string {
+// Hashes returns the hashes of the artifacts that free JSON names, in order.
+func Hashes(value jsontext.Value) []string {
 	var hashes []string
 	for _, found := range referencesIn(value) {
 		hashes = append(hashes, found.SHA256)
@@ -128,7 +119,7 @@ func (s *referenceScan) member(name string, before int, first bool) bool {
 		if err != nil {
 			return false
 		}
-		if hash := token.String(); ValidHash(hash) {
+		if hash := token.String(); schemas.ValidHash(hash) {
 			at.SHA256, at.behind = hash, int(s.decoder.InputOffset())
 		}
 	case name == "grant":

@@ -1,21 +1,23 @@
-package schemas
+// Package seen remembers which inputs a session has taken, so that none takes effect twice.
+package seen
 
 import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"slices"
+
+	"podium/schemas/immutable"
 )
 
-// Seen remembers the inputs of a session in the order in which they were taken: of
+// Inputs remembers the inputs of a session in the order in which they were taken: of
 // each, 64 bits of the SHA-256 of its id, and the run that it concerns. It only
 // grows, by about nine bytes an input, and whoever has a copy of it sees no more
 // than was there.
-type Seen struct {
-	ids  List[uint64] // the first bytes of each hash, big-endian
-	runs List[stride] // of the inputs, in order
-	last int64        // the run of the newest input
+type Inputs struct {
+	ids  immutable.List[uint64] // the first bytes of each hash, big-endian
+	runs immutable.List[stride] // of the inputs, in order
+	last int64                  // the run of the newest input
 }
 
 // A stride is a number of inputs of which each concerns the run that is so many
@@ -32,13 +34,13 @@ const prefixBytes = 8
 var errSeen = errors.New("it does not say which inputs were seen")
 
 // IsZero reports whether nothing was seen.
-func (s Seen) IsZero() bool { return s.Len() == 0 }
+func (s Inputs) IsZero() bool { return s.Len() == 0 }
 
 // Len counts the inputs.
-func (s Seen) Len() int { return s.ids.Len() }
+func (s Inputs) Len() int { return s.ids.Len() }
 
 // With returns what is remembered once an input more is seen.
-func (s Seen) With(id string, run int) Seen {
+func (s Inputs) With(id string, run int) Inputs {
 	step := int64(run) - s.last
 	s.ids, s.last = s.ids.With(prefixOf(id)), int64(run)
 	if newest := s.runs.Len() - 1; newest >= 0 && s.runs.At(newest).step == step {
@@ -55,21 +57,10 @@ func prefixOf(id string) uint64 {
 }
 
 // Find returns the place of the first input of that id, or -1.
-func (s Seen) Find(id string) int {
-	prefix := prefixOf(id)
-	for number, block := range s.ids.blocks {
-		if place := slices.Index(block, prefix); place >= 0 {
-			return number*listBlock + place
-		}
-	}
-	if place := slices.Index(s.ids.tail, prefix); place >= 0 {
-		return len(s.ids.blocks)*listBlock + place
-	}
-	return -1
-}
+func (s Inputs) Find(id string) int { return immutable.Index(s.ids, prefixOf(id)) }
 
 // Run returns the run that the input at a place concerns.
-func (s Seen) Run(place int) int {
+func (s Inputs) Run(place int) int {
 	left, run := uint64(place)+1, int64(0) //nolint:gosec // a place is not negative
 	for stride := range s.runs.All() {
 		run += stride.step * int64(min(stride.count, left)) //nolint:gosec // a count of inputs in memory
@@ -84,7 +75,7 @@ func (s Seen) Run(place int) int {
 // MarshalText returns the base64 (RFC 4648, unpadded) of the number of inputs,
 // their prefixes, and step and count of each stride. Numbers are varints, as
 // encoding/binary has them; a step has a sign.
-func (s Seen) MarshalText() ([]byte, error) {
+func (s Inputs) MarshalText() ([]byte, error) {
 	packed := binary.AppendUvarint(nil, uint64(s.Len())) //nolint:gosec // a length
 	for id := range s.ids.All() {
 		packed = binary.BigEndian.AppendUint64(packed, id)
@@ -96,7 +87,7 @@ func (s Seen) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText has written.
-func (s *Seen) UnmarshalText(text []byte) error {
+func (s *Inputs) UnmarshalText(text []byte) error {
 	packed, err := base64.RawStdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil {
 		return errors.Join(errSeen, err)
@@ -109,7 +100,7 @@ func (s *Seen) UnmarshalText(text []byte) error {
 	for i := range ids {
 		ids[i], rest = binary.BigEndian.Uint64(rest), rest[prefixBytes:]
 	}
-	read := Seen{ids: ListOf(ids)}
+	read := Inputs{ids: immutable.ListOf(ids)}
 	for len(rest) > 0 {
 		step, n := binary.Varint(rest)
 		if n <= 0 {

@@ -1,4 +1,4 @@
-package schemas_test
+package reference_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/schemas"
+	"podium/schemas/reference"
 )
 
 // A and B stand for two artifacts in the tables below.
@@ -48,7 +48,7 @@ func TestGrantsAreTakenAndGiven(t *testing.T) {
 		{`{"sha256":"A"`, `{"sha256":"A"`, "", ""},
 	} {
 		from, want := letters.Replace(c.from), letters.Replace(c.bare)
-		bare, grants := schemas.TakeGrants(jsontext.Value(from))
+		bare, grants := reference.TakeGrants(jsontext.Value(from))
 		var taken []string
 		for _, artifact := range grants {
 			taken = append(taken, artifact.SHA256+" "+artifact.Grant)
@@ -59,7 +59,7 @@ func TestGrantsAreTakenAndGiven(t *testing.T) {
 		if want = letters.Replace(c.given); want == "" {
 			want = from
 		}
-		if given := schemas.GiveGrants(jsontext.Value(from), give); string(given) != want {
+		if given := reference.GiveGrants(jsontext.Value(from), give); string(given) != want {
 			t.Errorf("%s\ngiven %s", c.from, given)
 		}
 	}
@@ -72,7 +72,7 @@ func TestReferencesOfHostileJSON(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 5000) + `{"sha256":"` + hash + `","grant":"x"}` + strings.Repeat("}", 5000)
 	many := "[" + strings.Repeat(`{"sha256":"`+hash+`","grant":"x"},`, 100_000) + "0]"
 	for name, text := range map[string]string{"deep": deep, "many": many} {
-		bare, taken := schemas.TakeGrants(jsontext.Value(text))
+		bare, taken := reference.TakeGrants(jsontext.Value(text))
 		if strings.Contains(string(bare), "grant") || len(taken) != strings.Count(text, "grant") || !bare.IsValid() {
 			t.Errorf("%s: %d taken, %d bytes left", name, len(taken), len(bare))
 		}
@@ -87,10 +87,10 @@ func FuzzGrants(f *testing.F) {
 		if !value.IsValid() {
 			return
 		}
-		hashes := schemas.References(value)
-		given := schemas.GiveGrants(value, func(sha256 string) string { return "to " + sha256 })
-		bare, taken := schemas.TakeGrants(given)
-		again, none := schemas.TakeGrants(bare)
+		hashes := reference.Hashes(value)
+		given := reference.GiveGrants(value, func(sha256 string) string { return "to " + sha256 })
+		bare, taken := reference.TakeGrants(given)
+		again, none := reference.TakeGrants(bare)
 		if !given.IsValid() || !bare.IsValid() || len(none) > 0 || string(again) != string(bare) {
 			t.Fatalf("%s\n%s\n%s", text, given, bare)
 		}

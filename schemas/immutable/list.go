@@ -1,4 +1,7 @@
-package schemas
+// Package immutable holds collections of which every version stays what it was. What a
+// session remembers grows with the conversation, and each decision makes a new version of
+// it: versions share what they hold, so that the next one costs little.
+package immutable
 
 import (
 	"iter"
@@ -70,6 +73,21 @@ func (l List[T]) Rest() List[T] {
 		l.blocks, l.gone = l.blocks[1:], 0
 	}
 	return l
+}
+
+// Index returns the place of the first element that is equal to one, or -1.
+func Index[T comparable](l List[T], element T) int {
+	skip := l.gone
+	for number, block := range l.blocks {
+		if place := slices.Index(block[skip:], element); place >= 0 {
+			return number*listBlock + skip + place - l.gone
+		}
+		skip = 0
+	}
+	if place := slices.Index(l.tail[skip:], element); place >= 0 {
+		return len(l.blocks)*listBlock + skip + place - l.gone
+	}
+	return -1
 }
 
 // All yields the elements in order.

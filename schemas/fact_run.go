@@ -1,0 +1,284 @@
+package schemas
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Body is text or data that a session holds: in place when it is small, else
+// by the ledger sequence (in the session's shard) of the input that carries it.
+type Body struct {
+	Result
+	Sequence uint64 `json:"sequence,omitzero"`
+	// Offset and Size, in bytes, are the part of that input's text that is meant.
+	Offset int `json:"offset,omitzero"`
+	Size   int `json:"size,omitzero"`
+}
+
+// InlineLimit is the size in bytes up to which a Body stands in the record.
+const InlineLimit = 4 << 10
+
+// MessageReceived says what became of an incoming message: every one of them
+// ends in exactly one disposition.
+type MessageReceived struct {
+	ID          string      `json:"id"` // of the input event
+	Sequence    uint64      `json:"sequence"`
+	Run         int         `json:"run,omitzero"` // the run it began, waits for, or speaks of
+	Disposition Disposition `json:"disposition"`
+	Reason      string      `json:"reason,omitzero"` // machine-readable, when nothing came of it
+	// Message is held while it waits for its turn.
+	Message *Incoming `json:"message,omitzero"`
+}
+
+// Begins reports whether a run was made for the message, at once or in its turn.
+func (f *MessageReceived) Begins() bool {
+	return f.Disposition == DispositionStarted || f.Disposition == DispositionQueued
+}
+
+// Disposition is what became of an incoming message.
+type Disposition string
+
+// The dispositions.
+const (
+	DispositionStarted Disposition = "started" // it began a run
+	DispositionQueued  Disposition = "queued"  // it waits until the session's run has ended
+	DispositionIgnored Disposition = "ignored" // it needs no answer, and Reason says why
+	DispositionControl Disposition = "control" // it changed a run
+	DispositionRefused Disposition = "refused" // it asked for something that is not possible any more
+	DispositionMerged  Disposition = "merged"  // it is part of a run that waits
+)
+
+// An Incoming is what a session keeps of a message that starts a run.
+type Incoming struct {
+	Sequence    uint64 `json:"sequence"`
+	ID          string `json:"id"`
+	Channel     string `json:"channel"` // email or chat
+	Subject     string `json:"subject,omitzero"`
+	Text        Body   `json:"text"`
+	MergedTexts []Body `json:"merged_texts,omitzero"` // texts of messages that were merged with this one, in order
+	Language    string `json:"language,omitzero"`     // a BCP 47 primary tag
+	// Reply is nil when nobody waits for an answer, or somebody upstream does.
+	Reply *Reply `json:"reply,omitzero"`
+	// Withheld is why nothing is answered, whatever comes of it: nobody vouches for who
+	// wrote. What such a message says is no part of the conversation.
+	Withheld WithheldReason `json:"withheld,omitzero"`
+	// Entities are what a request says that it is about, while it waits for its turn.
+	Entities map[string]string `json:"entities,omitzero"`
+	// Upstream is set on a request of another supervisor or of a planner: the
+	// answer is an execution_response to it.
+	Upstream *Upstream `json:"upstream,omitzero"`
+	// Proven are the artifacts that came with a request, by grants for whom it is to.
+	Proven []string `json:"proven,omitzero"`
+	// TraceParent is that of the message: what the run asks and answers has it.
+	TraceParent string `json:"traceparent,omitzero"`
+}
+
+// ReplyAgent returns who delivers the answer; empty when nobody waits for one.
+func (m *Incoming) ReplyAgent() string {
+	if m.Reply == nil {
+		return ""
+	}
+	return m.Reply.Agent
+}
+
+// The channels a message can come in by.
+const (
+	ChannelEmail = "email"
+	ChannelChat  = "chat"
+	ChannelAgent = "agent" // an execution_request
+)
+
+// Upstream is what the answer to an execution_request repeats of it.
+type Upstream struct {
+	Request      string    `json:"request"` // message_id
+	From         string    `json:"from"`
+	To           string    `json:"to"`                     // the agent that the supervisor answers as
+	ReplyTo      string    `json:"reply_to,omitzero"`      // subject; absent: the agent's own of the work stream
+	PlanID       string    `json:"plan_id"`                // of the request
+	Planned      bool      `json:"planned,omitzero"`       // the request holds the plan
+	HasArguments bool      `json:"has_arguments,omitzero"` // it holds none, and its one task says more than words, such as arguments
+	HasInputs    bool      `json:"has_inputs,omitzero"`    // its tasks bring results to build on, which stand in the input
+	Task         string    `json:"task,omitzero"`          // its one task, when it holds no plan
+	Subject      string    `json:"subject,omitzero"`       // CloudEvents attribute
+	Correlation  string    `json:"correlation,omitzero"`
+	Partition    string    `json:"partition,omitzero"`
+	Effect       string    `json:"effect,omitzero"`
+	Attempt      int       `json:"attempt,omitzero"`
+	Expires      time.Time `json:"expires,omitzero"` // after this nobody waits
+}
+
+// A Reply says where an answer goes. It is the arguments object of the agent
+// that delivers it, but for the text.
+type Reply struct {
+	Agent      string    `json:"agent,omitzero"`       // mail or chat; empty: nobody waits for an answer
+	Account    string    `json:"account,omitzero"`     // mail: which account sends
+	To         []Address `json:"to,omitzero"`          // mail
+	Cc         []Address `json:"cc,omitzero"`          // mail: who else the letter was for; the account says who gets a copy
+	Subject    string    `json:"subject,omitzero"`     // mail
+	InReplyTo  string    `json:"in_reply_to,omitzero"` // mail: Message-ID; chat: message id
+	References []string  `json:"references,omitzero"`  // mail, oldest first
+	Provider   string    `json:"provider,omitzero"`    // chat
+	Tenant     string    `json:"tenant,omitzero"`      // chat
+	Channel    string    `json:"channel,omitzero"`     // chat
+	Thread     string    `json:"thread,omitzero"`      // chat
+	ReplyRef   string    `json:"reply_ref,omitzero"`   // chat: sealed, see ChatRoute
+}
+
+// RunStarted begins a run.
+type RunStarted struct {
+	Run         int      `json:"run"`
+	Profile     string   `json:"profile"`
+	ProfileHash string   `json:"profile_hash"`
+	Message     Incoming `json:"message"`
+	// Expires is when nobody waits for the run any more; zero is never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Entities are what the conversation is about now, by name (G-29).
+	Entities map[string]string `json:"entities,omitzero"`
+}
+
+// ComplexityAssessed says whether the words ask for more than one step.
+type ComplexityAssessed struct {
+	Run        int        `json:"run"`
+	Complexity Complexity `json:"complexity"`
+}
+
+// PlanCreated fixes the tasks of a run and their order.
+type PlanCreated struct {
+	Run      int           `json:"run"`
+	Source   PlannerKind   `json:"source,omitzero"`   // where the plan comes from; none when empty
+	Template string        `json:"template,omitzero"` // its name
+	Tasks    []PlannedTask `json:"tasks"`
+}
+
+// PlanRefused says why a plan cannot be carried out: every fault, so that the
+// planner can mend it at once (M-16).
+type PlanRefused struct {
+	Run    int         `json:"run"`
+	Source PlannerKind `json:"source"`
+	Faults []string    `json:"faults"` // English
+}
+
+// A PlannedTask is one task of a plan before it is routed.
+type PlannedTask struct {
+	Task         string   `json:"task"` // its id inside the run
+	Description  Body     `json:"description"`
+	Dependencies []string `json:"dependencies,omitzero"`
+	Agent        string   `json:"agent,omitzero"` // when the plan assigns it
+	Priority     Priority `json:"priority,omitzero"`
+	Seconds      int      `json:"seconds,omitzero"`    // estimate
+	Tokens       int      `json:"tokens,omitzero"`     // estimate
+	Routed       bool     `json:"routed,omitzero"`     // Agent settles who does it
+	Optional     bool     `json:"optional,omitzero"`   // the run can do without it
+	HasInputs    bool     `json:"has_inputs,omitzero"` // the request that holds the plan has results for it to build on
+	// TaskOptions are there when any of them is; read them by Options. In JSON they
+	// are members of the task.
+	TaskOptions *TaskOptions `json:",embed"`
+}
+
+// Options returns what only some tasks have.
+func (t *PlannedTask) Options() TaskOptions {
+	if t.TaskOptions == nil {
+		return TaskOptions{}
+	}
+	return *t.TaskOptions
+}
+
+// TaskOptions are what a plan says of some of its tasks. They are apart because
+// ten thousand open runs hold forty thousand tasks without any.
+type TaskOptions struct {
+	Resources []string `json:"resources,omitzero"` // that no other task may use meanwhile (M-19)
+	// Arguments and the rest are handed to the agent as the plan has them.
+	Arguments          jsontext.Value `json:"arguments,omitzero"`
+	Constraints        jsontext.Value `json:"constraints,omitzero"`
+	Deliverables       []string       `json:"deliverables,omitzero"`
+	ValidationCriteria []string       `json:"validation_criteria,omitzero"`
+	FilesToModify      []string       `json:"files_to_modify,omitzero"`
+	References         []string       `json:"references,omitzero"`
+}
+
+// RunStatus is how a run ended.
+type RunStatus string
+
+// The run statuses.
+const (
+	RunCompleted RunStatus = "completed"
+	RunPartial   RunStatus = "partial"
+	RunFailed    RunStatus = "failed"
+	RunBlocked   RunStatus = "blocked"
+	RunCancelled RunStatus = "cancelled"
+)
+
+// StopReason says in one word why a run ended.
+type StopReason string
+
+// The stop reasons.
+const (
+	StopCompleted    StopReason = "completed"
+	StopTaskFailed   StopReason = "task_failed"
+	StopTimeout      StopReason = "timeout"
+	StopNoRoute      StopReason = "no_route"
+	StopCancelled    StopReason = "cancelled"
+	StopReplyFailed  StopReason = "reply_failed"
+	StopDirectAnswer StopReason = "direct_answer" // answered without an agent (O-13)
+	StopInvalidPlan  StopReason = "invalid_plan"
+	StopExpired      StopReason = "expired"    // nobody waits any more, or the run's own deadline has passed
+	StopSuperseded   StopReason = "superseded" // a newer message took its place
+	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
+	StopUnavailable  StopReason = "agent_unavailable"
+	StopFinished     StopReason = "finished"       // the conversation was closed (O-13)
+	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
+)
+
+// RunSettled fixes the outcome of the work and the words of the answer; the
+// answer may still have to be delivered.
+type RunSettled struct {
+	Run    int        `json:"run"`
+	Status RunStatus  `json:"status"`
+	Reason StopReason `json:"reason"`
+	// Answer lists the results that the answer is assembled from, in order.
+	Answer []AnswerPart `json:"answer,omitzero"`
+	Error  *Error       `json:"error,omitzero"`
+}
+
+// An AnswerPart is one piece of an answer.
+type AnswerPart struct {
+	Task string `json:"task,omitzero"`
+	Body Body   `json:"body"`
+}
+
+// RunEnded is the last fact of a run.
+type RunEnded struct {
+	Run     int        `json:"run"`
+	Status  RunStatus  `json:"status"`
+	Reason  StopReason `json:"reason"`
+	Replied string     `json:"replied,omitzero"` // Message-ID or reply id of the delivered answer
+}
+
+// An Error is a failure told twice: to the person and to the log (G-28).
+type Error struct {
+	ErrorType       ErrorType         `json:"error_type"`
+	Message         map[string]string `json:"message"`          // by language tag: for the person
+	InternalDetails string            `json:"internal_details"` // English: for the log, no personal data
+	SuggestedAction SuggestedAction   `json:"suggested_action"`
+}
+
+// ErrorType is the class of a failure.
+type ErrorType string
+
+// The error types (G-28).
+const (
+	ErrorValidation  ErrorType = "validation"
+	ErrorToolFailure ErrorType = "tool_failure"
+	ErrorSystem      ErrorType = "system_error"
+)
+
+// SuggestedAction is what may help.
+type SuggestedAction string
+
+// The suggested actions (G-28).
+const (
+	ActionRetry              SuggestedAction = "retry"
+	ActionEscalate           SuggestedAction = "escalate"
+	ActionManualIntervention SuggestedAction = "manual_intervention"
+)

@@ -1,0 +1,229 @@
+package schemas
+
+import "time"
+
+// TaskRouted says who does a task, and why.
+type TaskRouted struct {
+	Run      int           `json:"run"`
+	Task     string        `json:"task"`
+	Decision RouteDecision `json:"decision"`
+}
+
+// TaskReady says that a task may begin, but waits until its agent has room and
+// its resources are free.
+type TaskReady struct {
+	Run   int      `json:"run"`
+	Task  string   `json:"task"`
+	Agent string   `json:"agent"`
+	Kind  TaskKind `json:"kind,omitzero"`
+	// Until is when a question counts as unanswered though nobody could be asked,
+	// so that no decision waits for it any longer (P-09); zero is never.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// TaskDispatched says that a request goes out. The request itself is a pure
+// function of the state and this fact.
+type TaskDispatched struct {
+	Run     int       `json:"run"`
+	Task    string    `json:"task"`
+	Agent   string    `json:"agent"`
+	Kind    TaskKind  `json:"kind,omitzero"` // what is asked, when it is no task of the plan
+	Attempt int       `json:"attempt"`
+	Request string    `json:"request"` // message_id of the request
+	Effect  string    `json:"effect"`  // effectid: the same for every attempt
+	Expires time.Time `json:"expires"` // the queue deadline and the work deadline together
+	Queue   time.Time `json:"queue"`   // by when it must have begun
+	// Permitted says that the request brings the permit for its effect along.
+	Permitted bool `json:"permitted,omitzero"`
+}
+
+// TaskUnserved says that nobody serves the agent that a task waits for. It holds
+// until the task begins or its attempt ends.
+type TaskUnserved struct {
+	Run   int       `json:"run"`
+	Task  string    `json:"task"`
+	Agent string    `json:"agent"`
+	Since time.Time `json:"since,omitzero"` // when the agent was last there; zero is never
+}
+
+// TaskStarted says that an agent works on it.
+type TaskStarted struct {
+	Run      int       `json:"run"`
+	Task     string    `json:"task"`
+	Attempt  int       `json:"attempt"`
+	Deadline time.Time `json:"deadline"`         // by when it must have answered
+	Slow     time.Time `json:"slow,omitzero"`    // when it will have taken twice its estimate
+	Silence  time.Time `json:"silence,omitzero"` // when it counts as crashed without another sign of life
+}
+
+// TaskProgressed says how far an agent is.
+type TaskProgressed struct {
+	Run        int    `json:"run"`
+	Task       string `json:"task"`
+	Attempt    int    `json:"attempt"`
+	Percentage int    `json:"percentage"`
+	Message    string `json:"message,omitzero"`
+}
+
+// TaskHeartbeat says that an agent which promised signs of life has given one.
+type TaskHeartbeat struct {
+	Run     int       `json:"run"`
+	Task    string    `json:"task"`
+	Attempt int       `json:"attempt"`
+	Silence time.Time `json:"silence"` // when it counts as crashed without another one
+}
+
+// TaskDelayed warns that a task takes more than twice its estimate (M-34).
+type TaskDelayed struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Seconds int    `json:"seconds"` // the estimate
+}
+
+// TaskCompleted holds a task's result.
+type TaskCompleted struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Result  Body   `json:"result"`
+	// Reused is the sequence of the earlier answer that stands in (M-29); no
+	// agent was asked then.
+	Reused       uint64        `json:"reused,omitzero"`
+	Recovered    Recovery      `json:"recovered,omitzero"` // what has helped after a failed attempt (M-46)
+	Deliverables []Deliverable `json:"deliverables,omitzero"`
+	Tokens       int           `json:"tokens,omitzero"` // used, as the agent says
+	// Proven are the artifacts that the result names and that may be passed on.
+	// Unproven are the names of files that may not: the agent has shown no grant.
+	Proven   []string `json:"proven,omitzero"`
+	Unproven []string `json:"unproven,omitzero"`
+}
+
+// TaskFailed ends an attempt; a task without RetryAt has failed for good.
+type TaskFailed struct {
+	Run     int         `json:"run"`
+	Task    string      `json:"task"`
+	Attempt int         `json:"attempt"`
+	Cause   FailureKind `json:"cause"`
+	Detail  string      `json:"detail,omitzero"` // from the agent; tainted
+	RetryAt time.Time   `json:"retry_at,omitzero"`
+	// Category and Action classify it and say what is done about it (M-44, M-45).
+	Category FailureCategory `json:"category,omitzero"`
+	Action   Recovery        `json:"action,omitzero"`
+	Agent    string          `json:"agent,omitzero"` // who is asked next, when it is another one
+	// EffectUnknown says that what was permitted may have happened all the same, as
+	// the agent says.
+	EffectUnknown bool `json:"effect_unknown,omitzero"`
+	// Quarantine is the id in quarantine of an answer that cannot be read.
+	Quarantine string `json:"quarantine,omitzero"`
+}
+
+// Undone reports whether the agent has said that the attempt came to nothing, so
+// that its effect may be permitted to another one as if it were the first.
+func (f *TaskFailed) Undone() bool {
+	switch f.Cause {
+	case FailureAgent, FailurePermanent, FailureBlocked:
+		return !f.EffectUnknown
+	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed:
+	}
+	return false
+}
+
+// FailureCategory is the class of a failure (M-44).
+type FailureCategory string
+
+// The failure categories.
+const (
+	CategoryExecution    FailureCategory = "task_execution"
+	CategoryValidation   FailureCategory = "validation"
+	CategoryDependency   FailureCategory = "dependency"
+	CategoryResource     FailureCategory = "resource"
+	CategoryCoordination FailureCategory = "coordination"
+)
+
+// Recovery is what is done about a failure (M-45).
+type Recovery string
+
+// The recoveries.
+const (
+	RecoveryRetry                 Recovery = "retry"
+	RecoveryRetryLonger           Recovery = "retry_with_longer_timeout"
+	RecoveryRetryClarified        Recovery = "retry_with_clarification"
+	RecoveryFallback              Recovery = "fallback_agent"
+	RecoverySkip                  Recovery = "skip_task"
+	RecoveryEscalateToPlanner     Recovery = "escalate_to_planner"
+	RecoveryEscalateToCoordinator Recovery = "escalate_to_coordinator" // whoever asked is told
+)
+
+// FailureKind classifies a failure (M-44).
+type FailureKind string
+
+// The failure kinds.
+const (
+	FailureTimeout       FailureKind = "timeout"           // work deadline passed
+	FailureNotStarted    FailureKind = "not_started"       // queue deadline passed
+	FailureAgent         FailureKind = "agent_failed"      // the agent says so; another attempt may help
+	FailurePermanent     FailureKind = "agent_refused"     // the agent says that no attempt can help
+	FailureNoRoute       FailureKind = "no_route"          // no router decided
+	FailureInvalidResult FailureKind = "invalid_result"    // the answer is not usable
+	FailureCrashed       FailureKind = "crashed"           // its signs of life have stopped
+	FailureUnavailable   FailureKind = "unavailable"       // its circuit breaker is open: it was not asked
+	FailureBlocked       FailureKind = "blocked"           // the agent says that it waits for somebody else
+	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked
+	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
+	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
+)
+
+// TaskSkipped says that a task is not done because one it depends on failed.
+type TaskSkipped struct {
+	Run    int    `json:"run"`
+	Task   string `json:"task"`
+	Reason string `json:"reason"`
+}
+
+// TaskCancelled says that a task under way is not waited for any more.
+type TaskCancelled struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt,omitzero"`
+}
+
+// ResponseLate records an answer that changes nothing: its attempt is stale or
+// its run has ended.
+type ResponseLate struct {
+	Run      int    `json:"run"`
+	Task     string `json:"task"`
+	Attempt  int    `json:"attempt"`
+	Sequence uint64 `json:"sequence"`
+	Status   string `json:"status"`
+}
+
+// EntityMismatched flags an answer that speaks about another entity than the
+// conversation does (G-30).
+type EntityMismatched struct {
+	Run    int    `json:"run"`
+	Task   string `json:"task"`
+	Entity string `json:"entity"`
+	Found  string `json:"found"` // tainted
+}
+
+// PermitGranted lets an agent act outside: once for each effect, unless the agent
+// has said that the attempt which was permitted failed.
+type PermitGranted struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+	Permit  string `json:"permit"`         // message_id of the PermitRequest
+	Again   bool   `json:"again,omitzero"` // granted before in this run, with an unknown outcome (on_unknown: resend)
+}
+
+// PermitRefused keeps an agent from acting outside.
+type PermitRefused struct {
+	Run     int          `json:"run"`
+	Task    string       `json:"task"`
+	Attempt int          `json:"attempt"`
+	Permit  string       `json:"permit"`
+	Reason  PermitReason `json:"reason"`
+	Agent   string       `json:"agent"` // who has asked
+}
