@@ -24,7 +24,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		e.dismiss()
 		return
 	}
-	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
 		e.refuse(fault)
 		return
@@ -39,7 +39,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	messages, err := from.provider.Normalize(body, r.Header)
-	if told, ok := errors.AsType[*Problem](err); ok {
+	if told, ok := errors.AsType[problem.Problem](err); ok {
 		e.refuse(told)
 		return
 	}
@@ -54,7 +54,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from.tally.failed.Add(1)
 		d.log.WithLevel(problem.Severity(err)).Err(err).Str("channel", name).Msg("a chat message could not be published")
-		problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()).write(w)
+		problem.Write(w, problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()))
 		return
 	}
 	admission.Taken(r) // the answer may be awaited

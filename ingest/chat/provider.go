@@ -33,7 +33,7 @@ type Provider interface {
 	// but tests the connection; nil for every other one.
 	Handshake(body []byte, header http.Header) *Response
 	// Normalize returns the messages of an authentic request, those that need no
-	// answer or cannot be read included. A *Problem as the error is told to the
+	// answer or cannot be read included. A problem.Problem as the error is told to the
 	// sender, because another request can do better. Every other error means that
 	// the request is what the provider always sends: it goes into quarantine.
 	Normalize(body []byte, header http.Header) ([]Message, error)
