@@ -29,7 +29,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		e.refuse(fault)
 		return
 	}
-	if err := from.provider.Verify(body, r.Header, d.config.Now()); err != nil {
+	if !from.provider.Verify(body, r.Header, d.config.Now()) {
 		e.dismiss()
 		return
 	}

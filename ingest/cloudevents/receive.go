@@ -54,7 +54,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		from.refuse(w, fault)
 		return
 	}
-	if from.Verifier.Verify(body, r.Header, d.config.Now()) != nil {
+	if !from.Verifier.Verify(body, r.Header, d.config.Now()) {
 		from.dismiss(w, r, problemUnauthentic())
 		return
 	}
