@@ -38,9 +38,6 @@ const (
 	maxInputs  = 100
 )
 
-// Config is what the agent needs to know: nothing.
-type Config struct{}
-
 // An Agent calculates. It is safe for use by several goroutines at once.
 type Agent struct {
 	words sentences.Catalog
@@ -50,7 +47,7 @@ type Agent struct {
 var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent.
-func New(Config) (*Agent, error) {
+func New() (*Agent, error) {
 	loaded, err := sentences.Read(wordsFile)
 	if err != nil {
 		return nil, err

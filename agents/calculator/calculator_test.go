@@ -17,7 +17,7 @@ import (
 
 func newAgent(tb testing.TB) *calculator.Agent {
 	tb.Helper()
-	agent, err := calculator.New(calculator.Config{})
+	agent, err := calculator.New()
 	if err != nil {
 		tb.Fatal(err)
 	}

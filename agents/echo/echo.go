@@ -12,9 +12,6 @@ import (
 	"podium/schemas"
 )
 
-// Config is what the agent needs to know: nothing.
-type Config struct{}
-
 // An Agent returns the words and the arguments of its request. It is safe for
 // use by several goroutines at once.
 type Agent struct{}
@@ -22,7 +19,7 @@ type Agent struct{}
 var _ agent.Handler = (*Agent)(nil)
 
 // New returns the agent. It never fails.
-func New(Config) (*Agent, error) { return &Agent{}, nil }
+func New() (*Agent, error) { return &Agent{}, nil }
 
 // Description is the agent's entry in the registry, but for its name.
 func (*Agent) Description() schemas.Agent {

@@ -32,7 +32,7 @@ func TestEchoReturnsWordsAndArguments(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tested, err := echo.New(echo.Config{})
+			tested, err := echo.New()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestEchoReturnsWordsAndArguments(t *testing.T) {
 
 func TestDescriptionNamesNoAgent(t *testing.T) {
 	t.Parallel()
-	agent, err := echo.New(echo.Config{})
+	agent, err := echo.New()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestEchoIsAHandler(t *testing.T) {
 	t.Parallel()
 	bustest.TestHandler(t, func(t *testing.T) bustest.HandlerSystem {
 		t.Helper()
-		agent, err := echo.New(echo.Config{})
+		agent, err := echo.New()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,9 +36,9 @@ type described interface {
 func handler(settings *config.Config, agent config.Agent) (described, error) {
 	switch agent.Kind {
 	case config.KindEcho:
-		return echo.New(echo.Config{})
+		return echo.New()
 	case config.KindCalculator:
-		return calculator.New(calculator.Config{})
+		return calculator.New()
 	case config.KindExec:
 		return exec.New(exec.Config{
 			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
