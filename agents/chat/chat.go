@@ -115,15 +115,12 @@ func New(config Config) (*Agent, error) {
 		answers:   ttlcache.New(ttlcache.WithCapacity[string, *answer](memory)),
 		client: &http.Client{
 			Transport: config.Transport,
-			Timeout:   config.Timeout,
+			Timeout:   cmp.Or(config.Timeout, DefaultTimeout),
 			// A redirect would carry the answer to a host that nobody configured.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		now:   config.Now,
 		words: loaded,
-	}
-	if agent.client.Timeout <= 0 {
-		agent.client.Timeout = DefaultTimeout
 	}
 	if agent.now == nil {
 		agent.now = time.Now

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,16 +35,10 @@ func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Sig
 	if d.LookupTXT == nil || !seekable {
 		return nil, nil
 	}
-	if d.MaxVerifications <= 0 {
-		d.MaxVerifications = 5
-	}
-	if d.Timeout <= 0 {
-		d.Timeout = 5 * time.Second
-	}
-	limited, cancel := context.WithTimeout(ctx, d.Timeout)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(d.Timeout, 5*time.Second))
 	defer cancel()
 	source := &quietReader{ctx: limited, r: mail, header: headerLimit}
-	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: d.MaxVerifications, LookupTXT: func(name string) ([]string, error) {
+	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: cmp.Or(d.MaxVerifications, 5), LookupTXT: func(name string) ([]string, error) {
 		records, err := d.LookupTXT(limited, name)
 		for _, record := range records {
 			if len(record) > maxKeyRecord {
