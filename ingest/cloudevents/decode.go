@@ -135,32 +135,21 @@ func newEvent(attributes map[string]any) (*event.Event, *Fault) {
 // setAttribute sets one attribute; what the event itself finds wrong is left to its
 // validation.
 func setAttribute(made *event.Event, name, text string, isText bool, value any) *Fault {
-	var set func(string)
-	switch name {
-	case attrSpecVersion:
-		return nil
-	case attrTime:
+	set, known := map[string]func(string){
+		attrID: made.SetID, "source": made.SetSource, attrType: made.SetType, "subject": made.SetSubject,
+		"dataschema": made.SetDataSchema, attrContentType: made.SetDataContentType,
+	}[name]
+	switch {
+	case name == attrSpecVersion:
+	case name == attrTime:
 		return setTime(made, text)
-	case attrID:
-		set = made.SetID
-	case "source":
-		set = made.SetSource
-	case attrType:
-		set = made.SetType
-	case "subject":
-		set = made.SetSubject
-	case "dataschema":
-		set = made.SetDataSchema
-	case attrContentType:
-		set = made.SetDataContentType
-	default:
+	case !known:
 		made.SetExtension(name, value)
-		return nil
-	}
-	if !isText || text == "" {
+	case !isText || text == "":
 		return &Fault{Attribute: name, Detail: "it must be text and not empty"}
+	default:
+		set(text)
 	}
-	set(text)
 	return nil
 }
 
