@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"podium/ingest/runs"
@@ -105,8 +105,8 @@ func (c Config) withDefaults() Config {
 func (c Config) channels() (map[string]*channel, error) {
 	made := make(map[string]*channel, len(c.Channels))
 	var wrong []error
-	for name, configured := range c.Channels {
-		checked, err := configured.check()
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		checked, err := c.Channels[name].check()
 		if err == nil && !channelName.MatchString(name) {
 			err = errors.New("the name may have letters, digits, '.', '_' and '-', at most 63, and begins with a letter or digit")
 		}
@@ -116,7 +116,6 @@ func (c Config) channels() (map[string]*channel, error) {
 		}
 		made[name] = checked
 	}
-	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return made, errors.Join(wrong...)
 }
 
