@@ -63,13 +63,8 @@ func parseLocal(tokens []token) (local string, odd, ok bool) {
 
 func isDotAtom(text string) bool {
 	for part := range strings.SplitSeq(text, ".") {
-		if part == "" {
+		if part == "" || slices.ContainsFunc([]byte(part), func(c byte) bool { return !isAtom(c) }) {
 			return false
-		}
-		for i := range len(part) {
-			if !isAtom(part[i]) {
-				return false
-			}
 		}
 	}
 	return true

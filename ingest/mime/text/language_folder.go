@@ -18,23 +18,17 @@ import (
 //go:embed languages/*.json
 var languageFiles embed.FS
 
-// builtIn are the languages of this program. A test reads them.
-var builtIn = sync.OnceValues(func() (*Languages, error) { //nolint:gochecknoglobals // embedded words, read once and never changed
+// builtIn are the languages of this program.
+var builtIn = sync.OnceValue(func() *Languages { //nolint:gochecknoglobals // embedded words, read once and never changed
 	languages, err := readBuiltIn()
-	if err != nil {
-		return nil, err
-	}
-	return compile(languages), nil
-})
-
-// DefaultLanguages returns the languages that come with this program.
-func DefaultLanguages() *Languages {
-	languages, err := builtIn()
 	if err != nil {
 		panic(fmt.Sprintf("embedded languages: %v", err)) // a test reads them
 	}
-	return languages
-}
+	return compile(languages)
+})
+
+// DefaultLanguages returns the languages that come with this program.
+func DefaultLanguages() *Languages { return builtIn() }
 
 func readBuiltIn() (map[string]vocabulary, error) {
 	inside, err := fs.Sub(languageFiles, "languages")
