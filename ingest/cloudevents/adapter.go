@@ -27,7 +27,7 @@ type Adapter struct {
 type source struct {
 	Source
 	name      string
-	allowance *allowance
+	allowance allowance
 	tally     tally
 }
 

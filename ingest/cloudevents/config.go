@@ -105,7 +105,7 @@ func (c *Config) sources() (map[string]*source, error) {
 			wrong = append(wrong, fmt.Errorf("event source %q: %w", name, err))
 			continue
 		}
-		made[name] = &source{Source: configured, name: name, allowance: newAllowance(configured.PerMinute, c.Now())}
+		made[name] = &source{Source: configured, name: name}
 	}
 	return made, errors.Join(wrong...)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/cloudevents/sdk-go/v2/types"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/bus/intake"
 	"podium/ingest/problem"
 	"podium/schemas"
 	"podium/schemas/validation"
@@ -255,10 +254,4 @@ func extension(e *event.Event, name string) string {
 func digest(values ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(values, "\x00")))
 	return hex.EncodeToString(sum[:])
-}
-
-// receipt is what the sender is told of an event that the ledger holds.
-func (d *Adapter) receipt(index int, id string, receipt intake.Receipt) Accepted {
-	run, events := d.config.RunURLs(receipt)
-	return Accepted{Event: index, Run: run, Events: events, Session: receipt.Session, Sequence: receipt.Sequence, ID: id}
 }

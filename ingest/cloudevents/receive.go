@@ -111,7 +111,7 @@ func (s *source) refuse(w http.ResponseWriter, refusal problem.Problem) {
 
 // admit checks whether a sender may send this now.
 func (d *Adapter) admit(from *source, header http.Header) *problem.Document {
-	if wait := from.allowance.take(d.config.Now()); wait > 0 {
+	if wait := from.allowance.take(d.config.Now(), from.PerMinute); wait > 0 {
 		return problemRate(wait)
 	}
 	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -179,7 +179,10 @@ func (d *Adapter) take(r *http.Request, from *source, events []decoded) (accepte
 			return nil, nil, err
 		}
 		from.tally.accepted.Add(1)
-		accepted = append(accepted, d.receipt(i, made.ID, receipt))
+		run, progress := d.config.RunURLs(receipt)
+		accepted = append(accepted, Accepted{
+			Event: i, Run: run, Events: progress, Session: receipt.Session, Sequence: receipt.Sequence, ID: made.ID,
+		})
 	}
 	return accepted, faults, nil
 }
