@@ -43,10 +43,7 @@ func readCalendar(text string, limit int) []schemas.CalendarEntry {
 }
 
 func isEntry(inside []string) bool {
-	if len(inside) != 2 {
-		return false
-	}
-	return inside[1] == "VEVENT" || inside[1] == "VTODO" || inside[1] == "VFREEBUSY"
+	return len(inside) == 2 && (inside[1] == "VEVENT" || inside[1] == "VTODO" || inside[1] == "VFREEBUSY")
 }
 
 func fillEntry(one *schemas.CalendarEntry, name, parameters, value string) {

@@ -2,7 +2,9 @@ package text
 
 import (
 	"cmp"
+	"encoding/hex"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -112,19 +114,11 @@ func white(color string) bool {
 		return true
 	}
 	digits := strings.TrimPrefix(color, "#")
-	switch len(digits) {
-	case 3:
+	if len(digits) == 3 {
 		digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
-	case 6:
-	default:
-		return false
 	}
-	for i := 0; i < 6; i += 2 {
-		if n, err := strconv.ParseUint(digits[i:i+2], 16, 8); err != nil || n < nearWhite {
-			return false
-		}
-	}
-	return true
+	channels, err := hex.DecodeString(digits)
+	return err == nil && len(channels) == 3 && slices.Min(channels) >= nearWhite
 }
 
 const nearWhite = 0xf5 // of 255, in each channel
