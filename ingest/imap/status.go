@@ -3,6 +3,8 @@ package imap
 import (
 	"context"
 	"time"
+
+	"podium/bus/backoff"
 )
 
 // Trust says how far a server's announcements of new mail are believed.
@@ -86,23 +88,17 @@ func (d *Adapter) succeeded(now time.Time) {
 // watch raises the alarm when nothing succeeds, and reports the status now and
 // then and whenever its health has changed.
 func (d *Adapter) watch(ctx context.Context) {
-	every := min(d.config.StatusEvery, max(d.config.AlarmAfter/4, time.Millisecond))
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	var reported time.Time
 	healthy := true
-	for {
+	look := func() {
 		status, now := d.evaluate(), d.config.Clock()
 		if status.Healthy() != healthy || now.Sub(reported) >= d.config.StatusEvery {
 			healthy, reported = status.Healthy(), now
 			d.dependencies.Report(status)
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
 	}
+	look()
+	backoff.Every(ctx, min(d.config.StatusEvery, max(d.config.AlarmAfter/4, time.Millisecond)), look)
 }
 
 // evaluate looks at how long nothing has succeeded.
