@@ -1,15 +1,12 @@
 package mail
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"strings"
-
-	gomail "github.com/wneessen/go-mail"
 
 	"podium/bus"
 	"podium/schemas"
@@ -30,13 +27,6 @@ type attachment struct {
 	content         []byte
 }
 
-// attachTo adds it to a message, whatever it is as a download: nothing of it is
-// shown with the words.
-func (a *attachment) attachTo(message *gomail.Msg) error {
-	return message.AttachReader(a.name, bytes.NewReader(a.content),
-		gomail.WithFileContentType(gomail.ContentType(a.mediaType)), gomail.WithFileEncoding(gomail.EncodingB64))
-}
-
 // attachmentsOf fetches what an answer comes with, as far as there is room for it,
 // and names what is left out: it is too large, gone, not granted or not what it says
 // to be.
@@ -51,7 +41,7 @@ func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, wan
 		}
 		content, err := fetch(ctx, artifacts, wanted[i].Artifact, room)
 		switch {
-		case errors.Is(err, bus.ErrNotFound), errors.Is(err, bus.ErrNotGranted), errors.Is(err, bus.ErrCorrupt), errors.Is(err, bus.ErrTooLarge):
+		case bus.IsAny(err, bus.ErrNotFound, bus.ErrNotGranted, bus.ErrCorrupt, bus.ErrTooLarge):
 			left = append(left, name)
 			continue
 		case err != nil:

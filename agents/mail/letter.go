@@ -64,18 +64,6 @@ func (l *letter) peers() []string {
 
 // write returns the letter as it is sent and kept.
 func (l *letter) write() ([]byte, error) {
-	var raw bytes.Buffer
-	message, err := l.message()
-	if err != nil {
-		return nil, err
-	}
-	if _, err = message.WriteTo(&raw); err != nil {
-		return nil, fmt.Errorf("write a mail: %w", err)
-	}
-	return raw.Bytes(), nil
-}
-
-func (l *letter) message() (*gomail.Msg, error) {
 	message := gomail.NewMsg(
 		gomail.WithNoDefaultUserAgent(),
 		gomail.WithCharset(gomail.CharsetUTF8),
@@ -102,12 +90,18 @@ func (l *letter) message() (*gomail.Msg, error) {
 	if l.html != "" {
 		message.AddAlternativeString(gomail.TypeTextHTML, l.html)
 	}
-	for i := range l.attachments {
-		if err := l.attachments[i].attachTo(message); err != nil {
+	for _, file := range l.attachments { // as downloads: nothing of them is shown with the words
+		err := message.AttachReader(file.name, bytes.NewReader(file.content),
+			gomail.WithFileContentType(gomail.ContentType(file.mediaType)), gomail.WithFileEncoding(gomail.EncodingB64))
+		if err != nil {
 			return nil, err
 		}
 	}
-	return message, nil
+	var raw bytes.Buffer
+	if _, err := message.WriteTo(&raw); err != nil {
+		return nil, fmt.Errorf("write a mail: %w", err)
+	}
+	return raw.Bytes(), nil
 }
 
 // messageID is made of the effect id and the run, so that it is the same for every
