@@ -25,22 +25,19 @@ func (a *Agent) read(language string, request *agent.Request, output []byte) (sc
 	if err := schemas.Unmarshal(value, &names); err != nil {
 		return schemas.Result{Data: value}, nil //nolint:nilerr // an array: it has no names
 	}
+	var response schemas.ExecutionResponse
 	switch {
 	case text(names["type"]) == schemas.ExecutionResponseType:
-		var response schemas.ExecutionResponse
 		if err := schemas.Unmarshal(value, &response); err != nil {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed execution_response does not decode"))
 		}
 		if response.InReplyTo != "" && response.InReplyTo != request.MessageID {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed execution_response answers another request"))
 		}
-		return a.settle(language, &response.Payload)
 	case slices.Contains(statuses, schemas.ResponseStatus(text(names["status"]))):
-		var payload schemas.ResponsePayload
-		if err := schemas.Unmarshal(value, &payload); err != nil {
+		if err := schemas.Unmarshal(value, &response.Payload); err != nil {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed payload does not decode"))
 		}
-		return a.settle(language, &payload)
 	case isResult(names):
 		var result schemas.Result
 		if err := schemas.Unmarshal(value, &result); err != nil {
@@ -50,6 +47,7 @@ func (a *Agent) read(language string, request *agent.Request, output []byte) (sc
 	default:
 		return schemas.Result{Data: value}, nil
 	}
+	return a.settle(language, &response.Payload)
 }
 
 // settle turns a payload into the outcome of the request.
