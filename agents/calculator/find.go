@@ -27,11 +27,9 @@ func newSearch(text string, numbers notation, known *vocabulary) *search {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
-	s := &search{text: text, known: known}
-	s.tokens = scan(text, numbers, known)
-	s.inputs = assignments(s.tokens)
-	s.tokens = joinWords(s.tokens, known, s.inputs)
-	return s
+	tokens := scan(text, numbers, known)
+	inputs := assignments(tokens)
+	return &search{text: text, tokens: joinWords(tokens, known, inputs), known: known, inputs: inputs}
 }
 
 // assignments finds "name = number" and "name: number" where no calculation
