@@ -76,19 +76,16 @@ type access struct {
 
 // access returns what a request's key and token open; false when nothing.
 func (a *API) access(r *http.Request, ref reference) (access, bool) {
-	var granted access
+	granted := access{channels: map[string]bool{}}
 	if hmac.Equal([]byte(r.URL.Query().Get("key")), []byte(a.capability(ref.session))) {
 		granted.session = ref.session
 	}
 	for name, bearer := range a.bearers {
 		if bearer.Reads(r.Header) {
-			if granted.channels == nil {
-				granted.channels = make(map[string]bool)
-			}
 			granted.channels[name] = true
 		}
 	}
-	return granted, granted.session != "" || granted.channels != nil
+	return granted, granted.session != "" || len(granted.channels) > 0
 }
 
 // opens reports whether a conversation may be read, given the chat channel that
@@ -102,13 +99,10 @@ func SourceOf(channel string) string { return "/podium/chat/" + url.PathEscape(c
 
 // channelOf returns the channel of an event of this adapter, or nothing.
 func channelOf(event *schemas.Event) string {
-	escaped, _ := strings.CutPrefix(event.Source, SourceOf(""))
-	if event.Type != schemas.TypeChatReceived || len(escaped) == len(event.Source) {
+	escaped, ours := strings.CutPrefix(event.Source, SourceOf(""))
+	if event.Type != schemas.TypeChatReceived || !ours {
 		return ""
 	}
-	channel, err := url.PathUnescape(escaped)
-	if err != nil {
-		return ""
-	}
+	channel, _ := url.PathUnescape(escaped) // or nothing
 	return channel
 }
