@@ -81,9 +81,6 @@ func (l *lineReader) next() (chunk []byte, starts, ok bool) {
 	return chunk, starts, len(chunk) > 0
 }
 
-// giveBack makes a whole line the next one again.
-func (l *lineReader) giveBack(line []byte) { l.ahead = bytes.Clone(line) }
-
 // peek returns up to n of the bytes to come, without a line given back.
 func (l *lineReader) peek(n int) []byte {
 	ahead, _ := l.reader.Peek(n) // a short answer is an answer; next reports failures

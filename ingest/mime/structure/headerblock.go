@@ -162,10 +162,11 @@ func (r *headerReader) encodes(line []byte) bool {
 	return true
 }
 
-// endsWithoutBlankLine ends the header before a line.
+// endsWithoutBlankLine ends the header before a line, which is a copy and becomes the next
+// one again.
 func (r *headerReader) endsWithoutBlankLine(line []byte) bool {
 	r.defects.Add(defect.NoBlankLine)
-	r.lines.giveBack(line)
+	r.lines.ahead = line
 	return false
 }
 
