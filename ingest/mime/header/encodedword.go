@@ -67,20 +67,17 @@ func decodeWord(encoding, payload string, found *defect.List) []byte {
 	if encoding == "q" || encoding == "Q" {
 		return []byte(unescape(strings.ReplaceAll(payload, "_", " "), '='))
 	}
-	if data, err := base64.StdEncoding.DecodeString(payload); err == nil {
-		return data
+	for _, alphabet := range [...]*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} { // some leave the padding out
+		if data, err := alphabet.DecodeString(payload); err == nil {
+			return data
+		}
 	}
 	var inner defect.List
 	data, err := io.ReadAll(transfer.NewReader("base64", strings.NewReader(payload), &inner))
-	if err != nil || len(inner.Names) > 0 && !isUnpadded(payload) {
+	if err != nil || len(inner.Names) > 0 {
 		found.Add(defect.EncodedWord)
 	}
 	return data
-}
-
-func isUnpadded(payload string) bool {
-	_, err := base64.RawStdEncoding.DecodeString(payload)
-	return err == nil
 }
 
 // MaxEncoded bounds what is decoded of a field that people read.

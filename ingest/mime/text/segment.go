@@ -43,9 +43,6 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 
 // paragraphs joins texts with a blank line between them, without empty ones.
 func paragraphs(texts []string) string {
-	if len(texts) == 1 {
-		return strings.TrimSpace(texts[0])
-	}
 	var kept []string
 	for _, text := range texts {
 		if text = strings.TrimSpace(text); text != "" {
