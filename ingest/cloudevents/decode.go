@@ -34,9 +34,6 @@ const (
 	attrKeyID        = "keyid"
 )
 
-// errFormat reports a format that this adapter does not read.
-var errFormat = errors.New("an event format that is not taken here")
-
 // A mode is how a request carries its events.
 type mode int
 
@@ -46,27 +43,25 @@ const (
 	modeBatch                  // the body is a list of events in JSON
 )
 
-// modeOf finds the content mode by the media type alone (HTTP binding, section 3).
-func modeOf(header http.Header) (mode, error) {
+// modeOf finds the content mode by the media type alone (HTTP binding, section 3); false
+// for a format that this adapter does not read.
+func modeOf(header http.Header) (found mode, ok bool) {
 	lines := header.Values("Content-Type")
 	if len(lines) == 0 {
-		return modeBinary, nil
+		return modeBinary, true
 	}
 	mediaType, parameters, err := mime.ParseMediaType(lines[0])
-	if err != nil || len(lines) > 1 {
-		return 0, errFormat
-	}
 	switch {
+	case err != nil, len(lines) > 1:
 	case !strings.HasPrefix(mediaType, "application/cloudevents"):
-		return modeBinary, nil
+		return modeBinary, true
 	case !isUTF8(parameters):
-		return 0, errFormat
 	case mediaType == event.ApplicationCloudEventsJSON:
-		return modeStructured, nil
+		return modeStructured, true
 	case mediaType == event.ApplicationCloudEventsBatchJSON:
-		return modeBatch, nil
+		return modeBatch, true
 	}
-	return 0, errFormat
+	return 0, false
 }
 
 func isUTF8(parameters map[string]string) bool {

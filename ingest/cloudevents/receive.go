@@ -122,8 +122,8 @@ func (d *Adapter) admit(from *source, header http.Header) *problem.Document {
 
 // read takes a request apart. A refusal is of the request as a whole.
 func read(from *source, header http.Header, body []byte) (events []decoded, batch bool, refusal problem.Problem) {
-	mode, err := modeOf(header)
-	if err != nil {
+	mode, ok := modeOf(header)
+	if !ok {
 		return nil, false, problemFormat()
 	}
 	var one decoded

@@ -4,8 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,23 +22,22 @@ type reference struct {
 	sequence uint64 // "<session>~<sequence>": of the message in its session's shard
 }
 
-var errReference = errors.New("neither <session>-<n> nor <session>~<sequence>")
-
-func parseReference(text string) (reference, error) {
+// parseReference is false for what is neither <session>-<n> nor <session>~<sequence>.
+func parseReference(text string) (parsed reference, ok bool) {
 	session, digits, isMessage := strings.Cut(text, "~")
 	if !isMessage {
 		session, run, err := schemas.ParseRunID(text)
 		if err != nil || schemas.RunID(session, run) != text {
-			return reference{}, fmt.Errorf("%w: %q", errReference, text)
+			return reference{}, false
 		}
-		return reference{session: session, run: run}, nil
+		return reference{session: session, run: run}, true
 	}
 	sequence, err := strconv.ParseUint(digits, 10, 64)
-	parsed := reference{session: session, sequence: sequence}
+	parsed = reference{session: session, sequence: sequence}
 	if err != nil || sequence == 0 || len(session) != 36 || uuid.Validate(session) != nil || parsed.String() != text {
-		return reference{}, fmt.Errorf("%w: %q", errReference, text)
+		return reference{}, false
 	}
-	return parsed, nil
+	return parsed, true
 }
 
 func (r reference) String() string {

@@ -132,12 +132,12 @@ func (a *API) showRun(w http.ResponseWriter, r *http.Request) {
 
 // admit reads the reference of a request and what its reader may see.
 func (a *API) admit(r *http.Request) (reference, access, *problem.Document) {
-	ref, err := parseReference(r.PathValue("ref"))
+	ref, ok := parseReference(r.PathValue("ref"))
 	granted, some := a.access(r, ref)
 	switch {
 	case !some:
 		return ref, granted, problemUnauthorized()
-	case err != nil:
+	case !ok:
 		return ref, granted, problemUnknownRun()
 	}
 	admission.Known(r)
