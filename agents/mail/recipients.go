@@ -32,14 +32,11 @@ func recipientsOf(addresses []schemas.Address) ([]*mail.Address, error) {
 	return recipients, nil
 }
 
-// errAddress reports an address that is not one mailbox (RFC 5321, section 4.1.2).
-var errAddress = errors.New("not the address of one mailbox")
-
-// parseAddress accepts "local@domain" and nothing around it.
+// parseAddress accepts "local@domain" (RFC 5321, section 4.1.2) and nothing around it.
 func parseAddress(text string) (*mail.Address, error) {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Name != "" || parsed.Address != text || len(text) > 254 || strings.ContainsFunc(text, isUnsafe) {
-		return nil, errAddress
+		return nil, errors.New("not the address of one mailbox")
 	}
 	return parsed, nil
 }

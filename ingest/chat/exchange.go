@@ -84,11 +84,3 @@ func (e *exchange) answerWithin(r result, window time.Duration) string {
 	}
 	return told
 }
-
-// shorten cuts a text to a number of bytes, between two characters.
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "")
-}

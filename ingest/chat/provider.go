@@ -157,7 +157,7 @@ func readJSON(body []byte, into any) error {
 func readForm(body []byte) (url.Values, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, errForm
+		return nil, errors.New("the form cannot be read")
 	}
 	for name := range form {
 		for i, value := range form[name] {
@@ -166,8 +166,6 @@ func readForm(body []byte) (url.Values, error) {
 	}
 	return form, nil
 }
-
-var errForm = errors.New("the form cannot be read")
 
 // ordinary is what a provider is unless it says otherwise: its secrets open no runs, no
 // request of it tests the connection, and it gets answers another way.

@@ -156,8 +156,8 @@ func (*teams) Acknowledge(e *exchange, results []result) {
 	text := ""
 	if len(results) > 0 && results[0].message.Ignored == "" {
 		text = e.answerWithin(results[0], teamsWindow)
-		if cut := shorten(text, teamsLimit); cut != text {
-			text = cut + "…\n" + results[0].runURL(e)
+		if len(text) > teamsLimit { // cut between two characters
+			text = strings.ToValidUTF8(text[:teamsLimit], "") + "…\n" + results[0].runURL(e)
 		}
 	}
 	e.json(teamsAnswer{Type: "message", Format: "plain", Text: text})
