@@ -118,13 +118,6 @@ func (c *client) notice(change *imapclient.UnilateralDataMailbox) {
 	}
 }
 
-// unavailable tells a server in trouble from one that refuses (RFC 5530).
-func unavailable(code string) bool {
-	return slices.Contains([]goimap.ResponseCode{
-		goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug,
-	}, goimap.ResponseCode(code))
-}
-
 // run does one command: it ends with the context, with the deadline for
 // commands, or when the server goes silent.
 func (c *client) run(ctx context.Context, command string, do func() error) error {

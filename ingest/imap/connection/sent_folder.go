@@ -80,7 +80,7 @@ func (c *client) examine(ctx context.Context, folder string) (opened bool, err e
 		_, err := c.imap.Select(folder, &goimap.SelectOptions{ReadOnly: true}).Wait()
 		return err
 	})
-	if _, answered := errors.AsType[*RefusedError](refused); !answered {
+	if !Refused(refused) {
 		return refused == nil, refused
 	}
 	var listed []*goimap.ListData
@@ -99,7 +99,8 @@ func (c *client) examine(ctx context.Context, folder string) (opened bool, err e
 func (f *SentFolder) Append(ctx context.Context, raw []byte) error {
 	return f.connected(ctx, func(ctx context.Context, c *client, folder string) error {
 		err := c.append(ctx, folder, raw)
-		if f.name == "" || !missing(err) {
+		// There is no such folder (RFC 5530; RFC 9051, section 6.3.12).
+		if f.name == "" || !refusedWith(err, goimap.ResponseCodeTryCreate, goimap.ResponseCodeNonExistent) {
 			return err
 		}
 		if err := c.Create(ctx, folder); err != nil {
@@ -121,14 +122,6 @@ func (c *client) append(ctx context.Context, folder string, raw []byte) error {
 		}
 		return errors.Join(written, closed)
 	})
-}
-
-// missing reports a refusal because there is no such folder (RFC 5530; RFC 9051,
-// section 6.3.12).
-func missing(err error) bool {
-	refused, answered := errors.AsType[*RefusedError](err)
-	return answered && slices.Contains(
-		[]goimap.ResponseCode{goimap.ResponseCodeTryCreate, goimap.ResponseCodeNonExistent}, goimap.ResponseCode(refused.Code))
 }
 
 // connected does something with the folder, in time.

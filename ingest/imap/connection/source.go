@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	goimap "github.com/emersion/go-imap/v2"
 )
 
 // A MailSource is one connection to one mailbox. It is for one goroutine. Every
@@ -127,6 +130,12 @@ func (e *RefusedError) Sentence() string {
 
 // maxSentence bounds what is shown of a server's words, in characters.
 const maxSentence = 512
+
+// refusedWith reports whether an error is a refusal with one of the codes.
+func refusedWith(err error, codes ...goimap.ResponseCode) bool {
+	refused, answered := errors.AsType[*RefusedError](err)
+	return answered && slices.Contains(codes, goimap.ResponseCode(refused.Code))
+}
 
 // Refused reports whether an error is a command that the server answered with NO or BAD.
 func Refused(err error) bool {
