@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	}
 	mail.Account, mail.Mailbox = s.config.Account, s.config.Mailbox
 	mail.UIDValidity, mail.UID = s.mailbox.UIDValidity, one.summary.UID
-	mail.Received, mail.Raw = s.received(one.summary), raw
+	mail.Received, mail.Raw = cmp.Or(one.summary.Received, s.config.Clock().UTC()), raw // or now, when the server does not say
 	body, err := schemas.Marshal(mail)
 	if err != nil {
 		return nil, err

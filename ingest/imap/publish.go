@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"podium/bus"
-	"podium/ingest/imap/connection"
 	"podium/ingest/imap/mailbox"
 	"podium/schemas"
 )
@@ -85,12 +83,4 @@ func (s *session) note(uid uint32, one *outcome, published bool, err error) erro
 	}
 	p.Unmarked = append(p.Unmarked, uid)
 	return nil
-}
-
-// received returns when a message came in, as the server says, or now.
-func (s *session) received(summary connection.Summary) time.Time {
-	if summary.Received.IsZero() {
-		return s.config.Clock().UTC()
-	}
-	return summary.Received
 }

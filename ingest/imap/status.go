@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -106,11 +107,7 @@ func (d *Adapter) evaluate() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := &d.status, d.config.Clock()
-	last := s.LastSuccess
-	if last.IsZero() {
-		last = s.Started
-	}
-	if silence := now.Sub(last); silence >= d.config.AlarmAfter && !s.Silent {
+	if silence := now.Sub(cmp.Or(s.LastSuccess, s.Started)); silence >= d.config.AlarmAfter && !s.Silent {
 		s.Silent = true
 		d.log.Error().Dur("silence", silence).Str("problem", s.Problem).Int("lag", s.Lag).
 			Msg("the mailbox has not been read for too long: mail is waiting, or may be")
