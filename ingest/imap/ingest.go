@@ -41,7 +41,7 @@ func (s *session) ingestBatches(ctx context.Context, under *fetching, uids []uin
 		s.reportLag(len(uids))
 		// The connection is free again when the next batch is here. Should it have ended,
 		// what that batch has is dealt with all the same, and the marks wait.
-		if next := under.peek(); next == nil || next.err == nil {
+		if next := under.wait(); next == nil || next.err == nil {
 			if err := s.flagProcessed(ctx); err != nil {
 				under.abandon()
 				return nil, err
@@ -93,19 +93,15 @@ func (s *session) fetch(ctx context.Context, uids []uint32) *fetching {
 	return f
 }
 
-// wait returns the batch when it is fetched. Whoever gets it closes it.
+// wait returns the batch when it is fetched, however often; of none it is nil. Whoever
+// deals with it closes it.
 func (f *fetching) wait() *batch {
-	<-f.done
-	f.cancel()
-	return f.batch
-}
-
-// peek waits as wait does; the batch stays with the fetching.
-func (f *fetching) peek() *batch {
 	if f == nil {
 		return nil
 	}
-	return f.wait()
+	<-f.done
+	f.cancel()
+	return f.batch
 }
 
 // abandon ends a fetching whose messages nobody wants any more: nothing is noted
