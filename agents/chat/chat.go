@@ -133,10 +133,9 @@ func New(config Config) (*Agent, error) {
 	return agent, nil
 }
 
-func (a *Agent) add(config *Config, name string, channel Channel) error {
+func (a *Agent) add(config *Config, name string, channel Channel) (err error) {
 	if channel.Callback != "" {
-		made, err := newCallback(channel)
-		a.callbacks[name] = made
+		a.callbacks[name], err = newCallback(channel)
 		return err
 	}
 	made, err := config.newPoster(channel, a.client)
@@ -152,10 +151,7 @@ func newCallback(channel Channel) (callback, error) {
 		return callback{}, fmt.Errorf("the callback: %w", err)
 	}
 	key, err := parseSecret(channel.Secret)
-	if err != nil {
-		return callback{}, err
-	}
-	return callback{url: address, key: key}, nil
+	return callback{url: address, key: key}, err
 }
 
 // webAddress checks a URL and returns it without a slash at its end.
