@@ -45,7 +45,7 @@ func TestReferences(t *testing.T) {
 	for _, good := range []string{session + "-1", session + "-42", session + "~1", session + "~18446744073709551615"} {
 		ref, ok := parseReference(good)
 		if !ok || ref.String() != good || ref.session != session {
-			t.Errorf("%q is read as %+v ", good, ref)
+			t.Errorf("%q is read as %+v", good, ref)
 		}
 	}
 	for _, bad := range []string{
