@@ -27,7 +27,7 @@ through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
 Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
 with it. Ctrl-C ends the watching, not the run.
 
-With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
+With -o json, a line is an object. Its event is change: run, phase, status, percentage, why, what is said
 of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
 is about a run that was begun for a task. The last one's is outcome, with the answer.
 

@@ -209,23 +209,13 @@ func (w *Watch) facts(record *history.StoredRecord) schemas.Facts {
 	return facts
 }
 
-// withoutSeal returns where an answer goes without what is sealed for another agent.
-func withoutSeal(reply *schemas.Reply) *schemas.Reply {
-	if reply == nil || reply.ReplyRef == "" {
-		return reply
-	}
-	open := *reply
-	open.ReplyRef = ""
-	return &open
-}
-
 // withoutReplyRef returns a fact without what is sealed for another agent.
 func withoutReplyRef(fact schemas.Fact) schemas.Fact {
 	reply := replyOf(fact)
 	if reply == nil || reply.ReplyRef == "" {
 		return fact
 	}
-	open := withoutSeal(reply)
+	open := reply.WithoutSeal()
 	switch fact := fact.(type) {
 	case *schemas.RunStarted:
 		started := *fact
