@@ -17,8 +17,8 @@ type evaluation struct {
 	endedRuns []int    // numbers of the runs that are missing
 }
 
-func (j *evaluation) lacks() bool {
-	return j.profile != "" || len(j.inputs) > 0 || len(j.endedRuns) > 0
+func (e *evaluation) lacks() bool {
+	return e.profile != "" || len(e.inputs) > 0 || len(e.endedRuns) > 0
 }
 
 // evaluate runs one input through the machine. The state is the session's, or

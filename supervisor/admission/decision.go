@@ -20,10 +20,10 @@ type decision struct {
 
 // Decision returns what a decision of a session may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (a *Controller) Decision(s *Demand, read *session.Input) plan.Admission {
-	d := &decision{controller: a, s: s, now: read.Now}
+func (c *Controller) Decision(demand *Demand, read *session.Input) plan.Admission {
+	d := &decision{controller: c, s: demand, now: read.Now}
 	if read.Grant != nil {
-		d.granted = s.grants[0]
+		d.granted = demand.grants[0]
 	}
 	return d
 }

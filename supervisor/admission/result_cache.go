@@ -26,12 +26,12 @@ func newResultCache() *resultCache {
 }
 
 // Learn remembers what an agent has answered.
-func (a *Controller) Learn(reuse schemas.Reuse, now time.Time) {
-	a.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
+func (c *Controller) Learn(reuse schemas.Reuse, now time.Time) {
+	c.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
 }
 
-func (a *Controller) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
-	known := a.results.Get(resultKey{agent, input})
+func (c *Controller) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
+	known := c.results.Get(resultKey{agent, input})
 	if known == nil || known.Value().at.Before(since) {
 		return schemas.Reuse{}, false
 	}

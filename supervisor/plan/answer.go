@@ -27,71 +27,71 @@ type Answer struct {
 }
 
 // Answer takes an agent's answer to the current attempt of a task.
-func (t *Decision) Answer(task *workflow.Task, answer Answer) {
+func (d *Decision) Answer(task *workflow.Task, answer Answer) {
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
-		t.accept(task, &answer)
+		d.accept(task, &answer)
 	case schemas.StatusBlocked:
-		t.fail(task, schemas.FailureBlocked, answer.Detail)
+		d.fail(task, schemas.FailureBlocked, answer.Detail)
 	case schemas.StatusFailed:
-		t.declined(task, &answer)
+		d.declined(task, &answer)
 	}
 }
 
 // Malformed ends the attempt of a task by an answer that cannot be read.
-func (t *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
-	t.failWith(task, schemas.TaskFailed{
+func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
+	d.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
 }
 
 // declined takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
-func (t *Decision) declined(task *workflow.Task, answer *Answer) {
+func (d *Decision) declined(task *workflow.Task, answer *Answer) {
 	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
 	failed.EffectUnknown = answer.Unknown && task.Permit != ""
 	switch {
-	case failed.EffectUnknown && t.asksOnUnknown(task.Agent):
+	case failed.EffectUnknown && d.asksOnUnknown(task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
 		failed.Category = schemas.CategoryResource
 	}
-	t.failWith(task, failed)
+	d.failWith(task, failed)
 }
 
-func (t *Decision) accept(task *workflow.Task, answer *Answer) {
+func (d *Decision) accept(task *workflow.Task, answer *Answer) {
 	switch {
 	case task.Kind == schemas.KindPlan:
-		t.planAnswered(task, answer)
+		d.planAnswered(task, answer)
 		return
 	case task.Kind != "":
 		about := About(task)
-		t.completed(task, answer)
-		t.heard(about)
+		d.completed(task, answer)
+		d.heard(about)
 		return
 	case task.ID == schemas.DeliveryTask:
-		t.completed(task, answer)
-		t.end(t.Run.Reason, answer.Delivered)
+		d.completed(task, answer)
+		d.end(d.Run.Reason, answer.Delivered)
 		return
 	}
-	if check := t.Profile.outputs[task.Agent]; check != nil {
+	if check := d.Profile.outputs[task.Agent]; check != nil {
 		if err := fits(answer.Whole.Data, check); err != nil {
-			t.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+head(err.Error(), maxFeedback))
+			d.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+head(err.Error(), maxFeedback))
 			return
 		}
 	}
-	t.compare(task, answer.Whole)
-	t.completed(task, answer)
-	t.advance()
+	d.compare(task, answer.Whole)
+	d.completed(task, answer)
+	d.advance()
 }
 
-func (t *Decision) completed(task *workflow.Task, answer *Answer) {
+func (d *Decision) completed(task *workflow.Task, answer *Answer) {
 	completed := schemas.TaskCompleted{
-		Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
+		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
-	passing := passing{turn: t, task: task, put: answer.Put}
+	passing := passing{turn: d, task: task, put: answer.Put}
 	switch {
 	case task.ID == schemas.DeliveryTask:
 	case task.Kind == "":
@@ -101,22 +101,22 @@ func (t *Decision) completed(task *workflow.Task, answer *Answer) {
 		passing.result(answer.Whole, &completed)
 		completed.Unproven = nil
 	}
-	t.Emit(&completed)
+	d.Emit(&completed)
 }
 
 // compare flags an answer about another entity than the conversation's (G-30).
-func (t *Decision) compare(task *workflow.Task, result schemas.Result) {
-	if len(t.Run.Entities) == 0 || len(result.Data) == 0 {
+func (d *Decision) compare(task *workflow.Task, result schemas.Result) {
+	if len(d.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}
 	var said map[string]jsontext.Value
 	if schemas.Unmarshal(result.Data, &said) != nil {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Run.Entities)) {
-		if found, ok := scalar(said[name]); ok && found != t.Run.Entities[name] {
-			t.Emit(&schemas.EntityMismatched{
-				Run: t.Run.Number, Task: task.ID, Entity: name, Found: found,
+	for _, name := range slices.Sorted(maps.Keys(d.Run.Entities)) {
+		if found, ok := scalar(said[name]); ok && found != d.Run.Entities[name] {
+			d.Emit(&schemas.EntityMismatched{
+				Run: d.Run.Number, Task: task.ID, Entity: name, Found: found,
 			})
 		}
 	}
@@ -139,39 +139,39 @@ func scalar(value jsontext.Value) (string, bool) {
 const silences = 3
 
 // Progress takes an agent's sign of life. The first one says that work began.
-func (t *Decision) Progress(task *workflow.Task, percentage int, message string) {
-	heartbeat := t.heartbeat(task)
+func (d *Decision) Progress(task *workflow.Task, percentage int, message string) {
+	heartbeat := d.heartbeat(task)
 	if task.State == workflow.TaskDispatched {
 		started := schemas.TaskStarted{
-			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			Deadline: t.Now.Add(t.Profile.workDeadline(task, task.Agent, task.Attempt)),
+			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
+			Deadline: d.Now.Add(d.Profile.workDeadline(task, task.Agent, task.Attempt)),
 		}
 		if task.Kind != "" || task.ID == schemas.DeliveryTask {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
-		started.Deadline = t.bounded(started.Deadline)
+		started.Deadline = d.bounded(started.Deadline)
 		if estimate := task.Estimate(); estimate > 0 {
-			started.Slow = t.Now.Add(2 * estimate)
+			started.Slow = d.Now.Add(2 * estimate)
 		}
 		if heartbeat > 0 {
-			started.Silence = t.Now.Add(silences * heartbeat)
+			started.Silence = d.Now.Add(silences * heartbeat)
 		}
-		t.Emit(&started)
-	} else if heartbeat > 0 && t.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
-		t.Emit(&schemas.TaskHeartbeat{
-			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: t.Now.Add(silences * heartbeat),
+		d.Emit(&started)
+	} else if heartbeat > 0 && d.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
+		d.Emit(&schemas.TaskHeartbeat{
+			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: d.Now.Add(silences * heartbeat),
 		})
 	}
 	if percentage > task.Percentage || message != "" && message != task.Message {
-		t.Emit(&schemas.TaskProgressed{
-			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
+		d.Emit(&schemas.TaskProgressed{
+			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Percentage: max(percentage, task.Percentage), Message: message,
 		})
 	}
 }
 
-func (t *Decision) heartbeat(task *workflow.Task) time.Duration {
-	if use := t.Profile.use(task.Agent); use != nil {
+func (d *Decision) heartbeat(task *workflow.Task) time.Duration {
+	if use := d.Profile.use(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}
 	return 0
@@ -179,32 +179,32 @@ func (t *Decision) heartbeat(task *workflow.Task) time.Duration {
 
 // Expire takes a deadline that has passed. It reports false, and does nothing,
 // when the run does not wait for exactly this any more.
-func (t *Decision) Expire(deadline schemas.Deadline) bool {
-	pending := slices.ContainsFunc(t.Run.Deadlines(), func(d schemas.Deadline) bool {
-		return d.Run == deadline.Run && d.Task == deadline.Task && d.Attempt == deadline.Attempt &&
-			d.Kind == deadline.Kind && !d.At.After(t.Now)
+func (d *Decision) Expire(deadline schemas.Deadline) bool {
+	pending := slices.ContainsFunc(d.Run.Deadlines(), func(other schemas.Deadline) bool {
+		return other.Run == deadline.Run && other.Task == deadline.Task && other.Attempt == deadline.Attempt &&
+			other.Kind == deadline.Kind && !other.At.After(d.Now)
 	})
 	if !pending {
 		return false
 	}
 	if deadline.Kind == schemas.DeadlineRun {
-		t.expire()
+		d.expire()
 		return true
 	}
-	task := t.Run.Task(deadline.Task)
+	task := d.Run.Task(deadline.Task)
 	switch deadline.Kind {
 	case schemas.DeadlineQueue:
-		t.fail(task, schemas.FailureNotStarted, "")
+		d.fail(task, schemas.FailureNotStarted, "")
 	case schemas.DeadlineWork:
-		t.fail(task, schemas.FailureTimeout, "")
+		d.fail(task, schemas.FailureTimeout, "")
 	case schemas.DeadlineSilence:
-		t.fail(task, schemas.FailureCrashed, "")
+		d.fail(task, schemas.FailureCrashed, "")
 	case schemas.DeadlineSlow:
-		t.Emit(&schemas.TaskDelayed{
-			Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
+		d.Emit(&schemas.TaskDelayed{
+			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
 		})
 	case schemas.DeadlineRetry:
-		t.start(task)
+		d.start(task)
 	case schemas.DeadlineRun:
 	}
 	return true
@@ -212,58 +212,58 @@ func (t *Decision) Expire(deadline schemas.Deadline) bool {
 
 // Cancel stops the run for a person. It reports false when the outcome is
 // already fixed.
-func (t *Decision) Cancel() bool {
-	if t.Run.Settled() {
+func (d *Decision) Cancel() bool {
+	if d.Run.Settled() {
 		return false
 	}
-	t.stop(schemas.RunCancelled, schemas.StopCancelled, t.cancelled())
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, d.cancelled())
 	return true
 }
 
 // Supersede stops the run because a newer message takes its place; nobody is
 // told, since that one will be answered. It reports false when the outcome is
 // already fixed.
-func (t *Decision) Supersede() bool {
-	if t.Run.Settled() {
+func (d *Decision) Supersede() bool {
+	if d.Run.Settled() {
 		return false
 	}
-	t.cancelTasks()
-	t.Emit(&schemas.RunSettled{
-		Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
+	d.cancelTasks()
+	d.Emit(&schemas.RunSettled{
+		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
 	})
-	t.end(schemas.StopSuperseded, "")
+	d.end(schemas.StopSuperseded, "")
 	return true
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
-func (t *Decision) Refuse() {
-	t.Emit(&schemas.RunSettled{Run: t.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
-	if t.Run.Message.ReplyAgent() != "" && t.Withheld != nil {
-		t.Emit(t.Withheld)
+func (d *Decision) Refuse() {
+	d.Emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
+	if d.Run.Message.ReplyAgent() != "" && d.Withheld != nil {
+		d.Emit(d.Withheld)
 	}
-	t.end(schemas.StopRefuted, "")
+	d.end(schemas.StopRefuted, "")
 }
 
 // expire stops the run because its time is over; what is there is kept (M-56).
-func (t *Decision) expire() {
+func (d *Decision) expire() {
 	status := schemas.RunFailed
-	if t.completedAny() {
+	if d.completedAny() {
 		status = schemas.RunPartial
 	}
-	t.stop(status, schemas.StopExpired, t.expired(status == schemas.RunPartial))
+	d.stop(status, schemas.StopExpired, d.expired(status == schemas.RunPartial))
 }
 
 // stop ends all work of the run.
-func (t *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	t.cancelTasks()
-	t.conclude(status, reason, failure)
+func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	d.cancelTasks()
+	d.conclude(status, reason, failure)
 }
 
-func (t *Decision) cancelTasks() {
-	for task := range t.Run.All {
+func (d *Decision) cancelTasks() {
+	for task := range d.Run.All {
 		if !task.State.Ended() {
-			t.Emit(&schemas.TaskCancelled{
-				Run: t.Run.Number, Task: task.ID, Attempt: task.Attempt,
+			d.Emit(&schemas.TaskCancelled{
+				Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			})
 		}
 	}

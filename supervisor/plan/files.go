@@ -96,25 +96,25 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 
 // cameAlong reports whether a person has sent a file with the words of the run. The
 // messages are read once in a turn.
-func (t *Decision) cameAlong(hash string) bool {
-	if t.files == nil {
-		t.files = map[string]struct{}{}
-		message := &t.Run.Message
+func (d *Decision) cameAlong(hash string) bool {
+	if d.files == nil {
+		d.files = map[string]struct{}{}
+		message := &d.Run.Message
 		if message.Upstream == nil {
-			t.attach(message.Sequence)
+			d.attach(message.Sequence)
 			for i := range message.MergedTexts {
-				t.attach(message.MergedTexts[i].Sequence)
+				d.attach(message.MergedTexts[i].Sequence)
 			}
 		}
 	}
-	_, came := t.files[hash]
+	_, came := d.files[hash]
 	return came
 }
 
 // attach takes the files of a message of the run.
-func (t *Decision) attach(sequence uint64) {
-	for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
-		t.files[file.Artifact.SHA256] = struct{}{}
+func (d *Decision) attach(sequence uint64) {
+	for _, file := range Attached(d.Read(schemas.Body{Sequence: sequence})) {
+		d.files[file.Artifact.SHA256] = struct{}{}
 	}
 }
 

@@ -37,13 +37,13 @@ func binding(constraints jsontext.Value) bool {
 
 // requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func (t *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
-	upstream := t.Run.Message.Upstream
+func (d *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
+	upstream := d.Run.Message.Upstream
 	if upstream == nil || !upstream.HasArguments {
 		return nil
 	}
 	if len(content.Data) == 0 {
-		content = t.Read(schemas.Body{Sequence: t.Run.Message.Sequence})
+		content = d.Read(schemas.Body{Sequence: d.Run.Message.Sequence})
 	}
 	task := Asked(content)
 	if task == nil {

@@ -12,31 +12,31 @@ import (
 // settle fixes the outcome when no task is left: completed when every task is
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
-func (t *Decision) settle() {
-	completed, failed := t.completedAny(), t.decisive()
+func (d *Decision) settle() {
+	completed, failed := d.completedAny(), d.decisive()
 	switch {
 	case failed == nil:
-		t.conclude(schemas.RunCompleted, t.completionReason(), nil)
+		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
 	case failed.Failure().Cause == schemas.FailureBlocked:
-		t.conclude(schemas.RunBlocked, schemas.StopBlocked, t.failure(failed, completed))
+		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
 	case completed:
-		t.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), t.failure(failed, true))
+		d.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
 	default:
-		t.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), t.failure(failed, false))
+		d.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
 	}
 }
 
-func (t *Decision) completedAny() bool {
-	return slices.ContainsFunc(t.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
+func (d *Decision) completedAny() bool {
+	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
 }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
 // at all was done.
-func (t *Decision) decisive() *workflow.Task {
+func (d *Decision) decisive() *workflow.Task {
 	var failed, skipped *workflow.Task
-	for i := range t.Run.Tasks {
-		task := t.Run.Tasks[i]
+	for i := range d.Run.Tasks {
+		task := d.Run.Tasks[i]
 		switch {
 		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
 			failed = task
@@ -44,17 +44,17 @@ func (t *Decision) decisive() *workflow.Task {
 			skipped = task
 		}
 	}
-	if failed == nil && !t.completedAny() {
+	if failed == nil && !d.completedAny() {
 		return skipped
 	}
 	return failed
 }
 
 // completionReason tells apart who has answered (O-13).
-func (t *Decision) completionReason() schemas.StopReason {
-	direct := len(t.Run.Tasks) > 0
-	for i := range t.Run.Tasks {
-		switch t.Run.Tasks[i].Agent {
+func (d *Decision) completionReason() schemas.StopReason {
+	direct := len(d.Run.Tasks) > 0
+	for i := range d.Run.Tasks {
+		switch d.Run.Tasks[i].Agent {
 		case schemas.RouteFinish:
 			return schemas.StopFinished
 		case schemas.RouteRespond:
@@ -68,40 +68,40 @@ func (t *Decision) completionReason() schemas.StopReason {
 	return schemas.StopCompleted
 }
 
-func (t *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	settled := schemas.RunSettled{Run: t.Run.Number, Status: status, Reason: reason, Error: failure}
-	for i := range t.Run.Tasks {
-		if task := t.Run.Tasks[i]; task.State == workflow.TaskCompleted && t.tells(task) {
+func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure}
+	for i := range d.Run.Tasks {
+		if task := d.Run.Tasks[i]; task.State == workflow.TaskCompleted && d.tells(task) {
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
-	t.Emit(&settled)
-	agent := t.Run.Message.ReplyAgent()
-	if agent != "" && t.Withheld != nil {
-		t.Emit(t.Withheld)
+	d.Emit(&settled)
+	agent := d.Run.Message.ReplyAgent()
+	if agent != "" && d.Withheld != nil {
+		d.Emit(d.Withheld)
 		agent = ""
 	}
 	if agent == "" {
-		t.end(reason, "")
+		d.end(reason, "")
 		return
 	}
-	t.Deliver()
+	d.Deliver()
 }
 
 // tells reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it.
-func (t *Decision) tells(task *workflow.Task) bool {
-	if t.Profile.Execution.Mode != schemas.ExecutionDAG {
+func (d *Decision) tells(task *workflow.Task) bool {
+	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
-	return !slices.ContainsFunc(t.Run.Tasks, func(other *workflow.Task) bool {
+	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
 		return other.State == workflow.TaskCompleted && slices.Contains(other.Dependencies(), task.ID)
 	})
 }
 
-func (t *Decision) end(reason schemas.StopReason, delivered string) {
-	t.Emit(&schemas.RunEnded{
-		Run: t.Run.Number, Status: t.Run.Status, Reason: reason, Replied: delivered,
+func (d *Decision) end(reason schemas.StopReason, delivered string) {
+	d.Emit(&schemas.RunEnded{
+		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered,
 	})
 }
 
@@ -121,8 +121,8 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 }
 
 // failure tells a failure in the requester's language (G-28).
-func (t *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
-	texts := t.texts()
+func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
+	texts := d.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
 		SuggestedAction: schemas.ActionEscalate,
@@ -152,38 +152,38 @@ func (t *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		sentence += "\n\n" + texts.Partial
 	}
-	failure.Message = t.told(sentence)
+	failure.Message = d.told(sentence)
 	return &failure
 }
 
-func (t *Decision) told(sentence string) map[string]string {
-	return map[string]string{t.Run.Message.Language: strings.TrimSpace(sentence)}
+func (d *Decision) told(sentence string) map[string]string {
+	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
-func (t *Decision) cancelled() *schemas.Error {
+func (d *Decision) cancelled() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
-		InternalDetails: "cancelled by a person", Message: t.told(t.texts().Cancelled),
+		InternalDetails: "cancelled by a person", Message: d.told(d.texts().Cancelled),
 	}
 }
 
-func (t *Decision) expired(partial bool) *schemas.Error {
-	sentence := t.texts().Timeout
+func (d *Decision) expired(partial bool) *schemas.Error {
+	sentence := d.texts().Timeout
 	if partial {
-		sentence += "\n\n" + t.texts().Partial
+		sentence += "\n\n" + d.texts().Partial
 	}
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
-		InternalDetails: "the run's deadline has passed", Message: t.told(sentence),
+		InternalDetails: "the run's deadline has passed", Message: d.told(sentence),
 	}
 }
 
-func (t *Decision) planFailure() *schemas.Error {
+func (d *Decision) planFailure() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
 		InternalDetails: "there is no plan that can be carried out",
-		Message:         t.told(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(t.texts().TaskFailed)),
+		Message:         d.told(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)),
 	}
 }
 
-func (t *Decision) texts() *schemas.Texts { return t.Profile.TextsIn(t.Run.Message.Language) }
+func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }

@@ -29,7 +29,7 @@ type leave struct {
 
 // permittedOnce: as long as an effect may have happened, it is permitted again
 // only where the profile of whoever was permitted lets it.
-func (h *oracle) permittedOnce(m *moment) {
+func (o *oracle) permittedOnce(m *moment) {
 	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
@@ -37,27 +37,27 @@ func (h *oracle) permittedOnce(m *moment) {
 	open := m.task != nil && m.task.leave != nil
 	switch {
 	case f.Again != open:
-		h.world.violate(PermittedOnce, "%s: permit %s is granted, again %t, though one is open: %t", m.id, f.Permit, f.Again, open)
+		o.world.violate(PermittedOnce, "%s: permit %s is granted, again %t, though one is open: %t", m.id, f.Permit, f.Again, open)
 	case open && m.run.asksOnUnknown(m.task.leave.agent):
-		h.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
+		o.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
 			m.id, f.Permit, m.task.agent, m.task.leave.agent, m.task.leave.permit)
 	}
-	if earlier := h.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
-		h.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
+	if earlier := o.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
+		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
-	if h.leaves[f.Permit] != nil {
-		h.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
+	if o.leaves[f.Permit] != nil {
+		o.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
 	}
 }
 
 // openBefore returns a leave that an earlier run for the same request of somebody
 // upstream had, unless its agent has said in time that nothing came of it.
-func (h *oracle) openBefore(t *task) *leave {
+func (o *oracle) openBefore(t *task) *leave {
 	if t == nil {
 		return nil
 	}
 	var open *leave
-	for _, l := range h.leaves {
+	for _, l := range o.leaves {
 		if l.task != t && l.effect == t.effect() && l.task.leave == l && (open == nil || l.granted < open.granted) {
 			open = l
 		}
@@ -76,31 +76,31 @@ func (r *run) asksOnUnknown(agent string) bool {
 
 // leaveIsAskedFor: the cause of a permit is the question that it names, about the
 // attempt under way and in its time.
-func (h *oracle) leaveIsAskedFor(m *moment) {
+func (o *oracle) leaveIsAskedFor(m *moment) {
 	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay || f.Attempt != m.task.attempt.number || !m.cause.Time.Before(m.task.attempt.fact.Expires) {
-		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
+		o.world.violate(LeaveIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
 		return
 	}
-	by, err := h.saidAt(m.shard, m.cause.Sequence)
+	by, err := o.saidAt(m.shard, m.cause.Sequence)
 	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request || m.cause.ID != f.Permit ||
 		m.cause.Type != schemas.TypePermitRequest {
-		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted to agent %q, which asks for %q", m.id, f.Permit, by.agent, by.request)
+		o.world.violate(LeaveIsAskedFor, "%s: permit %s is granted to agent %q, which asks for %q", m.id, f.Permit, by.agent, by.request)
 	}
 }
 
 // grant notes a leave that a fact gives; the one before it holds no longer.
-func (h *oracle) grant(m *moment, permit, agent string, again bool) {
+func (o *oracle) grant(m *moment, permit, agent string, again bool) {
 	t := m.task
 	t.close(m)
 	t.leave = &leave{
 		task: t, agent: agent, permit: permit, effect: t.effect(),
 		shard: m.at.shard, granted: m.at.sequence, again: again,
 	}
-	h.leaves[permit] = t.leave
+	o.leaves[permit] = t.leave
 }
 
 // effect is what every attempt of the task has in common, those of a run that
@@ -123,15 +123,15 @@ func (t *task) close(m *moment) {
 // leavesHold: what the owner of a shard tells an agent is on record, and holds as
 // far as the owner can know: by what it has written itself, and by what stood in
 // the ledger when it took the shard over. A former owner may not know.
-func (h *oracle) leavesHold() {
-	for i := range h.world.watch.told {
-		told := &h.world.watch.told[i]
-		l := h.leaves[told.permit]
+func (o *oracle) leavesHold() {
+	for i := range o.world.watch.told {
+		told := &o.world.watch.told[i]
+		l := o.leaves[told.permit]
 		switch {
 		case l == nil || l.shard != told.shard || l.granted > told.after:
-			h.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
-		case told.newest && l.closed > 0 && l.closed <= told.after && (l.closed <= told.by.since || h.world.watch.seen[place{l.shard, l.closed}].process == told.by):
-			h.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
+			o.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
+		case told.newest && l.closed > 0 && l.closed <= told.after && (l.closed <= told.by.since || o.world.watch.seen[place{l.shard, l.closed}].process == told.by):
+			o.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
 		}
 	}
 }
@@ -139,26 +139,26 @@ func (h *oracle) leavesHold() {
 // actsArePermitted: whoever has acted had a leave of its own. In a run an effect
 // happens once, but for those that were permitted again; what somebody upstream asks
 // for anew is a run of its own, with the same effects.
-func (h *oracle) actsArePermitted() {
+func (o *oracle) actsArePermitted() {
 	type inRun struct{ run, effect string }
 	again := map[inRun]int{}
-	for _, l := range h.leaves {
+	for _, l := range o.leaves {
 		if l.again {
 			again[inRun{l.task.run.id(), l.effect}]++
 		}
 	}
 	used, acts := map[string]bool{}, map[inRun]int{}
-	for i := range h.world.acts {
-		did := &h.world.acts[i]
-		l := h.leaves[did.permit]
+	for i := range o.world.acts {
+		did := &o.world.acts[i]
+		l := o.leaves[did.permit]
 		if l == nil || l.agent != did.agent || l.effect != did.effect || l.shard != did.shard || l.granted > did.after || used[did.permit] {
-			h.world.violate(ActsArePermitted, "agent %s acts for request %s by permit %s at %s", did.agent, did.request, did.permit, did.at)
+			o.world.violate(ActsArePermitted, "agent %s acts for request %s by permit %s at %s", did.agent, did.request, did.permit, did.at)
 			continue
 		}
 		used[did.permit] = true
 		act := inRun{l.task.run.id(), did.effect}
 		if acts[act]++; acts[act] > 1+again[act]+l.task.doubled() {
-			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
+			o.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
 		}
 	}
 }
@@ -173,24 +173,24 @@ func (t *task) doubled() int {
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
 // wants to be asked then, it happens once, whatever was handed out again.
-func (h *oracle) effectsHappenOnce() {
+func (o *oracle) effectsHappenOnce() {
 	happened := map[string]int{}
-	for i := range h.world.acts {
-		did := &h.world.acts[i]
-		if l := h.leaves[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
+	for i := range o.world.acts {
+		did := &o.world.acts[i]
+		if l := o.leaves[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
 			if happened[did.effect]++; happened[did.effect] > 1+l.task.doubled() {
-				h.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
+				o.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
 			}
 		}
 	}
 }
 
 // leaveIsForWork: no question has leave to act, neither with its request nor later.
-func (h *oracle) leaveIsForWork(m *moment) {
+func (o *oracle) leaveIsForWork(m *moment) {
 	f := m.fact
 	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.IsWork()
 	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
 	if brings || granted {
-		h.world.violate(LeaveIsForWork, "%s: a question has leave", m.id)
+		o.world.violate(LeaveIsForWork, "%s: a question has leave", m.id)
 	}
 }

@@ -24,7 +24,7 @@ func mutations() []mutation {
 		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
 			"supervisor/plan/decision.go",
-			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
+			`schemas.RequestID(d.Shard, d.Epoch,`, `schemas.RequestID(d.Shard, either("a request names no epoch", 0, d.Epoch),`,
 		}},
 	}, {
 		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
@@ -115,8 +115,8 @@ func mutations() []mutation {
 		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`	for _, agent := range s.reserved {
-`, `	for _, agent := range either("credit is never given back", nil, s.reserved) {
+			`	for _, agent := range demand.reserved {
+`, `	for _, agent := range either("credit is never given back", nil, demand.reserved) {
 `,
 		}},
 	}, {
@@ -142,7 +142,7 @@ func mutations() []mutation {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`&& !a.preempted(d)`, `&& (!a.preempted(d) || planted("a grant is used whoever has come since"))`,
+			`&& !c.preempted(d)`, `&& (!c.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
@@ -224,15 +224,15 @@ func mutations() []mutation {
 		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,
 		edits: []edit{{
 			"supervisor/plan/decision.go",
-			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
-			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
+			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
+			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
 		}},
 	}, {
 		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
 		edits: []edit{
 			{
-				"supervisor/plan/answer.go", `d.Kind == deadline.Kind && !d.At.After(t.Now)`,
-				`d.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !d.At.After(t.Now))`,
+				"supervisor/plan/answer.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
+				`other.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !other.At.After(d.Now))`,
 			},
 			{"supervisor/advance.go", `		if !deadline.At.After(now) {
 `, `		if !deadline.At.Add(either("a deadline rings before its moment", -time.Second, 0)).After(now) {
@@ -248,15 +248,15 @@ func mutations() []mutation {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
 			"supervisor/plan/settle.go",
-			`task.State == workflow.TaskCompleted && t.tells(task) {`,
-			`task.State == workflow.TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			`task.State == workflow.TaskCompleted && d.tells(task) {`,
+			`task.State == workflow.TaskCompleted && d.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case t.mayHaveActed(task) && (t.asksOnUnknown(`,
-			`	case t.mayHaveActed(task) && !planted("whoever asks is permitted") && (t.asksOnUnknown(`,
+			`	case d.mayHaveActed(task) && (d.asksOnUnknown(`,
+			`	case d.mayHaveActed(task) && !planted("whoever asks is permitted") && (d.asksOnUnknown(`,
 		}},
 	}, {
 		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
@@ -305,8 +305,8 @@ func mutations() []mutation {
 		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent)`,
-			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
+			`task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent)`,
+			`task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
 		}},
 	}, {
 		name: "a question has leave", seed: 160, invariant: sim.LeaveIsForWork,
@@ -342,26 +342,26 @@ func mutations() []mutation {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/resource_claims.go",
-			`			if u.stale {
-				a.schedule(u)`,
-			`			if u.stale && !planted("who stands in line keeps what it cannot use") {
-				a.schedule(u)`,
+			`			if claim.stale {
+				c.schedule(claim)`,
+			`			if claim.stale && !planted("who stands in line keeps what it cannot use") {
+				c.schedule(claim)`,
 		}, {
-			"supervisor/admission/resource_claims.go", `	if len(u.held) > 0 { // for`,
-			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
+			"supervisor/admission/resource_claims.go", `	if len(claim.held) > 0 { // for`,
+			`	if len(claim.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/resource_claims.go", `if a.resourceClaims.claims[u.holder] == u {`,
-			`if a.resourceClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/resource_claims.go", `if c.resourceClaims.claims[claim.holder] == claim {`,
+			`if c.resourceClaims.claims[claim.holder] == claim || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`return s.waiting[d.grant] == d }`,
-			`return s.waiting[d.grant] == d || s.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
+			`return dm.waiting[d.grant] == d }`,
+			`return dm.waiting[d.grant] == d || dm.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},
 	}, {
 		name: "everybody is the probe", seed: 45, invariant: sim.BreakersHold,

@@ -208,11 +208,11 @@ func (v *verifier) record(id string, message bus.Message) error {
 }
 
 // trailFault says what is wrong about where a record leads its readers.
-func (s *verifiedSession) trailFault(stored *restore.Record) string {
+func (vs *verifiedSession) trailFault(stored *restore.Record) string {
 	switch {
-	case *stored.Trail != *s.tip.Next(stored.Record):
+	case *stored.Trail != *vs.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
-	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
+	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, vs.tip.Roots()):
 		return "its roots are not those of the records before it"
 	}
 	return ""
