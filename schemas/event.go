@@ -37,7 +37,7 @@ type Event struct {
 	DataContentType string    // datacontenttype
 	DataSchema      string    // dataschema
 
-	PartitionKey  string    // partitionkey: the conversation, as the message names it
+	PartitionKey  string    // partitionkey: the session, as the message names it
 	SessionID     string    // sessionid: the session that a mail answers, as its adapter has proved (TypeEmailReceived only)
 	Profile       string    // profile: the profile of the source it came in by
 	CorrelationID string    // correlationid: the run
@@ -88,7 +88,7 @@ func ValidHash(s string) bool {
 // ErrInvalidEvent reports an event that is not a CloudEvent 1.0.
 var ErrInvalidEvent = errors.New("not a valid CloudEvent")
 
-// Session returns the conversation that an event from outside belongs to: the one that
+// Session returns the session that an event from outside belongs to: the one that
 // its adapter has proved, else what its profile and partition key make.
 func (e *Event) Session() string {
 	if e.SessionID != "" {

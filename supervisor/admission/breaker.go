@@ -107,7 +107,7 @@ func (c *Controller) observeFacts(demand *Demand, transition *schemas.Transition
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			c.record(asked.Agent, plan.BreakerEvent{
-				Kind: plan.BreakerAsked, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
+				Kind: plan.BreakerDispatched, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
@@ -143,7 +143,7 @@ func (c *Controller) record(agent string, event plan.BreakerEvent) {
 	}
 	if value.State != b.value.State {
 		c.withCapacity = append(c.withCapacity, agent) // those who wait may go, or are refused
-		if !plan.Bars(&value) {
+		if !plan.BreakerBlocks(&value) {
 			c.requeue(agent)
 		}
 		c.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
@@ -191,7 +191,7 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 	told, probe := len(b.events), b.probe
 	events := slices.Clone(b.events)
 	if probe != nil {
-		events = append(events, plan.BreakerEvent{Kind: plan.BreakerClaimed, Request: probe.request, At: c.now})
+		events = append(events, plan.BreakerEvent{Kind: plan.BreakerProbeClaimed, Request: probe.request, At: c.now})
 	}
 	var found schemas.Breaker
 	store := c.Core.Store(bus.AgentBucket)
@@ -213,9 +213,9 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 		}
 		b.tries, b.read, b.stored = 0, now, found
 		b.events = slices.Clone(b.events[told:])
-		barred := plan.Bars(&b.value)
+		barred := plan.BreakerBlocks(&b.value)
 		b.value, _ = b.policy.Change(found, b.events...)
-		if barred && !plan.Bars(&b.value) {
+		if barred && !plan.BreakerBlocks(&b.value) {
 			c.requeue(b.agent)
 		}
 		if probe != nil {

@@ -56,7 +56,7 @@ type Controller struct {
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
 	results      *resultCache
-	woken        []*Demand // that may go on
+	ready        []*Demand // that may go on
 
 	breakers       map[string]*breaker // by agent
 	unsynced       []*breaker          // of which the ledger has to be told, or asked
@@ -105,11 +105,11 @@ func (c *Controller) GrantWaiting(ctx context.Context) bool {
 	return c.runClaims(ctx) || granted
 }
 
-// Woken returns the sessions that may go on since it was called last.
-func (c *Controller) Woken() []*Demand {
-	woken := c.woken
-	c.woken = nil
+// Ready returns the sessions that may go on since it was called last.
+func (c *Controller) Ready() []*Demand {
+	woken := c.ready
+	c.ready = nil
 	return woken
 }
 
-func (c *Controller) wake(demand *Demand) { c.woken = append(c.woken, demand) }
+func (c *Controller) markReady(demand *Demand) { c.ready = append(c.ready, demand) }

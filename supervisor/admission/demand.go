@@ -17,7 +17,7 @@ import (
 type Demand struct {
 	State *session.State // of the live session
 
-	asked []string // the agents of its requests under way
+	underWay []string // the agents of its requests under way
 	// inherited are those of its requests under way that a former owner has made, one behind
 	// the other.
 	inherited string
@@ -27,8 +27,8 @@ type Demand struct {
 	claims    []*resourceClaim            // what its tasks have to do with shared resources
 }
 
-// Inherit notes which of its requests a former owner has made, once it was loaded.
-func (dm *Demand) Inherit() {
+// MarkInherited notes which of its requests a former owner has made, once it was loaded.
+func (dm *Demand) MarkInherited() {
 	dm.inherited = ""
 	if run := dm.State.Active; run != nil {
 		for task := range run.All {
@@ -56,19 +56,19 @@ func (dm *Demand) Granted() (grant schemas.Grant, some bool) {
 func (c *Controller) Track(demand *Demand) {
 	c.Release(demand)
 	c.trackClaims(demand)
-	for _, agent := range demand.asked {
+	for _, agent := range demand.underWay {
 		c.freed(agent, func(p *pool) { p.underWay-- })
 	}
-	demand.asked = demand.asked[:0]
+	demand.underWay = demand.underWay[:0]
 	if demand.State.Active != nil {
 		c.watchAgents()
 	}
 	for task := range demand.State.UnderWay {
-		demand.asked = append(demand.asked, task.Agent)
+		demand.underWay = append(demand.underWay, task.Agent)
 		c.pool(task.Agent).underWay++
 	}
 	var still map[schemas.Grant]*dispatch
-	for grant, task := range demand.State.Waiting {
+	for grant, task := range demand.State.AwaitingGrant {
 		d := demand.waiting[grant]
 		if d == nil || d.agent != task.Agent {
 			d = c.newDispatch(demand, grant, task)
@@ -142,9 +142,9 @@ func (c *Controller) Release(demand *Demand) {
 	demand.reserved = nil
 }
 
-// Usable reports whether the first grant of a session is still what it was when it was
+// GrantUsable reports whether the first grant of a session is still what it was when it was
 // given, and still its dispatch's: the session may have been busy since.
-func (c *Controller) Usable(demand *Demand) bool {
+func (c *Controller) GrantUsable(demand *Demand) bool {
 	d := demand.grants[0]
 	if !demand.awaits(d) {
 		return false

@@ -45,7 +45,7 @@ func (c *Controller) passageOf(d *dispatch) plan.Passage {
 func (c *Controller) grantTo(d *dispatch) {
 	d.gone = true
 	d.session.grants = append(d.session.grants, d)
-	c.wake(d.session)
+	c.markReady(d.session)
 }
 
 // preempted reports whether somebody who goes before a dispatch lacks nothing but room.

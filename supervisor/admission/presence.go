@@ -35,8 +35,8 @@ type watchedAgent struct {
 	unstarted []plan.BreakerEvent
 }
 
-// Heard notes a sign of life.
-func (c *Controller) Heard(agent string, at time.Time) {
+// ObserveAgent notes a sign of life.
+func (c *Controller) ObserveAgent(agent string, at time.Time) {
 	p := c.pools[agent] // nil when it is no agent's
 	if p == nil || !at.After(p.agent.heard) {
 		return
@@ -112,9 +112,9 @@ func (c *Controller) watchAgents() {
 	}
 }
 
-// LookAround looks after all agents that something waits for, once that is due. Nobody is
+// CheckPresence looks after all agents that something waits for, once that is due. Nobody is
 // called away before what had happened before the takeover has been read.
-func (c *Controller) LookAround(ctx context.Context, caughtUp bool) {
+func (c *Controller) CheckPresence(ctx context.Context, caughtUp bool) {
 	if !c.lookDue {
 		return
 	}
@@ -158,7 +158,7 @@ func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 		}
 		for _, demand := range asking {
 			if c.Sessions.Live(demand) {
-				c.wake(demand)
+				c.markReady(demand)
 			}
 		}
 	})
@@ -168,7 +168,7 @@ func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 // that nobody serves it.
 func (c *Controller) waitingFor(agent string) (waiting []*Demand) {
 	for demand := range c.Sessions.InOrder() {
-		for task := range demand.State.Unserved {
+		for task := range demand.State.AwaitingAgent {
 			if task.Agent == agent {
 				waiting = append(waiting, demand)
 				break
@@ -184,7 +184,7 @@ func (c *Controller) Absence(demand *Demand, now time.Time) *schemas.Absence {
 	if c.absentees == 0 {
 		return nil
 	}
-	for task := range demand.State.Unserved {
+	for task := range demand.State.AwaitingAgent {
 		p := c.pools[task.Agent]
 		switch {
 		case p == nil || p.agent.absent == nil:

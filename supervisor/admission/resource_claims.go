@@ -102,7 +102,7 @@ func (c *Controller) trackClaims(demand *Demand) {
 	if len(demand.claims) == 0 {
 		return
 	}
-	for grant := range demand.State.Waiting {
+	for grant := range demand.State.AwaitingGrant {
 		if claim := c.resourceClaims.claims[holderOf(demand, grant)]; claim != nil {
 			claim.wanted = true
 		}

@@ -11,30 +11,30 @@ import (
 	"podium/schemas/workflow"
 )
 
-// An Answer is what an agent said to the current attempt of a task.
-type Answer struct {
-	Status       schemas.ResponseStatus
-	Result       schemas.Body            // as the session keeps it
-	Whole        schemas.Result          // as the agent said it
-	Delivered    string                  // mail's Message-ID or chat's reply id, from a delivery
-	Detail       string                  // what went wrong, as the agent says
-	Permanent    bool                    // the agent says that no attempt can help
-	Unknown      bool                    // the agent says that its effect may have happened all the same
-	Category     schemas.FailureCategory // of what went wrong, as the agent says
-	Deliverables []schemas.Deliverable   // of work
-	Put          []string                // artifacts that it names and that the agent has put
-	Tokens       int
+// A Response is what an agent said to the current attempt of a task.
+type Response struct {
+	Status        schemas.ResponseStatus
+	Result        schemas.Body            // as the session keeps it
+	WholeResult   schemas.Result          // as the agent said it
+	Delivered     string                  // mail's Message-ID or chat's reply id, from a delivery
+	Detail        string                  // what went wrong, as the agent says
+	Permanent     bool                    // the agent says that no attempt can help
+	EffectUnknown bool                    // the agent says that its effect may have happened all the same
+	Category      schemas.FailureCategory // of what went wrong, as the agent says
+	Deliverables  []schemas.Deliverable   // of work
+	PutArtifacts  []string                // artifacts that it names and that the agent has put
+	Tokens        int
 }
 
-// Answer takes an agent's answer to the current attempt of a task.
-func (d *Decision) Answer(task *workflow.Task, answer Answer) {
+// HandleResponse takes an agent's answer to the current attempt of a task.
+func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		d.accept(task, &answer)
 	case schemas.StatusBlocked:
 		d.fail(task, schemas.FailureBlocked, answer.Detail)
 	case schemas.StatusFailed:
-		d.declined(task, &answer)
+		d.agentFailed(task, &answer)
 	}
 }
 
@@ -45,11 +45,11 @@ func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
 	})
 }
 
-// declined takes a failure that the agent tells. Whether there is another attempt
+// agentFailed takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
-func (d *Decision) declined(task *workflow.Task, answer *Answer) {
+func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
-	failed.EffectUnknown = answer.Unknown && task.Permit != ""
+	failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
 	switch {
 	case failed.EffectUnknown && d.asksOnUnknown(task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
@@ -61,15 +61,15 @@ func (d *Decision) declined(task *workflow.Task, answer *Answer) {
 	d.failWith(task, failed)
 }
 
-func (d *Decision) accept(task *workflow.Task, answer *Answer) {
+func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	switch {
 	case task.Kind == schemas.KindPlan:
 		d.planAnswered(task, answer)
 		return
 	case task.Kind != "":
-		about := About(task)
+		about := QuestionedTask(task)
 		d.completed(task, answer)
-		d.heard(about)
+		d.questionEnded(about)
 		return
 	case task.ID == schemas.DeliveryTask:
 		d.completed(task, answer)
@@ -77,35 +77,35 @@ func (d *Decision) accept(task *workflow.Task, answer *Answer) {
 		return
 	}
 	if check := d.Profile.outputs[task.Agent]; check != nil {
-		if err := fits(answer.Whole.Data, check); err != nil {
-			d.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+head(err.Error(), maxFeedback))
+		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
+			d.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+truncate(err.Error(), maxFeedback))
 			return
 		}
 	}
-	d.compare(task, answer.Whole)
+	d.flagMismatches(task, answer.WholeResult)
 	d.completed(task, answer)
 	d.advance()
 }
 
-func (d *Decision) completed(task *workflow.Task, answer *Answer) {
+func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 	}
-	passing := passing{turn: d, task: task, put: answer.Put}
+	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
 	switch {
 	case task.ID == schemas.DeliveryTask:
 	case task.Kind == "":
 		completed.Recovered = task.Failure().Action
-		passing.answer(answer, &completed)
+		provenance.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
-		passing.result(answer.Whole, &completed)
+		provenance.result(answer.WholeResult, &completed)
 		completed.Unproven = nil
 	}
 	d.Emit(&completed)
 }
 
-// compare flags an answer about another entity than the conversation's (G-30).
-func (d *Decision) compare(task *workflow.Task, result schemas.Result) {
+// flagMismatches flags an answer about another entity than the session's (G-30).
+func (d *Decision) flagMismatches(task *workflow.Task, result schemas.Result) {
 	if len(d.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}
@@ -135,8 +135,8 @@ func scalar(value jsontext.Value) (string, bool) {
 	return "", false
 }
 
-// silences is how many promised signs of life may be missing (M-47).
-const silences = 3
+// missedHeartbeats is how many promised signs of life may be missing (M-47).
+const missedHeartbeats = 3
 
 // Progress takes an agent's sign of life. The first one says that work began.
 func (d *Decision) Progress(task *workflow.Task, percentage int, message string) {
@@ -154,12 +154,12 @@ func (d *Decision) Progress(task *workflow.Task, percentage int, message string)
 			started.Slow = d.Now.Add(2 * estimate)
 		}
 		if heartbeat > 0 {
-			started.Silence = d.Now.Add(silences * heartbeat)
+			started.Silence = d.Now.Add(missedHeartbeats * heartbeat)
 		}
 		d.Emit(&started)
 	} else if heartbeat > 0 && d.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
 		d.Emit(&schemas.TaskHeartbeat{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: d.Now.Add(silences * heartbeat),
+			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: d.Now.Add(missedHeartbeats * heartbeat),
 		})
 	}
 	if percentage > task.Percentage || message != "" && message != task.Message {
@@ -171,7 +171,7 @@ func (d *Decision) Progress(task *workflow.Task, percentage int, message string)
 }
 
 func (d *Decision) heartbeat(task *workflow.Task) time.Duration {
-	if use := d.Profile.use(task.Agent); use != nil {
+	if use := d.Profile.agentUse(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}
 	return 0

@@ -25,8 +25,8 @@ type Decision struct {
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
 
-	requested Requested
-	files     map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
+	requestInputs RequestInputs
+	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }
 
 // An Admission is what a decision knows of the agents. Whoever decides again gives the
@@ -135,7 +135,7 @@ func (d *Decision) startable() []string {
 	var ranks [6][]string
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
-		if task.State == workflow.TaskPending && task.Level <= barrier && d.free(task) {
+		if task.State == workflow.TaskPending && task.Level <= barrier && d.dependenciesEnded(task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
 		}
@@ -162,8 +162,8 @@ func (d *Decision) barrier() int {
 	return lowest
 }
 
-// free reports whether all that a task depends on has ended.
-func (d *Decision) free(task *workflow.Task) bool {
+// dependenciesEnded reports whether all that a task depends on has ended.
+func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
 	for _, id := range task.Dependencies() {
 		if dependency := d.Run.Task(id); dependency == nil || !dependency.State.Ended() {
 			return false
@@ -243,7 +243,7 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := fits(task.Plan.Options().Arguments, check); err != nil {
+	if err := checkSchema(task.Plan.Options().Arguments, check); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""
@@ -290,4 +290,4 @@ func (d *Decision) bounded(moment time.Time) time.Time {
 	return moment
 }
 
-func (d *Decision) content(body schemas.Body) schemas.Result { return Part(body, d.Read) }
+func (d *Decision) content(body schemas.Body) schemas.Result { return ResolveBody(body, d.Read) }

@@ -18,7 +18,7 @@ func (d *Decision) decompose(content schemas.Result) {
 		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
 		if err != nil {
 			d.refuse(schemas.PlannerExternal, []string{err.Error()})
-			d.unplanned()
+			d.withoutPlan()
 			return
 		}
 		for i := range tasks {
@@ -51,7 +51,7 @@ func (d *Decision) decompose(content schemas.Result) {
 		}
 	case schemas.PlannerNone, schemas.PlannerExternal:
 	}
-	d.single("t1", content)
+	d.singleTask("t1", content)
 }
 
 // assess says whether a plan is called for: always when there is no check.
@@ -64,11 +64,11 @@ func (d *Decision) assess(words string, kind schemas.PlannerKind) bool {
 	return complexity.Complex
 }
 
-// single is the plan of one task, which is what was asked for.
-func (d *Decision) single(id string, content schemas.Result) {
+// singleTask is the plan of one task, which is what was asked for.
+func (d *Decision) singleTask(id string, content schemas.Result) {
 	task := schemas.PlannedTask{Task: id, Description: d.Run.Message.Text, TaskOptions: d.requestOptions(content)}
 	if len(d.Run.Message.MergedTexts) > 0 {
-		task.Description = text(short(d.words()))
+		task.Description = inlineBody(shortened(d.requestText()))
 	}
 	d.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
@@ -93,7 +93,7 @@ func (d *Decision) fromTemplate(words string) bool {
 // given to each; what the whole has to yield is no single one's to yield.
 func (d *Decision) stepsOf(words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
 	if given != nil {
-		given = someOptions(schemas.TaskOptions{
+		given = nilIfNoOptions(schemas.TaskOptions{
 			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
 		})
 	}
@@ -107,12 +107,12 @@ func (d *Decision) stepsOf(words string, steps []route.Step, given *schemas.Task
 	return tasks
 }
 
-// short is what a description holds of words that stand in the request as a whole.
-func short(words string) string {
+// shortened is what a description holds of words that stand in the request as a whole.
+func shortened(words string) string {
 	if len(words) <= schemas.InlineLimit {
 		return words
 	}
-	return head(words, schemas.InlineLimit) + "…"
+	return truncate(words, schemas.InlineLimit) + "…"
 }
 
 // describe keeps a step's words in place when they are small, else points at
@@ -123,9 +123,9 @@ func (d *Decision) describe(words string, s route.Step) schemas.Body {
 	case s.End-s.Start == len(words):
 		return d.Run.Message.Text
 	case len(s.Text) <= schemas.InlineLimit:
-		return text(s.Text)
+		return inlineBody(s.Text)
 	case len(d.Run.Message.MergedTexts) > 0:
-		return text(short(s.Text))
+		return inlineBody(shortened(s.Text))
 	}
 	return schemas.Body{Sequence: d.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
 }
@@ -134,7 +134,7 @@ func (d *Decision) describe(words string, s route.Step) schemas.Body {
 func (d *Decision) adopt(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	if faults := d.Profile.check(tasks); len(faults) > 0 {
 		d.refuse(source, faults)
-		d.unplanned()
+		d.withoutPlan()
 		return
 	}
 	d.create(source, template, tasks)
@@ -145,7 +145,7 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 		tasks[i].Routed = d.Profile.assigns(tasks[i].Agent)
 		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
-			tasks[i].Description.Text = short(tasks[i].Description.Text) // it may repeat the request
+			tasks[i].Description.Text = shortened(tasks[i].Description.Text) // it may repeat the request
 		}
 	}
 	if source == schemas.PlannerNone {
@@ -163,25 +163,25 @@ func (d *Decision) refuse(source schemas.PlannerKind, faults []string) {
 		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
 	}
 	for i := range faults {
-		faults[i] = head(faults[i], maxFault)
+		faults[i] = truncate(faults[i], maxFault)
 	}
 	d.Emit(&schemas.PlanRefused{Run: d.Run.Number, Source: source, Faults: faults})
 }
 
 const maxFault = 512
 
-// unplanned goes on without a plan, as the profile says.
-func (d *Decision) unplanned() {
+// withoutPlan goes on without a plan, as the profile says.
+func (d *Decision) withoutPlan() {
 	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle {
-		d.single("t0", schemas.Result{})
+		d.singleTask("t0", schemas.Result{})
 		return
 	}
 	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan, d.planFailure())
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
-func (d *Decision) planAnswered(task *workflow.Task, answer *Answer) {
-	tasks, err := ReadPlan(answer.Whole)
+func (d *Decision) planAnswered(task *workflow.Task, answer *Response) {
+	tasks, err := ReadPlan(answer.WholeResult)
 	var faults []string
 	if err != nil {
 		faults = []string{err.Error()}

@@ -19,7 +19,7 @@ import (
 // of it goes on record.
 func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
 	known = known || task.Permit == permit
-	reason := d.objection(task, attempt, permit, known)
+	reason := d.permitObjection(task, attempt, permit, known)
 	switch {
 	case reason == "" && !known:
 		d.Progress(task, task.Percentage, "") // whoever asks has begun
@@ -37,8 +37,8 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
 }
 
-// objection is why an agent may not act; empty is nothing.
-func (d *Decision) objection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
+// permitObjection is why an agent may not act; empty is nothing.
+func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.IsWork():
 		return schemas.PermitQuestion
@@ -68,7 +68,7 @@ func (d *Decision) asksOnUnknown(agent string) bool {
 	if agent == d.Run.Message.ReplyAgent() && d.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
-	use := d.Profile.use(agent)
+	use := d.Profile.agentUse(agent)
 	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
 }
 

@@ -18,7 +18,7 @@ func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail s
 func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
 	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
-	d.remedy(task, &failed)
+	d.chooseRecovery(task, &failed)
 	d.Emit(&failed)
 	switch {
 	case !failed.RetryAt.IsZero():
@@ -27,9 +27,9 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case task.ID == schemas.DeliveryTask:
 		d.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
-		d.unplanned()
+		d.withoutPlan()
 	case task.Kind != "":
-		d.heard(About(task))
+		d.questionEnded(QuestionedTask(task))
 	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts:
 		d.abort()
 	default:
@@ -51,10 +51,10 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	return schemas.CategoryExecution
 }
 
-// remedy chooses what is done about a failure.
-func (d *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
+// chooseRecovery chooses what is done about a failure.
+func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFailed) {
 	policy := d.policy(task)
-	asked, refused := task.Attempt-task.AttemptsBefore, int(task.Refused)
+	asked, refused := task.Attempt-task.UncountedAttempts, int(task.Rejections)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -67,7 +67,7 @@ func (d *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
-		failed.Action = again(failed.Cause)
+		failed.Action = retryKind(failed.Cause)
 		failed.RetryAt = d.Now.Add(wait(policy, max(asked+refused, 1)))
 		return
 	}
@@ -100,8 +100,8 @@ func retryable(cause schemas.FailureKind) bool {
 	return true
 }
 
-// again names the kind of retry (M-45).
-func again(cause schemas.FailureKind) schemas.Recovery {
+// retryKind names the kind of retry (M-45).
+func retryKind(cause schemas.FailureKind) schemas.Recovery {
 	switch cause {
 	case schemas.FailureTimeout:
 		return schemas.RecoveryRetryLonger
@@ -116,7 +116,7 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 // fallback is who may be asked instead of an agent whose attempts are used up:
 // one time, for work (P-16).
 func (d *Decision) fallback(task *workflow.Task) string {
-	use := d.Profile.use(task.Agent)
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || task.Kind != "" || task.ID == schemas.DeliveryTask || task.PreviousAgent != "" {
 		return ""
 	}

@@ -13,16 +13,16 @@ import (
 // reuse completes a task with an answer that its agent gave to the same input
 // before, where the profile allows it (M-29).
 func (d *Decision) reuse(task *workflow.Task) bool {
-	use := d.Profile.use(task.Agent)
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return false
 	}
-	found, ok := d.Admission.Reuse(task.Agent, d.input(task), time.Duration(use.Reuse))
+	found, ok := d.Admission.Reuse(task.Agent, d.inputHash(task), time.Duration(use.Reuse))
 	if !ok {
 		return false
 	}
 	if check := d.Profile.outputs[task.Agent]; check != nil {
-		if fits(d.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
+		if checkSchema(d.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
 			return false // it was given under another profile
 		}
 	}
@@ -31,27 +31,27 @@ func (d *Decision) reuse(task *workflow.Task) bool {
 		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
 	}
 	if len(found.Proven) > 0 || len(d.Run.Granted(task)) > 0 {
-		passing := passing{turn: d, task: task, put: found.Proven}
-		passing.result(d.content(completed.Result), &completed)
+		provenance := provenance{decision: d, task: task, put: found.Proven}
+		provenance.result(d.content(completed.Result), &completed)
 	}
 	d.Emit(&completed)
 	d.advance()
 	return true
 }
 
-// Learned returns what the completion of a task teaches about its agent, or
+// ReusableResult returns an answer as it may be used again for the same input, or
 // false when the profile does not want its answers to be used again.
-func (d *Decision) Learned(task *workflow.Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
-	use := d.Profile.use(task.Agent)
+func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
 	}
-	return schemas.Reuse{Agent: task.Agent, Input: d.input(task), Sequence: sequence, Size: size, Proven: put}, true
+	return schemas.Reuse{Agent: task.Agent, Input: d.inputHash(task), Sequence: sequence, Size: size, Proven: put}, true
 }
 
-// input is the hash of all that an agent is told about a task, but for ids,
-// moments and the conversation around it.
-func (d *Decision) input(task *workflow.Task) string {
+// inputHash is the hash of all that an agent is told about a task, but for ids,
+// moments and the session around it.
+func (d *Decision) inputHash(task *workflow.Task) string {
 	told := struct {
 		Task        schemas.PlannedTask       `json:"task"`
 		Description schemas.Result            `json:"description"`
@@ -60,11 +60,11 @@ func (d *Decision) input(task *workflow.Task) string {
 		Entities    map[string]string         `json:"entities,omitzero"`
 		Language    string                    `json:"language"`
 		Granted     []string                  `json:"granted,omitzero"`
-	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.words(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
+	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
-	told.Inputs = maps.Clone(d.requested.Inputs(d.Run, task, d.Read))
+	told.Inputs = maps.Clone(d.requestInputs.For(d.Run, task, d.Read))
 	for _, id := range task.Dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}
@@ -79,5 +79,5 @@ func (d *Decision) input(task *workflow.Task) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// words are all that the person has said.
-func (d *Decision) words() string { return Words(&d.Run.Message, d.Read) }
+// requestText are all that the person has said.
+func (d *Decision) requestText() string { return RequestText(&d.Run.Message, d.Read) }

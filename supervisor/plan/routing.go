@@ -23,8 +23,8 @@ func reserved(id string) bool {
 	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
-// Attempted reports whether a run can have made such an attempt of such a task.
-func Attempted(task string, attempt int) bool {
+// PossibleAttempt reports whether a run can have made such an attempt of such a task.
+func PossibleAttempt(task string, attempt int) bool {
 	const longest = maxTaskID + len(assessTask) + len(separator) + maxAgentName
 	return task != "" && len(task) <= longest && attempt > 0
 }
@@ -38,9 +38,9 @@ func (d *Decision) routing() {
 	d.routed()
 }
 
-// heard routes the task that a question was about, once the answer is there or
+// questionEnded routes the task that a question was about, once the answer is there or
 // will not come.
-func (d *Decision) heard(about string) {
+func (d *Decision) questionEnded(about string) {
 	if task := d.Run.Task(about); task != nil {
 		d.route(task)
 	}
@@ -73,18 +73,18 @@ func (d *Decision) route(task *workflow.Task) {
 	if need.Choose != "" {
 		d.ask(routeTask+task.ID+separator+need.Choose, schemas.KindRoute, need.Choose)
 	}
-	if !need.Empty() || d.asking(task.ID) {
+	if !need.Empty() || d.awaitsQuestion(task.ID) {
 		return
 	}
 	decision, decided := d.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
 	if !decided {
 		decision.NextAgent = ""
 	}
-	decision.Response = head(decision.Response, schemas.InlineLimit)
+	decision.Response = truncate(decision.Response, schemas.InlineLimit)
 	d.Emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: text(decision.Response)})
+		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
 	case "":
 		d.Emit(&schemas.TaskFailed{
 			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
@@ -93,18 +93,18 @@ func (d *Decision) route(task *workflow.Task) {
 	}
 }
 
-// asking reports whether an answer that a task's routers need is still awaited.
-func (d *Decision) asking(task string) bool {
+// awaitsQuestion reports whether an answer that a task's routers need is still awaited.
+func (d *Decision) awaitsQuestion(task string) bool {
 	for i := range d.Run.DecisionTasks {
-		if About(d.Run.DecisionTasks[i]) == task && !d.Run.DecisionTasks[i].State.Ended() {
+		if QuestionedTask(d.Run.DecisionTasks[i]) == task && !d.Run.DecisionTasks[i].State.Ended() {
 			return true
 		}
 	}
 	return false
 }
 
-// About returns the task that a question is about; agents' names hold no colon.
-func About(question *workflow.Task) string {
+// QuestionedTask returns the task that a question is about; agents' names hold no colon.
+func QuestionedTask(question *workflow.Task) string {
 	_, rest, _ := strings.Cut(question.ID, separator)
 	if at := strings.LastIndex(rest, separator); at >= 0 {
 		return rest[:at]
@@ -118,7 +118,7 @@ func (d *Decision) evidence(task string) route.Evidence {
 	var evidence route.Evidence
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
-		if About(question) != task || !question.State.Ended() {
+		if QuestionedTask(question) != task || !question.State.Ended() {
 			continue
 		}
 		answered := question.State == workflow.TaskCompleted
@@ -191,6 +191,6 @@ func (d *Decision) allowed() bool {
 		return true
 	}
 	d.refuse(d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
-	d.single("t0", schemas.Result{})
+	d.singleTask("t0", schemas.Result{})
 	return false
 }

@@ -71,7 +71,7 @@ func (d *Decision) completionReason() schemas.StopReason {
 func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure}
 	for i := range d.Run.Tasks {
-		if task := d.Run.Tasks[i]; task.State == workflow.TaskCompleted && d.tells(task) {
+		if task := d.Run.Tasks[i]; task.State == workflow.TaskCompleted && d.inAnswer(task) {
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
@@ -88,9 +88,9 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 	d.Deliver()
 }
 
-// tells reports whether a task's result is part of the answer: in a graph it is
+// inAnswer reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it.
-func (d *Decision) tells(task *workflow.Task) bool {
+func (d *Decision) inAnswer(task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
@@ -152,18 +152,18 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		sentence += "\n\n" + texts.Partial
 	}
-	failure.Message = d.told(sentence)
+	failure.Message = d.inLanguage(sentence)
 	return &failure
 }
 
-func (d *Decision) told(sentence string) map[string]string {
+func (d *Decision) inLanguage(sentence string) map[string]string {
 	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
 func (d *Decision) cancelled() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
-		InternalDetails: "cancelled by a person", Message: d.told(d.texts().Cancelled),
+		InternalDetails: "cancelled by a person", Message: d.inLanguage(d.texts().Cancelled),
 	}
 }
 
@@ -174,7 +174,7 @@ func (d *Decision) expired(partial bool) *schemas.Error {
 	}
 	return &schemas.Error{
 		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
-		InternalDetails: "the run's deadline has passed", Message: d.told(sentence),
+		InternalDetails: "the run's deadline has passed", Message: d.inLanguage(sentence),
 	}
 }
 
@@ -182,7 +182,7 @@ func (d *Decision) planFailure() *schemas.Error {
 	return &schemas.Error{
 		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
 		InternalDetails: "there is no plan that can be carried out",
-		Message:         d.told(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)),
+		Message:         d.inLanguage(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)),
 	}
 }
 

@@ -6,15 +6,15 @@ import (
 	"podium/schemas"
 )
 
-// Owes reports whether Outputs may say something about these facts. It may say
+// MayHaveOutputs reports whether Outputs may say something about these facts. It may say
 // yes where nothing is owed, and never no where something is: in a record, only
 // the last transition may owe.
-func Owes(facts []schemas.Fact) bool { return slices.ContainsFunc(facts, owes) }
+func MayHaveOutputs(facts []schemas.Fact) bool { return slices.ContainsFunc(facts, mayHaveOutputs) }
 
-func owes(fact schemas.Fact) bool {
+func mayHaveOutputs(fact schemas.Fact) bool {
 	switch f := fact.(type) {
 	case *schemas.TaskFailed:
-		return abandoned(f.Cause)
+		return mayStillWork(f.Cause)
 	case *schemas.TaskDispatched, *schemas.TaskCancelled, *schemas.PermitGranted, *schemas.PermitRefused,
 		*schemas.ReplyWithheld, *schemas.DeliveryBounced, *schemas.RunEnded:
 		return true

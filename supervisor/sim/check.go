@@ -72,7 +72,7 @@ func (o *oracle) nothingAfterTheEnd(m *moment) {
 }
 
 // sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
-// somebody who has asked, and while nothing else of its conversation is under way.
+// somebody who has asked, and while nothing else of its session is under way.
 func (o *oracle) sentAgainByRequest(m *moment) {
 	f := schemas.As[*schemas.DeliveryReopened](m.fact)
 	if f == nil {

@@ -161,9 +161,9 @@ func mutations() []mutation {
 		name: "a repeat is taken again", seed: 1, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/session/message.go",
-			`	if d.state.Has(id) {
-		d.again(`, `	if d.state.Has(id) && !planted("a repeat is taken again") {
-		d.again(`,
+			`	if d.state.HasTaken(id) {
+		d.repeatedMessage(`, `	if d.state.HasTaken(id) && !planted("a repeat is taken again") {
+		d.repeatedMessage(`,
 		}},
 	}, {
 		name: "the newest message starts first", seed: 1, invariant: sim.StartsInOrder,
@@ -185,9 +185,9 @@ func mutations() []mutation {
 		edits: []edit{{
 			"supervisor/session/response.go",
 			`	case attempt != task.Attempt || !task.State.UnderWay():
-		if !d.repeat(`,
+		if !d.isRepeat(`,
 			`	case (attempt != task.Attempt && !planted("the answer to an old attempt counts")) || !task.State.UnderWay():
-		if !d.repeat(`,
+		if !d.isRepeat(`,
 		}},
 	}, {
 		name: "anybody's answer counts", seed: 1, invariant: sim.AnswersFit,
@@ -248,8 +248,8 @@ func mutations() []mutation {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
 			"supervisor/plan/settle.go",
-			`task.State == workflow.TaskCompleted && d.tells(task) {`,
-			`task.State == workflow.TaskCompleted && d.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			`task.State == workflow.TaskCompleted && d.inAnswer(task) {`,
+			`task.State == workflow.TaskCompleted && d.inAnswer(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
@@ -284,7 +284,7 @@ func mutations() []mutation {
 		name: "a request that is sent again says that it is the first", seed: 1695, invariant: sim.ActsArePermitted,
 		edits: []edit{{
 			"supervisor/publisher/publisher.go",
-			`			NotFirst(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, NotFirst)(event) //`,
+			`			MarkRepublished(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, MarkRepublished)(event) //`,
 		}},
 	}, {
 		name: "who is handed a request as if for the first time knows that nothing was done", seed: 1534, invariant: sim.EffectsHappenOnce,
@@ -374,8 +374,8 @@ func mutations() []mutation {
 		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,
 		edits: []edit{{
 			"supervisor/plan/breaker.go",
-			`e.Kind != BreakerClaimed || e.At.Before(b.Until) {`,
-			`e.Kind != BreakerClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
+			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) {`,
+			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
 		}},
 	}, {
 		name: "what is refused goes by what is remembered", seed: 39, invariant: sim.WantedIsTaken,

@@ -12,7 +12,7 @@ import (
 type shape struct {
 	shards   int
 	steps    int     // of the part with faults
-	threads  int     // conversations that a message may belong to
+	threads  int     // sessions that a message may belong to
 	rate     float64 // of flaws, for each effect of an owner
 	trouble  int     // of 16 things that happen, those that concern all
 	takeover float64 // of a new owner that crashes while it takes over
