@@ -231,7 +231,7 @@ func mutations() []mutation {
 		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
 		edits: []edit{
 			{
-				"supervisor/plan/answer.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
+				"supervisor/plan/response.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
 				`other.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !other.At.After(d.Now))`,
 			},
 			{"supervisor/advance.go", `		if !deadline.At.After(now) {
@@ -247,7 +247,7 @@ func mutations() []mutation {
 	}, {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
-			"supervisor/plan/settle.go",
+			"supervisor/plan/outcome.go",
 			`task.State == workflow.TaskCompleted && d.inAnswer(task) {`,
 			`task.State == workflow.TaskCompleted && d.inAnswer(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
@@ -317,7 +317,7 @@ func mutations() []mutation {
 	}, {
 		name: "who declares no assessment is asked for one", seed: 9, invariant: sim.AskedAsDeclared,
 		edits: []edit{{
-			"supervisor/route/declare.go", `asks: use.Declares(schemas.KindAssess),`,
+			"supervisor/route/declarations.go", `asks: use.Declares(schemas.KindAssess),`,
 			`asks: use.Declares(schemas.KindAssess) || planted("who declares no assessment is asked for one"),`,
 		}},
 	}, {

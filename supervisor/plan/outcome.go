@@ -187,3 +187,77 @@ func (d *Decision) planFailure() *schemas.Error {
 }
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
+
+// Cancel stops the run for a person. It reports false when the outcome is
+// already fixed.
+func (d *Decision) Cancel() bool {
+	if d.Run.Settled() {
+		return false
+	}
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, d.cancelled())
+	return true
+}
+
+// Supersede stops the run because a newer message takes its place; nobody is
+// told, since that one will be answered. It reports false when the outcome is
+// already fixed.
+func (d *Decision) Supersede() bool {
+	if d.Run.Settled() {
+		return false
+	}
+	d.cancelTasks()
+	d.Emit(&schemas.RunSettled{
+		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
+	})
+	d.end(schemas.StopSuperseded, "")
+	return true
+}
+
+// Refuse ends a run before any work: its sender is forged, and nobody is told.
+func (d *Decision) Refuse() {
+	d.Emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
+	if d.Run.Message.ReplyAgent() != "" && d.Withheld != nil {
+		d.Emit(d.Withheld)
+	}
+	d.end(schemas.StopRefuted, "")
+}
+
+// expire stops the run because its time is over; what is there is kept (M-56).
+func (d *Decision) expire() {
+	status := schemas.RunFailed
+	if d.completedAny() {
+		status = schemas.RunPartial
+	}
+	d.stop(status, schemas.StopExpired, d.expired(status == schemas.RunPartial))
+}
+
+// stop ends all work of the run.
+func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	d.cancelTasks()
+	d.conclude(status, reason, failure)
+}
+
+func (d *Decision) cancelTasks() {
+	for task := range d.Run.All {
+		if !task.State.Ended() {
+			d.Emit(&schemas.TaskCancelled{
+				Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
+			})
+		}
+	}
+}
+
+// Deliver has the answer of a settled run delivered, by a further attempt when there
+// were some.
+func (d *Decision) Deliver() {
+	agent, attempt := d.Run.Message.ReplyAgent(), 1
+	if d.Run.Delivery != nil {
+		attempt += d.Run.Delivery.Attempt
+	}
+	switch d.Admission.Admit(agent) {
+	case Admitted, Unavailable: // an answer is worth the try
+		d.dispatch(schemas.DeliveryTask, "", agent, attempt)
+	case Full:
+		d.ready(schemas.DeliveryTask, "", agent)
+	}
+}
