@@ -46,9 +46,9 @@ func (o *oracle) judge(m *moment) {
 	o.urgentFirst(m)
 	o.reuseProven(m)
 	o.askedAsDeclared(m)
-	o.leaveIsForWork(m)
+	o.permitIsForWork(m)
 	o.permittedOnce(m)
-	o.leaveIsAskedFor(m)
+	o.permitIsAskedFor(m)
 	o.breakersHold(m)
 }
 
@@ -84,8 +84,8 @@ func (o *oracle) sentAgainByRequest(m *moment) {
 		o.world.violate(SentAgainByRequest, "%s: nobody has asked", m.id)
 	case t != nil && t.state == taskCompleted:
 		o.world.violate(SentAgainByRequest, "%s: it was delivered", m.id)
-	case t != nil && t.leave != nil && !f.AllowDuplicate:
-		o.world.violate(SentAgainByRequest, "%s: it may have been delivered by permit %s", m.id, t.leave.permit)
+	case t != nil && t.permit != nil && !f.AllowDuplicate:
+		o.world.violate(SentAgainByRequest, "%s: it may have been delivered by permit %s", m.id, t.permit.permit)
 	}
 	for _, other := range m.run.session.runs {
 		if other.ended == nil {
@@ -373,7 +373,7 @@ func (o *oracle) reuseProven(m *moment) {
 	if given, taken := m.shard.taken[f.Reused]; taken { // else the decision on it is not stored yet
 		age = m.cause.Time.Sub(given)
 	}
-	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*o.world.shape.skew {
+	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*o.world.configuration.skew {
 		o.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
 	}
 }

@@ -13,7 +13,7 @@ import (
 const (
 	WantedIsTaken     = "what an agent says about a request on record is not refused while its run is under way"
 	SignsOfLifeCount  = "who has given a sign of life is not taken for one that has not begun"
-	QuestionsAreHeard = "who asks for leave while it is waited for is not told that nobody waits"
+	QuestionsAreHeard = "who asks for a permit while it is waited for is not told that nobody waits"
 )
 
 // wantedIsTaken: what is put into quarantine names no request that stood in the ledger
@@ -59,7 +59,7 @@ func (o *oracle) signsOfLifeCount(m *moment) {
 	}
 }
 
-// questionsAreHeard: whoever asks for leave by a request that is under way is not told
+// questionsAreHeard: whoever asks for a permit by a request that is under way is not told
 // that nobody waits, unless a record says so.
 func (o *oracle) questionsAreHeard() {
 	if len(o.world.watch.denied) == 0 {
@@ -91,7 +91,7 @@ func (o *oracle) questionsAreHeard() {
 	for _, told := range o.world.watch.denied {
 		q := questions[place{shard: told.shard}][told.permit]
 		if q.asked == nil || q.asked.at.sequence > q.first || q.asked.overAt != 0 && q.asked.overAt <= told.after ||
-			o.denied[told.permit] || o.leaves[told.permit] != nil {
+			o.denied[told.permit] || o.permits[told.permit] != nil {
 			continue
 		}
 		o.world.violate(QuestionsAreHeard, "agent %s is told after %d that nobody waits for request %s, of which it has asked at %d",

@@ -39,7 +39,7 @@ func Invariants() []string {
 		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
-		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
+		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
@@ -48,7 +48,7 @@ func Invariants() []string {
 // check reads the ledger and looks for anything that must not be.
 func (w *World) check() {
 	h := newHistory(w)
-	for shard := range w.shape.shards {
+	for shard := range w.configuration.shards {
 		h.read(shard)
 	}
 	for _, session := range h.order {
@@ -61,7 +61,7 @@ func (w *World) check() {
 	h.answersAreTaken()
 	h.decidedIsSent()
 	h.upstreamIsAnswered()
-	h.leavesHold()
+	h.permitsHold()
 	h.questionsAreHeard()
 	h.actsArePermitted()
 	h.effectsHappenOnce()
@@ -345,7 +345,7 @@ func (o *oracle) answeredOnce(r *run, given []schemas.Event) {
 func (o *oracle) upstreamAnswers() map[string][]schemas.Event {
 	answers := map[string][]schemas.Event{}
 	streams := []string{bus.WorkStream}
-	for shard := range o.world.shape.shards {
+	for shard := range o.world.configuration.shards {
 		streams = append(streams, bus.ShardStream(shard))
 	}
 	for _, stream := range streams {
@@ -364,7 +364,7 @@ func (o *oracle) upstreamAnswers() map[string][]schemas.Event {
 
 // decidedAgain lets the machine itself decide every transition once more.
 func (o *oracle) decidedAgain() {
-	for shard := range o.world.shape.shards {
+	for shard := range o.world.configuration.shards {
 		verification, err := verify.Shard(context.Background(), o.world.ledger, o.world.editions[0], shard, "")
 		o.world.must(err)
 		for _, fault := range verification.Faults {

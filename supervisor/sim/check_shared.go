@@ -68,7 +68,7 @@ func (a *attempt) needs(resource string) bool {
 // has not been tried is worth the try, and so is one that a person has just asked for.
 func (o *oracle) breakersHold(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || o.world.shape.breaker.Failures == 0 || o.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
+	if f == nil || o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}
 	mine, seen := o.world.watch.seen[m.at]
@@ -90,7 +90,7 @@ func (o *oracle) breakersHold(m *moment) {
 // bars reports whether an owner may know of a breaker that lets nobody pass but a
 // probe: the ledger has told it so, or what it has seen since is enough for that.
 func (o *oracle) bars(m *moment, mine sighting, agent string) bool {
-	if o.world.shape.breaker.Failures == 0 {
+	if o.world.configuration.breaker.Failures == 0 {
 		return false
 	}
 	known, _ := o.world.watch.known(mine.process, agent, mine.asked)
@@ -101,7 +101,7 @@ func (o *oracle) bars(m *moment, mine sighting, agent string) bool {
 			failures++
 		}
 	}
-	return known.breaker.State == schemas.BreakerOpen || known.breaker.State == schemas.BreakerHalfOpen || failures >= o.world.shape.breaker.Failures
+	return known.breaker.State == schemas.BreakerOpen || known.breaker.State == schemas.BreakerHalfOpen || failures >= o.world.configuration.breaker.Failures
 }
 
 // breakersMove: each value of a breaker follows from the one before it and from
@@ -111,7 +111,7 @@ func (o *oracle) bars(m *moment, mine sighting, agent string) bool {
 // agent would be barred for ever; it costs one request for each time that the
 // breaker stays open.
 func (o *oracle) breakersMove() {
-	policy := o.world.shape.breaker
+	policy := o.world.configuration.breaker
 	for agent, values := range o.world.watch.breakers {
 		before := schemas.Breaker{State: schemas.BreakerClosed}
 		for i := range values {
@@ -140,7 +140,7 @@ func (o *oracle) breakersMove() {
 // underWayAt reports whether a request had been made by a moment and had not ended
 // by then, by any clock.
 func (o *oracle) underWayAt(probe string, at time.Time) bool {
-	a, skew := o.attempts[probe], 2*o.world.shape.skew
+	a, skew := o.attempts[probe], 2*o.world.configuration.skew
 	return a != nil && a.decided.Add(skew).Before(at) && a.over.After(at.Add(skew)) && at.Before(a.fact.Expires)
 }
 

@@ -20,12 +20,12 @@ type oracle struct {
 	shards   []*shardHistory
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
-	requests map[string]*attempt  // by id
-	attempts map[string]*attempt  // by schemas.AttemptOf of that, as breakers name them
-	leaves   map[string]*leave    // by permit
-	denied   map[string]bool      // by permit: a record refuses it
-	uses     []*use               // of resources
-	failures map[string][]failure // by agent
+	requests map[string]*attempt       // by id
+	attempts map[string]*attempt       // by schemas.AttemptOf of that, as breakers name them
+	permits  map[string]*grantedPermit // by permit
+	denied   map[string]bool           // by permit: a record refuses it
+	uses     []*use                    // of resources
+	failures map[string][]failure      // by agent
 }
 
 type shardHistory struct {
@@ -89,8 +89,8 @@ type task struct {
 	base     int // attempts of other agents
 	retryAt  time.Time
 	result   *schemas.TaskCompleted
-	leave    *leave // to act, that may have been used
-	use      *use   // of its resources, under way
+	permit   *grantedPermit // that may have been used
+	use      *use           // of its resources, under way
 }
 
 // An attempt is one request.
@@ -141,7 +141,7 @@ type moment struct {
 
 func newHistory(w *World) *oracle {
 	return &oracle{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, permits: map[string]*grantedPermit{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
@@ -335,7 +335,7 @@ func (r *run) reopen(f *schemas.DeliveryReopened) {
 		r.doubled++
 	}
 	if t := r.task(schemas.DeliveryTask); t != nil {
-		t.state, t.base, t.leave = taskPending, t.attempts, nil
+		t.state, t.base, t.permit = taskPending, t.attempts, nil
 	}
 }
 
@@ -370,12 +370,12 @@ func (o *oracle) applyTask(m *moment) {
 		if t.state == taskUnderWay {
 			t.attempt.completed = true
 		}
-		o.leave(m, t, taskCompleted)
+		o.endTask(m, t, taskCompleted)
 		t.result = f
 	case *schemas.TaskSkipped:
-		o.leave(m, t, taskSkipped)
+		o.endTask(m, t, taskSkipped)
 	case *schemas.TaskCancelled:
-		o.leave(m, t, taskCancelled)
+		o.endTask(m, t, taskCancelled)
 	case *schemas.TaskFailed:
 		o.fail(m, t, f)
 	case *schemas.PermitGranted:
@@ -405,8 +405,8 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	}
 }
 
-// leave ends a task, or its attempt.
-func (o *oracle) leave(m *moment, t *task, state taskState) {
+// endTask ends a task, or its attempt.
+func (o *oracle) endTask(m *moment, t *task, state taskState) {
 	m.delist(t)
 	o.frees(m, t)
 	t.close(m)
@@ -421,9 +421,9 @@ func (o *oracle) leave(m *moment, t *task, state taskState) {
 
 func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 	o.fails(m, t, f)
-	o.leave(m, t, taskFailed)
+	o.endTask(m, t, taskFailed)
 	if saysUndone(f) {
-		t.leave = nil
+		t.permit = nil
 	}
 	switch {
 	case !f.RetryAt.IsZero():

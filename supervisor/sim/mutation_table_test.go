@@ -112,11 +112,11 @@ func mutations() []mutation {
 			`func (p *pool) room() bool { return planted("agents always have room") || p.limit == 0 ||`,
 		}},
 	}, {
-		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
+		name: "room is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
 			`	for _, agent := range demand.reserved {
-`, `	for _, agent := range either("credit is never given back", nil, demand.reserved) {
+`, `	for _, agent := range either("room is never given back", nil, demand.reserved) {
 `,
 		}},
 	}, {
@@ -259,11 +259,11 @@ func mutations() []mutation {
 			`	case d.mayHaveActed(task) && !planted("whoever asks is permitted") && (d.asksOnUnknown(`,
 		}},
 	}, {
-		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
+		name: "a request that has failed keeps its permit", seed: 6, invariant: sim.LeaveHolds,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
 			`	case task.State == workflow.TaskCancelled:`,
-			`	case task.Permit == permit && planted("a request that has failed keeps its leave"):
+			`	case task.Permit == permit && planted("a request that has failed keeps its permit"):
 		return ""
 	case task.State == workflow.TaskCancelled:`,
 		}},
@@ -290,16 +290,16 @@ func mutations() []mutation {
 		name: "who is handed a request as if for the first time knows that nothing was done", seed: 1534, invariant: sim.EffectsHappenOnce,
 		edits: []edit{{
 			"supervisor/sim/permits.go",
-			`q.permit == "" && !q.brought())`,
-			`q.permit == "" && !q.brought() && !(q.delivery.Deliveries() == 1 && planted("who is handed a request as if for the first time knows that nothing was done")))`,
+			`pr.permit == "" && !pr.brought())`,
+			`pr.permit == "" && !pr.brought() && !(pr.delivery.Deliveries() == 1 && planted("who is handed a request as if for the first time knows that nothing was done")))`,
 		}},
 	}, {
-		name: "leave that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
+		name: "a permit that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/session/state.go",
 			`	for _, effect := range s.Active.PossibleEffects() {
 		if !slices`, `	for _, effect := range s.Active.PossibleEffects() {
-		if !planted("leave that an earlier run had is forgotten") && !slices`,
+		if !planted("a permit that an earlier run had is forgotten") && !slices`,
 		}},
 	}, {
 		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
@@ -309,10 +309,10 @@ func mutations() []mutation {
 			`task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
 		}},
 	}, {
-		name: "a question has leave", seed: 160, invariant: sim.LeaveIsForWork,
+		name: "a question has a permit", seed: 160, invariant: sim.PermitIsForWork,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`case !task.Kind.IsWork():`, `case !task.Kind.IsWork() && !planted("a question has leave"):`,
+			`case !task.Kind.IsWork():`, `case !task.Kind.IsWork() && !planted("a question has a permit"):`,
 		}},
 	}, {
 		name: "who declares no assessment is asked for one", seed: 9, invariant: sim.AskedAsDeclared,
