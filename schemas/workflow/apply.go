@@ -125,7 +125,7 @@ func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
 	}
 	for i := range r.Tasks {
 		if !r.Tasks[i].State.Ended() {
-			task := r.change(r.Tasks[i].ID)
+			task := changeAt(&r.Tasks[i])
 			task.State, task.Ended, task.Unserved = closed, now, nil
 		}
 	}
