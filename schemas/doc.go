@@ -14,7 +14,7 @@
 //   - execution_request.go: an [ExecutionRequest] asks for work; a [Task] is one piece of it.
 //   - execution_response.go: an [ExecutionResponse] says how it ended.
 //   - progress_update.go: a [ProgressUpdate] says how far it is.
-//   - profile.go: a [Profile] is how one kind of conversation is handled; it is all policy.
+//   - profile.go: a [Profile] is how one kind of session is handled; it is all policy.
 //   - route_decision.go and task_plan.go: who does the work, and in which steps.
 //   - record.go and fact.go: a [Record] is what a session has decided, and why. The facts
 //     stand in fact_run.go, fact_task.go and fact_delivery.go.

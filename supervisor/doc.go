@@ -2,7 +2,7 @@
 // order, has each decided, stores the decision, and sends what follows from it.
 //
 // It decides nothing itself. The judgement is pure and lies below: package session
-// decides a conversation, plan a run, route who does a task. The effects lie above:
+// decides what happens next in a session, plan in a run, route who does a task. The effects lie above:
 // only agents touch the world, and they are asked by messages like everybody else.
 //
 // # Where to begin

@@ -110,5 +110,5 @@ func requestOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (st
 	if err != nil || input.Message == nil {
 		return "", errors.Join(errors.New("they are not in a message that starts a run"), err)
 	}
-	return input.Message.Words, nil
+	return input.Message.Text, nil
 }

@@ -101,7 +101,7 @@ func (w *Watch) read(ctx context.Context, byID bool) error {
 }
 
 // reception looks for what became of the message.
-func (w *Watch) reception(ctx context.Context, session *history.Session, byID bool) (history.Reception, error) {
+func (w *Watch) reception(ctx context.Context, session *history.SessionReader, byID bool) (history.ReceivedMessage, error) {
 	reception, err := session.Received(ctx, w.ref.sequence, w.input)
 	if !byID || !errors.Is(err, bus.ErrNotFound) {
 		return reception, err

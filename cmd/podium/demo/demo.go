@@ -246,15 +246,15 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 	}
 	watched := view.Watch(d.config.Out, detail)
 	defer func() { _ = watched.Close() }()
-	var conversation workflow.SessionHistory
+	var folded workflow.SessionHistory
 	for record, err := range history.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
 		if err != nil {
 			return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
 		}
-		if err = conversation.Apply(record.Record); err != nil {
+		if err = folded.Apply(record.Record); err != nil {
 			return Run{}, err
 		}
-		run := conversation.Run(1)
+		run := folded.Run(1)
 		watched.Show(&record.Record, run)
 		if run != nil && run.Phase == workflow.PhaseComplete {
 			return d.outcome(ctx, run)
