@@ -11,6 +11,8 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/imap"
+
+	"github.com/rs/zerolog"
 )
 
 // mailboxHealth is a mailbox on the health page.
@@ -47,12 +49,10 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.Lost(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
+	}{Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
-	var takes bool
-	report.Ledger, report.Health, takes = s.watcher.Health(ctx)
-	report.OK = takes
+	report.Ledger, report.Health, report.OK = s.watcher.Health(ctx)
 	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerwatch.Well {
 		report.Ledger = open[0].String() // it works on without that
 	}
@@ -65,12 +65,17 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		report.OK = report.OK && mailbox.Healthy
 		report.Mailboxes = append(report.Mailboxes, mailbox)
 	}
+	answer(w, report.OK, report, s.log)
+}
+
+// answer writes a report on the service: with 503 when it is not well.
+func answer(w http.ResponseWriter, well bool, report any, log zerolog.Logger) {
 	w.Header().Set("Content-Type", "application/json")
-	if !report.OK {
+	if !well {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		s.log.Debug().Err(err).Msg("health report not delivered")
+	if err := json.NewEncoder(w).Encode(report); err != nil { // whoever asked may be gone
+		log.Debug().Err(err).Msg("a report on the service was not delivered")
 	}
 }
 

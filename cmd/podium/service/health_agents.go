@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -100,15 +99,11 @@ func (s *Service) agentsPage(w http.ResponseWriter, r *http.Request) {
 		Agents []servedAgent `json:"agents"`
 		Ledger string        `json:"ledger,omitempty"`
 	}{Agents: []servedAgent{}}
-	status := http.StatusOK
-	if agents, err := s.servedAgents(ctx); err == nil {
+	agents, err := s.servedAgents(ctx)
+	if err == nil {
 		report.Agents = agents
 	} else {
-		report.Ledger, status = "does not answer", http.StatusServiceUnavailable
+		report.Ledger = "does not answer"
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		s.log.Debug().Err(err).Msg("report about agents not delivered")
-	}
+	answer(w, err == nil, report, s.log)
 }
