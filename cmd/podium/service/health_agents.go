@@ -10,6 +10,7 @@ import (
 	"podium/bus/backoff"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/ledgerwatch"
 )
 
 // presentFor is how long what was found out about the agents is told again: the
@@ -103,7 +104,7 @@ func (s *Service) agentsPage(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		report.Agents = agents
 	} else {
-		report.Ledger = "does not answer"
+		report.Ledger = ledgerwatch.Silent
 	}
 	answer(w, err == nil, report, s.log)
 }
