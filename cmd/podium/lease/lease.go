@@ -112,9 +112,7 @@ func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, lo
 func (l *Lease) renew(ctx context.Context) error {
 	said := false
 	for wait := renewal; ; {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if backoff.Pause(ctx, wait) != nil {
 			return nil
 		}
 		err := l.sign(ctx)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -243,9 +244,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			return err
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
-		select {
-		case <-time.After(restartAfter):
-		case <-ctx.Done():
+		if backoff.Pause(ctx, restartAfter) != nil {
 			return nil
 		}
 	}
