@@ -145,6 +145,3 @@ func (l *line) sentence() string {
 		rest = after[1:]
 	}
 }
-
-// spoken turns a word of the ledger into words.
-func spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }
