@@ -67,10 +67,10 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 func (e *environment) watch(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
 	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
-		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
+		watched.Show(view.Place{Run: parent, Task: task}, record, run)
 	})
 	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *workflow.RunHistory) {
-		watched.Show(record, run)
+		watched.Show(view.Place{}, record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)
 		}

@@ -43,14 +43,14 @@ type line struct {
 	when    time.Time
 }
 
-// A mood is how a line is shown where there are colors.
-type mood uint8
+// A mood is how a line is shown where there are colors: the one that it begins with.
+type mood string
 
 const (
-	plain mood = iota
-	good
-	bad
-	careful
+	plain   mood = ""
+	good    mood = view.Green
+	bad     mood = view.Red
+	careful mood = view.Yellow
 )
 
 // An outcome is what became of an answer.

@@ -255,7 +255,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 			return Run{}, err
 		}
 		run := conversation.Run(1)
-		watched.Show(&record.Record, run)
+		watched.Show(view.Place{}, &record.Record, run)
 		if run != nil && run.Phase == workflow.PhaseComplete {
 			return d.outcome(ctx, run)
 		}
