@@ -17,17 +17,17 @@ import (
 
 // mailboxHealth is a mailbox on the health page.
 type mailboxHealth struct {
-	Account     string     `json:"account"`
-	Mailbox     string     `json:"mailbox"`
-	Healthy     bool       `json:"healthy"`
-	Connected   bool       `json:"connected"` // it proves nothing
-	LastSuccess *time.Time `json:"last_success,omitempty"`
-	Silent      bool       `json:"silent"`
-	Lag         int        `json:"lag"`
-	Gaps        int        `json:"gaps"`
-	Failed      int        `json:"failed"`
+	Account     string    `json:"account"`
+	Mailbox     string    `json:"mailbox"`
+	Healthy     bool      `json:"healthy"`
+	Connected   bool      `json:"connected"` // it proves nothing
+	LastSuccess time.Time `json:"last_success,omitzero"`
+	Silent      bool      `json:"silent"`
+	Lag         int       `json:"lag"`
+	Gaps        int       `json:"gaps"`
+	Failed      int       `json:"failed"`
 	// LedgerRebuilt is when the mailbox ledger was lost, or a part of it, and made again.
-	LedgerRebuilt *time.Time `json:"ledger_rebuilt,omitempty"`
+	LedgerRebuilt time.Time  `json:"ledger_rebuilt,omitzero"`
 	Trust         imap.Trust `json:"trust,omitempty"`
 	Problem       string     `json:"problem,omitempty"`
 	// CanarySeconds is how long the newest canary was under way; CanaryOverdue
@@ -80,19 +80,12 @@ func answer(w http.ResponseWriter, well bool, report any, log zerolog.Logger) {
 }
 
 func healthOf(status *imap.Status) mailboxHealth {
-	mailbox := mailboxHealth{
+	return mailboxHealth{
 		Account: status.Account, Mailbox: status.Mailbox,
 		// A mailbox that was never read yet is not well, however young the adapter is.
 		Healthy:   status.Healthy() && !status.LastSuccess.IsZero(),
 		Connected: status.Connected, Silent: status.Silent, Lag: status.Lag, Gaps: status.Gaps, Failed: status.Failed,
-		Trust: status.Trust, Problem: status.Problem,
+		LastSuccess: status.LastSuccess, LedgerRebuilt: status.Rebuilt, Trust: status.Trust, Problem: status.Problem,
 		CanarySeconds: status.Canary.RoundTrip.Seconds(), CanaryOverdue: status.Canary.Overdue,
 	}
-	if !status.LastSuccess.IsZero() {
-		mailbox.LastSuccess = &status.LastSuccess
-	}
-	if !status.Rebuilt.IsZero() {
-		mailbox.LedgerRebuilt = &status.Rebuilt
-	}
-	return mailbox
 }

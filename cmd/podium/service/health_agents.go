@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -24,7 +23,7 @@ type servedAgent struct {
 	Served bool             `json:"served"`
 	// LastSeen is its newest sign of life; while nobody serves it, since when that
 	// is so. Absent is never.
-	LastSeen *time.Time `json:"last_seen,omitempty"`
+	LastSeen time.Time `json:"last_seen,omitzero"`
 }
 
 // present is the newest report about the agents.
@@ -53,11 +52,7 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 		if err != nil {
 			return nil, err
 		}
-		agent := servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served}
-		if !presence.LastSeen.IsZero() {
-			agent.LastSeen = &presence.LastSeen
-		}
-		found = append(found, agent)
+		found = append(found, servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen})
 	}
 	return found, nil
 }
@@ -84,7 +79,7 @@ func (s *Service) tellOfAgents(ctx context.Context) error {
 			case agent.Served && known && !was:
 				s.activity.Back(agent.Name)
 			case !agent.Served && (was || !known):
-				s.activity.Gone(agent.Name, *cmp.Or(agent.LastSeen, &time.Time{}))
+				s.activity.Gone(agent.Name, agent.LastSeen)
 			}
 		}
 	})
