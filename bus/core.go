@@ -43,8 +43,8 @@ type ArtifactStore interface {
 }
 
 // A Core is everything that the core account may do: Podium's own on the server, to which
-// all streams belong. Adapters, the shard owners
-// and the command line hold one; agents hold a Worker.
+// all streams belong. Adapters, the shard owners and the command line hold one; agents hold
+// a Worker.
 type Core interface {
 	Ledger
 	// Store opens a bucket, which exists from the ledger's creation on.
