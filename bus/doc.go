@@ -43,24 +43,21 @@
 //
 // What was acknowledged is stored once, and keeps its order. An append may name the newest
 // message of its subject ([After]). If another append came first, it fails with
-// [ErrConflict], so that two owners of one shard cannot contradict each other.
+// [ErrConflict]. A request is handed out at least once, and has exactly one response. Work
+// may be done twice, because a process may die between the work and its response. State
+// changes once, because whoever owns a session remembers what it has seen.
 //
-// A request is handed out at least once, and has exactly one response. Work may be done
-// twice: a process may die between the work and its response. State changes once, because
-// whoever owns a session remembers what it has seen.
-//
-// An agent asks for a permit before it acts outside. What it does there has an id
-// ([podium/bus/agent.Request.EffectID]), the same for every attempt, and one permit. There
-// is a second permit if the agent says that the permitted attempt has failed. If nobody
-// knows whether the effect has happened, the profile says whether it is tried again.
-//
-// The 25 promises at the end of this page say all this in full.
+// An effect outside has an id, the same for every attempt
+// ([podium/bus/agent.Request.EffectID]), and a permit. A second permit is given if the agent
+// says that the permitted attempt has failed. If nobody knows whether the effect has
+// happened, the profile says whether it is tried again, by a second permit too. The 25
+// promises at the end of this page say all this in full.
 //
 // # What it does not do
 //
 // It knows neither what a message means nor who should act on it: that is the business of
 // the packages schemas and supervisor. It does not deduplicate, and no append carries a
-// Nats-Msg-Id: readers know a repeat by its event id. It keeps no order between streams.
+// Nats-Msg-Id: readers know a repeat by its event id.
 //
 // # What stands on the contract
 //
@@ -198,7 +195,7 @@
 //     TestWorkIsNotDoneAgainAfterACrashOfTheServer).
 //  24. Without a permit there is a failed response for good, or none when another
 //     process has the permit by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
-//     A question is never permitted anything, whoever asks (TestNoPermitForAQuestion).
+//     For a question there is no permit, whoever asks (TestNoPermitForAQuestion).
 //  25. Once it is permitted, whatever ends a handler without its own word is told as an
 //     effect that may have happened (TestPermitLeavesDoubt). So is whatever ends one
 //     that has not heard what is permitted, when others may have been handed the request

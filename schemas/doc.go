@@ -18,12 +18,11 @@
 //   - execution_request.go: an [ExecutionRequest] asks for work; a [Task] is one piece of it.
 //   - execution_response.go: an [ExecutionResponse] says how it ended.
 //   - progress_update.go: a [ProgressUpdate] says how far it is.
-//   - permit.go: a [PermitRequest] asks whether an agent may act outside.
-//   - control.go: a [Control] is a person's word, such as cancel.
-//   - agent.go: an [Agent] is what the registry knows of one.
-//   - route_decision.go and task_plan.go: who does a task, and the steps of a run.
+//   - permit.go and control.go: an agent asks to act outside; a person says cancel.
 //   - profile.go: a [Profile] is how one kind of session is handled; it is all policy.
-//   - quarantined.go: a [Quarantined] message could not be used.
+//   - route_decision.go and task_plan.go: who does a task, and the steps of a run.
+//   - agent.go, source_status.go and quarantined.go: who serves, how adapters are, and which
+//     messages could not be used.
 //
 // These are written by the owners of shards alone:
 //
@@ -38,9 +37,8 @@
 // [Validate] holds any body to the schema of its name; [Schema] returns that schema. The
 // three documented messages are execution_request, execution_response and progress_update.
 // They have readers of their own, such as [DecodeExecutionRequest], which check while they
-// decode. Both use the package validation, and what they refuse is a
-// [podium/schemas/validation.Error]. Codes such as M-28, and settlements by their number, are
-// those of docs/requirements.md.
+// decode. Both refuse a body by a [podium/schemas/validation.Error]. Codes such as M-28, and
+// settlements by their number, are those of docs/requirements.md.
 //
 // # What it guarantees
 //

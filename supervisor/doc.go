@@ -43,10 +43,10 @@
 //	admission    which of the tasks that wait may go: room, breakers, leases
 //	checkpoint   what a takeover reads, and the low watermark
 //	restore      sessions, inputs and profiles, read again from the ledger
-//	publisher    a message is published until the ledger has it
+//	publisher    messages are published until the ledger has them
 //	eventloop    what has come of operations, and what is due, one after the other
 //	progress     whoever asked for a run is told how far it is
-//	quarantine   a message that cannot be used, as it is kept
+//	quarantine   what is kept of a message that cannot be used
 //	gateway      requests to a supervisor come in; answers without replyto find their shard
 //
 // # What it guarantees
@@ -56,16 +56,17 @@
 //   - An input is decided at most once (TestARequestThatComesAgain_X03). Its record is
 //     appended with the expected sequence of the record before it, so two owners may
 //     race but cannot contradict each other (TestTwoOwnersShareRecords_X03).
-//   - A record takes all inputs that wait, up to the first that has outputs. These are
-//     acknowledged before the next input is decided. So only the last transition of a
-//     session's last record can have outputs outstanding, and whoever loads the session
-//     publishes them again, under the same ids (TestTakeoverEmitsWhatIsOwed_X03).
+//   - A record takes all inputs that wait, each decided on the state after the one before
+//     it, up to the first that has outputs. These are acknowledged before the next input is
+//     decided. So only the last transition of a session's last record can have outputs
+//     outstanding, and whoever loads the session publishes them again, under the same ids
+//     (TestTakeoverEmitsWhatIsOwed_X03).
 //   - Inputs are decided in the order of the stream. A failing append or publish holds
 //     its session back and no other (TestAStuckSessionHoldsNobodyUp); nothing is
 //     skipped (TestNothingSkippedBeforeQuarantine_X06).
-//   - An input that is refused leaves no record, and no append fails if the owner's copy of
-//     the session is old. So the owner looks first whether the copy is what the ledger had
-//     when the input was stored (confirm.go, TestFormerOwnerRefusesNothing_X03).
+//   - An input may leave no record, such as one that is refused. Then no failed append tells
+//     the owner that its copy of the session is old. So it looks first whether the copy is
+//     what the ledger had when the input was stored (TestFormerOwnerRefusesNothing_X03).
 //
 // The low watermark is the sequence up to which all of that is done. Package sim holds it
 // against every fault at once, from seeds; package verify decides a shard again and compares.
