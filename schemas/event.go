@@ -37,7 +37,7 @@ type Event struct {
 	DataContentType string    // datacontenttype
 	DataSchema      string    // dataschema
 
-	PartitionKey  string    // partitionkey: the conversation, as the message names it
+	PartitionKey  string    // partitionkey: the thread or chat, as the message names it
 	SessionID     string    // sessionid: the session that a mail answers, as its adapter has proved (TypeEmailReceived only)
 	Profile       string    // profile: the profile of the source it came in by
 	CorrelationID string    // correlationid: the run
@@ -46,7 +46,7 @@ type Event struct {
 	EffectID      string    // effectid: the same for every attempt of one effect
 	Expires       time.Time // expires: after this nobody waits for the work
 	ReplyTo       string    // replyto: subject of the response
-	Permit        string    // permit: the leave to act outside that came with the request
+	Permit        string    // permit: the right to act outside that came with the request
 	First         string    // first: server on which this copy of a request, the first, was published (see bus.First)
 	TraceParent   string    // traceparent (W3C)
 	KeyID         string    // keyid: names the key under which Data is encrypted; empty is plain
@@ -88,7 +88,7 @@ func ValidHash(s string) bool {
 // ErrInvalidEvent reports an event that is not a CloudEvent 1.0.
 var ErrInvalidEvent = errors.New("not a valid CloudEvent")
 
-// Session returns the conversation that an event from outside belongs to: the one that
+// Session returns the session that an event from outside belongs to: the one that
 // its adapter has proved, else what its profile and partition key make.
 func (e *Event) Session() string {
 	if e.SessionID != "" {

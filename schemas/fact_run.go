@@ -125,6 +125,17 @@ type Reply struct {
 	ReplyRef   string    `json:"reply_ref,omitzero"`   // chat: sealed, see ChatRoute
 }
 
+// WithoutSeal returns where an answer goes without what only the agent that delivers it can
+// open. Nothing is changed.
+func (r *Reply) WithoutSeal() *Reply {
+	if r == nil || r.ReplyRef == "" {
+		return r
+	}
+	open := *r
+	open.ReplyRef = ""
+	return &open
+}
+
 // RunStarted begins a run.
 type RunStarted struct {
 	Run         int      `json:"run"`
@@ -133,7 +144,7 @@ type RunStarted struct {
 	Message     Incoming `json:"message"`
 	// Expires is when nobody waits for the run any more; zero is never.
 	Expires time.Time `json:"expires,omitzero"`
-	// Entities are what the conversation is about now, by name (G-29).
+	// Entities are what the session is about now, by name (G-29).
 	Entities map[string]string `json:"entities,omitzero"`
 }
 
@@ -226,7 +237,7 @@ const (
 	StopSuperseded   StopReason = "superseded" // a newer message took its place
 	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
 	StopUnavailable  StopReason = "agent_unavailable"
-	StopFinished     StopReason = "finished"       // the conversation was closed (O-13)
+	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
 )
 

@@ -101,7 +101,7 @@ func (w *Watch) read(ctx context.Context, byID bool) error {
 }
 
 // reception looks for what became of the message.
-func (w *Watch) reception(ctx context.Context, session *history.Session, byID bool) (history.Reception, error) {
+func (w *Watch) reception(ctx context.Context, session *history.SessionReader, byID bool) (history.ReceivedMessage, error) {
 	reception, err := session.Received(ctx, w.ref.sequence, w.input)
 	if !byID || !errors.Is(err, bus.ErrNotFound) {
 		return reception, err
@@ -203,28 +203,18 @@ func (w *Watch) facts(record *history.StoredRecord) schemas.Facts {
 	return facts
 }
 
-// withoutSeal returns where an answer goes without what is sealed for another agent.
-func withoutSeal(reply *schemas.Reply) *schemas.Reply {
-	if reply == nil || reply.ReplyRef == "" {
-		return reply
-	}
-	open := *reply
-	open.ReplyRef = ""
-	return &open
-}
-
 // shown returns a fact without what is sealed for another agent or meant for the log.
 func shown(fact schemas.Fact) schemas.Fact {
 	switch fact := fact.(type) {
 	case *schemas.RunStarted:
 		started := *fact
-		started.Message.Reply = withoutSeal(started.Message.Reply)
+		started.Message.Reply = started.Message.Reply.WithoutSeal()
 		return &started
 	case *schemas.MessageReceived:
 		received := *fact
 		if received.Message != nil {
 			message := *received.Message
-			message.Reply = withoutSeal(message.Reply)
+			message.Reply = message.Reply.WithoutSeal()
 			received.Message = &message
 		}
 		return &received

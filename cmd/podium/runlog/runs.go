@@ -21,7 +21,7 @@ import (
 // A Reader reads the history that a ledger holds.
 type Reader struct {
 	Core     bus.Core
-	Warnings io.Writer // is told of conversations that cannot be read whole
+	Warnings io.Writer // is told of sessions that cannot be read whole
 }
 
 // An UnknownRunError reports that there is no run of a name.
@@ -38,9 +38,9 @@ type NameError struct{ reason string }
 // Error implements error.
 func (e *NameError) Error() string { return e.reason }
 
-// conversations folds every session of the ledger, in the order in which they began. Of
+// sessions folds every session of the ledger, in the order in which they began. Of
 // one that the ledger has lost a part of it takes what stands before that, and says so.
-func (r Reader) conversations(ctx context.Context) ([]*workflow.SessionHistory, error) {
+func (r Reader) sessions(ctx context.Context) ([]*workflow.SessionHistory, error) {
 	var all []*workflow.SessionHistory
 	known := map[string]*workflow.SessionHistory{}
 	damaged := map[string]bool{}
@@ -53,17 +53,17 @@ func (r Reader) conversations(ctx context.Context) ([]*workflow.SessionHistory, 
 			if err != nil {
 				return nil, err
 			}
-			conversation := known[record.Session]
-			if conversation == nil {
-				conversation = &workflow.SessionHistory{Session: record.Session}
-				known[record.Session] = conversation
-				all = append(all, conversation)
+			folded := known[record.Session]
+			if folded == nil {
+				folded = &workflow.SessionHistory{Session: record.Session}
+				known[record.Session] = folded
+				all = append(all, folded)
 			}
-			err = conversation.Apply(record.Record)
+			err = folded.Apply(record.Record)
 			if errors.Is(err, workflow.ErrGrammar) && !damaged[record.Session] {
 				damaged[record.Session] = true
-				_, _ = fmt.Fprintf(r.Warnings, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
-					record.Session, conversation.Records, err)
+				_, _ = fmt.Fprintf(r.Warnings, "podium: session %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
+					record.Session, folded.Records, err)
 			}
 			if err != nil && !damaged[record.Session] {
 				return nil, err
@@ -104,18 +104,11 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 		}
 		return run, err
 	}
-	all, err := r.conversations(ctx)
+	all, err := r.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []*workflow.RunHistory
-	for _, folded := range all {
-		for i := range folded.Runs {
-			if strings.HasPrefix(folded.Runs[i].ID, name) {
-				found = append(found, &folded.Runs[i])
-			}
-		}
-	}
+	found := slices.DeleteFunc(all, func(run *workflow.RunHistory) bool { return !strings.HasPrefix(run.ID, name) })
 	switch len(found) {
 	case 0:
 		return nil, &UnknownRunError{name}
@@ -127,7 +120,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 
 // Runs lists every run, the newest first.
 func (r Reader) Runs(ctx context.Context) ([]*workflow.RunHistory, error) {
-	all, err := r.conversations(ctx)
+	all, err := r.sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +141,29 @@ func (r Reader) Fill(ctx context.Context, runs []*workflow.RunHistory) error {
 		if run.Message.Text.Text != "" || strings.TrimSpace(run.Message.Subject) != "" || run.Message.Text.Sequence == 0 {
 			continue
 		}
-		words, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Message.Text.Sequence)
+		words, err := r.Words(ctx, run)
 		if err != nil {
-			return fmt.Errorf("the words of run %s: %w", run.ID, err)
+			return err
 		}
-		run.Message.Text.Text = head(words.Content.Text)
+		run.Message.Text.Text = head(words)
 	}
 	return nil
+}
+
+// Words returns what a run was asked. Words too large for its record are read from the
+// message that brought them.
+func (r Reader) Words(ctx context.Context, run *workflow.RunHistory) (string, error) {
+	if run.Message.Text.Sequence == 0 {
+		return run.Message.Text.Text, nil
+	}
+	input, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Message.Text.Sequence)
+	if err == nil && input.Read.Message == nil {
+		err = errors.New("they are not in a message that starts a run")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the words of run %s: %w", run.ID, err)
+	}
+	return input.Content.Text, nil
 }
 
 // headLength bounds the words that a list tells, in bytes.
