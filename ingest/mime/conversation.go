@@ -1,6 +1,7 @@
 package mime
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,15 +27,8 @@ func conversation(mail *schemas.EmailReceived) string {
 		return mail.Thread
 	case len(mail.References) > 0:
 		return mail.References[0]
-	case mail.InReplyTo != "":
-		return mail.InReplyTo
-	case mail.Thread != "":
-		return mail.Thread
-	case mail.MessageID != "":
-		return mail.MessageID
-	default:
-		return mail.Raw.SHA256
 	}
+	return cmp.Or(mail.InReplyTo, mail.Thread, mail.MessageID, mail.Raw.SHA256)
 }
 
 // Session returns the session that a mail answers: that of the newest letter which it
