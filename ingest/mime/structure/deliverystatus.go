@@ -3,6 +3,7 @@ package structure
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"strings"
 
 	"podium/ingest/mime/defect"
@@ -60,17 +61,13 @@ func recipientStatus(h header.Header) schemas.Delivery {
 	return one
 }
 
+var enhancedStatus = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}$`)
+
 // statusCode returns the code of RFC 3463 that a text begins with, or "".
 func statusCode(text string) string {
-	code := strings.TrimRight(strings.SplitN(strings.TrimSpace(text), " ", 2)[0], ".")
-	numbers := strings.Split(code, ".")
-	if len(numbers) != 3 || !strings.Contains("245", numbers[0]) {
+	code, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if code = strings.TrimRight(code, "."); !enhancedStatus.MatchString(code) {
 		return ""
-	}
-	for _, number := range numbers {
-		if number == "" || len(number) > 3 || strings.Trim(number, "0123456789") != "" {
-			return ""
-		}
 	}
 	return code
 }
