@@ -220,6 +220,6 @@ func (a *Agent) refuseFault(language string, f fault) (schemas.Result, error) {
 	if f.key == "too_long" {
 		limit = maxFormula
 	}
-	return a.refuse(language, f.key,
-		"{found}", f.found, "{known}", a.known.functionNames(), "{limit}", strconv.Itoa(limit))
+	known := strings.Join(slices.Sorted(maps.Keys(a.known.callable)), ", ")
+	return a.refuse(language, f.key, "{found}", f.found, "{known}", known, "{limit}", strconv.Itoa(limit))
 }

@@ -2,7 +2,6 @@ package calculator
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -121,9 +120,4 @@ func (v *vocabulary) lookup(name string) (function, bool) {
 func (v *vocabulary) isFunction(name string) bool {
 	_, known := v.lookup(name)
 	return known
-}
-
-// functionNames lists what a formula may call, for people.
-func (v *vocabulary) functionNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(v.callable)), ", ")
 }
