@@ -96,7 +96,11 @@ func (s *sender) sendOnce(ctx context.Context, letter *letter, permit func(conte
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return nil, s.unconnected(err)
+		err = classify(connecting, err)
+		if refused, ok := errors.AsType[*replyError](err); ok {
+			refused.token = s.account.Token != nil && refused.code == authenticationRefused
+		}
+		return nil, err
 	}
 	if err = s.address(session, letter); err != nil {
 		return nil, err
@@ -114,15 +118,6 @@ func (s *sender) sendOnce(ctx context.Context, letter *letter, permit func(conte
 	}
 	_ = session.Quit()
 	return raw, nil
-}
-
-// unconnected classifies an error of connecting.
-func (s *sender) unconnected(err error) error {
-	err = classify(connecting, err)
-	if refused, ok := errors.AsType[*replyError](err); ok {
-		refused.token = s.account.Token != nil && refused.code == authenticationRefused
-	}
-	return err
 }
 
 // address names sender and recipients to the server. All of those that the letter
