@@ -220,12 +220,10 @@ func (r *addressParser) name(text string) string {
 	if !r.guessed {
 		r.guessed, r.set = true, charset.Detect([]byte(r.lexer.text))
 	}
-	if _, likely := charset.RepairUTF8([]byte(text)); r.set == nil || likely {
-		return unstructured(text, r.defects)
+	if _, likely := charset.RepairUTF8([]byte(text)); r.set != nil && !likely {
+		if decoded, err := r.set.NewDecoder().String(text); err == nil {
+			text = decoded
+		}
 	}
-	decoded, err := r.set.NewDecoder().String(text)
-	if err != nil {
-		return unstructured(text, r.defects)
-	}
-	return unstructured(decoded, r.defects)
+	return unstructured(text, r.defects)
 }

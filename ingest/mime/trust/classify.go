@@ -29,12 +29,9 @@ type Evidence struct {
 // hasNullReversePath tells whether nobody may answer the mail (RFC 3834, section 2). Not
 // every server writes Return-Path.
 func hasNullReversePath(h header.Header) bool {
-	for _, name := range [...]string{"return-path", "x-envelope-from", "x-envelope-sender"} {
-		if value := h.First(name); value != "" && strings.Join(strings.Fields(header.StripComments(value)), "") == "<>" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"return-path", "x-envelope-from", "x-envelope-sender"}, func(name string) bool {
+		return strings.Join(strings.Fields(header.StripComments(h.First(name))), "") == "<>"
+	})
 }
 
 // says tells whether a field stands there with anything but a no.
