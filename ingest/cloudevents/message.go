@@ -42,7 +42,8 @@ func (d *Adapter) ledgerEvent(from *source, e *event.Event, header http.Header) 
 		return schemas.Event{}, &Fault{Attribute: attrType, Detail: "the source is not configured to take events of this type"}
 	}
 	made := schemas.Event{
-		Source: "/podium/http/" + from.name, Time: cmp.Or(e.Time(), d.config.Now().UTC()), Profile: from.Profile, DataContentType: schemas.MediaTypeJSON,
+		Source: "/podium/http/" + from.name, Time: cmp.Or(e.Time(), d.config.Now().UTC()),
+		Profile: from.Profile, DataContentType: schemas.MediaTypeJSON,
 		TraceParent: cmp.Or(schemas.TraceParent(extension(e, "traceparent")), schemas.TraceParent(header.Get("Traceparent"))),
 	}
 	if e.Type() == schemas.TypeExecutionRequest {

@@ -38,7 +38,8 @@ func (c *client) login(ctx context.Context) error {
 		c.announces = c.imap.Caps().Has(goimap.CapIdle)
 		return nil
 	})
-	inTrouble := refusedWith(err, goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit, goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug)
+	inTrouble := refusedWith(err, goimap.ResponseCodeUnavailable, goimap.ResponseCodeLimit,
+		goimap.ResponseCodeInUse, goimap.ResponseCodeServerBug)
 	if Refused(err) && !inTrouble { // RFC 5530
 		refuse()
 		return fmt.Errorf("%w: %w", ErrAuthentication, err)

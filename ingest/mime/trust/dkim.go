@@ -38,7 +38,8 @@ func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Sig
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(d.Timeout, 5*time.Second))
 	defer cancel()
 	source := &quietReader{ctx: limited, r: mail, header: headerLimit}
-	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: cmp.Or(d.MaxVerifications, 5), LookupTXT: func(name string) ([]string, error) {
+	most := cmp.Or(d.MaxVerifications, 5)
+	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: most, LookupTXT: func(name string) ([]string, error) {
 		records, err := d.LookupTXT(limited, name)
 		for _, record := range records {
 			if len(record) > maxKeyRecord {
