@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -57,7 +58,7 @@ func Dial(ctx context.Context, config Config) (MailSource, error) {
 	if config.Security == SecurityNone {
 		dialer.Control = cleartext.Control(config.Cleartext)
 	}
-	conn, err := dialer.DialContext(ctx, "tcp", config.address())
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(config.Host, strconv.Itoa(config.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)
 	}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"net"
 	"net/netip"
-	"strconv"
 	"time"
 )
 
@@ -70,5 +68,3 @@ func (c Config) WithDefaults() Config {
 	}
 	return c
 }
-
-func (c Config) address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
