@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -92,8 +94,9 @@ func Estimate(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
 	slow := slowdown(run)
 	ends := make(map[string]time.Duration, len(run.Tasks))
 	var longest, sum time.Duration
-	for _, i := range ordered(run) {
-		task := run.Tasks[i]
+	byLevel := slices.Clone(run.Tasks) // so that dependencies come first
+	slices.SortStableFunc(byLevel, func(a, b *workflow.Task) int { return cmp.Compare(a.Level, b.Level) })
+	for _, task := range byLevel {
 		remaining := remaining(task, slow, now)
 		sum = min(sum+remaining, maxForeseen)
 		var begins time.Duration
@@ -123,17 +126,4 @@ func remaining(task *workflow.Task, slow permille, now time.Time) time.Duration 
 		takes = max(takes-now.Sub(task.Started), 0)
 	}
 	return takes
-}
-
-// ordered returns the tasks of a run by level, so that dependencies come first.
-func ordered(run *workflow.Run) []int {
-	var order []int
-	for level := 0; len(order) < len(run.Tasks); level++ {
-		for i := range run.Tasks {
-			if run.Tasks[i].Level == level {
-				order = append(order, i)
-			}
-		}
-	}
-	return order
 }

@@ -120,15 +120,6 @@ func (s *stage) wakes(tb judge, after *session.State) {
 	if after.Active != nil && len(deadlines) == 0 {
 		tb.Fatal("a run is under way and nothing will ever wake it")
 	}
-	if after.Active == nil {
-		return
-	}
-	earliest := after.Active.Earliest()
-	for _, deadline := range deadlines {
-		if deadline.At.Before(earliest) {
-			tb.Fatalf("the earliest deadline is %s, not %s", deadline.At, earliest)
-		}
-	}
 }
 
 // returns: a message begins its run as it was queued, however it was kept meanwhile.
