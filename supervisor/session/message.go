@@ -2,7 +2,6 @@ package session
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"podium/schemas"
@@ -161,12 +160,11 @@ func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]str
 	if len(said) == 0 {
 		return d.state.Entities
 	}
-	known := maps.Clone(said)
-	for _, name := range slices.Sorted(maps.Keys(d.state.Entities)) {
-		if _, there := known[name]; !there {
-			known[name] = d.state.Entities[name]
-		}
+	known := maps.Clone(d.state.Entities)
+	if known == nil {
+		return said
 	}
+	maps.Copy(known, said)
 	return known
 }
 

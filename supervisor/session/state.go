@@ -169,7 +169,7 @@ func (s *State) Apply(f schemas.Fact) {
 			s.Queue = s.Queue.rest()
 		}
 	case *schemas.ResendRequested:
-		s.addResend(f)
+		s.Resends = append(slices.Clip(s.Resends), *f)
 	case *schemas.DeliveryReopened:
 		s.applyReopened(f)
 	case *schemas.RunEnded:

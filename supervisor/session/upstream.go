@@ -59,16 +59,12 @@ func languageOf(tasks []schemas.Task) string {
 // entitiesOf is what the tasks of a request are about; of two that say different
 // things of one name, the first.
 func entitiesOf(tasks []schemas.Task) map[string]string {
-	var said map[string]string
-	for i := range tasks {
-		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Entities)) {
-			if said == nil {
-				said = map[string]string{}
-			}
-			if _, there := said[name]; !there {
-				said[name] = tasks[i].Context.Entities[name]
-			}
-		}
+	said := map[string]string{}
+	for i := range slices.Backward(tasks) {
+		maps.Copy(said, tasks[i].Context.Entities)
+	}
+	if len(said) == 0 {
+		return nil
 	}
 	return said
 }
