@@ -184,7 +184,7 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 // to nobody.
 func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *input) {
 	fetchFor(ctx, o, live, func() (bool, error) {
-		return restore.HasCause(ctx, o.Core, live.id(), in.message.Sequence)
+		return restore.IsOnRecord(ctx, o.Core, live.id(), in.message.Sequence)
 	}, func(_ time.Time, taken bool) {
 		if in.lookedUp = true; !taken {
 			live.inputs = slices.Delete(live.inputs, 0, 1)

@@ -106,7 +106,7 @@ func requestOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (st
 	if err = artifact.Resolve(ctx, core.Artifacts(), &event); err != nil {
 		return "", err
 	}
-	input, err := session.Read(event, "", message.Sequence)
+	input, err := session.ParseInput(event, "", message.Sequence)
 	if err != nil || input.Message == nil {
 		return "", errors.Join(errors.New("they are not in a message that starts a run"), err)
 	}

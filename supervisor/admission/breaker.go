@@ -99,11 +99,11 @@ func (c *Controller) Observe(demand *Demand, record *schemas.Record) {
 		return
 	}
 	for i := range record.Transitions {
-		c.observeFacts(demand, &record.Transitions[i])
+		c.observeTransition(demand, &record.Transitions[i])
 	}
 }
 
-func (c *Controller) observeFacts(demand *Demand, transition *schemas.Transition) {
+func (c *Controller) observeTransition(demand *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			c.record(asked.Agent, plan.BreakerEvent{

@@ -37,7 +37,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksFailed = append(told.TasksFailed, task.ID)
 		}
 	}
-	told.EstimatedCompletion = Estimate(run, eta, now)
+	told.EstimatedCompletion = EstimateCompletion(run, eta, now)
 	return told
 }
 
@@ -87,10 +87,10 @@ func slowdown(run *workflow.Run) permille {
 	return min(permille(max(sum/count, 1)), maxSlowdown)
 }
 
-// Estimate foresees when the run's tasks will be done (M-35): now, plus the
+// EstimateCompletion foresees when the run's tasks will be done (M-35): now, plus the
 // remaining estimates times the slowdown so far, added up or along the critical
 // path. It is zero when nothing that remains has an estimate.
-func Estimate(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
+func EstimateCompletion(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
 	slow := slowdown(run)
 	ends := make(map[string]time.Duration, len(run.Tasks))
 	var longest, sum time.Duration

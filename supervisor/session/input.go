@@ -52,8 +52,8 @@ type Message struct {
 	Files    []schemas.Attachment // that a person has sent with the words
 }
 
-// Read takes an event of a shard apart. An error says what is malformed.
-func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
+// ParseInput takes an event of a shard apart. An error says what is malformed.
+func ParseInput(event schemas.Event, agent string, sequence uint64) (Input, error) {
 	input := Input{Sequence: sequence, Event: event, Agent: agent}
 	switch event.Type {
 	case schemas.TypeEmailReceived:
@@ -122,9 +122,9 @@ func (in *Input) Usable() error {
 	return nil
 }
 
-// Malformed is the input of an answer by an agent that cannot be read, with the
+// MalformedInput is the input of an answer by an agent that cannot be read, with the
 // request that it names, what is wrong with it, and its id in quarantine.
-func Malformed(event schemas.Event, agent string, sequence uint64, request, detail, quarantine string) Input {
+func MalformedInput(event schemas.Event, agent string, sequence uint64, request, detail, quarantine string) Input {
 	return Input{Sequence: sequence, Event: event, Agent: agent, Malformed: &schemas.Malformed{
 		Request: request, Detail: cut(detail, maxDetail), Quarantine: quarantine,
 	}}

@@ -42,7 +42,7 @@ func (d *decision) message(message *Message) {
 	d.begin(received.Run, message, d.incoming(message))
 }
 
-// repeatedMessage takes a message that came before. A request whose run has ended is owed
+// repeatedMessage takes a message that came before. A request whose run has ended gets
 // its answer once more: whoever asks again has not heard it.
 func (d *decision) repeatedMessage(message *Message, id string) {
 	run := d.state.RunOf(id)

@@ -110,7 +110,7 @@ type decided struct {
 func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, error) {
 	tb.Helper()
 	s.sequence++
-	input, err := session.Read(event, agent, s.sequence)
+	input, err := session.ParseInput(event, agent, s.sequence)
 	if err != nil {
 		return decided{}, err
 	}
