@@ -37,7 +37,7 @@ type Event struct {
 	DataContentType string    // datacontenttype
 	DataSchema      string    // dataschema
 
-	PartitionKey  string    // partitionkey: the session, as the message names it
+	PartitionKey  string    // partitionkey: the thread or chat, as the message names it
 	SessionID     string    // sessionid: the session that a mail answers, as its adapter has proved (TypeEmailReceived only)
 	Profile       string    // profile: the profile of the source it came in by
 	CorrelationID string    // correlationid: the run

@@ -125,6 +125,17 @@ type Reply struct {
 	ReplyRef   string    `json:"reply_ref,omitzero"`   // chat: sealed, see ChatRoute
 }
 
+// WithoutSeal returns where an answer goes without what only the agent that delivers it can
+// open. Nothing is changed.
+func (r *Reply) WithoutSeal() *Reply {
+	if r == nil || r.ReplyRef == "" {
+		return r
+	}
+	open := *r
+	open.ReplyRef = ""
+	return &open
+}
+
 // RunStarted begins a run.
 type RunStarted struct {
 	Run         int      `json:"run"`

@@ -47,7 +47,8 @@ type runsListCommand struct {
 }
 
 func (runsListCommand) Help() string {
-	return `Those that have not ended are among them.
+	return `Those that have not ended are among them. STATE is the phase of those (decomposing, routing, executing,
+assembling: the work is done and the answer on its way), and the status that the others ended with.
 
   podium runs --limit 10
   podium runs --status answer-failed   # nobody has got their answers
@@ -94,7 +95,7 @@ func (c *runsListCommand) chooses(run *workflow.RunHistory) bool {
 // printLines prints each run as one line of JSON.
 func (e *environment) printLines(runs []*workflow.RunHistory) error {
 	for _, run := range runs {
-		if err := e.printLine(run); err != nil {
+		if err := e.printLine(run.WithoutSeal()); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 			return env.printLine(struct {
 				*workflow.RunHistory
 				*runlog.Surroundings
-			}{run, &beside})
+			}{run.WithoutSeal(), &beside})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err

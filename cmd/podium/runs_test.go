@@ -35,6 +35,24 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 	}
 }
 
+// TestRunsAreShownWithoutTheSeal: what only the agent that delivers the answer can open is
+// nothing to whoever reads runs, and stays what it is in the history itself.
+func TestRunsAreShownWithoutTheSeal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	reply := &schemas.Reply{Agent: "chat", Channel: "web", ReplyRef: "sealed-for-another"}
+	run := &workflow.RunHistory{ID: "5f0c-1", Run: workflow.Run{Message: schemas.Incoming{Reply: reply}}}
+	if err := (&environment{stdout: &out}).printLines([]*workflow.RunHistory{run}); err != nil {
+		t.Fatal(err)
+	}
+	if said := out.String(); !strings.Contains(said, `"channel":"web"`) || strings.Contains(said, "sealed-for-another") {
+		t.Errorf("%s", said)
+	}
+	if run.Message.Reply.ReplyRef == "" {
+		t.Error("showing a run has changed it")
+	}
+}
+
 // TestRunsShowWhoServesNow: what a run says of an agent that nobody served is as old as
 // its record; whoever looks is told what is known now.
 func TestRunsShowWhoServesNow(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,7 +26,7 @@ through all of it, Esc goes back. Colors are left out where NO_COLOR is set.
 Exit code 1 means that the run did not complete, 3 that it has not ended and nobody is there to go on
 with it. Ctrl-C ends the watching, not the run.
 
-With -o json, a line is an object. Its event is change: run, state, status, percentage, why, what is said
+With -o json, a line is an object. Its event is change: run, phase, status, percentage, why, what is said
 of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
 is about a run that was begun for a task. The last one's is outcome, with the answer.
 
@@ -67,10 +66,10 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 func (e *environment) watch(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
 	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
-		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
+		watched.Show(view.Place{Run: parent, Task: task}, record, run)
 	})
 	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *workflow.RunHistory) {
-		watched.Show(record, run)
+		watched.Show(view.Place{}, record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)
 		}
@@ -99,14 +98,10 @@ func (e *environment) ended(core bus.Core, run *workflow.RunHistory) error {
 	if err != nil {
 		return err
 	}
-	if e.json {
-		err = json.NewEncoder(e.stdout).Encode(map[string]any{
-			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
-			"why": view.Why(run), // null when all is well
-		})
-	} else {
-		err = e.print("%s\n", view.Plain(answer))
-	}
+	err = e.answer(map[string]any{
+		"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+		"why": view.Why(run), // null when all is well
+	}, "%s\n", view.Plain(answer))
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
 		if why := view.Why(run); len(why) > 0 {

@@ -68,9 +68,9 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	made.Language = w.language
-	shown := *run
-	shown.Error, shown.Message.Reply = outward(run.Error), withoutSeal(run.Message.Reply)
-	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), &shown
+	shown := run.WithoutSeal()
+	shown.Error = outward(run.Error)
+	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), shown
 	if run.Status == "" {
 		return made, nil
 	}

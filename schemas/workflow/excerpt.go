@@ -55,21 +55,7 @@ func (e *Excerpt) apply(record *schemas.Record) error {
 		return fmt.Errorf("%w: record %d follows record %d", ErrGrammar, record.Number, e.newest)
 	}
 	e.newest = record.Number
-	number := 0
-	for i := range record.Transitions {
-		transition := &record.Transitions[i]
-		for i := range transition.Facts {
-			number++
-			fact := transition.Facts[i]
-			if !e.concerns(fact) {
-				continue
-			}
-			if err := e.fact(fact, transition.Cause.Time); err != nil {
-				return ungrammatical(record, number, fact, err)
-			}
-		}
-	}
-	return nil
+	return eachFact(record, e.fact)
 }
 
 // concerns reports whether a fact is about the run or the message.
@@ -90,6 +76,9 @@ func (e *Excerpt) Facts(record *schemas.Record) iter.Seq[schemas.Fact] {
 }
 
 func (e *Excerpt) fact(fact schemas.Fact, now time.Time) error {
+	if !e.concerns(fact) {
+		return nil
+	}
 	switch fact := fact.(type) {
 	case *schemas.MessageReceived:
 		e.messageReceived(fact, now)

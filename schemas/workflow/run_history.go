@@ -48,6 +48,14 @@ func beginHistory(session string, f *schemas.RunStarted, now time.Time) *RunHist
 	return &RunHistory{Run: *Begin(f), ID: schemas.RunID(session, f.Run), Session: session, Started: now}
 }
 
+// WithoutSeal returns the history as readers get it: without what only the agent that delivers
+// the answer can open. Nothing is changed.
+func (h *RunHistory) WithoutSeal() *RunHistory {
+	shown := *h
+	shown.Message.Reply = h.Message.Reply.WithoutSeal()
+	return &shown
+}
+
 // Apply changes the history by one fact about the run, decided at now, or says why it may
 // not follow those before it.
 func (h *RunHistory) Apply(f schemas.Fact, now time.Time) error {

@@ -85,24 +85,28 @@ func (h *SessionHistory) apply(record *schemas.Record) error {
 	if record.Number != h.Records+1 {
 		return fmt.Errorf("%w: record %d follows record %d", ErrGrammar, record.Number, h.Records)
 	}
-	number := 0
-	for i := range record.Transitions {
-		transition := &record.Transitions[i]
-		for i := range transition.Facts {
-			number++
-			fact := transition.Facts[i]
-			if err := h.fact(fact, transition.Cause.Time); err != nil {
-				return ungrammatical(record, number, fact, err)
-			}
-		}
+	if err := eachFact(record, h.fact); err != nil {
+		return err
 	}
 	h.Records = record.Number
 	return nil
 }
 
-func ungrammatical(record *schemas.Record, number int, fact schemas.Fact, err error) error {
-	return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
-		ErrGrammar, record.Number, number, fact.Name(), schemas.RunOf(fact), err)
+// eachFact gives apply the facts of a record in their order, each with the time at which it was
+// decided, up to the first that may not follow.
+func eachFact(record *schemas.Record, apply func(schemas.Fact, time.Time) error) error {
+	number := 0
+	for i := range record.Transitions {
+		transition := &record.Transitions[i]
+		for _, fact := range transition.Facts {
+			number++
+			if err := apply(fact, transition.Cause.Time); err != nil {
+				return fmt.Errorf("%w: record %d: fact %d, %s of run %d: %w",
+					ErrGrammar, record.Number, number, fact.Name(), schemas.RunOf(fact), err)
+			}
+		}
+	}
+	return nil
 }
 
 func (h *SessionHistory) fact(fact schemas.Fact, now time.Time) error {

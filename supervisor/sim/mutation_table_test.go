@@ -134,7 +134,7 @@ func mutations() []mutation {
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/decision.go",
+			"supervisor/admission/answers.go",
 			`|| p.limit > 0 && p.next() != nil {`,
 			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
 		}},
@@ -147,7 +147,7 @@ func mutations() []mutation {
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/grant.go",
+			"supervisor/admission/dispatch.go",
 			`return p.limit > 0 && len(d.resources) == 0 &&`,
 			`return p.limit > 0 && len(d.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
@@ -239,7 +239,7 @@ func mutations() []mutation {
 	}, {
 		name: "there is always another attempt", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
-			"supervisor/plan/recover.go",
+			"supervisor/plan/failure.go",
 			`spent < policy.Attempts {`, `(spent < policy.Attempts || spent < 9 && planted("there is always another attempt")) {`,
 		}},
 	}, {

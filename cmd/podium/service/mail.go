@@ -20,6 +20,7 @@ import (
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/ingest/imap/connection"
+	"podium/ingest/mime"
 	"podium/schemas"
 )
 
@@ -85,7 +86,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 	made := imap.Config{
 		Config: connection.Config{
 			Account: account.Name,
-			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
+			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: connection.Security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
 			Username: account.IMAP.Username, Mailbox: mailbox,
 			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
 		},
@@ -96,7 +97,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Processed: imap.Processing(account.IMAP.After.Processed),
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
-		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages(),
+		Options:     mime.Options{Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages()},
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
 	}
@@ -160,17 +161,6 @@ func tokenSource(all *config.Config, data string, account *config.Account) (*oau
 		return nil, fmt.Errorf("account %q: %w", account.Name, err)
 	}
 	return source, nil
-}
-
-func security(encryption config.Encryption) connection.Security {
-	switch encryption {
-	case config.EncryptionImplicit:
-		return connection.SecurityTLS
-	case config.EncryptionStartTLS:
-		return connection.SecurityStartTLS
-	case config.EncryptionNone:
-	}
-	return connection.SecurityNone
 }
 
 // since is the INTERNALDATE from which on mail is taken at first contact.
