@@ -70,11 +70,11 @@ func (o *Owner) assignOrphans(live *liveSession, since uint64) {
 }
 
 // remove takes some of the orphans that name a request out of the index.
-func (s *orphans) remove(request requestKey, gone func(*input) bool) {
-	if left := slices.DeleteFunc(s.naming[request], gone); len(left) > 0 {
-		s.naming[request] = left
+func (o *orphans) remove(request requestKey, gone func(*input) bool) {
+	if left := slices.DeleteFunc(o.naming[request], gone); len(left) > 0 {
+		o.naming[request] = left
 	} else {
-		delete(s.naming, request)
+		delete(o.naming, request)
 	}
 }
 

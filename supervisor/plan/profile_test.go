@@ -114,7 +114,7 @@ func TestTextsIn(t *testing.T) {
 	}
 }
 
-// TestEntitiesIn_G29_G30: the text says what the conversation is about now; what it
+// TestEntitiesIn_G29_G30: the text says what the session is about now; what it
 // does not speak of stays, also what only another supervisor knows.
 func TestEntitiesIn_G29_G30(t *testing.T) {
 	t.Parallel()

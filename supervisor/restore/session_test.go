@@ -19,7 +19,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A desk is a ledger of one shard with the records of conversations.
+// A desk is a ledger of one shard with the records of sessions.
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger

@@ -280,7 +280,7 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 	delete(s.effects, effect)
 }
 
-// budget: within any hour a conversation has as many answers by mail as its profile
+// budget: within any hour a session has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
 // may have one sent.

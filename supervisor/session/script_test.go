@@ -12,7 +12,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A script is bytes read as things that happen to a conversation. Every byte
+// A script is bytes read as things that happen to a session. Every byte
 // sequence is one.
 type script struct {
 	*stage
