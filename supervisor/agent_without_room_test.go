@@ -14,12 +14,12 @@ import (
 // asked by whoever comes next; one that fails is not.
 func TestAnAgentWithoutRoomIsNotBarred_M28(t *testing.T) {
 	t.Parallel()
-	const conversations = 6
+	const sessions = 6
 	for category, want := range map[schemas.FailureCategory]struct {
 		state schemas.BreakerState
 		asked int
 	}{
-		schemas.CategoryResource:  {schemas.BreakerClosed, conversations},
+		schemas.CategoryResource:  {schemas.BreakerClosed, sessions},
 		schemas.CategoryExecution: {schemas.BreakerOpen, 3},
 		"":                        {schemas.BreakerOpen, 3},
 	} {
@@ -28,7 +28,7 @@ func TestAnAgentWithoutRoomIsNotBarred_M28(t *testing.T) {
 			d := newDesk(t, 1)
 			d.use(once)
 			o := d.openAs("one", d.ledger, 0, breaking)
-			for i := range conversations {
+			for i := range sessions {
 				thread := d.threadOf(0, i)
 				d.say(thread, fmt.Sprint("m", i), "do it")
 				d.must(d.work(o))

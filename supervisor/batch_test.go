@@ -209,8 +209,8 @@ func TestWhatComesMeanwhileSharesARecord(t *testing.T) {
 	}
 	core.chosen = func(bus.Message) bool { return false }
 	d.deliverAll(o, "worker", "chat")
-	if conversation := d.conversation("thread"); len(conversation.Runs) != 3 || len(conversation.Messages) != 3 {
-		t.Errorf("%d runs, %d messages", len(conversation.Runs), len(conversation.Messages))
+	if folded := d.sessionHistory("thread"); len(folded.Runs) != 3 || len(folded.Messages) != 3 {
+		t.Errorf("%d runs, %d messages", len(folded.Runs), len(folded.Messages))
 	}
 	d.clean()
 }
@@ -330,8 +330,8 @@ func TestOneBadInputAmongMany_X06(t *testing.T) {
 				t.Fatalf("%d in quarantine, busy %v", len(found), o.Busy())
 			}
 			d.deliverAll(o, "worker", "chat")
-			if conversation := d.conversation("thread"); len(conversation.Runs) != 5 {
-				t.Errorf("%d runs", len(conversation.Runs))
+			if folded := d.sessionHistory("thread"); len(folded.Runs) != 5 {
+				t.Errorf("%d runs", len(folded.Runs))
 			}
 			if applied := d.once(id); applied != 15 {
 				t.Errorf("%d inputs are applied", applied)

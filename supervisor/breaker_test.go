@@ -64,7 +64,7 @@ func (d *desk) breaker(agent string) schemas.Breaker {
 	return schemas.Breaker{State: schemas.BreakerClosed}
 }
 
-// threadOf returns the name of a conversation of a shard.
+// threadOf returns the name of a session of a shard.
 func (d *desk) threadOf(shard, number int) string {
 	for n := 0; ; n++ {
 		thread := fmt.Sprintf("thread-%d-%d", number, n)
@@ -74,7 +74,7 @@ func (d *desk) threadOf(shard, number int) string {
 	}
 }
 
-// fails has a new conversation of a shard fail once for good.
+// fails has a new session of a shard fail once for good.
 func (d *desk) fails(o *supervisor.Owner, shard, number int) {
 	d.tb.Helper()
 	thread := d.threadOf(shard, number)
@@ -112,7 +112,7 @@ func TestBreakerBarsAnAgent_M28(t *testing.T) {
 		thread := d.threadOf(shard, number)
 		d.say(thread, thread, "do it")
 		d.must(d.work(o))
-		run := d.conversation(thread).Run(1)
+		run := d.sessionHistory(thread).Run(1)
 		if len(d.requests("worker")) != asked || run.Reason != schemas.StopUnavailable || run.Tasks[0].Failure().Cause != schemas.FailureUnavailable {
 			t.Errorf("%d requests more, the run is %s (%s), its task failed as %q",
 				len(d.requests("worker"))-asked, run.Status, run.Reason, run.Tasks[0].Failure().Cause)
@@ -140,7 +140,7 @@ func TestBreakerBarsAnAgent_M28(t *testing.T) {
 	}
 	d.say(other, other, "do it")
 	d.must(d.work(one))
-	if run := d.conversation(other).Run(1); len(d.requests("worker")) != asked || run.Reason != schemas.StopUnavailable {
+	if run := d.sessionHistory(other).Run(1); len(d.requests("worker")) != asked || run.Reason != schemas.StopUnavailable {
 		t.Errorf("beside the probe %d requests went out", len(d.requests("worker"))-asked)
 	}
 
@@ -206,7 +206,7 @@ func TestBreakerRefusesThoseWhoWait_M28_M17(t *testing.T) {
 	if len(d.requests("worker")) != 5 {
 		t.Error("the third failure in a row lets one more out")
 	}
-	if run := d.conversation(d.threadOf(0, 5)).Run(1); run.Reason != schemas.StopUnavailable {
+	if run := d.sessionHistory(d.threadOf(0, 5)).Run(1); run.Reason != schemas.StopUnavailable {
 		t.Errorf("who has waited is %s (%s)", run.Phase, run.Reason)
 	}
 	d.clean()
@@ -265,7 +265,7 @@ func TestBreakerLosesNoAnswer_M28(t *testing.T) {
 	d.downFor(o, "chat", 4*time.Minute)
 	refused := 0
 	for number := range threads {
-		run := d.conversation(d.threadOf(0, number)).Run(1)
+		run := d.sessionHistory(d.threadOf(0, number)).Run(1)
 		if run.Phase != workflow.PhaseAssembling {
 			t.Errorf("an answer is given up: the run is %s (%s)", run.Phase, run.Reason)
 		}
@@ -284,7 +284,7 @@ func TestBreakerLosesNoAnswer_M28(t *testing.T) {
 		d.must(d.work(o))
 	}
 	for number := range threads {
-		if run := d.conversation(d.threadOf(0, number)).Run(1); run.Status != schemas.RunCompleted || run.Phase != workflow.PhaseComplete {
+		if run := d.sessionHistory(d.threadOf(0, number)).Run(1); run.Status != schemas.RunCompleted || run.Phase != workflow.PhaseComplete {
 			t.Errorf("the run is %s, %s (%s)", run.Phase, run.Status, run.Reason)
 		}
 	}
@@ -416,7 +416,7 @@ func TestBreakerCountsWhatWasAsked_M28(t *testing.T) {
 	d.fails(o, 0, 3)
 	asked := len(d.requests("worker"))
 	say(4, "known")
-	if len(d.requests("worker")) != asked || d.conversation(d.threadOf(0, 4)).Run(1).Tasks[0].Reused == 0 {
+	if len(d.requests("worker")) != asked || d.sessionHistory(d.threadOf(0, 4)).Run(1).Tasks[0].Reused == 0 {
 		t.Fatal("the answer is not used again")
 	}
 	if b := d.breaker("worker"); len(b.Failures) != 2 {

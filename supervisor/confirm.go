@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/eventloop"
 )
 
 // confirm looks whether the newest record of a session that is busy is the one in
@@ -14,15 +15,10 @@ import (
 // inputs that wait take one look, which costs less than to store one of them.
 func (o *Owner) confirm(ctx context.Context, live *liveSession) {
 	read := o.watermark.Read
-	var newest bus.Message
-	o.loop.Await(func() (err error) {
-		newest, err = o.Core.Last(ctx, bus.SessionSubject(live.id(), o.Core.Shards()))
-		if errors.Is(err, bus.ErrNotFound) {
-			err = nil
-		}
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
+	eventloop.AwaitResult(o.loop, func() (bus.Message, error) {
+		return o.Core.Last(ctx, bus.SessionSubject(live.id(), o.Core.Shards()))
+	}, func(now time.Time, newest bus.Message, err error) {
+		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			o.retry(live, now, err)
 			return
 		}

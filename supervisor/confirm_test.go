@@ -50,7 +50,7 @@ func newUnawareDesk(t *testing.T, core func(bus.Core) bus.Core) *unawareDesk {
 
 func healthy(core bus.Core) bus.Core { return core }
 
-func (u *unawareDesk) task() *workflow.Task { return u.conversation("thread").Run(1).Tasks[0] }
+func (u *unawareDesk) task() *workflow.Task { return u.sessionHistory("thread").Run(1).Tasks[0] }
 
 // goOn lets the owner work for a while, and fails when anything is in quarantine.
 func (u *unawareDesk) goOn(t *testing.T) {
@@ -166,7 +166,7 @@ func TestLeaveThatAFormerOwnerHasEnded_X03(t *testing.T) {
 	taken = true
 	d.now = d.now.Add(time.Minute)
 	d.must(d.work(former)) // by its clock, the attempt has taken too long
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state == workflow.TaskRunning {
+	if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state == workflow.TaskRunning {
 		t.Fatalf("the attempt is %s", state)
 	}
 	d.now = d.now.Add(-time.Second)
@@ -283,7 +283,7 @@ func TestFormerOwnerRefusesNothing_X03(t *testing.T) {
 				t.Errorf("%d in quarantine", len(found))
 			}
 			d.must(d.work(owner))
-			if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
+			if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 				t.Errorf("the task is %s", state)
 			}
 			d.clean()
@@ -371,7 +371,7 @@ func TestFloodOfRefusalsIsBounded(t *testing.T) {
 	if core.sessions > 3 {
 		t.Errorf("%d looks", core.sessions)
 	}
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
+	if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 		t.Errorf("the task is %s", state)
 	}
 	d.clean()

@@ -104,7 +104,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		first := serve(&firstIsDead, 10*time.Hour)
 		d.say("thread", "m1", "do it")
 		time.Sleep(10 * time.Minute)
-		task := func() *workflow.Task { return d.conversation("thread").Run(1).Tasks[0] }
+		task := func() *workflow.Task { return d.sessionHistory("thread").Run(1).Tasks[0] }
 		if now := task(); now.State != workflow.TaskRunning || now.Attempt != 1 || now.LastFailure != nil {
 			t.Fatalf("while it works it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}
@@ -115,7 +115,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		}
 		second := serve(&secondIsDead, 5*time.Minute)
 		time.Sleep(20 * time.Minute)
-		run := d.conversation("thread").Run(1)
+		run := d.sessionHistory("thread").Run(1)
 		if now := run.Tasks[0]; now.State != workflow.TaskCompleted || now.Attempt != 2 {
 			t.Errorf("after the restart it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}

@@ -66,7 +66,7 @@ func TestOneMissIsNoLoss(t *testing.T) {
 	d.say("thread", "m1", "do it")
 	d.must(d.work(o))
 	d.deliverAll(o, "worker", "chat")
-	for i := range 20 { // others, so that the conversation is forgotten
+	for i := range 20 { // others, so that the session is forgotten
 		d.say("other", fmt.Sprint("o", i), "do it")
 		d.must(d.work(o))
 		d.deliverAll(o, "worker", "chat")
@@ -118,7 +118,7 @@ func TestOwedIsLost(t *testing.T) {
 	}
 }
 
-// TestLostConversationsKeepNoRoom: tasks of conversations of which something is lost wait
+// TestLostConversationsKeepNoRoom: tasks of sessions of which something is lost wait
 // for an agent, and others are served.
 func TestLostConversationsKeepNoRoom(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestLostConversationsKeepNoRoom(t *testing.T) {
 	d.say("whole", "w", "do it")
 	d.spin(o, 2*time.Hour)
 	if len(d.askedOf("whole")) == 0 {
-		t.Error("nobody else is served: damaged conversations keep the agent's room")
+		t.Error("nobody else is served: damaged sessions keep the agent's room")
 	}
 }
 

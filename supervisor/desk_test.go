@@ -82,7 +82,7 @@ func (d *desk) must(err error) {
 	}
 }
 
-// session is the conversation of a thread, and the shard that it is in.
+// session is the session of a thread, and the shard that it is in.
 func (d *desk) session(thread string) (id string, shard int) {
 	id = schemas.SessionID("desk", thread)
 	return id, schemas.ShardOf(id, d.ledger.Shards())
@@ -173,18 +173,18 @@ func (d *desk) answerNewest(agent, text string) {
 	d.answer(agent, &requests[len(requests)-1], text)
 }
 
-// conversation folds the records of a thread and checks their grammar.
-func (d *desk) conversation(thread string) *workflow.SessionHistory {
+// session folds the records of a thread and checks their grammar.
+func (d *desk) sessionHistory(thread string) *workflow.SessionHistory {
 	d.tb.Helper()
 	id, shard := d.session(thread)
-	var conversation workflow.SessionHistory
+	var folded workflow.SessionHistory
 	for _, event := range d.events(bus.ShardStream(shard), bus.SessionSubject(id, d.ledger.Shards())) {
 		d.must(artifact.Resolve(context.Background(), d.ledger.Artifacts(), &event))
 		var record schemas.Record
 		d.must(schemas.Unmarshal(event.Data, &record))
-		d.must(conversation.Apply(record))
+		d.must(folded.Apply(record))
 	}
-	return &conversation
+	return &folded
 }
 
 func (d *desk) checkpoint(shard int) schemas.Checkpoint {

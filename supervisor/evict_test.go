@@ -7,7 +7,7 @@ import (
 	"podium/supervisor"
 )
 
-// TestForgottenSessionLeavesItsSuccessor: when a conversation has left memory, what
+// TestForgottenSessionLeavesItsSuccessor: when a session has left memory, what
 // was still to ring for it does not take along the one that has its place by then.
 func TestForgottenSessionLeavesItsSuccessor(t *testing.T) {
 	t.Parallel()

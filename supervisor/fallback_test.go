@@ -45,7 +45,7 @@ func TestPermitOfAFallback(t *testing.T) {
 				d.mustHear(other, granted(second))
 			} else {
 				d.mustHear(other, refusedAs(second, schemas.PermitUnknown))
-				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureUnknownEffect {
+				if task := d.sessionHistory("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureUnknownEffect {
 					t.Errorf("the task failed as %q", task.Failure().Cause)
 				}
 			}

@@ -69,12 +69,12 @@ func TestOrphanIsNotPassed_X03(t *testing.T) {
 	d.must(d.work(owner))
 	d.now = d.now.Add(100 * time.Millisecond)
 	d.must(d.work(owner))
-	if found := d.refusals(); len(found) != 0 || d.conversation("thread").Run(1).Tasks[0].State != workflow.TaskDispatched {
+	if found := d.refusals(); len(found) != 0 || d.sessionHistory("thread").Run(1).Tasks[0].State != workflow.TaskDispatched {
 		t.Fatalf("%d are in quarantine, and it has looked already", len(found))
 	}
 	successor := d.open("successor", d.ledger, 0)
 	d.must(d.work(successor))
-	if task := d.conversation("thread").Run(1).Tasks[0]; task.State != workflow.TaskCompleted || task.Attempt != 2 {
+	if task := d.sessionHistory("thread").Run(1).Tasks[0]; task.State != workflow.TaskCompleted || task.Attempt != 2 {
 		t.Errorf("attempt %d is %s, and its answer is lost", task.Attempt, task.State)
 	}
 	d.clean()
@@ -96,7 +96,7 @@ func TestOrphansHoldNobodyUp(t *testing.T) {
 	}
 	d.answerBare("worker", d.last("worker"), "done")
 	d.must(d.work(o))
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted || len(d.refusals()) != 0 {
+	if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted || len(d.refusals()) != 0 {
 		t.Errorf("the task is %s, while what came before waits for the quarantine", state)
 	}
 	heal()
@@ -217,7 +217,7 @@ func TestAnswerOvertakenByAFormerOwner_X06(t *testing.T) {
 			}
 			d.say("thread", "m2", "and more")
 			d.must(d.work(former))
-			if d.conversation("thread").Run(2) == nil || len(d.refusals()) != 0 {
+			if d.sessionHistory("thread").Run(2) == nil || len(d.refusals()) != 0 {
 				t.Fatal("the former owner has not taken what came behind the answer, and that alone")
 			}
 			d.must(d.work(owner))

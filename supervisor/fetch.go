@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/eventloop"
+	"podium/supervisor/plan"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
@@ -45,32 +47,27 @@ func (o *Owner) fetchForDecision(ctx context.Context, live *liveSession, sequenc
 }
 
 func (o *Owner) fetchProfile(ctx context.Context, live *liveSession, hash string) {
+	fetchFor(ctx, o, live, func() (*plan.Profile, error) { return o.Profiles.Fetch(ctx, hash) }, func(time.Time, *plan.Profile) { o.end(live) })
+}
+
+// fetchFor reads something that a session stands on, and goes on with it once it is there.
+func fetchFor[T any](ctx context.Context, o *Owner, live *liveSession, read func() (T, error), found func(now time.Time, value T)) {
 	o.begin(live, stageFetching)
-	o.loop.Await(func() error {
-		_, err := o.Profiles.Fetch(ctx, hash)
-		return err
-	}, func(now time.Time, err error) {
+	eventloop.AwaitResult(o.loop, read, func(now time.Time, value T, err error) {
 		if err != nil {
 			o.handleMissing(ctx, live, now, err)
 			return
 		}
-		o.end(live)
+		found(now, value)
 	})
 }
 
 // fetchEndedRun reads a run that is over, for the decision at hand.
 func (o *Owner) fetchEndedRun(ctx context.Context, live *liveSession, run int) {
-	o.begin(live, stageFetching)
 	at, record := endedRunKey{run, live.sequence}, live.state.Records+1
-	var found *session.EndedRun
-	o.loop.Await(func() (err error) {
-		found, err = restore.EndedRun(ctx, o.Core, o.Profiles, live.id(), run, record)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.handleMissing(ctx, live, now, err)
-			return
-		}
+	fetchFor(ctx, o, live, func() (*session.EndedRun, error) {
+		return restore.EndedRun(ctx, o.Core, o.Profiles, live.id(), run, record)
+	}, func(_ time.Time, found *session.EndedRun) {
 		if live.endedRuns == nil {
 			live.endedRuns = map[endedRunKey]*session.EndedRun{}
 		}

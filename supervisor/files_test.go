@@ -78,7 +78,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			}
 			d.answerWhole("worker", &request, strings.Repeat("x", artifact.InlineLimit))
 			d.deliverAll(o, "chat")
-			if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
+			if run := d.sessionHistory("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s %s", run.Phase, run.Status)
 			}
 			d.clean()

@@ -72,7 +72,7 @@ func TestForwarder_X06(t *testing.T) {
 		}
 		d.must(d.work(two))
 		d.must(d.work(zero))
-		task := d.conversation(thread).Run(1).Tasks[0]
+		task := d.sessionHistory(thread).Run(1).Tasks[0]
 		if task.State != workflow.TaskCompleted || task.Result.Text != "done" || task.Started.IsZero() {
 			t.Errorf("the task is %+v", task)
 		}
@@ -107,7 +107,7 @@ func TestForwarderGoesOn_X03(t *testing.T) {
 			d.must(<-ended)
 		}
 		d.must(d.work(o))
-		run := d.conversation("thread").Run(1)
+		run := d.sessionHistory("thread").Run(1)
 		if run.Tasks[0].State != workflow.TaskCompleted || len(d.requests("chat")) != 1 || len(d.quarantined(0)) != 0 {
 			t.Errorf("the task is %s, %d deliveries, quarantine %v", run.Tasks[0].State, len(d.requests("chat")), d.quarantined(0))
 		}

@@ -55,7 +55,7 @@ func TestDeepDataIsRefused_X06(t *testing.T) {
 				t.Fatalf("in quarantine: %d", len(found))
 			}
 			if !taken {
-				if task := d.conversation("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed || task.Failure().Quarantine == "" {
+				if task := d.sessionHistory("thread").Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed || task.Failure().Quarantine == "" {
 					t.Errorf("its attempt failed by %q, in quarantine %q", task.Failure().Cause, task.Failure().Quarantine)
 				}
 				d.spin(o, 2*time.Second)
@@ -66,7 +66,7 @@ func TestDeepDataIsRefused_X06(t *testing.T) {
 				d.answer("worker", &asked[1], "done")
 			}
 			d.deliverAll(o, "worker", "chat")
-			run := d.conversation("thread").Run(1)
+			run := d.sessionHistory("thread").Run(1)
 			if len(run.Tasks) != 2 || run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
 				t.Errorf("the run of %d tasks is %s, %s", len(run.Tasks), run.Phase, run.Status)
 			}
@@ -101,7 +101,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	if asked := d.askedOf("thread"); len(asked) != 1 {
 		t.Fatalf("%d requests; the second was meant to be unwritable", len(asked))
 	}
-	if tasks := d.conversation("thread").Run(1).Tasks; tasks[1].State != workflow.TaskDispatched {
+	if tasks := d.sessionHistory("thread").Run(1).Tasks; tasks[1].State != workflow.TaskDispatched {
 		t.Fatalf("the second task is %s", tasks[1].State)
 	}
 	d.say("other", "m2", "calculate this")
@@ -112,7 +112,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	deep = nil
 	d.spin(o, time.Minute+2*time.Second)
 	d.deliverAll(o, "worker", "chat")
-	run := d.conversation("thread").Run(1)
+	run := d.sessionHistory("thread").Run(1)
 	if run.Tasks[1].Attempt != 2 || run.Status != schemas.RunCompleted {
 		t.Errorf("attempt %d, the run is %s", run.Tasks[1].Attempt, run.Status)
 	}
@@ -148,7 +148,7 @@ func TestLongAttributesAreMalformed_X06(t *testing.T) {
 			d.must(err)
 			d.must(d.work(o))
 			found := d.refusals()
-			task := d.conversation("thread").Run(1).Tasks[0]
+			task := d.sessionHistory("thread").Run(1).Tasks[0]
 			if test.taken {
 				if len(found) != 0 || task.State != workflow.TaskCompleted {
 					t.Errorf("the task is %s, %d in quarantine", task.State, len(found))
@@ -161,7 +161,7 @@ func TestLongAttributesAreMalformed_X06(t *testing.T) {
 			}
 			d.spin(o, 2*time.Second)
 			d.deliverAll(o, "worker", "chat")
-			if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted {
+			if run := d.sessionHistory("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s", run.Status)
 			}
 			d.clean()
@@ -206,7 +206,7 @@ func TestUnstorableInputsAreQuarantined_X06(t *testing.T) {
 			d.spin(o, time.Minute+2*time.Second)
 			d.deliverAll(o, "worker", "chat")
 			for _, thread := range []string{"thread", "new"} {
-				if run := d.conversation(thread).Run(1); run == nil || run.Status != schemas.RunCompleted {
+				if run := d.sessionHistory(thread).Run(1); run == nil || run.Status != schemas.RunCompleted {
 					t.Errorf("%s: the run is %+v", thread, run)
 				}
 			}
@@ -290,14 +290,14 @@ func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 		t.Fatalf("%d mails in the queue", queued)
 	}
 	d.deliverAll(o, "worker", "mail")
-	conversation := d.conversation("thread")
-	for i := range conversation.Runs {
-		if run := &conversation.Runs[i]; run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
+	folded := d.sessionHistory("thread")
+	for i := range folded.Runs {
+		if run := &folded.Runs[i]; run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
 			t.Errorf("run %d is %s, %s", run.Number, run.Phase, run.Status)
 		}
 	}
-	if found := d.refusals(); len(found) != 0 || len(conversation.Runs) != mails || o.Busy() {
-		t.Errorf("%d runs, %d in quarantine, busy %v", len(conversation.Runs), len(found), o.Busy())
+	if found := d.refusals(); len(found) != 0 || len(folded.Runs) != mails || o.Busy() {
+		t.Errorf("%d runs, %d in quarantine, busy %v", len(folded.Runs), len(found), o.Busy())
 	}
 	d.clean()
 }

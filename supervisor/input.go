@@ -36,7 +36,7 @@ func (in *input) needsQuarantine() bool { return in.read.Malformed != nil && !in
 // readBody reads the body, unless that still has to be fetched.
 func (o *Owner) readBody(in *input) (err error) {
 	if in.event.Artifact == nil {
-		in.read, err = session.Read(in.event, in.agent, in.message.Sequence)
+		in.read, err = session.ParseInput(in.event, in.agent, in.message.Sequence)
 		o.proveArtifacts(in)
 	}
 	if err == nil {
@@ -172,6 +172,6 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 		return false
 	}
 	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
-	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, quarantine.ValidUTF8(detail), quarantine.ID(in.message))
+	in.read = session.MalformedInput(in.event, in.agent, in.message.Sequence, request, quarantine.ValidUTF8(detail), quarantine.ID(in.message))
 	return true
 }

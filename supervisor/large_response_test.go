@@ -32,7 +32,7 @@ func TestALargeResultIsAnswered(t *testing.T) {
 	d.must(artifact.Offload(context.Background(), d.ledger.Artifacts(), &event)) // the agent may say so much
 	d.put(bus.ResponseSubject("worker", 0), &event)
 	d.must(d.work(o))
-	run := d.conversation("key").Run(1)
+	run := d.sessionHistory("key").Run(1)
 	if run.Status != schemas.RunCompleted || run.Phase != workflow.PhaseComplete {
 		t.Fatalf("the run is %s %s, %d in quarantine", run.Phase, run.Status, len(d.refusals()))
 	}

@@ -31,7 +31,7 @@ func TestLeaseIsLost_M19(t *testing.T) {
 	d.now = d.now.Add(time.Second)
 	d.must(d.work(successor))
 	d.expect(first)
-	if attempt := d.conversation(first).Run(1).Tasks[0].Attempt; attempt != 2 {
+	if attempt := d.sessionHistory(first).Run(1).Tasks[0].Attempt; attempt != 2 {
 		t.Errorf("attempt %d", attempt)
 	}
 	d.clean()

@@ -19,7 +19,7 @@ func needs(words string) []string {
 	}[words]
 }
 
-// A crowd is many conversations that need the same few things, whose owners die,
+// A crowd is many sessions that need the same few things, whose owners die,
 // stall and lose what the ledger says.
 type crowd struct {
 	*desk
@@ -181,7 +181,7 @@ func TestLeaseHoldsAlways_M19(t *testing.T) {
 		c.random = rand.New(calm{})
 		c.settle(c.owners...)
 		for session, words := range c.words {
-			if run := c.conversation(c.threadFor(session)).Run(1); run.Tasks[0].State != workflow.TaskCompleted {
+			if run := c.sessionHistory(c.threadFor(session)).Run(1); run.Tasks[0].State != workflow.TaskCompleted {
 				t.Errorf("seed %d: %s waits to %s (%s)", seed, session, words, run.Tasks[0].State)
 			}
 		}
@@ -199,6 +199,6 @@ func (c *crowd) threadFor(session string) string {
 			return thread
 		}
 	}
-	c.tb.Fatalf("there is no conversation %s", session)
+	c.tb.Fatalf("there is no session %s", session)
 	return ""
 }

@@ -29,7 +29,7 @@ func sharing(profile *schemas.Profile) {
 	profile.Execution.Mode = schemas.ExecutionDAG
 }
 
-// ask begins a conversation in a shard, a little later than the one before, and
+// ask begins a session in a shard, a little later than the one before, and
 // returns its thread.
 func (d *desk) ask(o *supervisor.Owner, shard, number int, words string) (thread string) {
 	d.tb.Helper()
@@ -43,7 +43,7 @@ func (d *desk) ask(o *supervisor.Owner, shard, number int, words string) (thread
 // state is how far the first task of a thread's first run is.
 func (d *desk) state(thread string) workflow.TaskState {
 	d.tb.Helper()
-	return d.conversation(thread).Run(1).Tasks[0].State
+	return d.sessionHistory(thread).Run(1).Tasks[0].State
 }
 
 // expect names the threads whose tasks are under way.
@@ -66,7 +66,7 @@ func (d *desk) expect(want ...string) {
 	}
 }
 
-// threads lists the conversations that anybody has begun.
+// threads lists the sessions that anybody has begun.
 func (d *desk) threads() []string {
 	d.tb.Helper()
 	var threads []string
@@ -118,7 +118,7 @@ func TestLeaseOneAtATime_M19(t *testing.T) {
 	third := d.ask(zero, 0, 3, "print")
 	other := d.ask(one, 1, 4, "scan")
 	d.expect(first, other)
-	if task := d.conversation(second).Run(1).Tasks[0]; task.State != workflow.TaskReady || !slices.Equal(task.Resources(), []string{"printer"}) {
+	if task := d.sessionHistory(second).Run(1).Tasks[0]; task.State != workflow.TaskReady || !slices.Equal(task.Resources(), []string{"printer"}) {
 		t.Errorf("who waits is shown as %s, for %q", task.State, task.Resources())
 	}
 	d.finish(first)
@@ -215,7 +215,7 @@ func TestLeaseOfAFailedAttempt_M19(t *testing.T) {
 	d.finish(second)
 	d.must(d.work(o))
 	d.expect(first)
-	if attempt := d.conversation(first).Run(1).Tasks[0].Attempt; attempt != 2 {
+	if attempt := d.sessionHistory(first).Run(1).Tasks[0].Attempt; attempt != 2 {
 		t.Errorf("attempt %d", attempt)
 	}
 	d.clean()

@@ -26,12 +26,8 @@ func (o *Owner) Run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		worked, err := o.Tick(operating, time.Now())
-		if err != nil {
+		if err := o.turn(operating, ctx, timer); err != nil {
 			return err
-		}
-		if !worked {
-			o.wait(ctx, timer)
 		}
 	}
 	return o.finish(operating, timer)
@@ -48,12 +44,8 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	defer stop()
 	o.MaxPending = 0 // no new inputs
 	for o.Busy() && o.publisher.LedgerError() == nil && bounded.Err() == nil {
-		worked, err := o.Tick(operating, time.Now())
-		if err != nil {
+		if err := o.turn(operating, bounded, timer); err != nil {
 			return err
-		}
-		if !worked {
-			o.wait(bounded, timer)
 		}
 	}
 	if o.publisher.LedgerError() != nil {
@@ -77,12 +69,8 @@ func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer)
 		}
 		o.checkpoint.Write(operating, time.Now().UTC(), o.watermark.Value, true)
 		for o.checkpoint.Writing() && bounded.Err() == nil {
-			worked, err := o.Tick(operating, time.Now())
-			if err != nil {
+			if err := o.turn(operating, bounded, timer); err != nil {
 				return err
-			}
-			if !worked {
-				o.wait(bounded, timer)
 			}
 		}
 	}
@@ -92,7 +80,13 @@ func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer)
 	return nil
 }
 
-func (o *Owner) wait(ctx context.Context, timer *time.Timer) {
+// turn does what can be done now; when that is nothing, it waits until there is something
+// to do, or waiting ends.
+func (o *Owner) turn(operating, waiting context.Context, timer *time.Timer) error {
+	worked, err := o.Tick(operating, time.Now())
+	if worked || err != nil {
+		return err
+	}
 	pause := time.Hour
 	if next, ok := o.Next(); ok {
 		pause = max(time.Until(next), 0)
@@ -102,6 +96,7 @@ func (o *Owner) wait(ctx context.Context, timer *time.Timer) {
 	case <-o.loop.Wake():
 	case <-o.stream.reader.Wake():
 	case <-timer.C:
-	case <-ctx.Done():
+	case <-waiting.Done():
 	}
+	return nil
 }

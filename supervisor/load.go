@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
 )
 
@@ -14,11 +15,9 @@ import (
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	var found *restore.StoredSession
-	o.loop.Await(func() (err error) {
-		found, err = restore.Load(ctx, o.Core, live.id())
-		return err
-	}, func(now time.Time, err error) {
+	eventloop.AwaitResult(o.loop, func() (*restore.StoredSession, error) {
+		return restore.Load(ctx, o.Core, live.id())
+	}, func(now time.Time, found *restore.StoredSession, err error) {
 		if err != nil {
 			if live.unreadable = !bus.Temporary(err); live.unreadable {
 				o.becomeKnown(live) // nobody waits to hear of a session that nobody can read

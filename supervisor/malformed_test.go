@@ -45,7 +45,7 @@ func (d *desk) text(message any) string {
 
 func (d *desk) firstTask() *workflow.Task {
 	d.tb.Helper()
-	return d.conversation("thread").Run(1).Tasks[0]
+	return d.sessionHistory("thread").Run(1).Tasks[0]
 }
 
 // TestMalformedAnswerEndsItsAttempt: an answer that nobody can read, but that names its
@@ -167,7 +167,7 @@ func TestMalformedBareAnswersReachTheirShard_X06(t *testing.T) {
 			d.raw("podium.agent.worker.response", fmt.Appendf(nil, `{"in_reply_to":%q,"payload":`, d.last("worker").ID))
 			synctest.Wait()
 			d.must(d.work(o))
-			if task := d.conversation(thread).Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed {
+			if task := d.sessionHistory(thread).Run(1).Tasks[0]; task.Failure().Cause != schemas.FailureMalformed {
 				t.Errorf("shard %d: the task is %s, %q", shard, task.State, task.Failure().Cause)
 			}
 		}

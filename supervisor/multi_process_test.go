@@ -95,7 +95,7 @@ func install(t *testing.T, profile schemas.Profile, change func(*supervisor.Conf
 	return i
 }
 
-// say begins a conversation in a shard and returns its session.
+// say begins a session in a shard and returns its session.
 func (i *installation) say(shard, number int, words string) string {
 	i.t.Helper()
 	for n := 0; ; n++ {
@@ -127,15 +127,15 @@ func (i *installation) ends(session string) *workflow.RunHistory {
 	i.t.Helper()
 	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()
-	conversation := &workflow.SessionHistory{Session: session}
+	folded := &workflow.SessionHistory{Session: session}
 	for record, err := range history.FollowSession(ctx, i.core, session, 1) {
 		if err == nil {
-			err = conversation.Apply(record.Record)
+			err = folded.Apply(record.Record)
 		}
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		if run := conversation.Run(1); run != nil && run.Phase == workflow.PhaseComplete {
+		if run := folded.Run(1); run != nil && run.Phase == workflow.PhaseComplete {
 			return run
 		}
 	}

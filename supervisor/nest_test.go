@@ -179,19 +179,19 @@ func (n *nest) told(agent string) (all []schemas.ProgressUpdate, at []time.Time)
 	return all, at
 }
 
-// conversationOf returns the conversation that a profile has about a partition key.
-func (n *nest) conversationOf(profile, key string) *workflow.SessionHistory {
+// sessionHistoryOf returns the session that a profile has about a partition key.
+func (n *nest) sessionHistoryOf(profile, key string) *workflow.SessionHistory {
 	n.tb.Helper()
-	var conversation workflow.SessionHistory
+	var folded workflow.SessionHistory
 	for record, err := range history.LoadSession(context.Background(), n.ledger, schemas.SessionID(profile, key)) {
 		n.must(err)
-		n.must(conversation.Apply(record.Record))
+		n.must(folded.Apply(record.Record))
 	}
-	return &conversation
+	return &folded
 }
 
-// below returns the conversation of the supervisor that does a task of a piece of work.
+// below returns the session of the supervisor that does a task of a piece of work.
 func (n *nest) below(profile, effect, task string) *workflow.SessionHistory {
 	n.tb.Helper()
-	return n.conversationOf(profile, schemas.EffectID(effect, task))
+	return n.sessionHistoryOf(profile, schemas.EffectID(effect, task))
 }

@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
 )
 
@@ -69,11 +70,11 @@ func (o *Owner) assignOrphans(live *liveSession, since uint64) {
 }
 
 // remove takes some of the orphans that name a request out of the index.
-func (s *orphans) remove(request requestKey, gone func(*input) bool) {
-	if left := slices.DeleteFunc(s.naming[request], gone); len(left) > 0 {
-		s.naming[request] = left
+func (o *orphans) remove(request requestKey, gone func(*input) bool) {
+	if left := slices.DeleteFunc(o.naming[request], gone); len(left) > 0 {
+		o.naming[request] = left
 	} else {
-		delete(s.naming, request)
+		delete(o.naming, request)
 	}
 }
 
@@ -132,12 +133,10 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 			asked = append(asked, id)
 		}
 	}
-	var records map[string]uint64
 	s.looking = true
-	o.loop.Await(func() (err error) {
-		records, err = restore.NewestSequences(ctx, o.Core, o.Shard, asked)
-		return err
-	}, func(now time.Time, err error) {
+	eventloop.AwaitResult(o.loop, func() (map[string]uint64, error) {
+		return restore.NewestSequences(ctx, o.Core, o.Shard, asked)
+	}, func(now time.Time, records map[string]uint64, err error) {
 		s.looking = false
 		rest := now.Sub(begun)
 		if err != nil {
@@ -184,16 +183,9 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 // lookUpOvertaken looks for the record that an overtaken input has caused. Without one it belongs
 // to nobody.
 func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *input) {
-	o.begin(live, stageFetching)
-	var taken bool
-	o.loop.Await(func() (err error) {
-		taken, err = restore.HasCause(ctx, o.Core, live.id(), in.message.Sequence)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.handleMissing(ctx, live, now, err)
-			return
-		}
+	fetchFor(ctx, o, live, func() (bool, error) {
+		return restore.IsOnRecord(ctx, o.Core, live.id(), in.message.Sequence)
+	}, func(_ time.Time, taken bool) {
 		if in.lookedUp = true; !taken {
 			live.inputs = slices.Delete(live.inputs, 0, 1)
 			o.holdOrphan(in)

@@ -155,8 +155,8 @@ func TestOrphanIsQuickerThanTheLedger_X03(t *testing.T) {
 	core.held[0]()
 	core.subject = ""
 	d.must(d.work(former))
-	if found := d.refusals(); len(found) != 0 || d.conversation("thread").Run(1).Tasks[0].State != workflow.TaskCompleted {
-		t.Errorf("%d in quarantine, the task is %s", len(found), d.conversation("thread").Run(1).Tasks[0].State)
+	if found := d.refusals(); len(found) != 0 || d.sessionHistory("thread").Run(1).Tasks[0].State != workflow.TaskCompleted {
+		t.Errorf("%d in quarantine, the task is %s", len(found), d.sessionHistory("thread").Run(1).Tasks[0].State)
 	}
 	d.clean()
 }

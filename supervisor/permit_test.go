@@ -120,7 +120,7 @@ func TestPermitIsGrantedOnce(t *testing.T) {
 		t.Errorf("%d permits are granted again", n)
 	}
 	d.deliverAll(o, "worker", "chat")
-	if run := d.conversation("thread").Run(1); run.Status != schemas.RunCompleted || run.Tasks[0].Permit != second {
+	if run := d.sessionHistory("thread").Run(1); run.Status != schemas.RunCompleted || run.Tasks[0].Permit != second {
 		t.Errorf("the run is %s, its permit %s", run.Status, run.Tasks[0].Permit)
 	}
 	d.clean()
@@ -149,7 +149,7 @@ func TestPermitBehindACancel(t *testing.T) {
 	late := d.question("worker", request)
 	d.must(d.work(o))
 	d.mustHear(worker, refusedAs(late, schemas.PermitStale))
-	run := d.conversation("thread").Run(1)
+	run := d.sessionHistory("thread").Run(1)
 	if run.Status != schemas.RunCancelled || len(run.PermitsRefused) != 2 || run.PermitsRefused[0].Agent != "worker" {
 		t.Errorf("the run is %s, permits refused: %+v", run.Status, run.PermitsRefused)
 	}
@@ -231,7 +231,7 @@ func TestOneCopyBringsThePermit(t *testing.T) {
 			if len(copies) == 0 || (name == "published once") != (len(copies) == 1) {
 				t.Errorf("%d copies", len(copies))
 			}
-			run := d.conversation("thread").Run(1)
+			run := d.sessionHistory("thread").Run(1)
 			if run.Delivery.Permit != schemas.PermitID(copies[0].ID) {
 				t.Errorf("permit %q is on record", run.Delivery.Permit)
 			}

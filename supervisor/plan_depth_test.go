@@ -43,7 +43,7 @@ func TestADeepPlanInAQueueCostsNobodyElse(t *testing.T) {
 	for _, refused := range d.refusals() {
 		t.Errorf("in quarantine: %s: %s", refused.Subject, refused.Detail[:80])
 	}
-	if run := d.conversation("key").Run(1); run.Status != schemas.RunCompleted {
+	if run := d.sessionHistory("key").Run(1); run.Status != schemas.RunCompleted {
 		t.Errorf("the first run, whose agent has answered, is %s %s", run.Phase, run.Status)
 	}
 	for range 300 {

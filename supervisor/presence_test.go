@@ -45,7 +45,7 @@ func (d *desk) seen(agent string, at time.Time) {
 // unserved is what a run says of its first task's agent.
 func (d *desk) unserved(thread string) *workflow.Unserved {
 	d.tb.Helper()
-	return d.conversation(thread).Run(1).Tasks[0].Unserved
+	return d.sessionHistory(thread).Run(1).Tasks[0].Unserved
 }
 
 // TestNobodyServesTheAgent: who waits for an agent that nobody serves is told so at
@@ -81,7 +81,7 @@ func TestNobodyServesTheAgent(t *testing.T) {
 			d.progress("worker", &requests[0])
 			d.must(d.work(o))
 			if d.unserved(thread) != nil || d.state(thread) != workflow.TaskRunning {
-				t.Errorf("somebody works on it: %+v", d.conversation(thread).Run(1).Tasks[0])
+				t.Errorf("somebody works on it: %+v", d.sessionHistory(thread).Run(1).Tasks[0])
 			}
 			d.finish(thread)
 			d.finish(again)

@@ -142,7 +142,7 @@ func TestABareAnswerWaitsForItsSession_X03(t *testing.T) {
 	d.raw(bus.ResponseSubject("worker", 0), body)
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
+	if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 		t.Errorf("the task is %s", state)
 	}
 	if found := d.refusals(); len(found) > 0 {

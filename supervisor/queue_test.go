@@ -74,7 +74,7 @@ func queueUp(t *testing.T, messages int) uint64 {
 	s.rounds(first, messages) // half of them: a run asks its worker, then for the delivery
 	second := d.open("second", core, 0)
 	s.rounds(second, messages)
-	runs := d.conversation("thread").Runs
+	runs := d.sessionHistory("thread").Runs
 	for i := range runs {
 		if runs[i].Phase != workflow.PhaseComplete || runs[i].Message.ID != "m"+strconv.Itoa(i) || runs[i].Message.Text.Text != "fourteen bytes" {
 			t.Errorf("run %d, of message %s, is %s", i+1, runs[i].Message.ID, runs[i].Phase)
@@ -90,7 +90,7 @@ func queueUp(t *testing.T, messages int) uint64 {
 	return state.Bytes + uint64(core.bytes) //nolint:gosec // a size
 }
 
-// TestAQueueCostsWhatItHolds: what a conversation stores is in proportion to the
+// TestAQueueCostsWhatItHolds: what a session stores is in proportion to the
 // messages that waited in it, however many did at a time; and whoever takes over in
 // the midst of it goes on with each of them.
 func TestAQueueCostsWhatItHolds_G33_X03(t *testing.T) {

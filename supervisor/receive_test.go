@@ -124,7 +124,7 @@ func TestCancelFlowsDownward(t *testing.T) {
 		if len(said) != 1 || said[0].Payload.Status != schemas.StatusFailed || said[0].InReplyTo != id {
 			t.Errorf("answers: %+v", said)
 		}
-		top := n.conversationOf("top", schemas.EffectID("work", "all"))
+		top := n.sessionHistoryOf("top", schemas.EffectID("work", "all"))
 		if run := top.Run(1); run.Reason != schemas.StopCancelled || run.Phase != workflow.PhaseComplete {
 			t.Errorf("the topmost run is %s (%s)", run.Phase, run.Reason)
 		}
@@ -157,7 +157,7 @@ func TestCancelOvertakesItsRequest(t *testing.T) {
 		n.put(bus.RequestSubject("top"), &event)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if run := n.conversationOf("top", event.EffectID).Run(1); run == nil || run.Reason != schemas.StopCancelled {
+		if run := n.sessionHistoryOf("top", event.EffectID).Run(1); run == nil || run.Reason != schemas.StopCancelled {
 			t.Errorf("the run is %+v", run)
 		}
 		n.clean()
@@ -191,7 +191,7 @@ func TestExpiryIsTheTruth(t *testing.T) {
 		if at := <-ended; at.Sub(expires).Abs() > time.Second {
 			t.Errorf("the leaf worked until %s, want %s", at, expires)
 		}
-		run := n.conversationOf("top", event.EffectID).Run(1)
+		run := n.sessionHistoryOf("top", event.EffectID).Run(1)
 		below := n.below("branch", event.EffectID, "one").Run(1)
 		if run.Reason != schemas.StopExpired || run.Ended.Sub(expires).Abs() > time.Second {
 			t.Errorf("the run ended at %s with %q", run.Ended, run.Reason)
@@ -247,9 +247,9 @@ func TestSecondAttemptSupersedesTheFirst(t *testing.T) {
 		if len(told) != 2 { // of each run, when its leaf has begun
 			t.Errorf("%d updates", len(told))
 		}
-		conversation := n.conversationOf("top", schemas.EffectID("work", "all"))
-		if len(conversation.Runs) != 2 || conversation.Run(1).Reason != schemas.StopSuperseded || conversation.Run(2).Status != schemas.RunCompleted {
-			t.Errorf("runs %+v", conversation.Runs)
+		folded := n.sessionHistoryOf("top", schemas.EffectID("work", "all"))
+		if len(folded.Runs) != 2 || folded.Run(1).Reason != schemas.StopSuperseded || folded.Run(2).Status != schemas.RunCompleted {
+			t.Errorf("runs %+v", folded.Runs)
 		}
 		n.clean()
 	})
@@ -309,9 +309,9 @@ func TestPartitionOfARequest(t *testing.T) {
 				n.put(bus.RequestSubject("top"), &event)
 				time.Sleep(time.Second)
 				synctest.Wait()
-				conversation := n.conversationOf("top", c.key(event))
-				if run := conversation.Run(1); run == nil || run.Message.ID != event.ID || run.Message.Upstream.Effect != event.EffectID {
-					t.Errorf("its session has %+v", conversation.Runs)
+				folded := n.sessionHistoryOf("top", c.key(event))
+				if run := folded.Run(1); run == nil || run.Message.ID != event.ID || run.Message.Upstream.Effect != event.EffectID {
+					t.Errorf("its session has %+v", folded.Runs)
 				}
 				if len(n.answers("top")) != 1 {
 					t.Errorf("%d answers", len(n.answers("top")))
@@ -361,8 +361,8 @@ func TestKillBeforeTheAck_X03(t *testing.T) {
 		if inputs := n.events(bus.ShardStream(0), bus.InSubject("agent", 0)); len(inputs) < 2 || inputs[0].ID != id || inputs[1].ID != id {
 			t.Fatalf("%d inputs", len(inputs))
 		}
-		if conversation := n.conversationOf("top", schemas.EffectID("work", "all")); len(conversation.Runs) != 1 || len(worked) != 2 {
-			t.Errorf("%d runs, %d tasks were worked on", len(conversation.Runs), len(worked))
+		if folded := n.sessionHistoryOf("top", schemas.EffectID("work", "all")); len(folded.Runs) != 1 || len(worked) != 2 {
+			t.Errorf("%d runs, %d tasks were worked on", len(folded.Runs), len(worked))
 		}
 		var bodies [][]byte
 		for _, event := range n.events(bus.WorkStream, "podium.agent.top.response") {

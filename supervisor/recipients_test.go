@@ -71,7 +71,7 @@ func TestAStrangerEndsNobodysRun(t *testing.T) {
 			d.must(d.work(o))
 			d.mail(2, from, "never mind")
 			d.must(d.work(o))
-			run := d.conversation("thread").Run(1)
+			run := d.sessionHistory("thread").Run(1)
 			if got := run.Reason == schemas.StopSuperseded; got != ended {
 				t.Errorf("the first run is %s (%s)", run.Phase, run.Reason)
 			}
@@ -79,7 +79,7 @@ func TestAStrangerEndsNobodysRun(t *testing.T) {
 	}
 }
 
-// What a conversation with one person is about is handed on to no work that somebody
+// What a session with one person is about is handed on to no work that somebody
 // else asks for in the same thread.
 func TestAStrangerDoesNotGetAnothersEntity(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func TestArgumentsGoDownTheTiers(t *testing.T) {
 		n.ask("top", "work", 1, with, without)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		run := n.conversationOf("top", schemas.EffectID("work", "all")).Run(1)
+		run := n.sessionHistoryOf("top", schemas.EffectID("work", "all")).Run(1)
 		for task, want := range map[int]string{0: `do one{"formula":"2+3"}{"currency":"EUR"}`, 1: `do two{"language":"en"}`} {
 			if result := run.Tasks[task].Result; result.Text != want {
 				t.Errorf("task %d came to %+v, want %s", task, result, want)

@@ -96,7 +96,7 @@ func TestFailedAnswerIsSentAgain(t *testing.T) {
 		t.Error("the next message waits for ever")
 	}
 
-	run := d.conversation("thread").Run(1)
+	run := d.sessionHistory("thread").Run(1)
 	if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopCompleted || run.Delivery.State != workflow.TaskCompleted || run.Resends != 1 {
 		t.Errorf("the run is %+v", run)
 	}
@@ -146,11 +146,11 @@ func TestAnswersThatAreNotSentAgain(t *testing.T) {
 	if len(d.requests("chat")) != tries+1 {
 		t.Fatal("it is sent again though it was delivered")
 	}
-	conversation := d.conversation("thread")
+	folded := d.sessionHistory("thread")
 	for id, want := range map[string]string{
 		"under way": schemas.ResendNotEnded, "in doubt": schemas.ResendUncertain, "all the same": "", "delivered": schemas.ResendAnswered,
 	} {
-		if got := conversation.Message(id); got == nil || got.Reason != want || got.Run != 1 {
+		if got := folded.Message(id); got == nil || got.Reason != want || got.Run != 1 {
 			t.Errorf("%s: %+v, want %q", id, got, want)
 		}
 	}

@@ -69,7 +69,7 @@ func TestRunStopsInOrder_X03(t *testing.T) {
 		synctest.Wait()
 		d.answerNewest("chat", "")
 		synctest.Wait()
-		if state := d.conversation("open").Run(1).Phase; state != workflow.PhaseComplete {
+		if state := d.sessionHistory("open").Run(1).Phase; state != workflow.PhaseComplete {
 			t.Errorf("the open run is %s", state)
 		}
 		stop()
@@ -95,7 +95,7 @@ func TestRunWakesForDeadlines(t *testing.T) {
 		began := time.Now()
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		run := d.conversation("thread").Run(1)
+		run := d.sessionHistory("thread").Run(1)
 		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopReplyFailed || run.Status != schemas.RunFailed {
 			t.Fatalf("the run is %s, %s (%s)", run.Phase, run.Status, run.Reason)
 		}
@@ -141,9 +141,9 @@ func TestRunYieldsToASecondOwner_X03(t *testing.T) {
 			d.answerNewest("worker", "done")
 			synctest.Wait()
 		}
-		conversation := d.conversation("thread")
-		if len(conversation.Messages) != 2 || len(conversation.Runs) != 2 || conversation.Runs[1].Phase != workflow.PhaseComplete {
-			t.Errorf("%d messages, runs %+v", len(conversation.Messages), conversation.Runs)
+		folded := d.sessionHistory("thread")
+		if len(folded.Messages) != 2 || len(folded.Runs) != 2 || folded.Runs[1].Phase != workflow.PhaseComplete {
+			t.Errorf("%d messages, runs %+v", len(folded.Messages), folded.Runs)
 		}
 		stop()
 		if err := <-second; err != nil {

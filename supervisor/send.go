@@ -143,16 +143,9 @@ func (o *Owner) sendAlone(ctx context.Context, live *liveSession, in *input, out
 // had ended: whoever asks again has not heard it. The answer is the same, byte
 // for byte, because it follows from the same record.
 func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input, run int) {
-	o.begin(live, stageFetching)
-	var outputs []session.Output
-	o.loop.Await(func() (err error) {
-		outputs, err = restore.Response(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
-		return err
-	}, func(now time.Time, err error) {
-		if err != nil {
-			o.handleMissing(ctx, live, now, err)
-			return
-		}
+	fetchFor(ctx, o, live, func() ([]session.Output, error) {
+		return restore.Response(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
+	}, func(now time.Time, outputs []session.Output) {
 		o.begin(live, stageSending)
 		o.publishAll(ctx, outputs, func(time.Time) { o.complete(live, []*input{in}) }, now)
 	})

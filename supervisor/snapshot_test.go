@@ -39,7 +39,7 @@ func (d *desk) spacingOf(records []schemas.Record) spacing {
 	return found
 }
 
-// TestSnapshotsFollowTheirWeight: in a conversation of any length snapshots weigh
+// TestSnapshotsFollowTheirWeight: in a session of any length snapshots weigh
 // little more than what happens, and a load reads little more than a snapshot.
 func TestSnapshotsFollowTheirWeight(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestSnapshotsFollowTheirWeight(t *testing.T) {
 	}
 	second := d.open("second", d.ledger, 0)
 	run(second)
-	if runs := d.conversation("thread").Runs; len(runs) != 162 || runs[160].Status != schemas.RunCompleted {
+	if runs := d.sessionHistory("thread").Runs; len(runs) != 162 || runs[160].Status != schemas.RunCompleted {
 		t.Errorf("%d runs", len(runs))
 	}
 	d.clean()

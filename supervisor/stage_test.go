@@ -199,7 +199,7 @@ func ways() map[string]way {
 			d.say("thread", "m2", "again")
 			d.spin(o, time.Minute)
 		}, "loading retrying waiting"},
-		"a conversation that is lost": {func(d *desk) {
+		"a session that is lost": {func(d *desk) {
 			d.converse(d.open("one", d.ledger, 0), "thread", "m1")
 			core := &ailing{Core: d.ledger, publish: of("podium.dead.", times(1, away()))}
 			o := d.open("two", core, 0)

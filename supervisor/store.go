@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
@@ -132,12 +133,10 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 	if !conflict {
 		live.tries++
 	}
-	var found *restore.StoredSession
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
-		o.loop.Await(func() (err error) {
-			found, err = restore.Load(ctx, o.Core, live.id())
-			return err
-		}, func(now time.Time, err error) {
+		eventloop.AwaitResult(o.loop, func() (*restore.StoredSession, error) {
+			return restore.Load(ctx, o.Core, live.id())
+		}, func(now time.Time, found *restore.StoredSession, err error) {
 			switch {
 			case err != nil && !bus.Temporary(err):
 				live.invalidate() // it is loaded first, which decides what becomes of it

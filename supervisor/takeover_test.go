@@ -61,7 +61,7 @@ func TestTakeoverOfManySessions_X03(t *testing.T) {
 			d.must(second.Open(t.Context(), d.now))
 			d.deliverAll(second, "worker", "chat")
 			for i := range 10 + sessions {
-				if run := d.conversation(fmt.Sprint("thread", i)).Run(1); run == nil || run.Status != schemas.RunCompleted {
+				if run := d.sessionHistory(fmt.Sprint("thread", i)).Run(1); run == nil || run.Status != schemas.RunCompleted {
 					t.Errorf("thread %d: the run is %+v", i, run)
 				}
 			}
@@ -102,7 +102,7 @@ func TestOwedByADeadlineTwice_X03(t *testing.T) {
 	d.must(d.work(first))
 	d.now = d.now.Add(time.Second)
 	d.must(d.work(first))
-	if attempt := d.conversation("thread").Run(1).Tasks[0].Attempt; attempt != 2 || len(d.askedOf("thread")) != 1 {
+	if attempt := d.sessionHistory("thread").Run(1).Tasks[0].Attempt; attempt != 2 || len(d.askedOf("thread")) != 1 {
 		t.Fatalf("attempt %d, %d requests", attempt, len(d.askedOf("thread")))
 	}
 	records := d.records("thread")
@@ -143,14 +143,14 @@ func TestAnswersBeforeDeadlines(t *testing.T) {
 			core := &late{Core: d.ledger}
 			second := d.open("second", core, 0)
 			d.spin(second, 900*time.Millisecond)
-			task := d.conversation("thread").Run(1).Tasks[0]
+			task := d.sessionHistory("thread").Run(1).Tasks[0]
 			if task.State != workflow.TaskDispatched || task.Failure().Cause != "" {
 				t.Fatalf("the deadline came first: the task is %s", task.State)
 			}
 			core.deliver = true
 			d.must(d.work(second))
 			d.spin(second, time.Second)
-			task = d.conversation("thread").Run(1).Tasks[0]
+			task = d.sessionHistory("thread").Run(1).Tasks[0]
 			if answered != (task.State == workflow.TaskCompleted) || answered != (task.Failure().Cause == "") {
 				t.Errorf("the task is %s, %s", task.State, task.Failure().Cause)
 			}

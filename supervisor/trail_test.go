@@ -29,7 +29,7 @@ func (d *desk) shown(ledger bus.Ledger, session string, number int) *workflow.Ru
 }
 
 // TestARunOfALongConversation: what it takes to show a run does not grow with the
-// others of its conversation, be it the first, one in the midst or the last, and
+// others of its session, be it the first, one in the midst or the last, and
 // whether they waited for each other or not.
 func TestARunOfALongConversation(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestARunOfALongConversation(t *testing.T) {
 		}
 		s.rounds(o, 3)
 	}
-	want := d.conversation("thread").Runs
+	want := d.sessionHistory("thread").Runs
 	if len(want) != runs {
 		t.Fatalf("%d runs", len(want))
 	}
@@ -73,7 +73,7 @@ func TestARunOfALongConversation(t *testing.T) {
 }
 
 // TestARequestThatComesAgain: whoever asks again has the answer that was given, and
-// finding it costs no more in a long conversation.
+// finding it costs no more in a long session.
 func TestARequestThatComesAgain_X03(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)

@@ -29,7 +29,7 @@ func TestOneRun(t *testing.T) {
 	d.must(d.work(o))
 	d.answerNewest("chat", "")
 	d.must(d.work(o))
-	run := d.conversation("thread").Runs[0]
+	run := d.sessionHistory("thread").Runs[0]
 	if run.Phase != workflow.PhaseComplete || run.Status != schemas.RunCompleted {
 		t.Errorf("the run is %s, %s", run.Phase, run.Status)
 	}
@@ -52,14 +52,14 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 	}}, 0)
 	d.say("thread", "m1", "do it")
 	d.must(d.work(first))
-	conversation := d.conversation("thread")
-	if len(conversation.Runs) != 1 || len(d.requests("worker")) != 0 || first.Watermark() != 0 || !first.Busy() {
-		t.Fatalf("%d runs, %d requests, low watermark %d", len(conversation.Runs), len(d.requests("worker")), first.Watermark())
+	folded := d.sessionHistory("thread")
+	if len(folded.Runs) != 1 || len(d.requests("worker")) != 0 || first.Watermark() != 0 || !first.Busy() {
+		t.Fatalf("%d runs, %d requests, low watermark %d", len(folded.Runs), len(d.requests("worker")), first.Watermark())
 	}
 	second := d.open("second", d.ledger, 0)
 	d.must(d.work(second))
 	requests := d.requests("worker")
-	if len(requests) != 1 || requests[0].ID != schemas.RequestID(0, 1, conversation.Runs[0].ID, "t1", 1) {
+	if len(requests) != 1 || requests[0].ID != schemas.RequestID(0, 1, folded.Runs[0].ID, "t1", 1) {
 		t.Fatalf("requests %+v", requests)
 	}
 	third := d.open("third", d.ledger, 0)
@@ -69,7 +69,7 @@ func TestTakeoverEmitsWhatIsOwed_X03(t *testing.T) {
 			t.Errorf("another request, %s", request.ID)
 		}
 	}
-	if len(d.conversation("thread").Messages) != 1 {
+	if len(d.sessionHistory("thread").Messages) != 1 {
 		t.Error("the message was taken twice")
 	}
 	d.clean()
@@ -82,7 +82,7 @@ func TestDeadlineWakesTheOwner(t *testing.T) {
 	o := d.open("one", d.ledger, 0)
 	d.say("thread", "m1", "do it")
 	d.must(d.work(o))
-	for d.conversation("thread").Run(1).Tasks[0].Failure().Cause == "" {
+	for d.sessionHistory("thread").Run(1).Tasks[0].Failure().Cause == "" {
 		next, ok := o.Next()
 		if !ok || next.After(midnight().Add(time.Minute)) {
 			t.Fatalf("it sleeps until %s", next)
@@ -180,7 +180,7 @@ func TestNothingSkippedBeforeQuarantine_X06(t *testing.T) {
 	if len(found) != 1 || found[0].Sequence != wrong || found[0].Reason != schemas.QuarantineWrongAgent {
 		t.Errorf("in quarantine: %+v", found)
 	}
-	if state := d.conversation("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
+	if state := d.sessionHistory("thread").Run(1).Tasks[0].State; state != workflow.TaskCompleted {
 		t.Errorf("the task is %s", state)
 	}
 	d.clean()

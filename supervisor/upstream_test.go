@@ -38,7 +38,7 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 		id := n.ask("top", "work", 1, taskFor("branch", "one"), taskFor("branch", "two", "one"))
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		task := n.conversationOf("top", schemas.EffectID("work", "all")).Run(1).Tasks[0]
+		task := n.sessionHistoryOf("top", schemas.EffectID("work", "all")).Run(1).Tasks[0]
 		if began := task.Started.Sub(task.Dispatched); task.State != workflow.TaskRunning || began > 600*time.Millisecond || task.Message != "half way" {
 			t.Errorf("the topmost run sees its task %s after %s, with %q", task.State, began, task.Message)
 		}
@@ -46,7 +46,7 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 		synctest.Wait()
 
 		told, at := n.told("top")
-		ended := n.conversationOf("top", schemas.EffectID("work", "all")).Run(1).Ended
+		ended := n.sessionHistoryOf("top", schemas.EffectID("work", "all")).Run(1).Ended
 		if len(told) < 8 || at[0].Sub(began) != 500*time.Millisecond || ended.Sub(at[len(at)-1]) > 10*time.Second || at[len(at)-1].After(ended) {
 			t.Fatalf("told %d times, from %s until %s before the end", len(told), at[0].Sub(began), ended.Sub(at[len(at)-1]))
 		}

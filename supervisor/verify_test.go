@@ -18,7 +18,7 @@ import (
 	"podium/supervisor/verify"
 )
 
-// audited is a ledger with four runs of one conversation, a queue of which the
+// audited is a ledger with four runs of one session, a queue of which the
 // second record takes all at once, an answer from the wrong agent, and records
 // enough for a snapshot.
 func audited(tb testing.TB) *desk {
@@ -293,8 +293,8 @@ func TestVerifyCounts(t *testing.T) {
 	d.must(err)
 	result, err := verify.Shard(t.Context(), d.ledger, known, 0, "")
 	d.must(err)
-	conversation := d.conversation("thread")
-	if result.Sessions != 1 || uint64(result.Records) != conversation.Records || result.Inputs != 16 || result.Facts < result.Records {
+	folded := d.sessionHistory("thread")
+	if result.Sessions != 1 || uint64(result.Records) != folded.Records || result.Inputs != 16 || result.Facts < result.Records {
 		t.Errorf("%+v", result)
 	}
 }

@@ -88,8 +88,11 @@ func changeAt(place **Task) *Task {
 	return &changed
 }
 
-// All yields every task: those of the plan in order, then the others.
+// All yields every task: those of the plan in order, then the others. No run has none.
 func (r *Run) All(yield func(*Task) bool) {
+	if r == nil {
+		return
+	}
 	for _, tasks := range [...][]*Task{r.Tasks, r.DecisionTasks} {
 		for _, task := range tasks {
 			if !yield(task) {
@@ -138,18 +141,4 @@ func (r *Run) Deadlines() []schemas.Deadline {
 		deadlines = task.deadlines(deadlines, r.Number)
 	}
 	return deadlines
-}
-
-// Earliest returns the first moment that the run waits for; zero is none.
-func (r *Run) Earliest() time.Time {
-	var earliest time.Time
-	if !r.Settled() {
-		earliest = r.Expires
-	}
-	for task := range r.All {
-		if at := task.earliest(); !at.IsZero() && (earliest.IsZero() || at.Before(earliest)) {
-			earliest = at
-		}
-	}
-	return earliest
 }

@@ -203,20 +203,3 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 	}
 	return to
 }
-
-func (t *Task) earliest() time.Time {
-	switch t.State {
-	case TaskReady, TaskDispatched, TaskWaiting:
-		return t.Due
-	case TaskRunning:
-		earliest := t.Due
-		for _, at := range [...]time.Time{t.Silence, t.Slow} {
-			if !at.IsZero() && at.Before(earliest) {
-				earliest = at
-			}
-		}
-		return earliest
-	case TaskPending, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
-	}
-	return time.Time{}
-}

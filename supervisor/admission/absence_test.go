@@ -28,7 +28,7 @@ func (o *office) watch(config *admission.Config) {
 	}
 }
 
-// told is what a conversation has been told of its agent.
+// told is what a session has been told of its agent.
 func (s *shard) told(thread string) *workflow.Unserved {
 	s.ledger.tb.Helper()
 	return s.conversation(thread).state.Active.Task("t1").Unserved

@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
 )
 
@@ -98,12 +99,11 @@ func (c *Controller) Observe(demand *Demand, record *schemas.Record) {
 		return
 	}
 	for i := range record.Transitions {
-		transition := &record.Transitions[i]
-		c.observeFacts(demand, transition)
+		c.observeTransition(demand, &record.Transitions[i])
 	}
 }
 
-func (c *Controller) observeFacts(demand *Demand, transition *schemas.Transition) {
+func (c *Controller) observeTransition(demand *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			c.record(asked.Agent, plan.BreakerEvent{
@@ -193,16 +193,14 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 	if probe != nil {
 		events = append(events, plan.BreakerEvent{Kind: plan.BreakerProbeClaimed, Request: probe.request, At: c.now})
 	}
-	var found schemas.Breaker
 	store := c.Core.Store(bus.AgentBucket)
 	b.busy = true
-	c.Loop.Await(func() (err error) {
-		found, err = compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
+	eventloop.AwaitResult(c.Loop, func() (schemas.Breaker, error) {
+		return compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
 		})
-		return err
-	}, func(now time.Time, err error) {
+	}, func(now time.Time, found schemas.Breaker, err error) {
 		b.busy = false
 		if err != nil {
 			c.Log.Warn().Err(err).Str("agent", b.agent).Msg("the agent's breaker is not shared yet")

@@ -22,7 +22,7 @@ func breaking(config *admission.Config) {
 	}
 }
 
-// refused reports whether a conversation's task was refused because its agent is barred.
+// refused reports whether a session's task was refused because its agent is barred.
 func (s *shard) refused(thread string) bool {
 	s.ledger.tb.Helper()
 	for _, task := range s.conversation(thread).state.Active.Tasks {

@@ -30,12 +30,8 @@ type Demand struct {
 // MarkInherited notes which of its requests a former owner has made, once it was loaded.
 func (dm *Demand) MarkInherited() {
 	dm.inherited = ""
-	if run := dm.State.Active; run != nil {
-		for task := range run.All {
-			if task.State.UnderWay() {
-				dm.inherited += task.Request
-			}
-		}
+	for task := range dm.State.UnderWay {
+		dm.inherited += task.Request
 	}
 }
 

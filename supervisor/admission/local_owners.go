@@ -16,29 +16,25 @@ type LocalOwners struct {
 }
 
 // Join makes the controller one of the local owners, until Leave.
-func (c *Controller) Join() { c.LocalOwners.join(c) }
-
-// Leave ends that.
-func (c *Controller) Leave() { c.LocalOwners.leave(c) }
-
-func (l *LocalOwners) join(a *Controller) {
-	if l == nil {
-		return
+func (c *Controller) Join() {
+	if l := c.LocalOwners; l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.owners = append(l.owners, c)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.owners = append(l.owners, a)
 }
 
-func (l *LocalOwners) leave(a *Controller) {
+// Leave ends that.
+func (c *Controller) Leave() {
+	l := c.LocalOwners
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.owners = slices.DeleteFunc(l.owners, func(other *Controller) bool { return other == a })
+	l.owners = slices.DeleteFunc(l.owners, func(other *Controller) bool { return other == c })
 	if len(l.unadoptedShards) > 0 {
-		l.unadoptedShards[a.Shard] = struct{}{} // whoever comes after it adopts for itself
+		l.unadoptedShards[c.Shard] = struct{}{} // whoever comes after it adopts for itself
 	}
 }
 

@@ -34,7 +34,7 @@ func TestRoomIsForOneAgent(t *testing.T) {
 	}
 }
 
-// TestTheMostUrgentGoesFirst: over all conversations of the shard; of those that are as
+// TestTheMostUrgentGoesFirst: over all sessions of the shard; of those that are as
 // urgent, the one that came first.
 func TestTheMostUrgentGoesFirst_M17(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestTrackAgain(t *testing.T) {
 	s.expect("third", "fourth")
 }
 
-// TestAGrantKeepsItsRoom: a conversation that is busy has its room until it is not.
+// TestAGrantKeepsItsRoom: a session that is busy has its room until it is not.
 func TestAGrantKeepsItsRoom(t *testing.T) {
 	t.Parallel()
 	s := newLedger(t, 1).open(0, size(1))
@@ -126,7 +126,7 @@ func TestAGrantKeepsItsRoom(t *testing.T) {
 	s.expect("third", "next", "busy")
 }
 
-// TestAGrantGivesWay: room that a busy conversation has not used goes to who is more
+// TestAGrantGivesWay: room that a busy session has not used goes to who is more
 // urgent and has come meanwhile, and to nobody else; it stays the first of its kind.
 func TestAGrantGivesWay_M17(t *testing.T) {
 	t.Parallel()

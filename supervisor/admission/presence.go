@@ -9,6 +9,7 @@ import (
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
 )
 
@@ -134,12 +135,10 @@ func (c *Controller) CheckPresence(ctx context.Context, caughtUp bool) {
 
 func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 	p.agent.busy = true
-	var found registry.Presence
 	began := c.now
-	c.Loop.Await(func() (err error) {
-		found, err = c.Presence(ctx, agent, began)
-		return err
-	}, func(_ time.Time, err error) {
+	eventloop.AwaitResult(c.Loop, func() (registry.Presence, error) {
+		return c.Presence(ctx, agent, began)
+	}, func(_ time.Time, found registry.Presence, err error) {
 		p.agent.busy = false
 		asking := p.agent.asking
 		p.agent.asking = nil

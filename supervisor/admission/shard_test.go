@@ -22,7 +22,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// The profile of every conversation: its text says how urgent the one task is, and which
+// The profile of every session: its text says how urgent the one task is, and which
 // resources that needs for itself.
 func profile(tb testing.TB) *plan.Profile {
 	tb.Helper()
@@ -68,7 +68,7 @@ func newLedger(tb testing.TB, shards int) *ledger {
 	return &ledger{tb: tb, core: memory.New(shards), now: midnight(), epochs: map[int]uint64{}}
 }
 
-// A shard has conversations in memory, and a controller that says which of them may ask
+// A shard has sessions in memory, and a controller that says which of them may ask
 // somebody. It decides and stores as an owner does, and sends nothing.
 type shard struct {
 	*admission.Controller
@@ -82,7 +82,7 @@ type shard struct {
 	unread        bool // some of what is under way in it may not be known yet
 }
 
-// A conversation is a live session.
+// A session is a live session.
 type conversation struct {
 	thread   string
 	state    session.State
@@ -138,7 +138,7 @@ func (l *ledger) crash(s *shard) {
 	l.shards = slices.DeleteFunc(l.shards, func(other *shard) bool { return other == s })
 }
 
-// load gives a shard the conversations that a former owner has had.
+// load gives a shard the sessions that a former owner has had.
 func (s *shard) load(former *shard) {
 	s.inputs = former.inputs
 	for _, id := range slices.Sorted(maps.Keys(former.conversations)) {
@@ -259,7 +259,7 @@ func (s *shard) turn() bool {
 	return worked
 }
 
-// goOn uses what a conversation was granted.
+// goOn uses what a session was granted.
 func (s *shard) goOn(c *conversation) {
 	for grant, granted := c.demand.Granted(); granted; grant, granted = c.demand.Granted() {
 		if !s.GrantUsable(&c.demand) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
@@ -275,7 +275,7 @@ func (s *shard) goOn(c *conversation) {
 func (s *shard) input(event schemas.Event, agent string) session.Input {
 	s.ledger.tb.Helper()
 	sequence := uint64(len(s.inputs) + 1)
-	input, err := session.Read(event, agent, sequence)
+	input, err := session.ParseInput(event, agent, sequence)
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func (s *shard) event(thread, id, eventType string, body any) schemas.Event {
 	}
 }
 
-// ask begins conversations with the same words, each a little later than the one before.
+// ask begins sessions with the same words, each a little later than the one before.
 func (s *shard) ask(words string, threads ...string) {
 	s.ledger.tb.Helper()
 	for _, thread := range threads {
@@ -311,7 +311,7 @@ func (s *shard) ask(words string, threads ...string) {
 	}
 }
 
-// answer answers the one task of a conversation, and lets nobody go on yet.
+// answer answers the one task of a session, and lets nobody go on yet.
 func (s *shard) answer(thread string, payload schemas.ResponsePayload) {
 	s.ledger.tb.Helper()
 	s.answerAs("worker", thread, "t1", payload)
@@ -343,7 +343,7 @@ func broken(agent, task string) schemas.ResponsePayload {
 	}}}
 }
 
-// finish has the worker do what conversations have asked for.
+// finish has the worker do what sessions have asked for.
 func (s *shard) finish(threads ...string) {
 	s.ledger.tb.Helper()
 	for _, thread := range threads {
@@ -361,7 +361,7 @@ func (s *shard) fail(threads ...string) {
 	}
 }
 
-// cancel ends what a conversation waits for.
+// cancel ends what a session waits for.
 func (s *shard) cancel(thread string) {
 	s.ledger.tb.Helper()
 	s.store(s.decide(s.conversation(thread), s.input(s.event(thread, "cancel "+thread, schemas.TypeControl, schemas.Control{
@@ -369,7 +369,7 @@ func (s *shard) cancel(thread string) {
 	}), "")))
 }
 
-// underWay lists the conversations on whose task the worker is at work.
+// underWay lists the sessions on whose task the worker is at work.
 func (s *shard) underWay() []string { return s.underWayAt("worker") }
 
 func (s *shard) underWayAt(agent string) []string {
@@ -385,7 +385,7 @@ func (s *shard) underWayAt(agent string) []string {
 	return under
 }
 
-// expect names the conversations of a shard on whose task the worker is at work.
+// expect names the sessions of a shard on whose task the worker is at work.
 func (s *shard) expect(want ...string) {
 	s.ledger.tb.Helper()
 	if under := s.underWay(); !slices.Equal(under, slices.Sorted(slices.Values(want))) {

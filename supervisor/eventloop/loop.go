@@ -57,6 +57,14 @@ func (l *Loop) Await(operation func() error, done func(now time.Time, err error)
 	})
 }
 
+// AwaitResult is Await for an operation that has a result.
+func AwaitResult[T any](l *Loop, operation func() (T, error), done func(now time.Time, result T, err error)) {
+	l.run(func() {
+		result, err := operation()
+		l.Post(func(now time.Time) { done(now, result, err) })
+	})
+}
+
 // Turn does what was posted, then what is due, and reports whether there was anything.
 func (l *Loop) Turn(now time.Time) bool {
 	l.mu.Lock()

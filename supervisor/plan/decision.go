@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -66,9 +67,6 @@ func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 // CarriesPermit implements Admission.
 func (Unlimited) CarriesPermit() bool { return true }
 
-// Begin plans the run: it asks for a plan, or makes one and goes on with it.
-func (d *Decision) Begin(content schemas.Result) { d.decompose(content) }
-
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
 func (d *Decision) advance() {
@@ -87,12 +85,7 @@ func (d *Decision) advance() {
 }
 
 func (d *Decision) done() bool {
-	for i := range d.Run.Tasks {
-		if !d.Run.Tasks[i].State.Ended() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return !task.State.Ended() })
 }
 
 // skip skips the tasks that can never begin, and those behind them.
@@ -164,12 +157,10 @@ func (d *Decision) barrier() int {
 
 // dependenciesEnded reports whether all that a task depends on has ended.
 func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
-	for _, id := range task.Dependencies() {
-		if dependency := d.Run.Task(id); dependency == nil || !dependency.State.Ended() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(task.Dependencies(), func(id string) bool {
+		dependency := d.Run.Task(id)
+		return dependency == nil || !dependency.State.Ended()
+	})
 }
 
 // start begins a task, or notes that it waits: for its agent to have room, or

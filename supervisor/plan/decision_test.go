@@ -64,13 +64,13 @@ func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus pla
 		Text: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
-	turn := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
-	turn.Emit = func(f schemas.Fact) {
-		run.Apply(f, turn.Now)
+	decision := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
+	decision.Emit = func(f schemas.Fact) {
+		run.Apply(f, decision.Now)
 		facts = append(facts, f)
 	}
-	turn.Begin(schemas.Result{Text: text})
-	return turn, &facts
+	decision.Begin(schemas.Result{Text: text})
+	return decision, &facts
 }
 
 // TestWaitDoubles_M25: 2^(attempt-1) times the configured wait, capped.
@@ -92,24 +92,24 @@ func TestWaitDoubles_M25(t *testing.T) {
 			t.Parallel()
 			source := steps()
 			source.Retry = schemas.Retry{Attempts: len(test.waits) + 1, Wait: schemas.Duration(test.wait)}
-			turn, facts := begun(t, compile(t, source), "one", "")
+			decision, facts := begun(t, compile(t, source), "one", "")
 			for i, want := range test.waits {
-				task := turn.Run.Tasks[0]
+				task := decision.Run.Tasks[0]
 				if task.Attempt != i+1 || task.State != workflow.TaskDispatched {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
-				turn.HandleResponse(task, plan.Response{Status: schemas.StatusFailed})
-				if got := schemas.As[*schemas.TaskFailed]((*facts)[len(*facts)-1]).RetryAt.Sub(turn.Now); got != want {
+				decision.HandleResponse(task, plan.Response{Status: schemas.StatusFailed})
+				if got := schemas.As[*schemas.TaskFailed]((*facts)[len(*facts)-1]).RetryAt.Sub(decision.Now); got != want {
 					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
 				}
-				turn.Now = turn.Run.Tasks[0].Due
-				if !turn.Expire(turn.Run.Deadlines()[0]) {
+				decision.Now = decision.Run.Tasks[0].Due
+				if !decision.Expire(decision.Run.Deadlines()[0]) {
 					t.Fatal("the wait is not over")
 				}
 			}
-			turn.HandleResponse(turn.Run.Tasks[0], plan.Response{Status: schemas.StatusFailed})
-			if turn.Run.Phase != workflow.PhaseComplete || turn.Run.Status != schemas.RunFailed {
-				t.Errorf("after the last attempt the run is %s, %s", turn.Run.Phase, turn.Run.Status)
+			decision.HandleResponse(decision.Run.Tasks[0], plan.Response{Status: schemas.StatusFailed})
+			if decision.Run.Phase != workflow.PhaseComplete || decision.Run.Status != schemas.RunFailed {
+				t.Errorf("after the last attempt the run is %s, %s", decision.Run.Phase, decision.Run.Status)
 			}
 		})
 	}
@@ -143,17 +143,17 @@ func TestSettle_M56(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, facts := begun(t, compile(t, steps()), test.text, "")
+			decision, facts := begun(t, compile(t, steps()), test.text, "")
 			for _, answer := range test.answers {
-				deadlines := turn.Run.Deadlines()
+				deadlines := decision.Run.Deadlines()
 				if len(deadlines) != 1 {
 					t.Fatalf("it waits for %v", deadlines)
 				}
-				turn.HandleResponse(turn.Run.Task(deadlines[0].Task), answer)
+				decision.HandleResponse(decision.Run.Task(deadlines[0].Task), answer)
 			}
 			var states []workflow.TaskState
-			for i := range turn.Run.Tasks {
-				states = append(states, turn.Run.Tasks[i].State)
+			for i := range decision.Run.Tasks {
+				states = append(states, decision.Run.Tasks[i].State)
 			}
 			if !slices.Equal(states, test.states) {
 				t.Errorf("tasks are %v, want %v", states, test.states)
@@ -174,8 +174,8 @@ func TestSettle_M56(t *testing.T) {
 					ended++
 				}
 			}
-			if settled != 1 || ended != 1 || turn.Run.Phase != workflow.PhaseComplete {
-				t.Errorf("settled %d times, ended %d times, %s", settled, ended, turn.Run.Phase)
+			if settled != 1 || ended != 1 || decision.Run.Phase != workflow.PhaseComplete {
+				t.Errorf("settled %d times, ended %d times, %s", settled, ended, decision.Run.Phase)
 			}
 		})
 	}
@@ -187,12 +187,12 @@ func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	source := steps()
 	source.Retry.Attempts = 2
-	turn, facts := begun(t, compile(t, source), "two", "mail")
-	task := turn.Run.Tasks[0]
+	decision, facts := begun(t, compile(t, source), "two", "mail")
+	task := decision.Run.Tasks[0]
 	wait := func(kind schemas.DeadlineKind, attempt int, after time.Duration) {
 		t.Helper()
 		want := []schemas.Deadline{{Run: 1, Task: "t1", Attempt: attempt, Kind: kind, At: start().Add(after)}}
-		if got := turn.Run.Deadlines(); !reflect.DeepEqual(got, want) {
+		if got := decision.Run.Deadlines(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("it waits for %v, want %v", got, want)
 		}
 	}
@@ -200,20 +200,20 @@ func TestDeadlines(t *testing.T) {
 	if expires := schemas.As[*schemas.TaskDispatched]((*facts)[len(*facts)-1]).Expires; !expires.Equal(start().Add(time.Hour + 10*time.Second)) {
 		t.Errorf("the request expires at %s", expires)
 	}
-	turn.Now = start().Add(time.Second)
-	turn.Progress(task, 0, "")
+	decision.Now = start().Add(time.Second)
+	decision.Progress(task, 0, "")
 	wait(schemas.DeadlineWork, 1, time.Hour+time.Second)
 	for _, void := range []schemas.Deadline{
 		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineQueue},
 		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}, // not due
 		{Run: 2, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork},
 	} {
-		if turn.Expire(void) {
+		if decision.Expire(void) {
 			t.Errorf("%+v did something", void)
 		}
 	}
-	turn.Now = start().Add(2 * time.Hour)
-	if !turn.Expire(schemas.Deadline{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}) {
+	decision.Now = start().Add(2 * time.Hour)
+	if !decision.Expire(schemas.Deadline{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}) {
 		t.Error("a deadline that is due did nothing")
 	}
 	wait(schemas.DeadlineRetry, 1, 2*time.Hour+time.Second)
@@ -222,43 +222,43 @@ func TestDeadlines(t *testing.T) {
 // TestCancel: it works once, until the outcome is fixed, and ends every task.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	turn, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
-	turn.HandleResponse(turn.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
-	if !turn.Cancel() {
+	decision, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
+	decision.HandleResponse(decision.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
+	if !decision.Cancel() {
 		t.Fatal("it could not be stopped")
 	}
 	for i, want := range []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCancelled, workflow.TaskCancelled} {
-		if got := turn.Run.Tasks[i].State; got != want {
+		if got := decision.Run.Tasks[i].State; got != want {
 			t.Errorf("task %d is %s, want %s", i+1, got, want)
 		}
 	}
-	if turn.Run.Phase != workflow.PhaseAssembling || turn.Run.Status != schemas.RunCancelled || len(turn.Run.Answer) != 1 {
-		t.Errorf("the run is %s, %s with %d parts", turn.Run.Phase, turn.Run.Status, len(turn.Run.Answer))
+	if decision.Run.Phase != workflow.PhaseAssembling || decision.Run.Status != schemas.RunCancelled || len(decision.Run.Answer) != 1 {
+		t.Errorf("the run is %s, %s with %d parts", decision.Run.Phase, decision.Run.Status, len(decision.Run.Answer))
 	}
-	if turn.Cancel() {
+	if decision.Cancel() {
 		t.Error("it was stopped twice")
 	}
-	turn.HandleResponse(turn.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
-	if turn.Run.Phase != workflow.PhaseComplete || turn.Cancel() {
-		t.Errorf("the run is %s", turn.Run.Phase)
+	decision.HandleResponse(decision.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
+	if decision.Run.Phase != workflow.PhaseComplete || decision.Cancel() {
+		t.Errorf("the run is %s", decision.Run.Phase)
 	}
 }
 
 // TestCloneSharesNothing: what Apply does to a clone leaves the run as it was.
 func TestCloneSharesNothing(t *testing.T) {
 	t.Parallel()
-	turn, _ := begun(t, compile(t, steps()), "one then two", "mail")
-	before, err := schemas.Marshal(turn.Run)
+	decision, _ := begun(t, compile(t, steps()), "one then two", "mail")
+	before, err := schemas.Marshal(decision.Run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clone := *turn
-	clone.Run = turn.Run.Clone()
+	clone := *decision
+	clone.Run = decision.Run.Clone()
 	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(f, clone.Now) }
 	for len(clone.Run.Deadlines()) > 0 {
 		clone.HandleResponse(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Response{Status: schemas.StatusCompleted})
 	}
-	after, err := schemas.Marshal(turn.Run)
+	after, err := schemas.Marshal(decision.Run)
 	if err != nil || clone.Run.Phase != workflow.PhaseComplete || string(before) != string(after) {
 		t.Errorf("%v, the clone is %s\n%s\n%s", err, clone.Run.Phase, before, after)
 	}
@@ -276,9 +276,9 @@ func TestUnavailableIsNoTimeout_M28(t *testing.T) {
 	for own, want := range map[string]string{"not now": "not now", "": "too slow"} {
 		source := steps()
 		source.Languages[0].Texts.Unavailable = own
-		turn, facts := begunWith(t, compile(t, source), "one", "", barred{})
-		if turn.Run.Reason != schemas.StopUnavailable {
-			t.Fatalf("the run is %s, %s", turn.Run.Status, turn.Run.Reason)
+		decision, facts := begunWith(t, compile(t, source), "one", "", barred{})
+		if decision.Run.Reason != schemas.StopUnavailable {
+			t.Fatalf("the run is %s, %s", decision.Run.Status, decision.Run.Reason)
 		}
 		for _, f := range *facts {
 			if schemas.As[*schemas.RunSettled](f) != nil && schemas.As[*schemas.RunSettled](f).Error.Message["en"] != want {

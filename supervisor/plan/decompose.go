@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strconv"
+	"strings"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -11,9 +12,9 @@ import (
 // Ids of what deciding itself asks agents for, outside of the plan.
 const planTask = "plan"
 
-// decompose makes the plan of a run, or asks for it (settlement 1). The
-// complexity check comes before all routing (O-21).
-func (d *Decision) decompose(content schemas.Result) {
+// Begin makes the plan of the run and goes on with it, or asks for one (settlement 1).
+// The complexity check comes before all routing (O-21).
+func (d *Decision) Begin(content schemas.Result) {
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Planned {
 		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
 		if err != nil {
@@ -176,7 +177,9 @@ func (d *Decision) withoutPlan() {
 		d.singleTask("t0", schemas.Result{})
 		return
 	}
-	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan, d.planFailure())
+	sentence := strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)
+	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan,
+		d.runFailure(schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.

@@ -35,11 +35,11 @@ func TestRemedies_M44_M45(t *testing.T) {
 				Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Fallback: "first"}},
 				Retry:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
 			}}
-			turn := &Decision{Run: &workflow.Run{}, Profile: profile}
+			decision := &Decision{Run: &workflow.Run{}, Profile: profile}
 			remedy := func(task workflow.Task) schemas.TaskFailed {
 				task.State = workflow.TaskRunning
 				failed := schemas.TaskFailed{Cause: cause}
-				turn.chooseRecovery(&task, &failed)
+				decision.chooseRecovery(&task, &failed)
 				return failed
 			}
 			if got := category(cause); got != want.category {
@@ -71,14 +71,14 @@ func TestRemedies_M44_M45(t *testing.T) {
 func TestNoRoomToDeliver(t *testing.T) {
 	t.Parallel()
 	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
-	turn := &Decision{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
+	decision := &Decision{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
 	refuse := func(run *workflow.Run, id string) (wait time.Duration, again bool) {
 		task := run.Task(id)
 		task.State, task.Attempt = workflow.TaskRunning, task.Attempt+1
 		failed := schemas.TaskFailed{Task: id, Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
-		turn.chooseRecovery(task, &failed)
-		run.Apply(&failed, turn.Now)
-		return failed.RetryAt.Sub(turn.Now), !failed.RetryAt.IsZero()
+		decision.chooseRecovery(task, &failed)
+		run.Apply(&failed, decision.Now)
+		return failed.RetryAt.Sub(decision.Now), !failed.RetryAt.IsZero()
 	}
 	run := &workflow.Run{
 		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},

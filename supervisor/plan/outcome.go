@@ -160,30 +160,9 @@ func (d *Decision) inLanguage(sentence string) map[string]string {
 	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
-func (d *Decision) cancelled() *schemas.Error {
-	return &schemas.Error{
-		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
-		InternalDetails: "cancelled by a person", Message: d.inLanguage(d.texts().Cancelled),
-	}
-}
-
-func (d *Decision) expired(partial bool) *schemas.Error {
-	sentence := d.texts().Timeout
-	if partial {
-		sentence += "\n\n" + d.texts().Partial
-	}
-	return &schemas.Error{
-		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
-		InternalDetails: "the run's deadline has passed", Message: d.inLanguage(sentence),
-	}
-}
-
-func (d *Decision) planFailure() *schemas.Error {
-	return &schemas.Error{
-		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
-		InternalDetails: "there is no plan that can be carried out",
-		Message:         d.inLanguage(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)),
-	}
+// runFailure tells why a run as a whole has ended, in the requester's language.
+func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: d.inLanguage(sentence)}
 }
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
@@ -194,7 +173,8 @@ func (d *Decision) Cancel() bool {
 	if d.Run.Settled() {
 		return false
 	}
-	d.stop(schemas.RunCancelled, schemas.StopCancelled, d.cancelled())
+	d.stop(schemas.RunCancelled, schemas.StopCancelled,
+		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", d.texts().Cancelled))
 	return true
 }
 
@@ -224,11 +204,11 @@ func (d *Decision) Refuse() {
 
 // expire stops the run because its time is over; what is there is kept (M-56).
 func (d *Decision) expire() {
-	status := schemas.RunFailed
+	status, sentence := schemas.RunFailed, d.texts().Timeout
 	if d.completedAny() {
-		status = schemas.RunPartial
+		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
 	}
-	d.stop(status, schemas.StopExpired, d.expired(status == schemas.RunPartial))
+	d.stop(status, schemas.StopExpired, d.runFailure(schemas.ErrorSystem, schemas.ActionRetry, "the run's deadline has passed", sentence))
 }
 
 // stop ends all work of the run.

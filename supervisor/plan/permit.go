@@ -8,11 +8,11 @@ import (
 )
 
 // Permit decides whether the agent that works on an attempt of a task may act
-// outside. Nobody may who is asked a question, whatever the run was pinned to. An effect is permitted once, over all attempts, unless the agent has
-// said that the attempt which was permitted failed. If it has not said anything,
-// nobody knows whether the effect has happened, and the profile decides: again,
-// or not, and then the task fails. An earlier run for the same request of somebody
-// upstream counts as an attempt.
+// outside. An agent that is asked a question may not, whatever profile the run is pinned to.
+// An effect is permitted once, over all attempts, unless the agent has said that the attempt
+// which was permitted failed. If it has not said anything, nobody knows whether the effect
+// has happened, and the profile decides: it is permitted again, or it is not, and then the
+// task fails. An earlier run for the same request of somebody upstream counts as an attempt.
 //
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing

@@ -114,7 +114,7 @@ func TestTextsIn(t *testing.T) {
 	}
 }
 
-// TestEntitiesIn_G29_G30: the text says what the conversation is about now; what it
+// TestEntitiesIn_G29_G30: the text says what the session is about now; what it
 // does not speak of stays, also what only another supervisor knows.
 func TestEntitiesIn_G29_G30(t *testing.T) {
 	t.Parallel()
@@ -167,27 +167,27 @@ func TestManyAgents_P18(t *testing.T) {
 		for i := len(source.Agents); i < count; i++ {
 			source.Agents = append(source.Agents, schemas.AgentUse{Name: fmt.Sprint("agent", i), Description: "something else"})
 		}
-		turn, _ := begun(t, compile(t, source), "do it", "")
-		turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
-		if len(turn.Run.DecisionTasks) != 1+3*count {
-			t.Errorf("%d agents have been asked %d times", count, len(turn.Run.DecisionTasks)-1)
+		decision, _ := begun(t, compile(t, source), "do it", "")
+		decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
+		if len(decision.Run.DecisionTasks) != 1+3*count {
+			t.Errorf("%d agents have been asked %d times", count, len(decision.Run.DecisionTasks)-1)
 		}
-		for _, question := range turn.Run.DecisionTasks[1:] {
+		for _, question := range decision.Run.DecisionTasks[1:] {
 			score := `{"score":0.1}`
 			if question.Agent == "second" {
 				score = `{"score":1}`
 			}
 			said := schemas.Result{Data: []byte(score)}
-			turn.HandleResponse(turn.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Body{Result: said}})
+			decision.HandleResponse(decision.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Body{Result: said}})
 		}
-		for _, task := range turn.Run.Tasks {
+		for _, task := range decision.Run.Tasks {
 			if task.Agent != "second" {
 				t.Errorf("of %d agents %s does task %s", count, task.Agent, task.ID)
 			}
 		}
-		finish(t, turn)
-		if turn.Run.Status != schemas.RunCompleted {
-			t.Errorf("with %d agents the run is %s", count, turn.Run.Status)
+		finish(t, decision)
+		if decision.Run.Status != schemas.RunCompleted {
+			t.Errorf("with %d agents the run is %s", count, decision.Run.Status)
 		}
 	}
 }

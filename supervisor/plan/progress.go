@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -35,7 +37,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksFailed = append(told.TasksFailed, task.ID)
 		}
 	}
-	told.EstimatedCompletion = Estimate(run, eta, now)
+	told.EstimatedCompletion = EstimateCompletion(run, eta, now)
 	return told
 }
 
@@ -85,15 +87,16 @@ func slowdown(run *workflow.Run) permille {
 	return min(permille(max(sum/count, 1)), maxSlowdown)
 }
 
-// Estimate foresees when the run's tasks will be done (M-35): now, plus the
+// EstimateCompletion foresees when the run's tasks will be done (M-35): now, plus the
 // remaining estimates times the slowdown so far, added up or along the critical
 // path. It is zero when nothing that remains has an estimate.
-func Estimate(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
+func EstimateCompletion(run *workflow.Run, eta schemas.ETA, now time.Time) time.Time {
 	slow := slowdown(run)
 	ends := make(map[string]time.Duration, len(run.Tasks))
 	var longest, sum time.Duration
-	for _, i := range ordered(run) {
-		task := run.Tasks[i]
+	byLevel := slices.Clone(run.Tasks) // so that dependencies come first
+	slices.SortStableFunc(byLevel, func(a, b *workflow.Task) int { return cmp.Compare(a.Level, b.Level) })
+	for _, task := range byLevel {
 		remaining := remaining(task, slow, now)
 		sum = min(sum+remaining, maxForeseen)
 		var begins time.Duration
@@ -123,17 +126,4 @@ func remaining(task *workflow.Task, slow permille, now time.Time) time.Duration 
 		takes = max(takes-now.Sub(task.Started), 0)
 	}
 	return takes
-}
-
-// ordered returns the tasks of a run by level, so that dependencies come first.
-func ordered(run *workflow.Run) []int {
-	var order []int
-	for level := 0; len(order) < len(run.Tasks); level++ {
-		for i := range run.Tasks {
-			if run.Tasks[i].Level == level {
-				order = append(order, i)
-			}
-		}
-	}
-	return order
 }

@@ -144,7 +144,7 @@ func TestEstimate_M35(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for eta, want := range map[schemas.ETA]time.Duration{"": test.path, schemas.ETACriticalPath: test.path, schemas.ETASum: test.sum} {
-				got := plan.Estimate(&workflow.Run{Tasks: test.tasks}, eta, start())
+				got := plan.EstimateCompletion(&workflow.Run{Tasks: test.tasks}, eta, start())
 				if want == never {
 					if !got.IsZero() {
 						t.Errorf("%q: got %s", eta, got)

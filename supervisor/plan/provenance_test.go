@@ -49,41 +49,41 @@ func made(kind, count int) []schemas.Deliverable {
 // asked is a run whose task is under way: it builds on the artifacts of so many
 // others, with which a person has sent three files in two messages. Reads counts how
 // often a message is read.
-func asked(tb testing.TB, dependencies int) (turn *plan.Decision, reads *int) {
+func asked(tb testing.TB, dependencies int) (decision *plan.Decision, reads *int) {
 	tb.Helper()
-	turn, _ = begun(tb, compile(tb, steps()), "one", "")
-	message := &turn.Run.Message
+	decision, _ = begun(tb, compile(tb, steps()), "one", "")
+	message := &decision.Run.Message
 	message.Sequence, message.MergedTexts = 7, []schemas.Body{{Sequence: 8}}
-	task := turn.Run.Tasks[0]
+	task := decision.Run.Tasks[0]
 	for i := range dependencies {
 		other := &workflow.Task{ID: fmt.Sprint("d", i), State: workflow.TaskCompleted}
 		for n := range schemas.MaxProven {
 			other.Proven = append(other.Proven, hashOf(granted, i*schemas.MaxProven+n))
 		}
-		turn.Run.Tasks = append(turn.Run.Tasks, other)
+		decision.Run.Tasks = append(decision.Run.Tasks, other)
 		task.Plan.Dependencies = append(task.Plan.Dependencies, other.ID)
 	}
 	files := map[uint64]schemas.Result{7: attaching(tb, sent, 0, 1), 8: attaching(tb, sent, 1, 2)}
 	reads = new(int)
-	turn.Read = func(body schemas.Body) schemas.Result {
+	decision.Read = func(body schemas.Body) schemas.Result {
 		*reads++
 		return files[body.Sequence]
 	}
-	return turn, reads
+	return decision, reads
 }
 
 // answer has the task answered, and returns what is on record of its artifacts.
-func answer(tb testing.TB, turn *plan.Decision, said plan.Response) schemas.TaskCompleted {
+func answer(tb testing.TB, decision *plan.Decision, said plan.Response) schemas.TaskCompleted {
 	tb.Helper()
 	said.Status = schemas.StatusCompleted
 	var completed *schemas.TaskCompleted
-	turn.Emit = func(f schemas.Fact) {
+	decision.Emit = func(f schemas.Fact) {
 		if schemas.As[*schemas.TaskCompleted](f) != nil {
 			completed = schemas.As[*schemas.TaskCompleted](f)
 		}
-		turn.Run.Apply(f, turn.Now)
+		decision.Run.Apply(f, decision.Now)
 	}
-	turn.HandleResponse(turn.Run.Tasks[0], said)
+	decision.HandleResponse(decision.Run.Tasks[0], said)
 	if completed == nil {
 		tb.Fatal("the task is not completed")
 	}
@@ -94,8 +94,8 @@ func answer(tb testing.TB, turn *plan.Decision, said plan.Response) schemas.Task
 // person has sent; the rest is left out by its name.
 func TestWhatMayBePassedOn(t *testing.T) {
 	t.Parallel()
-	turn, _ := asked(t, 1)
-	completed := answer(t, turn, plan.Response{
+	decision, _ := asked(t, 1)
+	completed := answer(t, decision, plan.Response{
 		WholeResult: schemas.Result{Data: slices.Concat(
 			[]byte(`{"attachments":[`),
 			fmt.Appendf(nil, `{"name":"a","artifact":{"sha256":%q}},`, hashOf(own, 0)),
@@ -123,8 +123,8 @@ func TestWhatMayBePassedOn(t *testing.T) {
 // the messages of the run are read once.
 func TestMessagesAreReadOnce(t *testing.T) {
 	t.Parallel()
-	turn, reads := asked(t, 0)
-	completed := answer(t, turn, plan.Response{WholeResult: attaching(t, strange, 0, 500), Deliverables: made(strange, 500)})
+	decision, reads := asked(t, 0)
+	completed := answer(t, decision, plan.Response{WholeResult: attaching(t, strange, 0, 500), Deliverables: made(strange, 500)})
 	if *reads != 2 || len(completed.Proven) > 0 || len(completed.Unproven) != 32 {
 		t.Errorf("%d reads of two messages; passed on %q, left out %d", *reads, completed.Proven, len(completed.Unproven))
 	}
@@ -139,9 +139,9 @@ func TestFilesTakeTimeInProportion(t *testing.T) {
 	fastest := func(dependencies int) time.Duration {
 		best := time.Duration(math.MaxInt64)
 		for range 3 {
-			turn, _ := asked(t, dependencies)
+			decision, _ := asked(t, dependencies)
 			started := time.Now()
-			answer(t, turn, said)
+			answer(t, decision, said)
 			best = min(best, time.Since(started))
 		}
 		return best

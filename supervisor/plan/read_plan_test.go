@@ -110,8 +110,8 @@ func TestRefusalsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn, facts := begun(t, compile(t, source), "do it", "")
-	turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Data: body}})
+	decision, facts := begun(t, compile(t, source), "do it", "")
+	decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Data: body}})
 	for i := range *facts {
 		record(t, (*facts)[i])
 		if refused := schemas.As[*schemas.PlanRefused]((*facts)[i]); refused != nil {
@@ -125,7 +125,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	feedback := turn.Run.Task("plan").Failure().Detail
+	feedback := decision.Run.Task("plan").Failure().Detail
 	if len(feedback) > 2100 || !strings.HasSuffix(feedback, "\n- …") {
 		t.Errorf("the planner hears %d bytes, at last %q", len(feedback), feedback[max(len(feedback)-20, 0):])
 	}
@@ -153,14 +153,14 @@ func FuzzReadPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
 		result := schemas.Result{Data: data, Text: text}
-		turn, facts := begun(t, profile, "do it", "")
-		turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: result})
-		if len(turn.Run.Tasks) > 0 {
-			if tasks, err := plan.ReadPlan(result); err != nil || len(tasks) != len(turn.Run.Tasks) {
-				t.Fatalf("%d tasks were read, %d are done: %v", len(tasks), len(turn.Run.Tasks), err)
+		decision, facts := begun(t, profile, "do it", "")
+		decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: result})
+		if len(decision.Run.Tasks) > 0 {
+			if tasks, err := plan.ReadPlan(result); err != nil || len(tasks) != len(decision.Run.Tasks) {
+				t.Fatalf("%d tasks were read, %d are done: %v", len(tasks), len(decision.Run.Tasks), err)
 			}
 		}
-		finish(t, turn)
+		finish(t, decision)
 		for i := range *facts {
 			record(t, (*facts)[i])
 		}
@@ -168,28 +168,28 @@ func FuzzReadPlan(f *testing.F) {
 }
 
 // finish answers, grants and rings until the run has ended.
-func finish(tb testing.TB, turn *plan.Decision) {
+func finish(tb testing.TB, decision *plan.Decision) {
 	tb.Helper()
 	for range 4000 {
 		var next *workflow.Task
-		for task := range turn.Run.All {
+		for task := range decision.Run.All {
 			if !task.State.Ended() && task.State != workflow.TaskPending && next == nil {
 				next = task
 			}
 		}
 		switch {
 		case next == nil:
-			if turn.Run.Phase != workflow.PhaseComplete {
-				tb.Fatalf("nobody waits, and the run is %s", turn.Run.Phase)
+			if decision.Run.Phase != workflow.PhaseComplete {
+				tb.Fatalf("nobody waits, and the run is %s", decision.Run.Phase)
 			}
 			return
 		case next.State == workflow.TaskReady:
-			turn.Grant(schemas.Grant{Run: turn.Run.Number, Task: next.ID})
+			decision.Grant(schemas.Grant{Run: decision.Run.Number, Task: next.ID})
 		case next.State.UnderWay():
-			turn.HandleResponse(next, plan.Response{Status: schemas.StatusCompleted})
+			decision.HandleResponse(next, plan.Response{Status: schemas.StatusCompleted})
 		default:
-			turn.Now = slices.MinFunc(turn.Run.Deadlines(), func(a, b schemas.Deadline) int { return a.At.Compare(b.At) }).At
-			turn.Expire(turn.Run.Deadlines()[0])
+			decision.Now = slices.MinFunc(decision.Run.Deadlines(), func(a, b schemas.Deadline) int { return a.At.Compare(b.At) }).At
+			decision.Expire(decision.Run.Deadlines()[0])
 		}
 	}
 	tb.Fatal("it never ends")

@@ -95,12 +95,9 @@ func (d *Decision) route(task *workflow.Task) {
 
 // awaitsQuestion reports whether an answer that a task's routers need is still awaited.
 func (d *Decision) awaitsQuestion(task string) bool {
-	for i := range d.Run.DecisionTasks {
-		if QuestionedTask(d.Run.DecisionTasks[i]) == task && !d.Run.DecisionTasks[i].State.Ended() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
+		return QuestionedTask(question) == task && !question.State.Ended()
+	})
 }
 
 // QuestionedTask returns the task that a question is about; agents' names hold no colon.
@@ -184,8 +181,8 @@ func (d *Decision) allowed() bool {
 		return true
 	}
 	chain := make([]string, len(d.Run.Tasks))
-	for i := range d.Run.Tasks {
-		chain[i] = d.Run.Tasks[i].Agent
+	for i, task := range d.Run.Tasks {
+		chain[i] = task.Agent
 	}
 	if slices.ContainsFunc(d.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
 		return true

@@ -26,13 +26,13 @@ func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (
 	if err != nil {
 		return Input{}, err
 	}
-	input, err := session.Read(event, "", sequence)
+	input, err := session.ParseInput(event, "", sequence)
 	return Input{input, input.Content()}, err
 }
 
-// HasCause reports whether a record of a session has an input of that sequence as its cause.
+// IsOnRecord reports whether an input of that sequence has caused a record of a session.
 // It reads from the newest record back to those that have taken earlier inputs.
-func HasCause(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
+func IsOnRecord(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	for err == nil {
 		var stored Record

@@ -3,6 +3,7 @@ package restore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -58,22 +59,7 @@ func (p *Profiles) Fetch(ctx context.Context, hash string) (*plan.Profile, error
 	if known := p.Pinned(hash); known != nil {
 		return known, nil
 	}
-	r, err := p.artifacts.Get(ctx, schemas.Artifact{SHA256: hash})
-	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", hash, err)
-	}
-	body, err := io.ReadAll(r)
-	if closing := r.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", hash, err)
-	}
-	var source schemas.Profile
-	if err = schemas.Unmarshal(body, &source); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", hash, err)
-	}
-	compiled, err := plan.Compile(source)
+	compiled, err := p.read(ctx, hash)
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", hash, err)
 	}
@@ -82,4 +68,20 @@ func (p *Profiles) Fetch(ctx context.Context, hash string) (*plan.Profile, error
 	defer p.mu.Unlock()
 	p.byHash[hash] = compiled
 	return compiled, nil
+}
+
+func (p *Profiles) read(ctx context.Context, hash string) (*plan.Profile, error) {
+	r, err := p.artifacts.Get(ctx, schemas.Artifact{SHA256: hash})
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	var source schemas.Profile
+	if err = schemas.Unmarshal(body, &source); err != nil {
+		return nil, err
+	}
+	return plan.Compile(source)
 }

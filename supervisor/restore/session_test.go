@@ -19,7 +19,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A desk is a ledger of one shard with the records of conversations.
+// A desk is a ledger of one shard with the records of sessions.
 type desk struct {
 	tb       testing.TB
 	ledger   *memory.Ledger
@@ -75,7 +75,7 @@ func (d *desk) say(thread string) (sequence uint64, event schemas.Event) {
 func (d *desk) take(thread string) uint64 {
 	d.tb.Helper()
 	sequence, event := d.say(thread)
-	input, err := session.Read(event, "", sequence)
+	input, err := session.ParseInput(event, "", sequence)
 	d.must(err)
 	input.Now = event.Time
 	id := schemas.SessionID("desk", thread)
@@ -252,20 +252,20 @@ func TestHasCause(t *testing.T) {
 	id := schemas.SessionID("desk", "thread")
 	for back, sequence := range slices.Backward(taken) {
 		core := &troubled{Core: d.ledger}
-		took, err := restore.HasCause(t.Context(), core, id, sequence)
+		took, err := restore.IsOnRecord(t.Context(), core, id, sequence)
 		if err != nil || !took || core.gets != len(taken)-1-back {
 			t.Errorf("input %d: %t, %v, after %d records before the newest", sequence, took, err, core.gets)
 		}
 	}
 	core := &troubled{Core: d.ledger}
-	if took, err := restore.HasCause(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
+	if took, err := restore.IsOnRecord(t.Context(), core, id, passed); err != nil || took || core.gets != 1 {
 		t.Errorf("an input that nothing follows from: %t, %v, after %d records before the newest", took, err, core.gets)
 	}
-	if _, err := restore.HasCause(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.IsOnRecord(t.Context(), d.ledger, schemas.SessionID("desk", "nobody"), 1); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a session without a record: %v", err)
 	}
 	broken := &troubled{Core: d.ledger, subject: bus.SessionSubject(id, 1), why: bus.ErrNotFound}
-	if _, err := restore.HasCause(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
+	if _, err := restore.IsOnRecord(t.Context(), broken, id, taken[0]); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a record is lost: %v", err)
 	}
 }

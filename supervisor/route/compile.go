@@ -189,12 +189,7 @@ func (c *compiler) keywords(where string, group int, configured []schemas.Keywor
 }
 
 func (c *compiler) complexity(configured *schemas.Complexities) {
-	ready := &complexity{}
-	if len(configured.Verbs) > 0 {
-		ready.verbs = newMatcher(c.keywords("complexity.verbs", 0, configured.Verbs))
-	} else {
-		ready.verbs = newMatcher(nil)
-	}
+	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs)}
 	for i, source := range configured.Patterns {
 		expression, err := c.router.folder.pattern(source)
 		if err != nil {
@@ -207,10 +202,14 @@ func (c *compiler) complexity(configured *schemas.Complexities) {
 	for i, word := range configured.Separators {
 		separators[i] = schemas.Keyword{Word: word, Mode: schemas.ModeWord}
 	}
-	if len(separators) > 0 {
-		ready.separators = newMatcher(c.keywords("complexity.separators", 0, separators))
-	} else {
-		ready.separators = newMatcher(nil)
-	}
+	ready.separators = c.optional("complexity.separators", separators)
 	c.router.complexity = ready
+}
+
+// optional makes ready the keywords of a list that may be empty.
+func (c *compiler) optional(where string, configured []schemas.Keyword) *matcher {
+	if len(configured) == 0 {
+		return newMatcher(nil)
+	}
+	return newMatcher(c.keywords(where, 0, configured))
 }

@@ -64,43 +64,29 @@ func newMatcher(keywords []keyword) *matcher {
 
 // first returns the first occurrence of every keyword that counts somewhere, so
 // that a long text makes no longer list than a short one.
-func (m *matcher) first(f *folded) []occurrence {
+func (m *matcher) first(f *folded) []occurrence { return m.find(f, 1) }
+
+// all returns every occurrence.
+func (m *matcher) all(f *folded) []occurrence { return m.find(f, math.MaxInt) }
+
+// find returns at most so many occurrences of each keyword.
+func (m *matcher) find(f *folded, most int) []occurrence {
 	var all []occurrence
-	seen := make([]bool, len(m.keywords))
+	found := make([]int, len(m.keywords))
 	var around span
 	m.automaton.scan(f.text, func(literal, end int) {
 		index := m.literals[literal]
-		if seen[index] {
+		if found[index] == most {
 			return
 		}
 		if o, counts := m.keywords[index].literal(f, &around, end); counts {
 			o.keyword = index
-			seen[index] = true
+			found[index]++
 			all = append(all, o)
 		}
 	})
 	for _, index := range m.expressions {
-		if found := m.keywords[index].expressed(f, 1); len(found) > 0 {
-			found[0].keyword = index
-			all = append(all, found[0])
-		}
-	}
-	return all
-}
-
-// all returns every occurrence.
-func (m *matcher) all(f *folded) []occurrence {
-	var all []occurrence
-	var around span
-	m.automaton.scan(f.text, func(literal, end int) {
-		index := m.literals[literal]
-		if o, counts := m.keywords[index].literal(f, &around, end); counts {
-			o.keyword = index
-			all = append(all, o)
-		}
-	})
-	for _, index := range m.expressions {
-		for _, o := range m.keywords[index].expressed(f, math.MaxInt) {
+		for _, o := range m.keywords[index].expressed(f, most) {
 			o.keyword = index
 			all = append(all, o)
 		}

@@ -36,14 +36,14 @@ type run struct {
 }
 
 // segment folds a part of the source by its full normalization.
-func (b *folding) segment(start, end int) {
-	source := b.source[start:end]
+func (f *folding) segment(start, end int) {
+	source := f.source[start:end]
 	if first, size := utf8.DecodeRuneInString(source); first == utf8.RuneError && size == 1 {
-		b.letters([]byte(replacement), start, end)
+		f.letters([]byte(replacement), start, end)
 		return
 	} else if first == trademark {
 		// Its compatibility form would become a part of the word before it.
-		b.separator(start, end, 0, false)
+		f.separator(start, end, 0, false)
 		return
 	}
 	var space [64]byte
@@ -52,88 +52,88 @@ func (b *folding) segment(start, end int) {
 		r, size := utf8.DecodeRune(decomposed)
 		decomposed = decomposed[size:]
 		switch {
-		case r == diaeresis && b.umlaut:
-			b.letters([]byte{'e'}, start, end)
-			b.umlaut = false
+		case r == diaeresis && f.umlaut:
+			f.letters([]byte{'e'}, start, end)
+			f.umlaut = false
 		case isDropped(r):
-			b.drop(start, end)
+			f.drop(start, end)
 		case isSeparator(r):
-			b.separator(start, end, newlines(r), unicode.Is(unicode.Pd, r))
-			b.umlaut = false
+			f.separator(start, end, newlines(r), unicode.Is(unicode.Pd, r))
+			f.umlaut = false
 		default:
 			var one [utf8.UTFMax]byte
 			letters := appendLetter(one[:0], r)
-			b.letters(letters, start, end)
-			b.umlaut = letters[0] == 'a' || letters[0] == 'o' || letters[0] == 'u'
+			f.letters(letters, start, end)
+			f.umlaut = letters[0] == 'a' || letters[0] == 'o' || letters[0] == 'u'
 		}
 	}
 }
 
 // letters appends what the source from start to end is folded to.
-func (b *folding) letters(letters []byte, start, end int) {
-	b.closeRun()
-	at := len(b.text)
-	b.text = append(b.text, letters...)
-	more := start < b.taken // of a segment that left something before
-	b.taken = end
-	if !more || b.last.end != end || b.last.atEnd != at {
-		b.last = piece{at: at, start: start, end: end}
+func (f *folding) letters(letters []byte, start, end int) {
+	f.closeRun()
+	at := len(f.text)
+	f.text = append(f.text, letters...)
+	more := start < f.taken // of a segment that left something before
+	f.taken = end
+	if !more || f.last.end != end || f.last.atEnd != at {
+		f.last = piece{at: at, start: start, end: end}
 	}
-	b.last.atEnd = len(b.text)
-	known := len(b.pieces) - 1
+	f.last.atEnd = len(f.text)
+	known := len(f.pieces) - 1
 	switch {
-	case more && known >= 0 && b.pieces[known].at == b.last.at:
-		b.pieces[known] = b.last
-	case more || b.last.atEnd-at != end-start:
-		b.pieces = append(b.pieces, b.last)
+	case more && known >= 0 && f.pieces[known].at == f.last.at:
+		f.pieces[known] = f.last
+	case more || f.last.atEnd-at != end-start:
+		f.pieces = append(f.pieces, f.last)
 	}
 }
 
 // drop skips a part of the source.
-func (b *folding) drop(start, end int) {
-	if b.run.open {
-		b.run.end = end
+func (f *folding) drop(start, end int) {
+	if f.run.open {
+		f.run.end = end
 		return
 	}
-	at := len(b.text)
-	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].start == start && b.pieces[last].atEnd == at {
+	at := len(f.text)
+	if last := len(f.pieces) - 1; last >= 0 && f.pieces[last].start == start && f.pieces[last].atEnd == at {
 		return
 	}
-	if at > 0 && b.folded.end(at) == end {
+	if at > 0 && f.folded.end(at) == end {
 		return
 	}
-	b.pieces = append(b.pieces, piece{at: at, atEnd: at, start: start, end: end})
+	f.pieces = append(f.pieces, piece{at: at, atEnd: at, start: start, end: end})
 }
 
-func (b *folding) separator(start, end, newlines int, dash bool) {
-	if !b.run.open {
-		b.run = run{open: true, start: start, separators: 1}
-		b.text = append(b.text, ' ')
+func (f *folding) separator(start, end, newlines int, dash bool) {
+	if !f.run.open {
+		f.run = run{open: true, start: start, separators: 1}
+		f.text = append(f.text, ' ')
 	}
-	b.run.end, b.taken = end, end
+	f.run.end, f.taken = end, end
 	if newlines > 0 {
-		b.run.newlines += newlines
-		b.run.dash = false
+		f.run.newlines += newlines
+		f.run.dash = false
 	}
-	b.run.dash = b.run.dash || dash
-	if b.run.newlines > 1 && b.run.separators == 1 {
-		b.run.separators = 2
-		b.text = append(b.text[:len(b.text)-1], "\n\n"...)
+	f.run.dash = f.run.dash || dash
+	if f.run.newlines > 1 && f.run.separators == 1 {
+		f.run.separators = 2
+		f.text = append(f.text[:len(f.text)-1], "\n\n"...)
 	}
 }
 
-func (b *folding) closeRun() {
-	if !b.run.open {
+func (f *folding) closeRun() {
+	if !f.run.open {
 		return
 	}
-	at := len(b.text)
-	if b.run.separators != b.run.end-b.run.start {
-		b.pieces = append(b.pieces, piece{at: at - b.run.separators, atEnd: at, start: b.run.start, end: b.run.end})
+	at := len(f.text)
+	if f.run.separators != f.run.end-f.run.start {
+		f.pieces = append(f.pieces, piece{at: at - f.run.separators, atEnd: at, start: f.run.start, end: f.run.end})
 	}
-	if b.run.newlines > 0 {
-		b.lines = append(b.lines, line{at: at, item: b.run.dash})
+	if f.run.newlines > 0 {
+		f.lines = append(f.lines, line{at: at, item: f.run.dash})
 	}
-	b.run = run{}
+	f.run = run{}
 }
 
 func newlines(r rune) int {

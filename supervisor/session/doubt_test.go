@@ -7,11 +7,11 @@ import (
 	"podium/supervisor/session"
 )
 
-// formerStates is how many states back a conversation may be remembered.
+// formerStates is how many states back a session may be remembered.
 const formerStates = 6
 
 // doubts: whatever passes an input by by an old state, and does not doubt that, loses
-// nothing that has become of the conversation since. That an answer came late is no
+// nothing that has become of the session since. That an answer came late is no
 // loss, nor is how far a task is, which the next sign of life says again.
 func (s *stage) doubts(tb judge, input session.Input, outcome *session.Outcome) {
 	tb.Helper()
@@ -50,7 +50,7 @@ func outputOf(outcome *session.Outcome, kind session.OutputKind) *session.Output
 	return nil
 }
 
-// remember keeps the state for what becomes of the conversation to be held against it.
+// remember keeps the state for what becomes of the session to be held against it.
 func (s *stage) remember() {
 	s.formers = append(s.formers, s.state)
 	s.formers = s.formers[max(len(s.formers)-formerStates, 0):]

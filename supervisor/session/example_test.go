@@ -23,7 +23,7 @@ func ExampleStep() {
 		Language:  "en", Languages: []schemas.Language{storyProfile().Languages[0]},
 	})
 	fmt.Println(err)
-	input, err := session.Read(schemas.Event{
+	input, err := session.ParseInput(schemas.Event{
 		ID: "m1", Source: "/podium/chat/web", Type: schemas.TypeChatReceived, Profile: "desk", PartitionKey: "thread-1",
 		Data: []byte(`{"provider": "webhook", "channel": "web", "message_id": "m1", "text": "6 * 7"}`),
 	}, "", 1)

@@ -52,8 +52,8 @@ type Message struct {
 	Files    []schemas.Attachment // that a person has sent with the words
 }
 
-// Read takes an event of a shard apart. An error says what is malformed.
-func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
+// ParseInput takes an event of a shard apart. An error says what is malformed.
+func ParseInput(event schemas.Event, agent string, sequence uint64) (Input, error) {
 	input := Input{Sequence: sequence, Event: event, Agent: agent}
 	switch event.Type {
 	case schemas.TypeEmailReceived:
@@ -61,18 +61,13 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		if err := unmarshalValid("email_received", event.Data, &mail); err != nil {
 			return input, err
 		}
-		message := readMail(&mail)
-		for i := range mail.Attachments {
-			message.Files = append(message.Files, mail.Attachments[i].Attachment)
-		}
-		input.Message = &message
+		input.Message = readMail(&mail)
 	case schemas.TypeChatReceived:
 		var chat schemas.ChatReceived
 		if err := unmarshalValid("chat_received", event.Data, &chat); err != nil {
 			return input, err
 		}
-		message := readChat(&chat)
-		input.Message = &message
+		input.Message = readChat(&chat)
 	case schemas.TypeExecutionRequest:
 		request, err := schemas.DecodeExecutionRequest(event.Data)
 		if err != nil {
@@ -85,8 +80,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 			return input, fmt.Errorf("%q is not the name of an agent", request.To)
 		}
 		input.References = takeFromTasks(request.Payload.Tasks)
-		message := readRequest(&event, &request)
-		input.Message = &message
+		input.Message = readRequest(&event, &request)
 	case schemas.TypeExecutionResponse:
 		response, err := schemas.DecodeExecutionResponse(event.Data)
 		input.References = takeFromAnswer(&response.Payload)
@@ -128,9 +122,9 @@ func (in *Input) Usable() error {
 	return nil
 }
 
-// Malformed is the input of an answer by an agent that cannot be read, with the
+// MalformedInput is the input of an answer by an agent that cannot be read, with the
 // request that it names, what is wrong with it, and its id in quarantine.
-func Malformed(event schemas.Event, agent string, sequence uint64, request, detail, quarantine string) Input {
+func MalformedInput(event schemas.Event, agent string, sequence uint64, request, detail, quarantine string) Input {
 	return Input{Sequence: sequence, Event: event, Agent: agent, Malformed: &schemas.Malformed{
 		Request: request, Detail: cut(detail, maxDetail), Quarantine: quarantine,
 	}}
@@ -150,8 +144,11 @@ const (
 	ChatAgent = "chat"
 )
 
-func readMail(mail *schemas.EmailReceived) Message {
-	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin}
+func readMail(mail *schemas.EmailReceived) *Message {
+	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin}
+	for i := range mail.Attachments {
+		message.Files = append(message.Files, mail.Attachments[i].Attachment)
+	}
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
 	}
@@ -223,8 +220,8 @@ func thread(references []string, id string) []string {
 	return append(ids[:1:1], ids[len(ids)-maxReferences+1:]...)
 }
 
-func readChat(chat *schemas.ChatReceived) Message {
-	return Message{
+func readChat(chat *schemas.ChatReceived) *Message {
+	return &Message{
 		Channel: schemas.ChannelChat, Text: strings.TrimSpace(chat.Text), Language: chat.Language,
 		Reply: schemas.Reply{
 			Agent: ChatAgent, Provider: chat.Provider, Tenant: chat.Tenant,
@@ -237,24 +234,18 @@ func readChat(chat *schemas.ChatReceived) Message {
 // message's words or an answer's result.
 func (in *Input) Content() schemas.Result {
 	switch {
-	case in.Message != nil && in.Message.Tasks != nil:
-		body, err := schemas.Marshal(struct {
-			Tasks []schemas.Task `json:"tasks"`
-		}{in.Message.Tasks})
+	case in.Message != nil && in.Message.Tasks == nil && in.Message.Files == nil:
+		return schemas.Result{Text: in.Message.Text}
+	case in.Message != nil:
+		content := struct {
+			Tasks       []schemas.Task       `json:"tasks,omitzero"`
+			Attachments []schemas.Attachment `json:"attachments,omitzero"`
+		}{in.Message.Tasks, in.Message.Files}
+		body, err := schemas.Marshal(content)
 		if err != nil {
 			body = nil // what was read as JSON can be written as JSON
 		}
 		return schemas.Result{Text: in.Message.Text, Data: body}
-	case in.Message != nil && in.Message.Files != nil:
-		body, err := schemas.Marshal(struct {
-			Attachments []schemas.Attachment `json:"attachments"`
-		}{in.Message.Files})
-		if err != nil {
-			body = nil // as above
-		}
-		return schemas.Result{Text: in.Message.Text, Data: body}
-	case in.Message != nil:
-		return schemas.Result{Text: in.Message.Text}
 	case in.Response != nil && in.Response.Payload.Result != nil:
 		return *in.Response.Payload.Result
 	}

@@ -120,15 +120,6 @@ func (s *stage) wakes(tb judge, after *session.State) {
 	if after.Active != nil && len(deadlines) == 0 {
 		tb.Fatal("a run is under way and nothing will ever wake it")
 	}
-	if after.Active == nil {
-		return
-	}
-	earliest := after.Active.Earliest()
-	for _, deadline := range deadlines {
-		if deadline.At.Before(earliest) {
-			tb.Fatalf("the earliest deadline is %s, not %s", deadline.At, earliest)
-		}
-	}
 }
 
 // returns: a message begins its run as it was queued, however it was kept meanwhile.
@@ -289,7 +280,7 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 	delete(s.effects, effect)
 }
 
-// budget: within any hour a conversation has as many answers by mail as its profile
+// budget: within any hour a session has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
 // may have one sent.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"podium/schemas"
@@ -43,7 +42,7 @@ func (d *decision) message(message *Message) {
 	d.begin(received.Run, message, d.incoming(message))
 }
 
-// repeatedMessage takes a message that came before. A request whose run has ended is owed
+// repeatedMessage takes a message that came before. A request whose run has ended gets
 // its answer once more: whoever asks again has not heard it.
 func (d *decision) repeatedMessage(message *Message, id string) {
 	run := d.state.RunOf(id)
@@ -161,12 +160,11 @@ func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]str
 	if len(said) == 0 {
 		return d.state.Entities
 	}
-	known := maps.Clone(said)
-	for _, name := range slices.Sorted(maps.Keys(d.state.Entities)) {
-		if _, there := known[name]; !there {
-			known[name] = d.state.Entities[name]
-		}
+	known := maps.Clone(d.state.Entities)
+	if known == nil {
+		return said
 	}
+	maps.Copy(known, said)
 	return known
 }
 

@@ -29,7 +29,7 @@ const (
 	OutputRequest OutputKind = "request"
 	// OutputResponse is an execution_response to whoever asked for the run.
 	OutputResponse OutputKind = "response"
-	// OutputRepeatedResponse is the response that the end of an earlier run owed, once more:
+	// OutputRepeatedResponse is the response to the request of an earlier run that has ended, once more:
 	// whoever asks again has not heard it.
 	OutputRepeatedResponse OutputKind = "repeated_response"
 	// OutputCancelHint tells an agent that nobody waits for its answer.

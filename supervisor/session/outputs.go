@@ -43,7 +43,7 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 	return append(outputs, answers...), err
 }
 
-// Responses returns the responses that the last transition of a record owes to
+// Responses returns the responses that follow from the last transition of a record, for
 // whoever asked for the runs that it ends.
 func Responses(env Env, state *State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
@@ -168,9 +168,8 @@ func (env *Env) answerText(run *workflow.Run) string {
 // maxAnswer bounds the words of an answer, in bytes.
 const maxAnswer = 1 << 20
 
-// MayHaveOutputs reports whether Outputs may say something about these facts. It may say
-// yes where nothing is owed, and never no where something is: in a record, only
-// the last transition may owe.
+// MayHaveOutputs reports whether outputs may follow from these facts. It may say yes where
+// none do, and never no where some do: in a record, only the last transition may have any.
 func MayHaveOutputs(facts []schemas.Fact) bool { return slices.ContainsFunc(facts, mayHaveOutputs) }
 
 func mayHaveOutputs(fact schemas.Fact) bool {

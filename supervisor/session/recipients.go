@@ -9,7 +9,7 @@ import (
 
 // sameRecipients reports whether two answers go to the same people. Anybody can
 // name a thread of mails (RFC 5322, section 3.6.4): what one person has said there
-// is joined with, replaced by or handed on to nothing that another is answered to.
+// is never merged into, replaced by or told to a run whose answer goes to somebody else.
 // In a chat everybody reads the thread, and nobody is named.
 func sameRecipients(a, b []schemas.Address) bool { return within(a, b) && within(b, a) }
 

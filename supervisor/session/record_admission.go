@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -19,25 +20,22 @@ type recordingAdmission struct {
 
 // Admit implements plan.Admission.
 func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
-	at := 0
-	for at < len(r.counts) && r.counts[at].Agent != agent {
-		at++
-	}
-	if at == len(r.counts) {
-		r.counts = append(r.counts, schemas.Limit{Agent: agent})
-	}
-	admission := r.live.Admit(agent)
+	admitted, admission := admittedTo(&r.counts, agent), r.live.Admit(agent)
 	if admission == plan.Admitted {
-		r.counts[at].Room++
-		return admission
+		*admitted++
+	} else if !slices.ContainsFunc(r.limits, func(limit schemas.Limit) bool { return limit.Agent == agent }) {
+		r.limits = append(r.limits, schemas.Limit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable})
 	}
-	for i := range r.limits {
-		if r.limits[i].Agent == agent {
-			return admission
-		}
-	}
-	r.limits = append(r.limits, schemas.Limit{Agent: agent, Room: r.counts[at].Room, Open: admission == plan.Unavailable})
 	return admission
+}
+
+// admittedTo returns how many requests were admitted to an agent, to be counted on.
+func admittedTo(counts *[]schemas.Limit, agent string) *int {
+	at := slices.IndexFunc(*counts, func(count schemas.Limit) bool { return count.Agent == agent })
+	if at < 0 {
+		at, *counts = len(*counts), append(*counts, schemas.Limit{Agent: agent})
+	}
+	return &(*counts)[at].Room
 }
 
 // Reuse implements plan.Admission.
@@ -71,16 +69,9 @@ func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
 		if limit.Agent != agent {
 			continue
 		}
-		at := 0
-		for at < len(r.admitted) && r.admitted[at].Agent != agent {
-			at++
-		}
-		if at == len(r.admitted) {
-			r.admitted = append(r.admitted, schemas.Limit{Agent: agent})
-		}
-		switch {
-		case r.admitted[at].Room < limit.Room:
-			r.admitted[at].Room++
+		switch admitted := admittedTo(&r.admitted, agent); {
+		case *admitted < limit.Room:
+			*admitted++
 			return plan.Admitted
 		case limit.Open:
 			return plan.Unavailable

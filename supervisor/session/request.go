@@ -128,24 +128,24 @@ type contextBudget struct {
 }
 
 // add cuts a result to the room that is left; without any it need not be read.
-func (s *contextBudget) add(name string, read func() schemas.Result) {
-	if s.inputs == nil {
-		s.inputs = make(map[string]schemas.Result)
+func (cb *contextBudget) add(name string, read func() schemas.Result) {
+	if cb.inputs == nil {
+		cb.inputs = make(map[string]schemas.Result)
 	}
-	if s.room == 0 {
-		s.inputs[name] = schemas.Result{}
+	if cb.room == 0 {
+		cb.inputs[name] = schemas.Result{}
 		return
 	}
 	result := read()
-	if len(result.Data) > s.room {
+	if len(result.Data) > cb.room {
 		result.Data = nil
 	}
-	s.room -= len(result.Data)
-	if len(result.Text) > s.room {
-		result.Text = cutInside(result.Text, s.room)
+	cb.room -= len(result.Data)
+	if len(result.Text) > cb.room {
+		result.Text = cutInside(result.Text, cb.room)
 	}
-	s.room = max(s.room-len(result.Text), 0)
-	s.inputs[name] = result
+	cb.room = max(cb.room-len(result.Text), 0)
+	cb.inputs[name] = result
 }
 
 func conversationOf(state *State) *schemas.ConversationContext {

@@ -57,7 +57,7 @@ func TestReadRequest_M02(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			input, err := session.Read(schemas.Event{
+			input, err := session.ParseInput(schemas.Event{
 				ID: identify("r"), Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change)), EffectID: "e", Attempt: 2, ReplyTo: "s", Expires: start().Add(time.Hour),
 			}, "", 7)
 			if err != nil {
@@ -100,7 +100,7 @@ func TestReadRequestRefuses_M06_X06(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := session.Read(schemas.Event{ID: test.id, Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change))}, "", 7)
+			_, err := session.ParseInput(schemas.Event{ID: test.id, Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change))}, "", 7)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)
 			}

@@ -63,11 +63,6 @@ func (d *decision) reopenDelivery() {
 	d.planDecision(former.Profile).Deliver()
 }
 
-// addResend notes an answer that is to be sent again.
-func (s *State) addResend(f *schemas.ResendRequested) {
-	s.Resends = append(slices.Clip(s.Resends), *f)
-}
-
 // applyReopened makes a former run the one under way.
 func (s *State) applyReopened(f *schemas.DeliveryReopened) {
 	s.Active = workflow.Reopen(f)

@@ -64,7 +64,7 @@ func completes(task string) func(schemas.Fact) bool {
 // named is asked for what cannot be read: it may say an attempt, and not in which epoch that
 // was dispatched.
 func (d *decision) named(request string) (*workflow.Task, int) {
-	if d.state.Active != nil && request == schemas.AttemptOf(request) {
+	if request == schemas.AttemptOf(request) {
 		for task := range d.state.Active.All {
 			if task.Request != "" && schemas.AttemptOf(task.Request) == request {
 				return task, task.Attempt

@@ -12,7 +12,7 @@ import (
 
 // summary counts the tasks of a run (M-08).
 func summary(run *workflow.Run) *schemas.ExecutionSummary {
-	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks)}
+	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks), CompletionPercentage: run.Progress()}
 	for i := range run.Tasks {
 		switch run.Tasks[i].State {
 		case workflow.TaskCompleted:
@@ -23,9 +23,6 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting:
 			counted.TasksSkipped++
 		}
-	}
-	if counted.TotalTasks > 0 {
-		counted.CompletionPercentage = counted.TasksCompleted * 100 / counted.TotalTasks
 	}
 	return &counted
 }
@@ -52,8 +49,7 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 	if !run.Planned.IsZero() {
 		used.TimeElapsedSeconds = max(now.Sub(run.Planned), 0).Seconds()
 	}
-	for i := range run.Tasks {
-		task := run.Tasks[i]
+	for _, task := range run.Tasks {
 		used.TokensUsed += task.Tokens
 		if task.Started.IsZero() || task.Ended.IsZero() {
 			continue
@@ -75,15 +71,16 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			Description: description, Resolution: resolution, ResolutionDetails: details,
 		})
 	}
-	for i := range run.Tasks {
-		task := run.Tasks[i]
-		switch {
-		case task.Failure().Cause == "":
-		case task.State == workflow.TaskCompleted:
-			add(task.ID, task.Agent, cmp.Or(task.Failure().Detail, failureText(task.Failure().Cause)), schemas.ResolutionResolved, string(task.Failure().Action))
-		case task.State == workflow.TaskFailed || task.State == workflow.TaskSkipped:
-			add(task.ID, task.Agent, cmp.Or(task.Failure().Detail, failureText(task.Failure().Cause)), resolution(task.Failure().Cause), string(task.Failure().Action))
+	for _, task := range run.Tasks {
+		failure := task.LastFailure
+		if failure == nil || task.State != workflow.TaskCompleted && task.State != workflow.TaskFailed && task.State != workflow.TaskSkipped {
+			continue
 		}
+		resolved := resolution(failure.Cause)
+		if task.State == workflow.TaskCompleted {
+			resolved = schemas.ResolutionResolved
+		}
+		add(task.ID, task.Agent, cmp.Or(failure.Detail, "The task ended without a result: "+string(failure.Cause)+"."), resolved, string(failure.Action))
 	}
 	if len(run.Tasks) == 0 { // else there was another plan
 		for i, fault := range run.PlanFaults {
@@ -100,8 +97,7 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 // unprovenFiles are the files that agents have named and may not pass on.
 func unprovenFiles(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	var told []schemas.Issue
-	for i := range run.Tasks {
-		task := run.Tasks[i]
+	for _, task := range run.Tasks {
 		for n, name := range task.Unproven {
 			told = append(told, schemas.Issue{
 				IssueID: schemas.EffectID(upstream.Request, "issue:file:"+task.ID+":"+strconv.Itoa(n)), TaskID: task.ID, Agent: task.Agent, Severity: "medium",

@@ -12,7 +12,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// A script is bytes read as things that happen to a conversation. Every byte
+// A script is bytes read as things that happen to a session. Every byte
 // sequence is one.
 type script struct {
 	*stage
@@ -405,7 +405,7 @@ func (s *script) malformed(tb judge) {
 	if task := s.asked(); task != nil && !s.one(3) {
 		request, agent = task.Request, task.Agent
 	}
-	input := session.Malformed(schemas.Event{}, agent, s.sequence, request, "no sense", fmt.Sprint("PODIUM_3:", s.sequence))
+	input := session.MalformedInput(schemas.Event{}, agent, s.sequence, request, "no sense", fmt.Sprint("PODIUM_3:", s.sequence))
 	input.Now = s.now
 	s.step(tb, input)
 }

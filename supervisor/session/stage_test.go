@@ -24,7 +24,7 @@ type judge interface {
 	Fatalf(format string, arguments ...any)
 }
 
-// A stage plays one conversation without a ledger, and holds every step of it
+// A stage plays one session without a ledger, and holds every step of it
 // to the laws of the machine.
 type stage struct {
 	shard    int
@@ -106,11 +106,11 @@ type decided struct {
 	outputs []session.Output
 }
 
-// take gives an event to the conversation as the next input of the shard.
+// take gives an event to the session as the next input of the shard.
 func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, error) {
 	tb.Helper()
 	s.sequence++
-	input, err := session.Read(event, agent, s.sequence)
+	input, err := session.ParseInput(event, agent, s.sequence)
 	if err != nil {
 		return decided{}, err
 	}

@@ -80,9 +80,6 @@ func (s *State) Requests(shard int) []string {
 
 // AwaitingGrant yields the tasks that are ready and wait for a grant, in order.
 func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
-	if s.Active == nil {
-		return
-	}
 	for task := range s.Active.All {
 		if task.State == workflow.TaskReady && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
 			return
@@ -93,9 +90,6 @@ func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
 // AwaitingAgent yields the tasks that wait for their agent, unless it is noted that
 // nobody serves it.
 func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
-	if s.Active == nil {
-		return
-	}
 	for task := range s.Active.All {
 		if task.Unbegun() && task.Unserved == nil && !yield(task) {
 			return
@@ -105,9 +99,6 @@ func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
 
 // UnderWay yields the tasks that an agent has been asked for and has not answered.
 func (s *State) UnderWay(yield func(*workflow.Task) bool) {
-	if s.Active == nil {
-		return
-	}
 	for task := range s.Active.All {
 		if task.State.UnderWay() && !yield(task) {
 			return
@@ -178,7 +169,7 @@ func (s *State) Apply(f schemas.Fact) {
 			s.Queue = s.Queue.rest()
 		}
 	case *schemas.ResendRequested:
-		s.addResend(f)
+		s.Resends = append(slices.Clip(s.Resends), *f)
 	case *schemas.DeliveryReopened:
 		s.applyReopened(f)
 	case *schemas.RunEnded:

@@ -78,12 +78,13 @@ func Step(env Env, state State, input Input) Outcome {
 		d.permit(input.Permit)
 	case input.Control != nil:
 		d.control(input.Control)
+	case d.state.Active == nil: // what no message has caused is about the run under way
 	case input.Deadline != nil:
-		d.deadline(*input.Deadline)
+		d.planDecision(env.Pinned).Expire(*input.Deadline)
 	case input.Grant != nil:
-		d.grant(*input.Grant)
+		d.planDecision(env.Pinned).Grant(*input.Grant)
 	case input.Absence != nil:
-		d.absence(*input.Absence)
+		d.planDecision(env.Pinned).Unserved(*input.Absence)
 	}
 	d.next()
 	if len(d.facts) == 0 {
@@ -138,24 +139,6 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 	d.output(Output{Kind: OutputQuarantine, Refusal: &Refusal{Reason: reason, Detail: detail}})
 	d.doubtful = reason != schemas.QuarantineMalformed // which it is in every state
-}
-
-func (d *decision) deadline(deadline schemas.Deadline) {
-	if d.state.Active != nil {
-		d.planDecision(d.env.Pinned).Expire(deadline)
-	}
-}
-
-func (d *decision) grant(grant schemas.Grant) {
-	if d.state.Active != nil {
-		d.planDecision(d.env.Pinned).Grant(grant)
-	}
-}
-
-func (d *decision) absence(absence schemas.Absence) {
-	if d.state.Active != nil {
-		d.planDecision(d.env.Pinned).Unserved(absence)
-	}
 }
 
 func (env *Env) text(body schemas.Body) string { return env.content(body).Text }

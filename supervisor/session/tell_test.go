@@ -179,7 +179,7 @@ func (s *story) started(f *schemas.RunStarted) string {
 	return told + about(f.Entities)
 }
 
-// about lists what a conversation is about.
+// about lists what a session is about.
 func about(entities map[string]string) string {
 	var told strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(entities)) {

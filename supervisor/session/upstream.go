@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,10 +14,10 @@ import (
 // readRequest takes an execution_request to a supervisor apart: a plan when it
 // has several tasks or assigns one to somebody else, else one piece of work in
 // the words of its task.
-func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Message {
+func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) *Message {
 	tasks := request.Payload.Tasks
 	planned := len(tasks) != 1 || tasks[0].AssignedTo != request.To
-	message := Message{Channel: schemas.ChannelAgent, Language: languageOf(tasks)}
+	message := &Message{Channel: schemas.ChannelAgent, Language: languageOf(tasks)}
 	upstream := schemas.Upstream{
 		Request: request.MessageID, From: request.From, To: request.To, ReplyTo: event.ReplyTo,
 		PlanID: request.Payload.PlanID, Planned: planned,
@@ -60,16 +59,12 @@ func languageOf(tasks []schemas.Task) string {
 // entitiesOf is what the tasks of a request are about; of two that say different
 // things of one name, the first.
 func entitiesOf(tasks []schemas.Task) map[string]string {
-	var said map[string]string
-	for i := range tasks {
-		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Entities)) {
-			if said == nil {
-				said = map[string]string{}
-			}
-			if _, there := said[name]; !there {
-				said[name] = tasks[i].Context.Entities[name]
-			}
-		}
+	said := map[string]string{}
+	for i := range slices.Backward(tasks) {
+		maps.Copy(said, tasks[i].Context.Entities)
+	}
+	if len(said) == 0 {
+		return nil
 	}
 	return said
 }
@@ -113,10 +108,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 	payload := schemas.ResponsePayload{
 		Status: responseStatus(run.Status), PlanID: upstream.PlanID,
 		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
-		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream),
-	}
-	if result := env.result(run); result != nil {
-		payload.Result = result
+		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream), Result: env.result(run),
 	}
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
@@ -182,9 +174,4 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 	}
 	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language), maxAnswer)
 	return &result
-}
-
-// failureText is what is said of a failure that came without words.
-func failureText(kind schemas.FailureKind) string {
-	return "The task ended without a result: " + string(cmp.Or(kind, "skipped")) + "."
 }

@@ -215,10 +215,8 @@ func mutations() []mutation {
 		name: "nobody waits for dependencies", seed: 1, invariant: sim.DependenciesFirst,
 		edits: []edit{{
 			"supervisor/plan/decision.go",
-			`dependency == nil || !dependency.State.Ended() {
-			return false`,
-			`(dependency == nil || !dependency.State.Ended()) && !planted("nobody waits for dependencies") {
-			return false`,
+			`return dependency == nil || !dependency.State.Ended()`,
+			`return (dependency == nil || !dependency.State.Ended()) && !planted("nobody waits for dependencies")`,
 		}},
 	}, {
 		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,

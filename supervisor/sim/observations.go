@@ -40,35 +40,35 @@ type knowledge struct {
 }
 
 // order notes that a record is the newest of all.
-func (w *observations) order(at place) {
-	w.clock++
-	w.ordinals[at] = w.clock
+func (o *observations) order(at place) {
+	o.clock++
+	o.ordinals[at] = o.clock
 }
 
 // change notes what the ledger says of a breaker from now on.
-func (w *observations) change(agent string, b *schemas.Breaker) {
-	w.breakers[agent] = append(w.breakers[agent], *b)
+func (o *observations) change(agent string, b *schemas.Breaker) {
+	o.breakers[agent] = append(o.breakers[agent], *b)
 }
 
 // read notes that a process has learned what a breaker is.
-func (w *observations) read(process *faults, agent string, told uint64, b *schemas.Breaker) {
-	w.clock++
+func (o *observations) read(process *faults, agent string, told uint64, b *schemas.Breaker) {
+	o.clock++
 	key := view{process, agent}
-	w.views[key] = append(w.views[key], knowledge{w.clock, told, *b})
+	o.views[key] = append(o.views[key], knowledge{o.clock, told, *b})
 }
 
 // write notes that a process is about to change what it has just read: it goes by
 // that only if it succeeds.
-func (w *observations) write(process *faults, agent string) {
+func (o *observations) write(process *faults, agent string) {
 	key := view{process, agent}
-	if known := w.views[key]; len(known) > 0 {
-		w.views[key] = known[:len(known)-1]
+	if known := o.views[key]; len(known) > 0 {
+		o.views[key] = known[:len(known)-1]
 	}
 }
 
 // known returns what a process knew of a breaker at a moment; false is nothing.
-func (w *observations) known(process *faults, agent string, at uint64) (knowledge, bool) {
-	for _, known := range slices.Backward(w.views[view{process, agent}]) {
+func (o *observations) known(process *faults, agent string, at uint64) (knowledge, bool) {
+	for _, known := range slices.Backward(o.views[view{process, agent}]) {
 		if known.from < at {
 			return known, true
 		}
@@ -115,18 +115,18 @@ func newWatch() observations {
 	}
 }
 
-func (w *observations) tick() {
-	w.clock++
-	w.began = w.clock
+func (o *observations) tick() {
+	o.clock++
+	o.began = o.clock
 }
 
-func (w *observations) learn(process *faults, sequence, asked uint64) {
-	w.clock++
-	w.seen[place{process.shard, sequence}] = sighting{process: process, asked: asked, known: w.clock}
+func (o *observations) learn(process *faults, sequence, asked uint64) {
+	o.clock++
+	o.seen[place{process.shard, sequence}] = sighting{process: process, asked: asked, known: o.clock}
 }
 
 // hand notes that a process has been given an input.
-func (w *observations) hand(process *faults, sequence uint64) {
-	w.clock++
-	w.handed[handing{process, sequence}] = w.clock
+func (o *observations) hand(process *faults, sequence uint64) {
+	o.clock++
+	o.handed[handing{process, sequence}] = o.clock
 }

@@ -199,10 +199,8 @@ func (v *verifier) record(id string, message bus.Message) error {
 		report("its trail does not say what the state does")
 	}
 	s.sequence, s.link = message.Sequence, stored.Link
-	if len(record.Snapshot) > 0 {
-		if !isSnapshot(record.Snapshot, &s.state) {
-			report("the snapshot is not the fold of the records")
-		}
+	if len(record.Snapshot) > 0 && !isSnapshot(record.Snapshot, &s.state) {
+		report("the snapshot is not the fold of the records")
 	}
 	return nil
 }
@@ -248,14 +246,8 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 }
 
 func (v *verifier) cause(cause schemas.Cause) (session.Input, error) {
-	if cause.Deadline != nil {
-		return session.Input{Now: cause.Time, Deadline: cause.Deadline}, nil
-	}
-	if cause.Grant != nil {
-		return session.Input{Now: cause.Time, Grant: cause.Grant}, nil
-	}
-	if cause.Absence != nil {
-		return session.Input{Now: cause.Time, Absence: cause.Absence}, nil
+	if cause.Deadline != nil || cause.Grant != nil || cause.Absence != nil {
+		return session.Input{Now: cause.Time, Deadline: cause.Deadline, Grant: cause.Grant, Absence: cause.Absence}, nil
 	}
 	message, ok := v.inputs[cause.Sequence]
 	if !ok {
@@ -290,7 +282,7 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	if err != nil {
 		return session.Input{}, err
 	}
-	input, err := session.Read(event, subject.Agent, message.Sequence)
+	input, err := session.ParseInput(event, subject.Agent, message.Sequence)
 	input.Now, input.Proven = cause.Time, cause.Proven
 	return input, err
 }
