@@ -103,9 +103,7 @@ func eachFile(ctx context.Context, paths []string, do func(path string) error) e
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case err == nil && inside != path && !entry.Type().IsRegular():
-				return nil
-			case err == nil && entry.IsDir():
+			case err == nil && (entry.IsDir() || inside != path && !entry.Type().IsRegular()):
 				return nil
 			}
 			return do(inside)
@@ -145,7 +143,8 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	}
 	defer content.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
-	measured := &measuredReader{r: io.TeeReader(content, sum)}
+	var size counter
+	measured := io.TeeReader(content, io.MultiWriter(sum, &size))
 	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
 	if err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 		return nil, fmt.Errorf("read mail: %w", err)
 	}
 	mail.Account, mail.Mailbox, mail.Received = "file", "file", received
-	mail.Raw = schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: measured.size, MediaType: "message/rfc822"}
+	mail.Raw = schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: int64(size), MediaType: "message/rfc822"}
 	body, err := schemas.Marshal(mail)
 	if err != nil {
 		return nil, err
@@ -203,16 +202,12 @@ func (l *parsedMail) print(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// A measuredReader counts what is read through it.
-type measuredReader struct {
-	r    io.Reader
-	size int64
-}
+// A counter counts the bytes that are written to it.
+type counter int64
 
-func (m *measuredReader) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.size += int64(n)
-	return n, err
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // A hashingSink names attachments by their content and keeps none.
