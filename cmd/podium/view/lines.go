@@ -2,6 +2,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -123,7 +124,10 @@ func completionLine(f *schemas.TaskCompleted) string {
 	case f.Recovered != "":
 		line += " after " + Spoken(f.Recovered)
 	}
-	return line + quoted(f.Result)
+	if text := short(f.Result.Text); text != "" {
+		line += ": " + text
+	}
+	return line
 }
 
 // unserved says that nobody serves an agent, and since when.
@@ -186,11 +190,7 @@ func planLine(f *schemas.PlanCreated) string {
 }
 
 func routeLine(f *schemas.TaskRouted) string {
-	agent := f.Decision.NextAgent
-	if agent == "" {
-		agent = "nobody"
-	}
-	return fmt.Sprintf("%s → %s: %s", f.Task, agent, f.Decision.Reasoning)
+	return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
 }
 
 func failureLine(f *schemas.TaskFailed, now time.Time) string {
@@ -213,13 +213,6 @@ func failureLine(f *schemas.TaskFailed, now time.Time) string {
 		line += "; the run goes on without it"
 	}
 	return line
-}
-
-func quoted(body schemas.Body) string {
-	if text := short(body.Text); text != "" {
-		return ": " + text
-	}
-	return ""
 }
 
 // shortLength is how much of a text stands in one line, in characters.
