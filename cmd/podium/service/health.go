@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/imap"
-
-	"github.com/rs/zerolog"
 )
 
 // mailboxHealth is a mailbox on the health page.

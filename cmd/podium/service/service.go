@@ -125,7 +125,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openAdapters(); err != nil {
 		return nil, err
 	}
-	s.http, err = s.openWeb()
+	s.http, err = s.openWeb() //nolint:contextcheck // who asks for metrics has no context
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
 		if backoff.Pause(ctx, restartAfter) != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		}
 	}
 }
