@@ -119,16 +119,18 @@ bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream 
 
 # In commits of before, what measures is a verb of podium.
 .PHONY: compare
-compare: build-bench ## Measure w1 of the commit BEFORE and of now, the latter also behind the gate, in PAIRS turns (15 min)
+compare: build-bench ## Measure the commit BEFORE and now in PAIRS turns: w1 (also behind the gate), w2 and w3 (45 min)
 	@rm -rf $(BIN)/before $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
 	@cd $(BIN)/before.tree && program=podium-bench && { [[ -d cmd/$$program ]] || program=podium; } && \
 		CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/before/$$program ./cmd/$$program
 	@git worktree remove --force $(BIN)/before.tree
 	@before=$(BIN)/before/podium-bench; [[ -x $$before ]] || before="$(BIN)/before/podium bench"; \
-	for durability in fsync interval; do \
-		measure="w1 --rounds 1 --round 4s -o json --durability $$durability"; \
-		echo "$$durability"; \
-		$(GO) run ./tools/compare -rounds $(PAIRS) "$$before $$measure" "$(BENCH) $$measure" "$(BENCH) $$measure --external"; \
+	for workload in "w1 fsync" "w1 interval" "w2 interval" "w3 interval"; do \
+		read -r name durability <<<"$$workload"; \
+		measure="$$name --rounds 1 --round 4s -o json --durability $$durability"; \
+		gate=(); [[ $$name != w1 ]] || gate=("$(BENCH) $$measure --external"); \
+		echo "$$workload"; \
+		$(GO) run ./tools/compare -rounds $(PAIRS) "$$before $$measure" "$(BENCH) $$measure" "$${gate[@]}"; \
 	done
 
 .PHONY: bench-mail

@@ -37,7 +37,7 @@ var layers = []struct {
 	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
-	{"bus/jetstream/wire", []string{"schemas", "bus"}},
+	{"bus/jetstream/wire", []string{"schemas", "bus", "bus/backoff"}},
 	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/jetstream", "bus/jetstream/wire"}},
 	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},

@@ -103,7 +103,7 @@ type TaskContext struct {
 	Kind   TaskKind          `json:"kind,omitzero"`
 	// Feedback says what was wrong with the answer before (M-45).
 	Feedback string `json:"feedback,omitzero"`
-	// Entities are what the conversation is about, by name (G-30).
+	// Entities are what the session is about, by name (G-30).
 	Entities map[string]string `json:"entities,omitzero"`
 	// Conversation is what happened before in it (G-29).
 	Conversation *ConversationContext `json:"conversation,omitzero"`

@@ -15,7 +15,7 @@ type WithheldReason string
 
 // The reasons.
 const (
-	// WithheldBudget says that the conversation has had as many answers as it may have in an
+	// WithheldBudget says that the session has had as many answers as it may have in an
 	// hour, so that two programs that answer each other come to an end.
 	WithheldBudget WithheldReason = "reply_budget"
 	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a

@@ -144,7 +144,7 @@ type RunStarted struct {
 	Message     Incoming `json:"message"`
 	// Expires is when nobody waits for the run any more; zero is never.
 	Expires time.Time `json:"expires,omitzero"`
-	// Entities are what the conversation is about now, by name (G-29).
+	// Entities are what the session is about now, by name (G-29).
 	Entities map[string]string `json:"entities,omitzero"`
 }
 
@@ -237,7 +237,7 @@ const (
 	StopSuperseded   StopReason = "superseded" // a newer message took its place
 	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
 	StopUnavailable  StopReason = "agent_unavailable"
-	StopFinished     StopReason = "finished"       // the conversation was closed (O-13)
+	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
 )
 

@@ -200,7 +200,7 @@ type ResponseLate struct {
 }
 
 // EntityMismatched flags an answer that speaks about another entity than the
-// conversation does (G-30).
+// session does (G-30).
 type EntityMismatched struct {
 	Run    int    `json:"run"`
 	Task   string `json:"task"`

@@ -22,7 +22,7 @@ func namespace() uuid.UUID {
 // ErrInvalidID reports an id that Podium cannot have made.
 var ErrInvalidID = errors.New("not an id of a run")
 
-// SessionID returns the id of the conversation that a message belongs to. It is
+// SessionID returns the id of the session that a message belongs to. It is
 // a pure function of the message, so that no adapter needs to look anything up.
 func SessionID(profile, partitionKey string) string {
 	return derive("session", profile, partitionKey)

@@ -1,6 +1,6 @@
 package schemas
 
-// A PermitRequest asks for leave to act outside. InReplyTo is the request that
+// A PermitRequest asks for the right to act outside. InReplyTo is the request that
 // the agent works on; the id names the question, so that whoever has not heard
 // the answer asks again with the same one.
 type PermitRequest struct {

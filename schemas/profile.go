@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Profile is how one kind of conversation is handled: all policy, no code. A
+// A Profile is how one kind of session is handled: all policy, no code. A
 // run pins the profile that it began with by the SHA-256 of its canonical JSON.
 type Profile struct {
 	Name       string        `json:"name"`
@@ -320,12 +320,12 @@ const (
 // what a session remembers.
 type Conversing struct {
 	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
-	// RepliesPerHour bounds the answers by mail to one conversation; 0 is
+	// RepliesPerHour bounds the answers by mail to one session; 0 is
 	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
 	RepliesPerHour int `json:"replies_per_hour,omitzero"`
 	// Answer says whose mail is answered; AnswerEverybody when empty.
 	Answer Answering `json:"answer,omitzero"`
-	// Entities are kept for the conversation, handed to every agent, and checked
+	// Entities are kept for the session, handed to every agent, and checked
 	// in what they answer (G-29, G-30).
 	Entities []Entity `json:"entities,omitzero"`
 }
@@ -373,7 +373,7 @@ const (
 	WhileRunningSupersede WhileRunning = "supersede" // it ends the run under way and takes its place
 )
 
-// An Entity is something that a conversation is about, such as a customer's number.
+// An Entity is something that a session is about, such as a customer's number.
 type Entity struct {
 	Name    string `json:"name"`    // its name in requests, and in the data of results
 	Pattern string `json:"pattern"` // RE2 on the text as written; the first group, or the match

@@ -23,7 +23,7 @@ const (
 	QuarantineMalformed  QuarantineReason = "malformed"   // does not validate against its schema
 	QuarantineWrongAgent QuarantineReason = "wrong_agent" // answers a request made to another agent
 	QuarantineUnknownRun QuarantineReason = "unknown_run" // answers a request that nobody made
-	QuarantineUnroutable QuarantineReason = "unroutable"  // belongs to no profile or conversation
+	QuarantineUnroutable QuarantineReason = "unroutable"  // belongs to no profile or session
 	QuarantineUnproven   QuarantineReason = "unproven"    // refers to a body that its agent has not shown to be its own
-	QuarantineDamaged    QuarantineReason = "damaged"     // is for a conversation of which the ledger has lost something
+	QuarantineDamaged    QuarantineReason = "damaged"     // is for a session of which the ledger has lost something
 )

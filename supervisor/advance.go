@@ -33,7 +33,7 @@ func (o *Owner) advance(ctx context.Context, live *liveSession, now time.Time) {
 func (o *Owner) advanceWithoutInput(ctx context.Context, live *liveSession, now time.Time) {
 	grant, granted := live.demand.Granted()
 	switch {
-	case granted && !o.admission.Usable(&live.demand):
+	case granted && !o.admission.GrantUsable(&live.demand):
 		o.admission.EndGrant(&live.demand)
 		o.push(live)
 	case granted:
@@ -52,7 +52,7 @@ func (o *Owner) advanceWithoutInput(ctx context.Context, live *liveSession, now 
 			o.decideWithoutInput(ctx, live, session.Input{Now: now, Absence: absence})
 			return
 		}
-		live.recalled, live.endedRuns = nil, nil
+		live.fetchedInputs, live.endedRuns = nil, nil
 		o.setDeadlineTimer(live)
 		o.evict(live)
 	}

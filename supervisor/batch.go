@@ -32,7 +32,7 @@ func (b *batch) next() session.State {
 	if len(b.transitions) == 0 {
 		return b.state
 	}
-	return b.state.Within()
+	return b.state.WithinRecord()
 }
 
 // add takes an input, unless it comes to something that holds up those behind it, or the
@@ -85,5 +85,5 @@ func sizeOf(transition *schemas.Transition) (int, error) {
 // a function of the state after the record and of its last transition alone.
 func (b *batch) full() bool {
 	n := len(b.transitions)
-	return n >= maxTransitions || n > 0 && session.Owes(b.transitions[n-1].Facts)
+	return n >= maxTransitions || n > 0 && session.MayHaveOutputs(b.transitions[n-1].Facts)
 }

@@ -116,7 +116,7 @@ func TestSignOfLifeToAFormerOwnersRequest_X03(t *testing.T) {
 	}
 }
 
-// TestQuestionAboutAFormerOwnersRequest: an agent that asks for leave by such a
+// TestQuestionAboutAFormerOwnersRequest: an agent that asks for a permit by such a
 // request gets it, and is not told that nobody waits for it.
 func TestQuestionAboutAFormerOwnersRequest_X03(t *testing.T) {
 	t.Parallel()

@@ -105,7 +105,7 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		d.say("thread", "m1", "do it")
 		time.Sleep(10 * time.Minute)
 		task := func() *workflow.Task { return d.conversation("thread").Run(1).Tasks[0] }
-		if now := task(); now.State != workflow.TaskRunning || now.Attempt != 1 || now.Failed != nil {
+		if now := task(); now.State != workflow.TaskRunning || now.Attempt != 1 || now.LastFailure != nil {
 			t.Fatalf("while it works it is %s, attempt %d, %s", now.State, now.Attempt, now.Failure().Cause)
 		}
 		firstIsDead.Store(true)

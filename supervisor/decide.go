@@ -28,7 +28,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 			o.admission.Release(&live.demand) // what it was admitted to; those before it have sent nothing
 			break
 		}
-		o.tell(last.Outputs, now)
+		o.sendHints(last.Outputs, now)
 		o.reportUnproven(live, in, last.Facts)
 		if b.full() || live.alone {
 			break
@@ -56,7 +56,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read session.Input) {
 	decided := o.evaluate(live, live.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
-		o.tell(decided.Outputs, read.Now)
+		o.sendHints(decided.Outputs, read.Now)
 		o.append(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}
@@ -81,7 +81,7 @@ func (o *Owner) fetchMissing(ctx context.Context, live *liveSession, lacking *ev
 		o.fetchEndedRun(ctx, live, lacking.endedRuns[0])
 		return
 	}
-	o.fetch(ctx, live, lacking.inputs)
+	o.fetchForDecision(ctx, live, lacking.inputs)
 }
 
 // reportUnproven says that an answer has named files which its agent may not pass on.

@@ -17,8 +17,8 @@ type evaluation struct {
 	endedRuns []int    // numbers of the runs that are missing
 }
 
-func (j *evaluation) lacks() bool {
-	return j.profile != "" || len(j.inputs) > 0 || len(j.endedRuns) > 0
+func (e *evaluation) lacks() bool {
+	return e.profile != "" || len(e.inputs) > 0 || len(e.endedRuns) > 0
 }
 
 // evaluate runs one input through the machine. The state is the session's, or
@@ -47,22 +47,22 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 }
 
 // env is what a decision about a session knows of inputs before it; those that
-// are not at hand are recordingAdmission.
+// are not at hand are noted as missing.
 func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
-	recall := o.recall(live, missing)
+	recall := o.inputAt(live, missing)
 	return session.Env{
-		Shard:  o.Shard,
-		Epoch:  o.checkpoint.Epoch,
-		Grants: o.ArtifactGrants,
-		Read:   func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
-		Recall: func(sequence uint64) session.Input { return recall(sequence).Read },
+		Shard:   o.Shard,
+		Epoch:   o.checkpoint.Epoch,
+		Grants:  o.ArtifactGrants,
+		Read:    func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content },
+		InputAt: func(sequence uint64) session.Input { return recall(sequence).Read },
 	}
 }
 
-// recall returns what has been fetched for the session and notes what has not.
-func (o *Owner) recall(live *liveSession, missing *[]uint64) func(uint64) restore.Input {
+// inputAt returns what has been fetched for the session and notes what has not.
+func (o *Owner) inputAt(live *liveSession, missing *[]uint64) func(uint64) restore.Input {
 	return func(sequence uint64) restore.Input {
-		known, fetched := live.recalled[sequence]
+		known, fetched := live.fetchedInputs[sequence]
 		if !fetched && !slices.Contains(*missing, sequence) {
 			*missing = append(*missing, sequence)
 		}

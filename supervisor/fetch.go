@@ -10,8 +10,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// collect fetches inputs for a session that is already busy.
-func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint64, done func(now time.Time, err error)) {
+// fetchInputs fetches inputs for a session that is already busy.
+func (o *Owner) fetchInputs(ctx context.Context, live *liveSession, sequences []uint64, done func(now time.Time, err error)) {
 	fetched := map[uint64]restore.Input{}
 	o.loop.Await(func() error {
 		for _, sequence := range sequences {
@@ -24,18 +24,18 @@ func (o *Owner) collect(ctx context.Context, live *liveSession, sequences []uint
 		}
 		return nil
 	}, func(now time.Time, err error) {
-		if live.recalled == nil {
-			live.recalled = map[uint64]restore.Input{}
+		if live.fetchedInputs == nil {
+			live.fetchedInputs = map[uint64]restore.Input{}
 		}
-		maps.Copy(live.recalled, fetched)
+		maps.Copy(live.fetchedInputs, fetched)
 		done(now, err)
 	})
 }
 
-// fetch reads bodies that stand in the ledger, for the decision at hand.
-func (o *Owner) fetch(ctx context.Context, live *liveSession, sequences []uint64) {
+// fetchForDecision reads bodies that stand in the ledger, for the decision at hand.
+func (o *Owner) fetchForDecision(ctx context.Context, live *liveSession, sequences []uint64) {
 	o.begin(live, stageFetching)
-	o.collect(ctx, live, sequences, func(now time.Time, err error) {
+	o.fetchInputs(ctx, live, sequences, func(now time.Time, err error) {
 		if err != nil {
 			o.handleMissing(ctx, live, now, err)
 			return
@@ -99,7 +99,7 @@ func (o *Owner) handleMissing(ctx context.Context, live *liveSession, now time.T
 	case !live.damaged:
 		live.damaged = true
 		o.Log.Error().Err(err).Str("session", live.id()).Int("shard", o.Shard).
-			Msg("a conversation stands on something that the ledger has lost; what comes for it goes into quarantine")
+			Msg("a session stands on something that the ledger has lost; what comes for it goes into quarantine")
 	}
 	if len(live.inputs) == 0 {
 		o.rest(live)

@@ -172,6 +172,6 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 		return false
 	}
 	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
-	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, quarantine.Legible(detail), quarantine.ID(in.message))
+	in.read = session.Malformed(in.event, in.agent, in.message.Sequence, request, quarantine.ValidUTF8(detail), quarantine.ID(in.message))
 	return true
 }

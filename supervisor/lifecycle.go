@@ -47,7 +47,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 	bounded, stop := context.WithTimeout(operating, finishWithin)
 	defer stop()
 	o.MaxPending = 0 // no new inputs
-	for o.Busy() && o.publisher.Refused() == nil && bounded.Err() == nil {
+	for o.Busy() && o.publisher.LedgerError() == nil && bounded.Err() == nil {
 		worked, err := o.Tick(operating, time.Now())
 		if err != nil {
 			return err
@@ -56,8 +56,8 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 			o.wait(bounded, timer)
 		}
 	}
-	if o.publisher.Refused() != nil {
-		return fmt.Errorf("stopped before everything under way was finished; the next start goes on with it: %w", o.publisher.Refused())
+	if o.publisher.LedgerError() != nil {
+		return fmt.Errorf("stopped before everything under way was finished; the next start goes on with it: %w", o.publisher.LedgerError())
 	}
 	if o.Busy() {
 		return errors.New("stopped before everything under way was finished; the next start goes on with it")
@@ -67,7 +67,7 @@ func (o *Owner) finish(operating context.Context, timer *time.Timer) error {
 
 // writeLast writes the checkpoint that ends a stop in order.
 func (o *Owner) writeLast(operating, bounded context.Context, timer *time.Timer) error {
-	for tries := 0; !o.checkpoint.Clean && o.publisher.Refused() == nil && tries < finishTries && bounded.Err() == nil; tries++ {
+	for tries := 0; !o.checkpoint.Clean && o.publisher.LedgerError() == nil && tries < finishTries && bounded.Err() == nil; tries++ {
 		if tries > 0 {
 			timer.Reset(o.publisher.Backoff.After(tries))
 			select {

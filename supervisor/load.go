@@ -20,7 +20,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		return err
 	}, func(now time.Time, err error) {
 		if err != nil {
-			if live.unread = !bus.Temporary(err); live.unread {
+			if live.unreadable = !bus.Temporary(err); live.unreadable {
 				o.becomeKnown(live) // nobody waits to hear of a session that nobody can read
 			}
 			o.handleMissing(ctx, live, now, err)
@@ -38,7 +38,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		}
 		live.restoreFrom(found)
 		live.confirmedTo = max(live.confirmedTo, read)
-		o.track(live)
+		o.indexRequests(live)
 		o.assignOrphans(live, 0)
 		o.republish(ctx, live, found, now)
 	})
@@ -61,8 +61,8 @@ func (live *liveSession) restoreFrom(found *restore.StoredSession) {
 	live.state, live.sequence, live.link = found.State, found.Sequence, found.Link
 	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
 	live.newestSequence = max(live.newestSequence, found.Sequence)
-	live.loaded, live.unread, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0
-	live.demand.Inherit()
+	live.loaded, live.unreadable, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0
+	live.demand.MarkInherited()
 }
 
 // assumeNew takes a session for new when a message is the first that is heard of

@@ -8,8 +8,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// tell passes on those outputs that nobody acknowledges.
-func (o *Owner) tell(outputs []session.Output, now time.Time) {
+// sendHints passes on those outputs that nobody acknowledges.
+func (o *Owner) sendHints(outputs []session.Output, now time.Time) {
 	for i := range outputs {
 		switch output := &outputs[i]; output.Kind {
 		case session.OutputPermitAnswer:
@@ -17,7 +17,7 @@ func (o *Owner) tell(outputs []session.Output, now time.Time) {
 		case session.OutputCancelHint:
 			o.hintCancel(output.Agent, output.Request)
 		case session.OutputReusable:
-			o.admission.Learn(output.Reuse, now)
+			o.admission.RememberResult(output.Reuse, now)
 		case session.OutputRequest, session.OutputResponse, session.OutputRepeatedResponse, session.OutputQuarantine:
 		}
 	}

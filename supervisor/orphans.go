@@ -135,7 +135,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 	var records map[string]uint64
 	s.looking = true
 	o.loop.Await(func() (err error) {
-		records, err = restore.Newest(ctx, o.Core, o.Shard, asked)
+		records, err = restore.NewestSequences(ctx, o.Core, o.Shard, asked)
 		return err
 	}, func(now time.Time, err error) {
 		s.looking = false
@@ -156,7 +156,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 // hasNoRequests reports whether no request of a session can be under way: it waits for
 // a message and has none, or it cannot be read.
 func (live *liveSession) hasNoRequests() bool {
-	return live.unread || live.loaded && live.state.Idle() && len(live.inputs) == 0 && !live.stage.busy()
+	return live.unreadable || live.loaded && live.state.Idle() && len(live.inputs) == 0 && !live.stage.busy()
 }
 
 // compareWithLedger holds the sessions in memory against the newest records, as they were when

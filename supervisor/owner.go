@@ -162,7 +162,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	o.now = now
 	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	worked := o.loop.Turn(now)
-	o.pushWoken()
+	o.pushReady()
 	read, drained := o.read(ctx)
 	if worked = read || worked; read || !drained {
 		o.stream.heard = now
@@ -170,9 +170,9 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
 	o.admission.CheckTakeoverScan(caughtUp && o.stream.unknown == 0)
-	o.admission.LookAround(ctx, caughtUp)
+	o.admission.CheckPresence(ctx, caughtUp)
 	worked = o.admission.GrantWaiting(ctx) || worked
-	o.pushWoken()
+	o.pushReady()
 	for len(o.queue.ready) > 0 && o.failed == nil {
 		live := o.queue.ready[0]
 		o.queue.ready[0] = nil // it may be the last that holds it
@@ -216,9 +216,9 @@ func (o *Owner) OpenSessions() int {
 	return open
 }
 
-// pushWoken lets those go on of which the admission says that they may.
-func (o *Owner) pushWoken() {
-	for _, woken := range o.admission.Woken() {
+// pushReady lets those go on of which the admission says that they may.
+func (o *Owner) pushReady() {
+	for _, woken := range o.admission.Ready() {
 		if live := o.sessions[woken.State.Session]; live != nil {
 			o.push(live)
 		}

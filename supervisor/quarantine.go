@@ -19,7 +19,7 @@ func (o *Owner) quarantine(ctx context.Context, in *input, reason schemas.Quaran
 
 // refuse stores an input that its session has refused, and holds the session
 // back until it is stored: once a later input is applied, a successor would take
-// this one for dealt with. Who asks for leave in a request that nobody made is told that
+// this one for dealt with. Who asks for a permit for a request that nobody made is told that
 // nobody waits for it: after a loss of power agents may still have such requests, and
 // would ask until those expire.
 func (o *Owner) refuse(ctx context.Context, live *liveSession, in *input, refusal *session.Refusal) {
@@ -43,7 +43,7 @@ func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.Q
 
 // quarantineDamaged puts an input into quarantine, or has its session read once more.
 func (o *Owner) quarantineDamaged(ctx context.Context, live *liveSession, in *input, cause error) {
-	detail := fmt.Sprintf("the ledger has lost something that its conversation stands on: %s", cause)
+	detail := fmt.Sprintf("the ledger has lost something that its session stands on: %s", cause)
 	event, err := quarantine.Event(in.message, schemas.QuarantineDamaged, detail)
 	if err != nil {
 		o.fail(err)

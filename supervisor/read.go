@@ -25,7 +25,7 @@ func (o *Owner) read(ctx context.Context) (worked, drained bool) {
 		}
 		worked = true
 		in := &input{message: message, entry: o.watermark.Enter(message.Sequence)}
-		o.watermark.Weigh(in.entry, int64(len(message.Body)))
+		o.watermark.AddBytes(in.entry, int64(len(message.Body)))
 		o.parse(ctx, in)
 	}
 	return worked, false
@@ -40,7 +40,7 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 	}
 	in.event = event
 	if event.Artifact != nil {
-		o.watermark.Weigh(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
+		o.watermark.AddBytes(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
 	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
@@ -48,7 +48,7 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 	}
 	if err == nil {
 		in.kind, in.agent, in.adapter = subject.Kind, subject.Agent, subject.Adapter
-		o.admission.Heard(in.agent, in.message.Recorded)
+		o.admission.ObserveAgent(in.agent, in.message.Recorded)
 		err = o.readBody(in)
 	}
 	if err != nil {
@@ -59,27 +59,27 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 		o.watermark.Leave(in.entry) // about a quarantined message: a note for its readers
 		return
 	}
-	o.place(ctx, in)
+	o.handToSession(ctx, in)
 }
 
 // unreadable puts a message that cannot be read into quarantine, at once or when
 // it is the turn of the session that waits for it.
 func (o *Owner) unreadable(ctx context.Context, in *input, detail string) {
 	if o.malformed(in, in.message.Body, detail) {
-		o.place(ctx, in)
+		o.handToSession(ctx, in)
 		return
 	}
 	o.quarantine(ctx, in, schemas.QuarantineMalformed, detail)
 }
 
-// place gives an input that was read to its session.
-func (o *Owner) place(ctx context.Context, in *input) {
+// handToSession gives an input that was read to its session.
+func (o *Owner) handToSession(ctx context.Context, in *input) {
 	id, known := o.sessionOf(in)
 	switch {
 	case known:
 		o.enqueue(id, in)
 	case in.kind == bus.KindIn || in.kind == bus.KindControl:
-		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no conversation of this shard and of a configured profile")
+		o.quarantine(ctx, in, schemas.QuarantineUnroutable, "it names no session of this shard and of a configured profile")
 	case in.namesPlanOnly() && o.stream.unknown == 0:
 		// All shards are told of it, and of a run of this one the plan is known once its session
 		// is: the message that began it was read before.

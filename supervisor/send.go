@@ -62,7 +62,7 @@ func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *sch
 		o.Log.Error().Err(err).Str("session", live.id()).Msg("an output of a record cannot be written")
 		done(now)
 	case len(*missing) > 0:
-		o.collect(ctx, live, (*missing)[:1], again) // with it the others may not be needed
+		o.fetchInputs(ctx, live, (*missing)[:1], again) // with it the others may not be needed
 	default:
 		o.publishAll(ctx, o.markFirstCopy(live, outputs), done, now)
 	}
@@ -92,7 +92,7 @@ func (o *Owner) markFirstCopy(live *liveSession, outputs []session.Output) []ses
 			output.Event.First = server
 		}
 		if server == "" {
-			publisher.NotFirst(&outputs[i].Event)
+			publisher.MarkRepublished(&outputs[i].Event)
 		}
 	}
 	return outputs
@@ -109,7 +109,7 @@ func (o *Owner) publishAll(ctx context.Context, outputs []session.Output, done f
 	for i := range outputs {
 		output := &outputs[i]
 		if !output.Durable() {
-			o.tell(outputs[i:i+1], now)
+			o.sendHints(outputs[i:i+1], now)
 			continue
 		}
 		left++

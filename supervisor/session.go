@@ -36,7 +36,7 @@ type liveSession struct {
 	known      bool // what the ledger says of it has been read, or written
 	beforeTail bool // it was met before the tail was read
 	loaded     bool
-	unread     bool // it stands there, and nobody can read it
+	unreadable bool // it stands there, and nobody can read it
 	assumedNew bool // without a look at the ledger it was taken for new, once
 	stage      stage
 	inputs     []*input
@@ -48,12 +48,12 @@ type liveSession struct {
 	// outputs are acknowledged.
 	watermarkPin *checkpoint.Entry
 
-	requests  []requestKey // its keys in Owner.byRequest
-	demand    admission.Demand
-	timer     *eventloop.Timer                  // for its earliest deadline
-	report    *progress.Report                  // what somebody upstream has been told
-	recalled  map[uint64]restore.Input          // inputs that were fetched for the decision at hand
-	endedRuns map[endedRunKey]*session.EndedRun // runs that are over, which were
+	requests      []requestKey // its keys in Owner.byRequest
+	demand        admission.Demand
+	timer         *eventloop.Timer                  // for its earliest deadline
+	report        *progress.Report                  // what somebody upstream has been told
+	fetchedInputs map[uint64]restore.Input          // inputs that were fetched for the decision at hand
+	endedRuns     map[endedRunKey]*session.EndedRun // runs that are over, which were
 }
 
 func (live *liveSession) id() string { return live.state.Session }
@@ -94,7 +94,7 @@ func (o *Owner) liveSession(id string) *liveSession {
 		live = &liveSession{state: session.New(id)}
 		live.demand.State = &live.state
 		o.sessions[id] = live
-		o.checkpoint.Move(id)
+		o.checkpoint.MarkChanged(id)
 		if o.stream.tail != 0 && o.watermark.Read <= o.stream.tail {
 			live.beforeTail = true
 			o.stream.unknown++
@@ -116,7 +116,7 @@ func (o *Owner) becomeKnown(live *liveSession) {
 func (o *Owner) forget(live *liveSession) {
 	o.becomeKnown(live)
 	delete(o.sessions, live.id())
-	o.checkpoint.Move(live.id())
+	o.checkpoint.MarkChanged(live.id())
 }
 
 // invalidate has a session loaded before anything else is decided: the ledger says
@@ -188,9 +188,9 @@ func (o *Owner) completeInputs(live *liveSession, inputs []*input) {
 	live.alone, live.tries, live.misses = false, 0, 0
 }
 
-// track keeps the index of requests that wait for an answer, once a
+// indexRequests keeps the index of requests that wait for an answer, once a
 // session's state is the ledger's.
-func (o *Owner) track(live *liveSession) {
+func (o *Owner) indexRequests(live *liveSession) {
 	if live.sequence >= live.newestSequence {
 		o.becomeKnown(live)
 	}

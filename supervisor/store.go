@@ -40,7 +40,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		case err == nil:
 			o.stored(live, &b.record)
 			live.commit(b, ack.Sequence)
-			o.track(live)
+			o.indexRequests(live)
 			o.assignOrphans(live, live.sequence)
 			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
@@ -148,7 +148,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			case found.Link == b.link:
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
-				o.track(live)
+				o.indexRequests(live)
 				o.assignOrphans(live, live.sequence)
 				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
@@ -162,7 +162,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			default:
 				o.noteForeignRecord(live)
 				live.restoreFrom(found)
-				o.track(live)
+				o.indexRequests(live)
 				o.assignOrphans(live, 0)
 				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 			}

@@ -57,12 +57,12 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 			return fmt.Errorf("take over shard %d: %w", o.Shard, ErrNotOwner)
 		}
 		live := o.liveSession(found.State.Session)
-		if found.Unread {
+		if found.Unreadable {
 			o.push(live)
 			continue
 		}
 		live.restoreFrom(found)
-		o.track(live)
+		o.indexRequests(live)
 		o.begin(live, stageLoading)
 		o.republish(ctx, live, found, now)
 	}

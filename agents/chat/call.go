@@ -55,9 +55,10 @@ type unknownError struct{ error }
 // Unwrap returns the cause.
 func (e *unknownError) Unwrap() error { return e.error }
 
-// call does one request and returns the status, the headers and the first 64 KiB
-// of the answer. Its errors name neither the URL, which may hold a token, nor the words.
-func call(client *http.Client, request *http.Request) (int, http.Header, []byte, error) {
+// call does one request and returns the first 64 KiB of the answer, with a *statusError
+// on another answer than 2xx. Its errors name neither the URL, which may hold a token, nor
+// the words.
+func call(client *http.Client, request *http.Request) ([]byte, error) {
 	var connected atomic.Bool
 	ctx := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	request.Header.Set("User-Agent", "podium")
@@ -68,17 +69,20 @@ func call(client *http.Client, request *http.Request) (int, http.Header, []byte,
 		}
 		err = fmt.Errorf("call: %w", err)
 		if connected.Load() {
-			return 0, nil, nil, &unknownError{err}
+			return nil, &unknownError{err}
 		}
-		return 0, nil, nil, err
+		return nil, err
 	}
 	defer reply.Body.Close() //nolint:errcheck // nothing was written to it
 	// What cannot be read to its end is looked at as far as it goes; the status counts.
 	body, _ := io.ReadAll(io.LimitReader(reply.Body, answerLimit))
-	return reply.StatusCode, reply.Header, body, nil
+	if status := reply.StatusCode; status < 200 || status > 299 {
+		return body, &statusError{status: status, after: retryAfter(reply.Header), doubt: doubtful(status)}
+	}
+	return body, nil
 }
 
-// callJSON sends a document and fails with a *statusError on another answer than 2xx.
+// callJSON sends a document, as call does.
 func callJSON(ctx context.Context, client *http.Client, method, target, authorization string, document any) ([]byte, error) {
 	body, err := schemas.Marshal(document)
 	if err != nil {
@@ -92,14 +96,7 @@ func callJSON(ctx context.Context, client *http.Client, method, target, authoriz
 	if authorization != "" {
 		request.Header.Set("Authorization", authorization)
 	}
-	status, header, answer, err := call(client, request)
-	if err != nil {
-		return nil, err
-	}
-	if status < 200 || status > 299 {
-		return answer, &statusError{status: status, after: retryAfter(header), doubt: doubtful(status)}
-	}
-	return answer, nil
+	return call(client, request)
 }
 
 // doubtful reports whether a server that answers so may have done what was asked:

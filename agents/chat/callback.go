@@ -48,12 +48,9 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 	}
 	request.Header.Set("Content-Type", schemas.MediaTypeJSON)
 	sign(request.Header, target.key, answer.ReplyID, now, body)
-	status, header, _, err := call(a.client, request)
-	if err != nil {
-		return err
+	_, err = call(a.client, request)
+	if answered, ok := errors.AsType[*statusError](err); ok {
+		answered.doubt = false
 	}
-	if status < 200 || status > 299 {
-		return &statusError{status: status, after: retryAfter(header)}
-	}
-	return nil
+	return err
 }

@@ -25,7 +25,6 @@ func (*mattermostPoster) split(text string) ([]string, bool) {
 }
 
 type mattermostPost struct {
-	ID      string `json:"id,omitzero"` // posts/{id}/patch
 	Channel string `json:"channel_id,omitzero"`
 	Root    string `json:"root_id,omitzero"`
 	Message string `json:"message"`
@@ -40,11 +39,7 @@ func (m *mattermostPoster) post(ctx context.Context, p *piece) (string, error) {
 		if p.number >= responseUses || p.age >= responseLifetime {
 			return "", &refusal{code: "response_url_expired", final: true}
 		}
-		if err := sameHost(p.route.Response, m.server); err != nil {
-			return "", err
-		}
-		_, err := callJSON(ctx, m.client, http.MethodPost, p.route.Response, "", slackResponse{Type: "ephemeral", Text: text})
-		return "", err
+		return "", respond(ctx, m.client, m.server, p.route.Response, text)
 	}
 	post := mattermostPost{
 		Channel: p.route.Place, Root: m.root(ctx, p.route), Message: text,
@@ -69,11 +64,11 @@ func (m *mattermostPoster) root(ctx context.Context, route *schemas.ChatRoute) s
 		return route.Message
 	}
 	request.Header.Set("Authorization", "Bearer "+m.token)
-	status, _, body, err := call(m.client, request)
+	body, err := call(m.client, request)
 	var post struct {
 		Root string `json:"root_id"`
 	}
-	if err != nil || status != http.StatusOK || schemas.Unmarshal(body, &post) != nil || post.Root == "" {
+	if err != nil || schemas.Unmarshal(body, &post) != nil || post.Root == "" {
 		return route.Message
 	}
 	return post.Root
@@ -120,4 +115,19 @@ func sameHost(target, base string) error {
 		return &refusal{code: "response_url_of_another_host", final: true}
 	}
 	return nil
+}
+
+// respond answers a command by the URL that it brought, for nobody but whoever gave it.
+func respond(ctx context.Context, client *http.Client, base, target, text string) error {
+	if err := sameHost(target, base); err != nil {
+		return err
+	}
+	_, err := callJSON(ctx, client, http.MethodPost, target, "", commandResponse{Type: "ephemeral", Text: text})
+	return err
+}
+
+// A commandResponse is the body for the URL that a command brings, at Slack and Mattermost.
+type commandResponse struct {
+	Type string `json:"response_type"`
+	Text string `json:"text"`
 }

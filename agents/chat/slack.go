@@ -40,12 +40,6 @@ type slackMessage struct {
 	UnfurlMedia bool   `json:"unfurl_media"`
 }
 
-// A slackResponse is the body for a response URL.
-type slackResponse struct {
-	Type string `json:"response_type"`
-	Text string `json:"text"`
-}
-
 // post sends one piece. The answer to a command goes to whoever gave it and to
 // nobody else: by the command's URL, or later as a message of the app's own.
 func (s *slackPoster) post(ctx context.Context, p *piece) (string, error) {
@@ -56,11 +50,7 @@ func (s *slackPoster) post(ctx context.Context, p *piece) (string, error) {
 	if p.route.Response == "" || p.of > responseUses || p.age >= responseLifetime {
 		return s.call(ctx, "chat.postMessage", slackMessage{Channel: p.route.User, Text: text})
 	}
-	if err := sameHost(p.route.Response, s.hooks); err != nil {
-		return "", err
-	}
-	_, err := callJSON(ctx, s.client, http.MethodPost, p.route.Response, "", slackResponse{Type: "ephemeral", Text: text})
-	return "", err
+	return "", respond(ctx, s.client, s.hooks, p.route.Response, text)
 }
 
 // edit puts other words in the place of a message.

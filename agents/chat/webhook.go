@@ -15,8 +15,6 @@ import (
 // secretPrefix marks a symmetric secret (Standard Webhooks 1.0, "Signature scheme").
 const secretPrefix = "whsec_"
 
-var errEmptySecret = errors.New("the secret is empty")
-
 // parseSecret reads a Standard Webhooks secret: base64, with or without "whsec_".
 func parseSecret(text string) ([]byte, error) {
 	encoded := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(text), secretPrefix), "=")
@@ -25,7 +23,7 @@ func parseSecret(text string) ([]byte, error) {
 		return nil, fmt.Errorf("the secret is not base64 with an optional %q before it", secretPrefix)
 	}
 	if len(key) == 0 {
-		return nil, errEmptySecret
+		return nil, errors.New("the secret is empty")
 	}
 	return key, nil
 }

@@ -16,11 +16,11 @@ import (
 	"podium/schemas/seen"
 )
 
-// A Session is a session as it stood on the ledger when it was opened. By the trails of
+// A SessionReader is a session as it stood on the ledger when it was opened. By the trails of
 // its records it reads those of one run out of any number: how many messages it reads
 // grows with the logarithm of that number, and with the records that speak of the run.
 // It is for one goroutine.
-type Session struct {
+type SessionReader struct {
 	ledger  bus.Ledger
 	id      string
 	stream  string
@@ -38,16 +38,16 @@ type step struct {
 	trail    schemas.Trail
 }
 
-// A Reception is what became of a message, and where that is said.
-type Reception struct {
+// A ReceivedMessage is what became of a message, and where that is said.
+type ReceivedMessage struct {
 	schemas.MessageReceived
 	Record uint64 // sequence of the record
 }
 
 // OpenSession looks a session up.
-func OpenSession(ctx context.Context, ledger bus.Ledger, session string) (*Session, error) {
+func OpenSession(ctx context.Context, ledger bus.Ledger, session string) (*SessionReader, error) {
 	stream, subject := sessionPlace(ledger, session)
-	s := &Session{ledger: ledger, id: session, stream: stream, subject: subject, known: make(map[uint64]*step)}
+	s := &SessionReader{ledger: ledger, id: session, stream: stream, subject: subject, known: make(map[uint64]*step)}
 	message, err := ledger.Last(ctx, subject)
 	if errors.Is(err, bus.ErrNotFound) {
 		return s, nil
@@ -62,7 +62,7 @@ func OpenSession(ctx context.Context, ledger bus.Ledger, session string) (*Sessi
 }
 
 // Newest returns the sequence of the newest record; 0 when there is none.
-func (s *Session) Newest() uint64 {
+func (s *SessionReader) Newest() uint64 {
 	if s.newest == nil {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (s *Session) Newest() uint64 {
 // waits, or once it has ended and the next has begun, it finds what stands in the
 // next sixteen records that speak of such a run, and all of it while its delivery is
 // reopened. It ends after the first error.
-func (s *Session) Run(ctx context.Context, number int, further ...uint64) iter.Seq2[StoredRecord, error] {
+func (s *SessionReader) Run(ctx context.Context, number int, further ...uint64) iter.Seq2[StoredRecord, error] {
 	return func(yield func(StoredRecord, error) bool) {
 		if s.newest == nil {
 			return
@@ -90,13 +90,13 @@ func (s *Session) Run(ctx context.Context, number int, further ...uint64) iter.S
 
 // Received returns what became of the message with an id that is the input at a
 // sequence, or ErrNotFound: it is not decided, or is one that came before.
-func (s *Session) Received(ctx context.Context, input uint64, id string) (Reception, error) {
+func (s *SessionReader) Received(ctx context.Context, input uint64, id string) (ReceivedMessage, error) {
 	if s.newest == nil || s.newest.trail.Applied < input {
-		return Reception{}, bus.ErrNotFound
+		return ReceivedMessage{}, bus.ErrNotFound
 	}
 	took, err := s.first(ctx, s.newest, func(t *schemas.Trail) bool { return t.Applied >= input })
 	if err != nil {
-		return Reception{}, err
+		return ReceivedMessage{}, err
 	}
 	return s.receptionAt(ctx, took, id)
 }
@@ -104,22 +104,22 @@ func (s *Session) Received(ctx context.Context, input uint64, id string) (Recept
 // ReceivedBefore returns what became of a message by its id alone, or ErrNotFound. It
 // reads the newest snapshot, which grows with what the session has seen, and for what
 // is not in that the records behind it, which weigh no more.
-func (s *Session) ReceivedBefore(ctx context.Context, id string) (Reception, error) {
+func (s *SessionReader) ReceivedBefore(ctx context.Context, id string) (ReceivedMessage, error) {
 	if s.newest == nil {
-		return Reception{}, bus.ErrNotFound
+		return ReceivedMessage{}, bus.ErrNotFound
 	}
 	snapshot, err := s.newestSnapshot(ctx)
 	if err != nil {
-		return Reception{}, err
+		return ReceivedMessage{}, err
 	}
 	place, err := s.placeIn(ctx, snapshot, id)
 	if err != nil {
-		return Reception{}, err
+		return ReceivedMessage{}, err
 	}
 	if place >= 0 {
 		took, err := s.first(ctx, snapshot, func(t *schemas.Trail) bool { return t.Seen() > uint64(place) }) //nolint:gosec // not negative
 		if err != nil {
-			return Reception{}, err
+			return ReceivedMessage{}, err
 		}
 		return s.receptionAt(ctx, took, id)
 	}
@@ -128,16 +128,16 @@ func (s *Session) ReceivedBefore(ctx context.Context, id string) (Reception, err
 			return reception, err
 		}
 		if at.message.Sequence <= snapshot.message.Sequence {
-			return Reception{}, bus.ErrNotFound
+			return ReceivedMessage{}, bus.ErrNotFound
 		}
 		if at, err = s.at(ctx, at.previous); err != nil {
-			return Reception{}, err
+			return ReceivedMessage{}, err
 		}
 	}
 }
 
 // newestSnapshot returns the newest record with a snapshot, or the first when there is none.
-func (s *Session) newestSnapshot(ctx context.Context) (*step, error) {
+func (s *SessionReader) newestSnapshot(ctx context.Context) (*step, error) {
 	if s.newest.snap != 0 {
 		return s.back(ctx, s.newest, s.newest.snap)
 	}
@@ -149,7 +149,7 @@ func (s *Session) newestSnapshot(ctx context.Context) (*step, error) {
 }
 
 // placeIn returns the place of a message in what a snapshot has seen, or -1.
-func (s *Session) placeIn(ctx context.Context, at *step, id string) (int, error) {
+func (s *SessionReader) placeIn(ctx context.Context, at *step, id string) (int, error) {
 	record, err := ReadRecord(ctx, s.ledger, at.message)
 	if err != nil || len(record.Snapshot) == 0 {
 		return -1, err
@@ -163,21 +163,21 @@ func (s *Session) placeIn(ctx context.Context, at *step, id string) (int, error)
 	return state.Seen.Find(id), nil
 }
 
-func (s *Session) receptionAt(ctx context.Context, took *step, id string) (Reception, error) {
+func (s *SessionReader) receptionAt(ctx context.Context, took *step, id string) (ReceivedMessage, error) {
 	record, err := ReadRecord(ctx, s.ledger, took.message)
 	if err != nil {
-		return Reception{}, err
+		return ReceivedMessage{}, err
 	}
 	for fact := range record.AllFacts() {
 		if received, is := fact.(*schemas.MessageReceived); is && received.ID == id {
-			return Reception{MessageReceived: *received, Record: record.Sequence}, nil
+			return ReceivedMessage{MessageReceived: *received, Record: record.Sequence}, nil
 		}
 	}
-	return Reception{}, bus.ErrNotFound
+	return ReceivedMessage{}, bus.ErrNotFound
 }
 
 // step reads what a record says of its place.
-func (s *Session) step(message bus.Message) (*step, error) {
+func (s *SessionReader) step(message bus.Message) (*step, error) {
 	event, err := binding.Decode(message)
 	if err != nil {
 		return nil, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
@@ -190,12 +190,12 @@ func (s *Session) step(message bus.Message) (*step, error) {
 	return &step{message: message, number: number, previous: event.PreviousSequence, snap: event.SnapshotSequence, trail: *event.Trail}, nil
 }
 
-func (s *Session) astray(sequence uint64) error {
+func (s *SessionReader) astray(sequence uint64) error {
 	return fmt.Errorf("record %d of %s: %w", sequence, s.stream, &bus.MalformedError{Detail: "its trail leads nowhere in session " + s.id})
 }
 
 // at reads a record that another one leads to.
-func (s *Session) at(ctx context.Context, sequence uint64) (*step, error) {
+func (s *SessionReader) at(ctx context.Context, sequence uint64) (*step, error) {
 	if known := s.known[sequence]; known != nil {
 		return known, nil
 	}
@@ -210,7 +210,7 @@ func (s *Session) at(ctx context.Context, sequence uint64) (*step, error) {
 }
 
 // back reads the record that one leads back to; 0 is the record before it.
-func (s *Session) back(ctx context.Context, from *step, to uint64) (*step, error) {
+func (s *SessionReader) back(ctx context.Context, from *step, to uint64) (*step, error) {
 	if to == 0 {
 		to = from.previous
 	}
@@ -226,7 +226,7 @@ func (s *Session) back(ctx context.Context, from *step, to uint64) (*step, error
 
 // first returns the first record whose trail has reached something that no later one
 // has not, given one that has.
-func (s *Session) first(ctx context.Context, from *step, reached func(*schemas.Trail) bool) (*step, error) {
+func (s *SessionReader) first(ctx context.Context, from *step, reached func(*schemas.Trail) bool) (*step, error) {
 	for from.previous != 0 {
 		if from.trail.Jump != 0 {
 			far, err := s.back(ctx, from, from.trail.Jump)
@@ -266,7 +266,7 @@ type stretch struct{ from, to uint64 }
 // and once the next has begun.
 const asides = 16
 
-func (s *Session) places(ctx context.Context, number int, further []uint64) (places, error) {
+func (s *SessionReader) places(ctx context.Context, number int, further []uint64) (places, error) {
 	var found places
 	if wanted := uint64(max(number, 0)); wanted > 0 && wanted <= s.newest.trail.Runs { //nolint:gosec // not negative
 		if err := s.about(ctx, &found, wanted); err != nil {
@@ -285,7 +285,7 @@ func (s *Session) places(ctx context.Context, number int, further []uint64) (pla
 
 // about finds what speaks of a run: its message, its own records, and what is said
 // about it while it waits and once the next one has begun.
-func (s *Session) about(ctx context.Context, found *places, run uint64) (err error) {
+func (s *SessionReader) about(ctx context.Context, found *places, run uint64) (err error) {
 	last, begun := s.newest, s.newest // the last record that may be its own, and the one that it begins with
 	if run <= begun.trail.Begun() {
 		if begun, err = s.first(ctx, begun, func(t *schemas.Trail) bool { return t.Begun() >= run }); err != nil {
@@ -309,7 +309,7 @@ func (s *Session) about(ctx context.Context, found *places, run uint64) (err err
 // turn finds the records of the run that becomes the current one with a record, up to
 // the one with which another becomes it, and returns that. Passed says that this is the
 // same record.
-func (s *Session) turn(ctx context.Context, found *places, begun *step, passed bool) (last *step, err error) {
+func (s *SessionReader) turn(ctx context.Context, found *places, begun *step, passed bool) (last *step, err error) {
 	last = s.newest
 	switch turn := begun.trail.Turns(); {
 	case passed:
@@ -324,7 +324,7 @@ func (s *Session) turn(ctx context.Context, found *places, begun *step, passed b
 
 // reopened finds the records of the times when the delivery of a run was reopened. It
 // looks at all such times of the session since the run has begun.
-func (s *Session) reopened(ctx context.Context, found *places, begun *step, run uint64) error {
+func (s *SessionReader) reopened(ctx context.Context, found *places, begun *step, run uint64) error {
 	for count := begun.trail.Reopened + 1; count <= s.newest.trail.Reopened; count++ {
 		at, err := s.first(ctx, s.newest, func(t *schemas.Trail) bool { return t.Reopened >= count })
 		if err != nil {
@@ -342,7 +342,7 @@ func (s *Session) reopened(ctx context.Context, found *places, begun *step, run 
 
 // beside finds records behind one, up to another, that speak of runs which are not the
 // newest begun.
-func (s *Session) beside(ctx context.Context, found *places, from, to *step) error {
+func (s *SessionReader) beside(ctx context.Context, found *places, from, to *step) error {
 	for count := from.trail.Asides + 1; count <= min(to.trail.Asides, from.trail.Asides+asides); count++ {
 		aside, err := s.first(ctx, to, func(t *schemas.Trail) bool { return t.Asides >= count })
 		if err != nil {
@@ -363,7 +363,7 @@ const (
 
 // own finds the records of a run from its last back to its first. Between them may
 // stand any number of messages that were queued meanwhile.
-func (s *Session) own(ctx context.Context, found *places, last, begun *step) error {
+func (s *SessionReader) own(ctx context.Context, found *places, last, begun *step) error {
 	found.steps = append(found.steps, last)
 	for at, hops := last, uint64(1); at.message.Sequence > begun.message.Sequence; hops++ {
 		if rest := at.number - begun.number; hops >= denseFrom && rest > denseFrom && rest <= denseRest*hops {
@@ -384,7 +384,7 @@ func (s *Session) own(ctx context.Context, found *places, last, begun *step) err
 }
 
 // read yields the records, in order and each once.
-func (p *places) read(ctx context.Context, s *Session, yield func(StoredRecord, error) bool) {
+func (p *places) read(ctx context.Context, s *SessionReader, yield func(StoredRecord, error) bool) {
 	slices.SortFunc(p.steps, func(a, b *step) int { return cmp.Compare(a.number, b.number) })
 	next := uint64(0)
 	one := func(message bus.Message) bool {

@@ -184,10 +184,10 @@ func (s *trailed) agrees(tb testing.TB) {
 			tb.Fatalf("message %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, got, err, again, errAgain, want)
 		}
 	}
-	for _, ask := range []func() (history.Reception, error){
-		func() (history.Reception, error) { return opened.Received(tb.Context(), s.input+1, "next") },
-		func() (history.Reception, error) { return opened.Received(tb.Context(), 1, "repeat of another") },
-		func() (history.Reception, error) { return opened.ReceivedBefore(tb.Context(), "never") },
+	for _, ask := range []func() (history.ReceivedMessage, error){
+		func() (history.ReceivedMessage, error) { return opened.Received(tb.Context(), s.input+1, "next") },
+		func() (history.ReceivedMessage, error) { return opened.Received(tb.Context(), 1, "repeat of another") },
+		func() (history.ReceivedMessage, error) { return opened.ReceivedBefore(tb.Context(), "never") },
 	} {
 		if got, err := ask(); !errors.Is(err, bus.ErrNotFound) {
 			tb.Fatalf("what never came is %+v (%v)", got, err)

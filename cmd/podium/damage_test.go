@@ -218,7 +218,7 @@ func TestLostRecordHoldsUpNobody(t *testing.T) {
 	}
 	waits.Wait()
 	eventually(t, "it is in quarantine", func() bool { return strings.Contains(i.podium("quarantine").stdout, "damaged") })
-	if logged := i.process.stderr.String(); !strings.Contains(logged, "a conversation stands on something that the ledger has lost") {
+	if logged := i.process.stderr.String(); !strings.Contains(logged, "a session stands on something that the ledger has lost") {
 		t.Error("the log says nothing of it")
 	}
 	if listed := i.podium("runs").succeeds(t); !strings.Contains(listed.stdout, "completed") || !strings.Contains(listed.stderr, "cannot be read behind record") {

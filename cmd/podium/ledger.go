@@ -60,7 +60,7 @@ func (ledgerRepairCommand) Help() string {
 	return `First try to restore the directory from a backup: what is lost is lost for good after this. Where one bit of a
 message has flipped, it is flipped back. Other messages that cannot be read are left out, those before and behind
 are kept, and what is changed is kept as it was in the folder "aside" of --data. Afterwards the service starts
-again, and one that stands by goes on: podium replay --verify says which conversations have a hole, podium mail
+again, and one that stands by goes on: podium replay --verify says which sessions have a hole, podium mail
 audit which mails are missing.
 
   podium ledger check            # what would it be?

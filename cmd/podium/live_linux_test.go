@@ -263,7 +263,7 @@ func TestWatcherIsSafe(t *testing.T) {
 		nested := plan("nested"+strconv.Itoa(n), "inner")
 		showing.Go(func() {
 			for i := range nested.Tasks {
-				nested.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Detail: "torn", Cause: schemas.FailurePermanent}}
+				nested.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Detail: "torn", Cause: schemas.FailurePermanent}}
 				watcher.Show(view.Place{Run: "root", Task: "7"}, &schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}}, nested)
 			}
 		})

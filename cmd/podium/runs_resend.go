@@ -19,7 +19,7 @@ func (runsResendCommand) Help() string {
 	return `Has an answer delivered that the mail server or the chat has refused, that was tried as often as the
 profile says, or that was withheld. It is the same answer under the same Message-ID, by as many attempts as the profile allows;
 what the run has worked out is not worked out again. Asked for on the ledger: it begins as soon as no other
-run of the conversation is under way, and at work on a ledger at rest when the service starts. An answer
+run of the session is under way, and at work on a ledger at rest when the service starts. An answer
 that was delivered is not sent again, with exit code 1.
 
   podium runs --status answer-failed      # those there are
@@ -54,7 +54,7 @@ func notResent(run *workflow.RunHistory, allowDuplicate bool) error {
 	case schemas.ResendNotEnded:
 		return fmt.Errorf("run %s has not ended (%s), so that its answer is still on its way; `podium runs watch %s` follows it", run.ID, run.Phase, run.ID)
 	case schemas.ResendWaits:
-		return fmt.Errorf("somebody has asked for it already: the answer of run %s goes out when the run of its conversation that is under way has ended", run.ID)
+		return fmt.Errorf("somebody has asked for it already: the answer of run %s goes out when the run of its session that is under way has ended", run.ID)
 	case schemas.ResendAnswered:
 		return fmt.Errorf("the answer of run %s was delivered, as %s; there is nothing to send again", run.ID, cmp.Or(run.Replied, "its receipt says"))
 	case schemas.ResendReturned:

@@ -242,7 +242,7 @@ func TestVerdictHasTeeth(t *testing.T) {
 		{"work is told and not done", func(e *evidence) { *e.delivered = deliveries{} }, verdict{wrong: make([]string, 1)}},
 		{"a doubt is told", func(e *evidence) {
 			e.runs[1].Status = schemas.RunFailed
-			e.runs[1].Tasks = []*workflow.Task{{ID: "t1", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureUnknownEffect}}}
+			e.runs[1].Tasks = []*workflow.Task{{ID: "t1", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailureUnknownEffect}}}
 			e.mailed.by[mailID(1)][0].text = "nobody knows"
 		}, verdict{doubts: make([]string, 1)}},
 	} {

@@ -44,7 +44,7 @@ func (*standard) Acknowledge(e *exchange, results []result) {
 	}
 	told := problemBody(batch.Refused[0])
 	told.Errors = batch.Refused
-	told.write(e.writer)
+	problem.Write(e.writer, told)
 }
 
 func (e *exchange) accepted(r result) Accepted {

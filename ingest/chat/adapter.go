@@ -89,7 +89,7 @@ func (d *Adapter) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/chat/{channel}", d.recognize)
 	mux.HandleFunc("/v1/chat/{channel}", func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, "GET, HEAD, POST") })
 	d.runs.Register(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { problemNoPage().write(w) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { problem.Write(w, problemNoPage()) })
 	return mux
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"podium/ingest/problem"
 	"podium/schemas"
 )
 
@@ -222,7 +223,7 @@ func TestUnreadable(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it is read: %+v", messages)
 			}
-			if _, told := err.(*Problem); told != test.told { //nolint:errorlint // as the pipeline sees it
+			if _, told := err.(problem.Problem); told != test.told { //nolint:errorlint // as the pipeline sees it
 				t.Errorf("%T: %v", err, err)
 			}
 		})

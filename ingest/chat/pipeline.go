@@ -24,12 +24,12 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		e.dismiss()
 		return
 	}
-	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
 		e.refuse(fault)
 		return
 	}
-	if err := from.provider.Verify(body, r.Header, d.config.Now()); err != nil {
+	if !from.provider.Verify(body, r.Header, d.config.Now()) {
 		e.dismiss()
 		return
 	}
@@ -39,7 +39,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	messages, err := from.provider.Normalize(body, r.Header)
-	if told, ok := errors.AsType[*Problem](err); ok {
+	if told, ok := errors.AsType[problem.Problem](err); ok {
 		e.refuse(told)
 		return
 	}
@@ -54,7 +54,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from.tally.failed.Add(1)
 		d.log.WithLevel(problem.Severity(err)).Err(err).Str("channel", name).Msg("a chat message could not be published")
-		problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()).write(w)
+		problem.Write(w, problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()))
 		return
 	}
 	admission.Taken(r) // the answer may be awaited
@@ -139,8 +139,7 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 	if err != nil {
 		return "", receipt, err
 	}
-	repeated := true
-	receipt, err = d.deliver(ctx, &event, named, func() { repeated = false })
+	receipt, repeated, err := d.deliver(ctx, &event, named)
 	switch {
 	case err != nil:
 	case repeated:
@@ -154,18 +153,17 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 	return event.ID, receipt, err
 }
 
-// deliver publishes an event, or returns the receipt of an earlier delivery. It
-// calls first when it publishes.
-func (d *Adapter) deliver(ctx context.Context, event *schemas.Event, named bool, first func()) (intake.Receipt, error) {
+// deliver publishes an event, or returns the receipt of an earlier delivery.
+func (d *Adapter) deliver(ctx context.Context, event *schemas.Event, named bool) (receipt intake.Receipt, repeated bool, err error) {
 	submit := func() (intake.Receipt, error) {
-		first()
 		// The outcome is awaited even if the sender has gone: its repeat wants it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.PublishTimeout)
 		defer cancel()
 		return d.intake.Submit(ctx, adapterName, *event)
 	}
 	if !named {
-		return submit()
+		receipt, err = submit()
+		return receipt, false, err
 	}
 	// An id is a repeat only inside one conversation, as in the session's memory.
 	return d.receipts.once(ctx, event.PartitionKey+"\x00"+event.ID, submit)

@@ -7,8 +7,7 @@ import (
 	"podium/ingest/problem"
 )
 
-// A Problem is a problem document (RFC 9457). Detail says what to do next. It is an
-// error for a Provider that has one for the sender.
+// A Problem is a problem document (RFC 9457) about a body. Detail says what to do next.
 type Problem struct {
 	problem.Document
 	Errors []ProblemPlace `json:"errors,omitzero"` // what is wrong with the body, and where
@@ -23,53 +22,47 @@ type ProblemPlace struct {
 // String is for whoever looks at the quarantine.
 func (p ProblemPlace) String() string { return p.Detail + " at " + p.Pointer }
 
-func newProblem(status int, name, title, detail string) *Problem {
-	return &Problem{Document: *problem.New(status, name, title, detail)}
-}
-
-func problemUnauthentic() *Problem {
-	return newProblem(http.StatusUnauthorized, "unauthentic", "The sender is not known",
+func problemUnauthentic() *problem.Document {
+	return problem.New(http.StatusUnauthorized, "unauthentic", "The sender is not known",
 		"Sign the request as the channel's provider does (Standard Webhooks 1.0 unless another one is configured), with the channel's "+
 			"secret and a clock that is right within five minutes, or send the channel's token as \"Authorization: Bearer …\". "+
 			"A channel that does not exist is answered alike.")
 }
 
-func problemTooLarge() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
+func problemTooLarge() *problem.Document {
+	return problem.New(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
 		"Send at most "+strconv.Itoa(MaxBody)+" bytes; put larger material where a link can lead to it.")
 }
 
-func problemMediaType() *Problem {
-	return newProblem(http.StatusUnsupportedMediaType, "media-type", "The body is not of a type that the channel takes",
+func problemMediaType() *problem.Document {
+	return problem.New(http.StatusUnsupportedMediaType, "media-type", "The body is not of a type that the channel takes",
 		"Send the header \"Content-Type: application/json\".")
 }
 
 func problemBody(place ProblemPlace) *Problem {
-	made := newProblem(http.StatusBadRequest, "invalid-message", "The message cannot be read",
-		"Correct what is named under errors and send it again.")
-	made.Errors = []ProblemPlace{place}
-	return made
+	return &Problem{
+		Document: *problem.New(http.StatusBadRequest, "invalid-message", "The message cannot be read",
+			"Correct what is named under errors and send it again."),
+		Errors: []ProblemPlace{place},
+	}
 }
 
-func problemWebhookID(wrong string) *Problem {
-	return newProblem(http.StatusBadRequest, "invalid-id", "The header Webhook-Id cannot be used",
+func problemWebhookID(wrong string) *problem.Document {
+	return problem.New(http.StatusBadRequest, "invalid-id", "The header Webhook-Id cannot be used",
 		"Send an id of your own making, the same for every repeat of one message: "+wrong+".")
 }
 
-func problemFull() *Problem {
-	return &Problem{Document: *problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
-		"Nothing was stored. Send it again later, with the same id.").After(problem.RetryFull)}
+func problemFull() *problem.Document {
+	return problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
+		"Nothing was stored. Send it again later, with the same id.").After(problem.RetryFull)
 }
 
-func problemUnavailable() *Problem {
-	return &Problem{Document: *problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.").After(problem.RetryUnavailable)}
+func problemUnavailable() *problem.Document {
+	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
+		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.").After(problem.RetryUnavailable)
 }
 
-func problemNoPage() *Problem {
-	return newProblem(http.StatusNotFound, "no-such-page", "There is nothing here",
+func problemNoPage() *problem.Document {
+	return problem.New(http.StatusNotFound, "no-such-page", "There is nothing here",
 		"Send messages to /v1/chat/{channel}; read runs at /v1/runs/{ref} and /v1/runs/{ref}/events.")
 }
-
-// write sends the problem.
-func (p *Problem) write(w http.ResponseWriter) { problem.Write(w, p) }

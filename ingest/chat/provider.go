@@ -26,14 +26,13 @@ type Provider interface {
 	// or a fresh signature over a body yet to be read. Where it does not, nobody reads one.
 	Claims(header http.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret of
-	// the channel. It takes the raw body, compares in constant time, and its error
-	// is the same whatever is wrong.
-	Verify(body []byte, header http.Header, now time.Time) error
+	// the channel. It takes the raw body and compares in constant time.
+	Verify(body []byte, header http.Header, now time.Time) bool
 	// Handshake returns the answer to an authentic request that carries no message
 	// but tests the connection; nil for every other one.
 	Handshake(body []byte, header http.Header) *Response
 	// Normalize returns the messages of an authentic request, those that need no
-	// answer or cannot be read included. A *Problem as the error is told to the
+	// answer or cannot be read included. A problem.Problem as the error is told to the
 	// sender, because another request can do better. Every other error means that
 	// the request is what the provider always sends: it goes into quarantine.
 	Normalize(body []byte, header http.Header) ([]Message, error)

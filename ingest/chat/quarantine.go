@@ -52,7 +52,7 @@ func (d *Adapter) quarantine(ctx context.Context, e *exchange, body []byte, deta
 		Reason: schemas.QuarantineMalformed, Detail: detail, Subject: bus.InSubject(adapterName, shard), Stream: bus.ShardStream(shard),
 		Received: now, Headers: keptHeaders(e.request.Header), Body: redacted(body),
 	}
-	_, err := d.receipts.once(ctx, id, func() (intake.Receipt, error) { return d.keep(ctx, id, shard, kept, now) })
+	_, _, err := d.receipts.once(ctx, id, func() (intake.Receipt, error) { return d.keep(ctx, id, shard, kept, now) })
 	if err != nil {
 		return err
 	}

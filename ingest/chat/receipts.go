@@ -20,7 +20,6 @@ type receipts struct {
 
 // A delivery is one message on its way to the ledger or there.
 type delivery struct {
-	key     string
 	done    chan struct{} // closed when receipt and err are set
 	receipt intake.Receipt
 	err     error
@@ -30,37 +29,26 @@ func newReceipts(limit int) *receipts {
 	return &receipts{byKey: ttlcache.New(ttlcache.WithCapacity[string, *delivery](uint64(limit)))} //nolint:gosec // it is positive
 }
 
-// once submits the delivery of a key, or waits for the one under way, or
-// returns the receipt of an earlier one. A failure is not remembered.
-func (r *receipts) once(ctx context.Context, key string, submit func() (intake.Receipt, error)) (intake.Receipt, error) {
-	current, first := r.claim(key)
-	if first {
-		r.settle(current, submit)
-		return current.receipt, current.err
+// once submits the delivery of a key, or waits for the one under way, or returns the
+// receipt of an earlier one: then it is repeated. A failure is not remembered. Whoever
+// waits is released even if submit panics.
+func (r *receipts) once(ctx context.Context, key string, submit func() (intake.Receipt, error)) (receipt intake.Receipt, repeated bool, err error) {
+	current := &delivery{done: make(chan struct{}), err: errAbandoned}
+	if item, known := r.byKey.GetOrSet(key, current); known {
+		current = item.Value()
+		select {
+		case <-current.done:
+			return current.receipt, true, current.err
+		case <-ctx.Done():
+			return intake.Receipt{}, true, ctx.Err()
+		}
 	}
-	select {
-	case <-current.done:
-		return current.receipt, current.err
-	case <-ctx.Done():
-		return intake.Receipt{}, ctx.Err()
-	}
-}
-
-// claim returns the delivery of a key, and whether the caller has to submit it.
-func (r *receipts) claim(key string) (current *delivery, first bool) {
-	item, known := r.byKey.GetOrSet(key, &delivery{key: key, done: make(chan struct{}), err: errAbandoned})
-	return item.Value(), !known
-}
-
-// settle runs submit and releases whoever waits, even if submit panics.
-func (r *receipts) settle(current *delivery, submit func() (intake.Receipt, error)) {
 	defer func() {
-		if current.err != nil {
-			if known := r.byKey.Get(current.key); known != nil && known.Value() == current {
-				r.byKey.Delete(current.key)
-			}
+		if known := r.byKey.Get(key); current.err != nil && known != nil && known.Value() == current {
+			r.byKey.Delete(key)
 		}
 		close(current.done)
 	}()
 	current.receipt, current.err = submit()
+	return current.receipt, false, current.err
 }

@@ -18,7 +18,7 @@ func TestReceiptsSubmitOnce(t *testing.T) {
 		results := make(chan intake.Receipt, 4)
 		for range 4 {
 			go func() {
-				receipt, err := r.once(t.Context(), "k", func() (intake.Receipt, error) {
+				receipt, _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) {
 					submitted++
 					<-release
 					return intake.Receipt{Sequence: 7}, nil
@@ -46,10 +46,10 @@ func TestReceiptsForgetFailures(t *testing.T) {
 	t.Parallel()
 	r := newReceipts(8)
 	failure := errors.New("away")
-	if _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, failure }); !errors.Is(err, failure) {
+	if _, _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, failure }); !errors.Is(err, failure) {
 		t.Fatalf("error %v", err)
 	}
-	receipt, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{Sequence: 1}, nil })
+	receipt, _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{Sequence: 1}, nil })
 	if err != nil || receipt.Sequence != 1 {
 		t.Errorf("after a failure: %+v, %v", receipt, err)
 	}
@@ -62,11 +62,11 @@ func TestReceiptsReleaseWaitersOfAPanic(t *testing.T) {
 		panicNow, waited := make(chan struct{}), make(chan error, 1)
 		go func() {
 			defer func() { _ = recover() }()
-			_, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-panicNow; panic("broken") })
+			_, _, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-panicNow; panic("broken") })
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, nil })
+			_, _, err := r.once(t.Context(), "k", func() (intake.Receipt, error) { return intake.Receipt{}, nil })
 			waited <- err
 		}()
 		synctest.Wait()
@@ -83,12 +83,12 @@ func TestReceiptsWaiterMayLeave(t *testing.T) {
 		r := newReceipts(8)
 		release := make(chan struct{})
 		go func() {
-			_, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-release; return intake.Receipt{}, nil })
+			_, _, _ = r.once(t.Context(), "k", func() (intake.Receipt, error) { <-release; return intake.Receipt{}, nil })
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := r.once(ctx, "k", nil); !errors.Is(err, context.Canceled) {
+		if _, _, err := r.once(ctx, "k", nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 		close(release)
@@ -100,9 +100,9 @@ func TestReceiptsAreBounded(t *testing.T) {
 	const limit = 4
 	r := newReceipts(limit)
 	submit := func(key string) (fresh bool) {
-		_, err := r.once(t.Context(), key, func() (intake.Receipt, error) { fresh = true; return intake.Receipt{}, nil })
-		if err != nil {
-			t.Fatal(err)
+		_, repeated, err := r.once(t.Context(), key, func() (intake.Receipt, error) { fresh = true; return intake.Receipt{}, nil })
+		if err != nil || repeated == fresh {
+			t.Fatalf("repeated %t, fresh %t, error %v", repeated, fresh, err)
 		}
 		return fresh
 	}

@@ -55,7 +55,7 @@ func (d *Adapter) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/events/{source}", d.receive)
 	mux.HandleFunc("OPTIONS /v1/events/{source}", d.handshake)
 	mux.HandleFunc("/v1/events/{source}", func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, http.MethodPost) })
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { problemNoPage().write(w) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { problem.Write(w, problemNoPage()) })
 	return mux
 }
 

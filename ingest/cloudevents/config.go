@@ -47,8 +47,8 @@ type Verifier interface {
 	Claims(header http.Header, now time.Time) bool
 	// Verify reports whether a request comes from somebody who knows a secret of the
 	// source: by a signature over the raw body, or by a bearer token. It compares in
-	// constant time, and its error is the same whatever is wrong.
-	Verify(body []byte, header http.Header, now time.Time) error
+	// constant time.
+	Verify(body []byte, header http.Header, now time.Time) bool
 	// Reads reports whether the request bears the token.
 	Reads(header http.Header) bool
 }

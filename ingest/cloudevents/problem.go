@@ -9,7 +9,7 @@ import (
 	"podium/ingest/problem"
 )
 
-// A Problem is a problem document (RFC 9457). Detail says what to do next.
+// A Problem is a problem document (RFC 9457) about events. Detail says what to do next.
 type Problem struct {
 	problem.Document
 	Errors   []Fault    `json:"errors,omitzero"`   // the events that were not taken, and why
@@ -26,65 +26,56 @@ type Fault struct {
 	format bool // its data is of a type that cannot be read
 }
 
-func newProblem(status int, name, title, detail string) *Problem {
-	return &Problem{Document: *problem.New(status, name, title, detail)}
-}
-
-func (p *Problem) after(wait time.Duration) *Problem {
-	p.RetryAfter = wait
-	return p
-}
-
-func problemUnauthentic() *Problem {
-	return newProblem(http.StatusUnauthorized, "unauthentic", "The sender is not known",
+func problemUnauthentic() *problem.Document {
+	return problem.New(http.StatusUnauthorized, "unauthentic", "The sender is not known",
 		"Send the source's token as \"Authorization: Bearer …\", or sign the body by Standard Webhooks 1.0 with the source's secret "+
 			"and a clock that is right within five minutes. A source that does not exist is answered alike.")
 }
 
-func problemUnsigned() *Problem {
-	return newProblem(http.StatusUnauthorized, "unsigned-attributes", "The signature does not cover the event's attributes",
+func problemUnsigned() *problem.Document {
+	return problem.New(http.StatusUnauthorized, "unsigned-attributes", "The signature does not cover the event's attributes",
 		"Send the event in structured mode (\"Content-Type: application/cloudevents+json\"), or send the source's token: "+
 			"in binary mode the attributes are headers, which no signature covers.")
 }
 
-func problemQueryToken() *Problem {
-	return newProblem(http.StatusBadRequest, "query-token", "A token does not belong in a URL",
+func problemQueryToken() *problem.Document {
+	return problem.New(http.StatusBadRequest, "query-token", "A token does not belong in a URL",
 		"Send it as \"Authorization: Bearer …\", and replace it: every proxy on the way may have logged it.")
 }
 
-func problemFormat() *Problem {
-	return newProblem(http.StatusUnsupportedMediaType, "format", "The body is in a format that is not read here",
+func problemFormat() *problem.Document {
+	return problem.New(http.StatusUnsupportedMediaType, "format", "The body is in a format that is not read here",
 		"Send application/cloudevents+json, application/cloudevents-batch+json, or the data itself with the attributes as ce- headers; in UTF-8 and uncompressed.")
 }
 
-func problemTooLarge() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
+func problemTooLarge() *problem.Document {
+	return problem.New(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
 		"Send at most "+strconv.Itoa(MaxBody)+" bytes, and of events that are too many for one request several batches.")
 }
 
-func problemTooMany() *Problem {
-	return newProblem(http.StatusRequestEntityTooLarge, "too-many", "The batch has too many events",
+func problemTooMany() *problem.Document {
+	return problem.New(http.StatusRequestEntityTooLarge, "too-many", "The batch has too many events",
 		"Nothing was taken. Send batches of at most "+strconv.Itoa(MaxBatch)+" events.")
 }
 
-func problemBusy() *Problem {
-	return newProblem(http.StatusTooManyRequests, "busy", "Too many requests are being worked on",
-		"Nothing was taken. Send it again.").after(problem.RetryUnavailable)
+func problemBusy() *problem.Document {
+	return problem.New(http.StatusTooManyRequests, "busy", "Too many requests are being worked on",
+		"Nothing was taken. Send it again.").After(problem.RetryUnavailable)
 }
 
-func problemRate(wait time.Duration) *Problem {
-	return newProblem(http.StatusTooManyRequests, "rate", "The source sends more than it may",
-		"Nothing was taken. Send it again after the time that Retry-After says, and fewer in a minute.").after(wait)
+func problemRate(wait time.Duration) *problem.Document {
+	return problem.New(http.StatusTooManyRequests, "rate", "The source sends more than it may",
+		"Nothing was taken. Send it again after the time that Retry-After says, and fewer in a minute.").After(wait)
 }
 
-func problemFull() *Problem {
-	return newProblem(http.StatusTooManyRequests, "ledger-full", "The ledger takes no more",
-		"Send it again later: an event that was taken changes nothing when it comes again.").after(problem.RetryFull)
+func problemFull() *problem.Document {
+	return problem.New(http.StatusTooManyRequests, "ledger-full", "The ledger takes no more",
+		"Send it again later: an event that was taken changes nothing when it comes again.").After(problem.RetryFull)
 }
 
-func problemUnavailable() *Problem {
-	return newProblem(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Send it again: should an event have been stored after all, its repeat changes nothing.").after(problem.RetryUnavailable)
+func problemUnavailable() *problem.Document {
+	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
+		"Send it again: should an event have been stored after all, its repeat changes nothing.").After(problem.RetryUnavailable)
 }
 
 // problemEvents tells which events were not taken, and which were.
@@ -93,22 +84,21 @@ func problemEvents(batch bool, accepted []Accepted, faults []Fault) *Problem {
 	if !slices.ContainsFunc(faults, func(fault Fault) bool { return !fault.format }) {
 		status, name = http.StatusUnsupportedMediaType, "format"
 	}
-	made := newProblem(status, name, "The event cannot be taken", "Correct what is named under errors and send it again.")
+	made := &Problem{
+		Document: *problem.New(status, name, "The event cannot be taken", "Correct what is named under errors and send it again."),
+		Errors:   faults,
+	}
 	if batch {
 		made.Title = "Not every event of the batch can be taken"
 		made.Detail = "Those under accepted are taken. Correct what is named under errors and send it again, alone or with the whole batch: " +
 			"an event that was taken changes nothing when it comes again."
 	}
-	made.Errors = faults
 	if len(accepted) > 0 {
 		made.Accepted = accepted
 	}
 	return made
 }
 
-func problemNoPage() *Problem {
-	return newProblem(http.StatusNotFound, "no-such-page", "There is nothing here", "Send events to /v1/events/{source}.")
+func problemNoPage() *problem.Document {
+	return problem.New(http.StatusNotFound, "no-such-page", "There is nothing here", "Send events to /v1/events/{source}.")
 }
-
-// write sends the problem.
-func (p *Problem) write(w http.ResponseWriter) { problem.Write(w, p) }

@@ -49,12 +49,12 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		from.dismiss(w, r, problemUnauthentic())
 		return
 	}
-	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, &problemTooLarge().Document)
+	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
 		from.refuse(w, fault)
 		return
 	}
-	if from.Verifier.Verify(body, r.Header, d.config.Now()) != nil {
+	if !from.Verifier.Verify(body, r.Header, d.config.Now()) {
 		from.dismiss(w, r, problemUnauthentic())
 		return
 	}
@@ -79,7 +79,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		from.tally.failed.Add(1)
 		d.log.WithLevel(problem.Severity(err)).Err(err).Str("source", from.name).Msg("an event could not be published")
-		problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()).write(w)
+		problem.Write(w, problem.OfLedger(err, problemFull(), problemTooLarge(), problemUnavailable()))
 		return
 	}
 	answer(w, batch, accepted, faults)
@@ -88,7 +88,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, batch bool, accepted []Accepted, faults []Fault) {
 	switch {
 	case len(faults) > 0:
-		problemEvents(batch, accepted, faults).write(w)
+		problem.Write(w, problemEvents(batch, accepted, faults))
 	case batch:
 		problem.WriteJSON(w, http.StatusAccepted, schemas.MediaTypeJSON, Batch{Accepted: accepted})
 	default:
@@ -98,7 +98,7 @@ func answer(w http.ResponseWriter, batch bool, accepted []Accepted, faults []Fau
 }
 
 // dismiss refuses a sender whom nothing proves.
-func (s *source) dismiss(w http.ResponseWriter, r *http.Request, refusal *Problem) {
+func (s *source) dismiss(w http.ResponseWriter, r *http.Request, refusal *problem.Document) {
 	admission.Dismiss(w, r)
 	s.refuse(w, refusal)
 }
@@ -110,7 +110,7 @@ func (s *source) refuse(w http.ResponseWriter, refusal problem.Problem) {
 }
 
 // admit checks whether a sender may send this now.
-func (d *Adapter) admit(from *source, header http.Header) *Problem {
+func (d *Adapter) admit(from *source, header http.Header) *problem.Document {
 	if wait := from.allowance.take(d.config.Now()); wait > 0 {
 		return problemRate(wait)
 	}
@@ -121,7 +121,7 @@ func (d *Adapter) admit(from *source, header http.Header) *Problem {
 }
 
 // read takes a request apart. A refusal is of the request as a whole.
-func read(from *source, header http.Header, body []byte) (events []decoded, batch bool, refusal *Problem) {
+func read(from *source, header http.Header, body []byte) (events []decoded, batch bool, refusal problem.Problem) {
 	mode, err := modeOf(header)
 	if err != nil {
 		return nil, false, problemFormat()
@@ -143,7 +143,7 @@ func read(from *source, header http.Header, body []byte) (events []decoded, batc
 }
 
 // readBatch reads a list of events. One that is wrong takes no other one along.
-func readBatch(body []byte) ([]decoded, *Problem) {
+func readBatch(body []byte) ([]decoded, problem.Problem) {
 	var list []jsontext.Value
 	if err := schemas.Unmarshal(body, &list); err != nil || list == nil {
 		return nil, problemEvents(false, nil, []Fault{{Detail: "a batch is a list of events in JSON"}})

@@ -9,14 +9,14 @@ import (
 
 	"podium/cleartext"
 	"podium/ingest/imap/connection"
-	"podium/ingest/mime/text"
-	"podium/ingest/mime/trust"
+	"podium/ingest/mime"
 )
 
 // A Config describes one mailbox of one account. The zero value of a field
 // means its default.
 type Config struct {
 	connection.Config // how the mailbox is reached
+	mime.Options      // how a mail is read; Sink and Truncated are the adapter's
 
 	Profile string // the profile of the events
 	After   After  // what is done with mail that was dealt with
@@ -24,10 +24,6 @@ type Config struct {
 	// Since, at first contact, is how old mail may be to be taken, by its
 	// INTERNALDATE; the zero time takes nothing that is there already.
 	Since time.Time
-	// Own reports whether a Message-ID is one that this system gave to a mail it
-	// sent; such a mail is classed as an automatic one. Default: none is.
-	Own func(messageID string) bool
-
 	// Session returns the session that a Message-ID of a letter of ours leads to, and
 	// false when it is not proved to be one that this account has sent. Default: none is.
 	Session func(messageID string) (session string, ours bool)
@@ -40,16 +36,8 @@ type Config struct {
 	AlarmAfter  time.Duration // without a success before the alarm is raised; default 15 min
 	StatusEvery time.Duration // between reports of an unchanged status; default 1 min
 
-	// AuthServIDs are the names by which the server signs its
-	// Authentication-Results; DKIM verifies signatures here besides; Address tells
-	// which mail of ours an address stands for. See mime.Options.
-	AuthServIDs []string
-	DKIM        trust.DKIM
 	// ReplyToFrom are senders whose Reply-To is followed wherever it leads. See trust.Vouch.
 	ReplyToFrom []string
-	Address     func(address string) (messageID string, found bool)
-	// Languages are those that quotations are known in. Default: text.DefaultLanguages.
-	Languages *text.Languages
 
 	PollInterval time.Duration // between looks without trustworthy announcements; default 60 s
 	IdleReissue  time.Duration // between looks with them; default 9 min, or 3/5 of a shorter AlarmAfter (RFC 2177: below 29)

@@ -122,10 +122,8 @@ func (c Config) parse(ctx context.Context, content io.Reader, sink structure.Sin
 			trust.Vouch(&mail, true, nil)
 		}
 	}()
-	mail, err = mime.Parse(ctx, content, mime.Options{
-		Sink: sink, Own: c.Own, Truncated: truncated, AuthServIDs: c.AuthServIDs, DKIM: c.DKIM, Address: c.Address,
-		Languages: c.Languages,
-	})
+	c.Sink, c.Truncated = sink, truncated
+	mail, err = mime.Parse(ctx, content, c.Options)
 	trust.Vouch(&mail, len(c.AuthServIDs) > 0 || c.DKIM.LookupTXT != nil, c.ReplyToFrom)
 	return mail, nil, err
 }

@@ -66,35 +66,36 @@ func newestUIDs(ctx context.Context, source connection.MailSource, next uint32, 
 	}
 }
 
-func (c Config) preview(ctx context.Context, source connection.MailSource, mailbox connection.Mailbox, summary connection.Summary) (Preview, error) {
-	preview := Preview{UID: summary.UID}
+func (c Config) preview(ctx context.Context, source connection.MailSource, mailbox connection.Mailbox, summary connection.Summary) (preview Preview, err error) {
+	preview.UID = summary.UID
 	one, whole, err := fetcher{source: source, config: c}.one(ctx, summary)
 	content := one.content
+	defer func() { err = errors.Join(err, content.close()) }()
 	if refusal, ok := errors.AsType[*connection.RefusedError](err); ok {
 		preview.Problem = refusal.Sentence()
-		return preview, content.close()
-	}
-	if err == nil && !whole {
-		preview.Problem = "it is gone, or the server does not hand it over"
-		return preview, content.close()
-	}
-	var raw io.Reader
-	if err == nil {
-		raw, err = content.open()
+		return preview, nil
 	}
 	if err != nil {
-		return preview, errors.Join(err, content.close())
+		return preview, err
+	}
+	if !whole {
+		preview.Problem = "it is gone, or the server does not hand it over"
+		return preview, nil
+	}
+	raw, err := content.open()
+	if err != nil {
+		return preview, err
 	}
 	mail, _, err := c.parse(ctx, raw, measure{}, one.truncated)
 	if err != nil {
-		return preview, errors.Join(fmt.Errorf("read a mail: %w", err), content.close())
+		return preview, fmt.Errorf("read a mail: %w", err)
 	}
 	mail.Account, mail.Mailbox = c.Account, c.Mailbox
 	mail.UIDValidity, mail.UID, mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
 	mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
 	event := schemas.Event{PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(&mail, c.Session), Profile: c.Profile}
 	preview.Mail, preview.Session = &mail, event.Session()
-	return preview, content.close()
+	return preview, nil
 }
 
 // measure is a sink that keeps nothing but sizes and hashes.

@@ -68,8 +68,6 @@ func openSession(ctx context.Context, adapter *Adapter, source connection.MailSo
 	}
 	if !selected.Announces {
 		s.trust = TrustNone
-	} else if s.trust == "" {
-		s.trust = TrustUnproven
 	}
 	switch {
 	case !found:

@@ -27,6 +27,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -80,20 +81,11 @@ func New(channels []string) (*Adapter, error) {
 		return nil, errors.New("no channel has a page")
 	}
 	d := &Adapter{words: words, channels: slices.Sorted(slices.Values(channels)), pages: make(map[place][]byte)}
-	d.tags = []string{schemas.FallbackLanguage}
-	for tag := range words {
-		if tag != schemas.FallbackLanguage {
-			d.tags = append(d.tags, tag)
-		}
-	}
-	slices.Sort(d.tags[1:])
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(tag string) bool { return tag == schemas.FallbackLanguage })
+	d.tags = append([]string{schemas.FallbackLanguage}, others...)
 	var known []language.Tag
 	for _, tag := range d.tags {
-		parsed, err := language.Parse(tag)
-		if err != nil {
-			return nil, err
-		}
-		known = append(known, parsed)
+		known = append(known, language.Make(tag))
 	}
 	d.matcher = language.NewMatcher(known)
 	library, _, _ := strings.Cut(markedScript, "//# sourceMappingURL=") // tools would ask for that file here
@@ -111,14 +103,7 @@ func hash(content string) string {
 
 // render makes every page once.
 func (d *Adapter) render() error {
-	page, err := template.New("page").Parse(pageFile)
-	if err != nil {
-		return err
-	}
-	index, err := template.New("index").Parse(indexFile)
-	if err != nil {
-		return err
-	}
+	page, index := template.Must(template.New("page").Parse(pageFile)), template.Must(template.New("index").Parse(indexFile))
 	for _, tag := range d.tags {
 		for _, channel := range d.channels {
 			if err := d.add(place{channel, tag}, page, channel, "../"); err != nil {

@@ -69,7 +69,10 @@ func (d *Document) Error() string { return d.Title + ": " + d.Detail }
 func (d *Document) base() *Document { return d }
 
 // A Problem is a *Document or a pointer to a struct that embeds a Document.
-type Problem interface{ base() *Document }
+type Problem interface {
+	error
+	base() *Document
+}
 
 // Write answers with a problem, and with the headers that its status asks for: 401
 // names the scheme of credentials that every adapter takes (RFC 9110, section 11.6.1).
@@ -87,7 +90,7 @@ func Write(w http.ResponseWriter, told Problem) {
 // OfLedger chooses the problem that an error of publishing on the ledger is for the
 // sender: that it takes no more, that the event is too large for it, or, for every
 // other error, that it does not answer.
-func OfLedger[P Problem](err error, full, tooLarge, unavailable P) P {
+func OfLedger(err error, full, tooLarge, unavailable *Document) *Document {
 	switch {
 	case errors.Is(err, bus.ErrFull):
 		return full

@@ -90,19 +90,29 @@ func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt int
 // AwaitWithin waits for the outcome of an event, at most so long. It returns nil when no
 // place is left.
 func (a *API) AwaitWithin(w http.ResponseWriter, r *http.Request, receipt intake.Receipt, wait time.Duration) (*Document, error) {
-	ref := referenceOf(receipt)
-	if wait <= 0 || !a.enter(ref.session) {
+	if wait <= 0 {
 		return nil, nil //nolint:nilnil // no wait is no error
 	}
-	defer a.leave(ref.session)
+	ref := referenceOf(receipt)
+	leave, ok := a.Place(ref.session)
+	if !ok {
+		return nil, nil //nolint:nilnil // as above
+	}
+	defer leave()
 	extendDeadline(w, r, wait)
 	return a.await(r.Context(), ref, access{session: ref.session}, wait)
 }
 
-// Place takes one of the places for readers that stay with a session; leave gives it back.
-// It is false when all are taken.
+// Place takes one of the places for readers that stay with a session of a shard; leave
+// gives it back. It is false when all are taken.
 func (a *API) Place(session string) (leave func(), ok bool) {
-	return func() { a.leave(session) }, a.enter(session)
+	places := a.readers[schemas.ShardOf(session, len(a.readers))]
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, true
+	default:
+		return nil, false
+	}
 }
 
 // Follow watches what becomes of an event. Close it.
@@ -115,13 +125,16 @@ func (a *API) Follow(ctx context.Context, receipt intake.Receipt) (*Watch, error
 // Leave gives the place back; it is nil without a wait.
 func (a *API) mayWait(w http.ResponseWriter, r *http.Request, session string) (wait time.Duration, leave func()) {
 	preferred, _ := preferredWait(r.Header)
-	wait = min(preferred, a.config.MaxWait)
-	if wait <= 0 || !a.enter(session) {
+	if wait = min(preferred, a.config.MaxWait); wait <= 0 {
+		return 0, nil
+	}
+	leave, ok := a.Place(session)
+	if !ok {
 		return 0, nil
 	}
 	w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	extendDeadline(w, r, wait)
-	return wait, func() { a.leave(session) }
+	return wait, leave
 }
 
 // foldLong waits until a long run may be read; release lets the next one.
@@ -132,23 +145,6 @@ func (a *API) foldLong(ctx context.Context) (release func(), err error) {
 	case <-ctx.Done():
 		return func() {}, context.Cause(ctx)
 	}
-}
-
-// enter takes one of the places for readers that stay with a session of a shard;
-// false when all are taken.
-func (a *API) enter(session string) bool {
-	select {
-	case a.places(session) <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (a *API) leave(session string) { <-a.places(session) }
-
-func (a *API) places(session string) chan struct{} {
-	return a.readers[schemas.ShardOf(session, len(a.readers))]
 }
 
 // extendDeadline gives a response more time than its server gives every one. A

@@ -43,11 +43,12 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problemEventID())
 		return
 	}
-	if !a.enter(ref.session) {
+	leave, ok := a.Place(ref.session)
+	if !ok {
 		problem.Write(w, problemBusy())
 		return
 	}
-	defer a.leave(ref.session)
+	defer leave()
 	watch, err := a.open(r.Context(), ref, granted, true)
 	if err != nil {
 		problem.Write(w, a.readProblem(r, ref, err))
@@ -64,7 +65,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	stream := newEventStream(w, a.config.WriteTimeout)
+	stream := &eventStream{writer: w, controller: http.NewResponseController(w), timeout: a.config.WriteTimeout}
 	if writeTimeout(r) == 0 {
 		defer stream.liftDeadline()
 	}
@@ -121,10 +122,6 @@ type eventStream struct {
 	writer     http.ResponseWriter
 	controller *http.ResponseController
 	timeout    time.Duration
-}
-
-func newEventStream(w http.ResponseWriter, timeout time.Duration) *eventStream {
-	return &eventStream{writer: w, controller: http.NewResponseController(w), timeout: timeout}
 }
 
 func (s *eventStream) begin() error {

@@ -101,7 +101,7 @@ func (w *Watch) read(ctx context.Context, byID bool) error {
 }
 
 // reception looks for what became of the message.
-func (w *Watch) reception(ctx context.Context, session *history.Session, byID bool) (history.Reception, error) {
+func (w *Watch) reception(ctx context.Context, session *history.SessionReader, byID bool) (history.ReceivedMessage, error) {
 	reception, err := session.Received(ctx, w.ref.sequence, w.input)
 	if !byID || !errors.Is(err, bus.ErrNotFound) {
 		return reception, err
@@ -165,10 +165,9 @@ func replyOf(fact schemas.Fact) *schemas.Reply {
 		if fact.Message != nil {
 			return fact.Message.Reply
 		}
-		return nil
 	default:
-		return nil
 	}
+	return nil
 }
 
 // Run is what is known of the run; nil while there is none.
@@ -199,33 +198,30 @@ func (w *Watch) dropped() bool {
 func (w *Watch) facts(record *history.StoredRecord) schemas.Facts {
 	var facts schemas.Facts
 	for fact := range w.excerpt.Facts(&record.Record) {
-		if stored, is := fact.(*schemas.RunSettled); is {
-			settled := *stored
-			settled.Error = outward(settled.Error)
-			fact = &settled
-		}
-		facts = append(facts, withoutReplyRef(fact))
+		facts = append(facts, shown(fact))
 	}
 	return facts
 }
 
-// withoutReplyRef returns a fact without what is sealed for another agent.
-func withoutReplyRef(fact schemas.Fact) schemas.Fact {
-	reply := replyOf(fact)
-	if reply == nil || reply.ReplyRef == "" {
-		return fact
-	}
-	open := reply.WithoutSeal()
+// shown returns a fact without what is sealed for another agent or meant for the log.
+func shown(fact schemas.Fact) schemas.Fact {
 	switch fact := fact.(type) {
 	case *schemas.RunStarted:
 		started := *fact
-		started.Message.Reply = open
+		started.Message.Reply = started.Message.Reply.WithoutSeal()
 		return &started
 	case *schemas.MessageReceived:
-		received, message := *fact, *fact.Message
-		message.Reply = open
-		received.Message = &message
+		received := *fact
+		if received.Message != nil {
+			message := *received.Message
+			message.Reply = message.Reply.WithoutSeal()
+			received.Message = &message
+		}
 		return &received
+	case *schemas.RunSettled:
+		settled := *fact
+		settled.Error = outward(settled.Error)
+		return &settled
 	default:
 		return fact
 	}

@@ -9,7 +9,7 @@
 //   - A signature holds for five minutes. Two secrets hold at a time, so that one can
 //     replace the other.
 //   - What one request can make us compute is bounded.
-//   - No error repeats a secret, and that of a refusal is the same whatever is wrong.
+//   - No error repeats a secret, and a refusal does not say what is wrong.
 //
 // It reads no body and answers nothing.
 package webhook

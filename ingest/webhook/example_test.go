@@ -26,7 +26,7 @@ func ExampleVerifier_Verify() {
 	fmt.Println(verifier.Verify(body, header, signed.Add(time.Hour)))
 	fmt.Println(verifier.Verify([]byte(`{"test": 1}`), header, signed.Add(time.Minute)))
 	// Output:
-	// <nil>
-	// nothing proves that the request comes from the channel's sender
-	// nothing proves that the request comes from the channel's sender
+	// true
+	// false
+	// false
 }

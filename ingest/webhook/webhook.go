@@ -52,9 +52,6 @@ const (
 // minToken is the shortest bearer token, in characters, that is not guessed.
 const minToken = 16
 
-// ErrUnauthentic is the refusal of a request, whatever is wrong with it.
-var ErrUnauthentic = errors.New("nothing proves that the request comes from the channel's sender")
-
 // A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It holds the
 // same number of keys whatever the sender has. It is safe for use by several goroutines at
 // once.
@@ -123,14 +120,10 @@ func (v *Verifier) Claims(header http.Header, now time.Time) bool {
 }
 
 // Verify reports whether a request comes from somebody who knows a secret: by a signature
-// over the raw body, or by the token. It compares in constant time, and its error is the
-// same whatever is wrong.
-func (v *Verifier) Verify(body []byte, header http.Header, now time.Time) error {
+// over the raw body, or by the token. It compares in constant time.
+func (v *Verifier) Verify(body []byte, header http.Header, now time.Time) bool {
 	signed := v.signed(header, body, now)
-	if v.Reads(header) || signed {
-		return nil
-	}
-	return ErrUnauthentic
+	return v.Reads(header) || signed
 }
 
 // Reads reports whether the request bears the channel's token (RFC 6750, section 2.1).

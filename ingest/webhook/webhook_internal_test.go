@@ -37,10 +37,10 @@ func TestGoldenSignatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Verify([]byte(vector.body), header, time.Unix(seconds, 0)); err != nil {
-				t.Errorf("the published signature is refused: %v", err)
+			if !v.Verify([]byte(vector.body), header, time.Unix(seconds, 0)) {
+				t.Error("the published signature is refused")
 			}
-			if v.Verify([]byte(vector.body+" "), header, time.Unix(seconds, 0)) == nil {
+			if v.Verify([]byte(vector.body+" "), header, time.Unix(seconds, 0)) {
 				t.Error("a changed body is accepted")
 			}
 		})
@@ -117,7 +117,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := v.Verify(body, test.header, now) == nil; got != test.want {
+			if got := v.Verify(body, test.header, now); got != test.want {
 				t.Errorf("accepted = %v, want %v", got, test.want)
 			}
 		})
@@ -136,7 +136,7 @@ func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
 		header := signedHeader("m", "1700000000", symmetric+","+base64.StdEncoding.EncodeToString(bad))
-		if v.Verify(body, header, now) == nil {
+		if v.Verify(body, header, now) {
 			t.Errorf("a signature with another byte %d is accepted", i)
 		}
 	}
@@ -150,7 +150,7 @@ func TestDecoySatisfiesNobody(t *testing.T) {
 		{"Authorization": {"Bearer "}},
 		signedHeader("m", "1700000000", signatureBy(t, secretA, "m", "1700000000", nil)),
 	} {
-		if stranger.Verify(nil, header, time.Unix(1_700_000_000, 0)) == nil {
+		if stranger.Verify(nil, header, time.Unix(1_700_000_000, 0)) {
 			t.Errorf("%v is accepted", header)
 		}
 	}
@@ -220,7 +220,7 @@ func FuzzVerify(f *testing.F) {
 		}
 		header := signedHeader(id, timestamp, signatures)
 		header.Set("Authorization", authorization)
-		if v.Verify(body, header, time.Unix(1_700_000_000, 0)) == nil && !strings.Contains(authorization, longToken) {
+		if v.Verify(body, header, time.Unix(1_700_000_000, 0)) && !strings.Contains(authorization, longToken) {
 			t.Errorf("accepted without the secret: %q %q %q", id, timestamp, signatures)
 		}
 	})

@@ -1,5 +1,5 @@
 // Package immutable holds collections of which every version stays what it was. What a
-// session remembers grows with the conversation, and each decision makes a new version of
+// session remembers grows with the session, and each decision makes a new version of
 // it: versions share what they hold, so that the next one costs little.
 package immutable
 

@@ -22,7 +22,7 @@ type Inputs struct {
 
 // A stride is a number of inputs of which each concerns the run that is so many
 // numbers behind the one before it. Most messages begin the next run, so that a
-// conversation of any length has few of them.
+// session of any length has few of them.
 type stride struct {
 	step  int64
 	count uint64

@@ -125,7 +125,7 @@ func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
 	}
 	for i := range r.Tasks {
 		if !r.Tasks[i].State.Ended() {
-			task := r.change(r.Tasks[i].ID)
+			task := changeAt(&r.Tasks[i])
 			task.State, task.Ended, task.Unserved = closed, now, nil
 		}
 	}
@@ -166,21 +166,21 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.Failed, t.Unserved = f, nil
+	t.LastFailure, t.Unserved = f, nil
 	if f.Undone() {
 		t.Permit = ""
 	}
 	switch {
 	case !t.State.UnderWay():
-		t.Refused++
+		t.Rejections++
 	case t.TurnedAway(f):
-		t.AttemptsBefore, t.Refused = t.AttemptsBefore+1, t.Refused+1
+		t.UncountedAttempts, t.Rejections = t.UncountedAttempts+1, t.Rejections+1
 	}
 	switch {
 	case !f.RetryAt.IsZero():
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.State, t.PreviousAgent, t.Agent, t.AttemptsBefore, t.Refused = TaskReady, t.Agent, f.Agent, t.Attempt, 0
+		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskReady, t.Agent, f.Agent, t.Attempt, 0
 		t.Due = time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now
@@ -193,7 +193,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 // was no room for it: that uses up no attempt, so that no answer is lost. It does
 // after MaxTurnedAway times, so that there is an end.
 func (t *Task) TurnedAway(failed *schemas.TaskFailed) bool {
-	return t.ID == schemas.DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Refused) < MaxTurnedAway
+	return t.ID == schemas.DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Rejections) < MaxTurnedAway
 }
 
 // MaxTurnedAway is a day of the longest waits.

@@ -29,7 +29,7 @@ func (r *Run) applyReopened(f *schemas.DeliveryReopened) {
 	if r.Delivery != nil {
 		delivery = *r.Delivery
 	}
-	delivery.State, delivery.Agent, delivery.Attempt, delivery.AttemptsBefore, delivery.Request = TaskPending, f.Agent, f.Attempt, f.Attempt, f.Request
-	delivery.PreviousAgent, delivery.Refused, delivery.Due, delivery.Ended, delivery.Permit = "", 0, time.Time{}, time.Time{}, ""
+	delivery.State, delivery.Agent, delivery.Attempt, delivery.UncountedAttempts, delivery.Request = TaskPending, f.Agent, f.Attempt, f.Attempt, f.Request
+	delivery.PreviousAgent, delivery.Rejections, delivery.Due, delivery.Ended, delivery.Permit = "", 0, time.Time{}, time.Time{}, ""
 	r.Delivery = &delivery
 }

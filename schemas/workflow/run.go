@@ -68,8 +68,7 @@ func (r *Run) place(id string) **Task {
 	return nil
 }
 
-// change returns a copy of a task that has taken its place, so that the run may
-// share its tasks with its clones; nil when there is no such task.
+// change returns the task of that id to be changed, as changeAt does; nil when there is none.
 func (r *Run) change(id string) *Task {
 	place := &r.Delivery
 	if id != schemas.DeliveryTask {
@@ -78,6 +77,12 @@ func (r *Run) change(id string) *Task {
 	if place == nil || *place == nil {
 		return nil
 	}
+	return changeAt(place)
+}
+
+// changeAt returns a copy of a task that has taken its place, so that the run may share its
+// tasks with its clones.
+func changeAt(place **Task) *Task {
 	changed := **place
 	*place = &changed
 	return &changed

@@ -61,18 +61,18 @@ type Task struct {
 	Agent   string               `json:"agent,omitzero"`
 	Routed  bool                 `json:"routed,omitzero"`
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
-	// Refused is how often the present agent could not be asked or had no room. It stands
+	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
-	Refused int32     `json:"refused,omitzero"`
-	Level   int       `json:"level,omitzero"` // of the graph; the first is 0
-	State   TaskState `json:"state"`
-	// Attempt counts the requests; AttemptsBefore is how many of them went to PreviousAgent, whose
-	// fallback the present agent is, or found no room, as a delivery may.
-	Attempt         int    `json:"attempt,omitzero"`
-	AttemptsBefore  int    `json:"attempts_before,omitzero"`
-	PreviousAgent   string `json:"previous_agent,omitzero"`
-	Request         string `json:"request,omitzero"`          // of the current attempt
-	PreviousRequest string `json:"previous_request,omitzero"` // request of the attempt before
+	Rejections int32     `json:"rejections,omitzero"`
+	Level      int       `json:"level,omitzero"` // of the graph; the first is 0
+	State      TaskState `json:"state"`
+	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
+	// agent's: they went to PreviousAgent, whose fallback it is, or found no room, as a delivery may.
+	Attempt           int    `json:"attempt,omitzero"`
+	UncountedAttempts int    `json:"uncounted_attempts,omitzero"`
+	PreviousAgent     string `json:"previous_agent,omitzero"`
+	Request           string `json:"request,omitzero"`          // of the current attempt
+	PreviousRequest   string `json:"previous_request,omitzero"` // request of the attempt before
 
 	Dispatched time.Time `json:"dispatched,omitzero"`
 	Due        time.Time `json:"due,omitzero"`       // when the current wait is over
@@ -95,16 +95,16 @@ type Task struct {
 	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
 	Unproven     []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
 	Tokens       int                   `json:"tokens,omitzero"`
-	Failed       *schemas.TaskFailed   `json:"failed,omitzero"` // the last attempt that has; another one may be under way since
-	Permit       string                `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
+	LastFailure  *schemas.TaskFailed   `json:"last_failure,omitzero"` // the last attempt that has; another one may be under way since
+	Permit       string                `json:"permit,omitzero"`       // the newest that was granted, until the agent says that the attempt failed
 }
 
-// Failure is the last attempt that has failed; zero is that none has.
+// Failure returns LastFailure, or the zero value while no attempt has failed.
 func (t *Task) Failure() schemas.TaskFailed {
-	if t.Failed == nil {
+	if t.LastFailure == nil {
 		return schemas.TaskFailed{}
 	}
-	return *t.Failed
+	return *t.LastFailure
 }
 
 // RetryAt is when the next attempt begins; zero when the task does not wait for that.
@@ -125,7 +125,7 @@ func (t *Task) Description() string {
 
 // AgentOf returns the agent that an attempt was asked of.
 func (t *Task) AgentOf(attempt int) string {
-	if t.PreviousAgent != "" && attempt <= t.AttemptsBefore {
+	if t.PreviousAgent != "" && attempt <= t.UncountedAttempts {
 		return t.PreviousAgent
 	}
 	return t.Agent

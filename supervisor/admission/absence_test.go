@@ -79,7 +79,7 @@ func TestPresence(t *testing.T) {
 		s := l.open(0, test.office.watch)
 		s.ask("low", "first")
 		if test.heard {
-			s.Heard("worker", l.now)
+			s.ObserveAgent("worker", l.now)
 		}
 		l.after(10 * time.Second)
 		if told := s.told("first"); told != nil || test.office.looks > 0 != test.looks {
@@ -97,7 +97,7 @@ func TestAnAgentThatIsBack(t *testing.T) {
 	s := l.open(0, place.watch)
 	s.ask("low", "first")
 	l.after(3 * time.Second)
-	s.Heard("worker", l.now)
+	s.ObserveAgent("worker", l.now)
 	s.ask("low", "second")
 	l.after(10 * time.Second)
 	if s.told("first") == nil || s.told("second") != nil {

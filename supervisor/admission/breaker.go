@@ -39,33 +39,33 @@ type breaker struct {
 const breakerStale = time.Second
 
 // breaker returns the breaker of an agent; nil when there are none.
-func (a *Controller) breaker(agent string) *breaker {
-	if a.Breaker == nil {
+func (c *Controller) breaker(agent string) *breaker {
+	if c.Breaker == nil {
 		return nil
 	}
-	b := a.breakers[agent]
+	b := c.breakers[agent]
 	if b == nil {
-		b = &breaker{agent: agent, policy: a.Breaker(agent)}
-		a.breakers[agent] = b
+		b = &breaker{agent: agent, policy: c.Breaker(agent)}
+		c.breakers[agent] = b
 	}
 	return b
 }
 
 // openBreakers reads what the ledger knows, before the first decision.
-func (a *Controller) openBreakers(ctx context.Context) error {
-	if a.Breaker == nil {
+func (c *Controller) openBreakers(ctx context.Context) error {
+	if c.Breaker == nil {
 		return nil
 	}
-	store := a.Core.Store(bus.AgentBucket)
+	store := c.Core.Store(bus.AgentBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
 		agent, is := registry.BreakerAgent(key)
 		if !is || err != nil {
 			continue
 		}
-		b := a.breaker(agent)
+		b := c.breaker(agent)
 		b.stored, err = compareAndSet(ctx, store, key, func(*schemas.Breaker) (bool, error) { return false, nil })
-		b.value, b.read = b.stored, a.now
+		b.value, b.read = b.stored, c.now
 	}
 	if err != nil {
 		return fmt.Errorf("read the breakers of the agents: %w", err)
@@ -75,16 +75,16 @@ func (a *Controller) openBreakers(ctx context.Context) error {
 
 // passage returns what the breaker of an agent says to a request; one that has no
 // id yet is empty.
-func (a *Controller) passage(agent, request string) plan.Passage {
-	b := a.breaker(agent)
+func (c *Controller) passage(agent, request string) plan.Passage {
+	b := c.breaker(agent)
 	if b == nil || b.policy.Failures <= 0 {
 		return plan.PassageAllow
 	}
-	stale := a.now.Sub(b.read) >= breakerStale
-	if stale && !a.now.Before(b.again) {
-		a.scheduleSync(b)
+	stale := c.now.Sub(b.read) >= breakerStale
+	if stale && !c.now.Before(b.again) {
+		c.scheduleSync(b)
 	}
-	passage := b.policy.Passage(&b.value, request, a.now)
+	passage := b.policy.Passage(&b.value, request, c.now)
 	if passage == plan.PassageDeny && stale {
 		return plan.PassageProbing // nobody is refused by what may not be so any more
 	}
@@ -93,47 +93,47 @@ func (a *Controller) passage(agent, request string) plan.Passage {
 
 // Observe takes from a record what it says of the agents that were asked, given the
 // session before it.
-func (a *Controller) Observe(s *Demand, record *schemas.Record) {
-	if a.Breaker == nil {
+func (c *Controller) Observe(demand *Demand, record *schemas.Record) {
+	if c.Breaker == nil {
 		return
 	}
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
-		a.observeFacts(s, transition)
+		c.observeFacts(demand, transition)
 	}
 }
 
-func (a *Controller) observeFacts(s *Demand, transition *schemas.Transition) {
+func (c *Controller) observeFacts(demand *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
-			a.record(asked.Agent, plan.BreakerEvent{
-				Kind: plan.BreakerAsked, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
+			c.record(asked.Agent, plan.BreakerEvent{
+				Kind: plan.BreakerDispatched, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
 		kind, says := plan.BreakerEventOf(f)
-		if !says || s.State.Active == nil || s.State.Active.Number != schemas.RunOf(f) {
+		if !says || demand.State.Active == nil || demand.State.Active.Number != schemas.RunOf(f) {
 			continue
 		}
-		task := s.State.Active.Task(schemas.TaskOf(f))
+		task := demand.State.Active.Task(schemas.TaskOf(f))
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
 		event := plan.BreakerEvent{Kind: kind, Request: schemas.AttemptOf(task.Request), At: transition.Cause.Time}
-		if transition.Cause.Deadline != nil && strings.Contains(s.inherited, task.Request) {
+		if transition.Cause.Deadline != nil && strings.Contains(demand.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}
 		if failed, is := f.(*schemas.TaskFailed); is && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
-			a.unstarted(task, event)
+			c.unstarted(task, event)
 		} else {
-			a.record(task.Agent, event)
+			c.record(task.Agent, event)
 		}
 	}
 }
 
 // record notes an event that changes something, and has the ledger told.
-func (a *Controller) record(agent string, event plan.BreakerEvent) {
-	b := a.breaker(agent)
+func (c *Controller) record(agent string, event plan.BreakerEvent) {
+	b := c.breaker(agent)
 	if b == nil {
 		return
 	}
@@ -142,61 +142,61 @@ func (a *Controller) record(agent string, event plan.BreakerEvent) {
 		return
 	}
 	if value.State != b.value.State {
-		a.withCapacity = append(a.withCapacity, agent) // those who wait may go, or are refused
-		if !plan.Bars(&value) {
-			a.requeue(agent)
+		c.withCapacity = append(c.withCapacity, agent) // those who wait may go, or are refused
+		if !plan.BreakerBlocks(&value) {
+			c.requeue(agent)
 		}
-		a.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
+		c.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
 	}
 	b.value, b.events = value, append(b.events, event)
-	a.scheduleSync(b)
+	c.scheduleSync(b)
 }
 
 // claimProbe asks for the right to be the probe.
-func (a *Controller) claimProbe(d *dispatch) {
-	if b := a.breaker(d.agent); b != nil && b.probe == nil {
+func (c *Controller) claimProbe(d *dispatch) {
+	if b := c.breaker(d.agent); b != nil && b.probe == nil {
 		b.probe = d
-		a.scheduleSync(b)
+		c.scheduleSync(b)
 	}
 }
 
 // releaseProbe gives the probe to somebody else when the dispatch that has it, or may
 // have it soon, goes without having asked.
-func (a *Controller) releaseProbe(d *dispatch) {
-	if a.Breaker != nil {
-		a.record(d.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: d.request, At: a.now})
+func (c *Controller) releaseProbe(d *dispatch) {
+	if c.Breaker != nil {
+		c.record(d.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: d.request, At: c.now})
 	}
 }
 
 // scheduleSync has the ledger told what it does not know yet, or read again.
-func (a *Controller) scheduleSync(b *breaker) {
+func (c *Controller) scheduleSync(b *breaker) {
 	if !b.queued && !b.busy {
 		b.queued = true
-		a.unsynced = append(a.unsynced, b)
+		c.unsynced = append(c.unsynced, b)
 	}
 }
 
 // syncAll begins the operations that wait.
-func (a *Controller) syncAll(ctx context.Context) {
-	waiting := a.unsynced
-	a.unsynced = nil
+func (c *Controller) syncAll(ctx context.Context) {
+	waiting := c.unsynced
+	c.unsynced = nil
 	for _, b := range waiting {
 		b.queued = false
-		a.sync(ctx, b)
+		c.sync(ctx, b)
 	}
 }
 
 // sync brings what this owner has seen of an agent together with what all have.
-func (a *Controller) sync(ctx context.Context, b *breaker) {
+func (c *Controller) sync(ctx context.Context, b *breaker) {
 	told, probe := len(b.events), b.probe
 	events := slices.Clone(b.events)
 	if probe != nil {
-		events = append(events, plan.BreakerEvent{Kind: plan.BreakerClaimed, Request: probe.request, At: a.now})
+		events = append(events, plan.BreakerEvent{Kind: plan.BreakerProbeClaimed, Request: probe.request, At: c.now})
 	}
 	var found schemas.Breaker
-	store := a.Core.Store(bus.AgentBucket)
+	store := c.Core.Store(bus.AgentBucket)
 	b.busy = true
-	a.Loop.Await(func() (err error) {
+	c.Loop.Await(func() (err error) {
 		found, err = compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil
@@ -205,28 +205,28 @@ func (a *Controller) sync(ctx context.Context, b *breaker) {
 	}, func(now time.Time, err error) {
 		b.busy = false
 		if err != nil {
-			a.Log.Warn().Err(err).Str("agent", b.agent).Msg("the agent's breaker is not shared yet")
-			b.again = now.Add(a.Backoff.After(b.tries))
+			c.Log.Warn().Err(err).Str("agent", b.agent).Msg("the agent's breaker is not shared yet")
+			b.again = now.Add(c.Backoff.After(b.tries))
 			b.tries++
-			a.Loop.At(b.again, func(time.Time) { a.scheduleSync(b) })
+			c.Loop.At(b.again, func(time.Time) { c.scheduleSync(b) })
 			return
 		}
 		b.tries, b.read, b.stored = 0, now, found
 		b.events = slices.Clone(b.events[told:])
-		barred := plan.Bars(&b.value)
+		barred := plan.BreakerBlocks(&b.value)
 		b.value, _ = b.policy.Change(found, b.events...)
-		if barred && !plan.Bars(&b.value) {
-			a.requeue(b.agent)
+		if barred && !plan.BreakerBlocks(&b.value) {
+			c.requeue(b.agent)
 		}
 		if probe != nil {
 			b.probe = nil
 			if probe.gone {
-				a.releaseProbe(probe)
+				c.releaseProbe(probe)
 			}
 		}
-		a.withCapacity = append(a.withCapacity, b.agent)
+		c.withCapacity = append(c.withCapacity, b.agent)
 		if len(b.events) > 0 || b.probe != nil {
-			a.scheduleSync(b)
+			c.scheduleSync(b)
 		}
 	})
 }

@@ -229,7 +229,7 @@ func TestLearnedAnswers_M29(t *testing.T) {
 	t.Parallel()
 	s := newLedger(t, 1).open(0, nil)
 	learn := func(agent, input string, sequence uint64) {
-		s.Learn(schemas.Reuse{Agent: agent, Input: input, Sequence: sequence}, s.ledger.now)
+		s.RememberResult(schemas.Reuse{Agent: agent, Input: input, Sequence: sequence}, s.ledger.now)
 	}
 	learn("worker", "sum", 1)
 	learn("other", "sum", 2)

@@ -40,7 +40,7 @@ type Config struct {
 
 // Sessions are those that the owner has in memory, each by its demand.
 type Sessions interface {
-	Live(s *Demand) bool
+	Live(demand *Demand) bool
 	InOrder() iter.Seq[*Demand] // by id
 }
 
@@ -56,7 +56,7 @@ type Controller struct {
 	arrivals     uint64           // dispatches so far
 	withCapacity []string         // agents that may have room for somebody who waits
 	results      *resultCache
-	woken        []*Demand // that may go on
+	ready        []*Demand // that may go on
 
 	breakers       map[string]*breaker // by agent
 	unsynced       []*breaker          // of which the ledger has to be told, or asked
@@ -79,37 +79,37 @@ func New(config Config) *Controller {
 }
 
 // Open reads what the ledger knows of the agents, before the first decision of an epoch.
-func (a *Controller) Open(ctx context.Context, epoch uint64, now time.Time) error {
-	a.epoch, a.now = epoch, now
-	return a.openBreakers(ctx)
+func (c *Controller) Open(ctx context.Context, epoch uint64, now time.Time) error {
+	c.epoch, c.now = epoch, now
+	return c.openBreakers(ctx)
 }
 
 // Advance begins a turn. After a takeover the shard counts as read at the moment quiet, if
 // nothing new comes.
-func (a *Controller) Advance(now, quiet time.Time) { a.now, a.quiet = now, quiet }
+func (c *Controller) Advance(now, quiet time.Time) { c.now, c.quiet = now, quiet }
 
 // GrantWaiting grants those dispatches that wait, as far as their agents have room and are not barred and
 // their resources are free, and reports whether there was anything to do.
-func (a *Controller) GrantWaiting(ctx context.Context) bool {
+func (c *Controller) GrantWaiting(ctx context.Context) bool {
 	granted := false
-	for len(a.withCapacity) > 0 {
-		agent := a.withCapacity[0]
-		a.withCapacity = a.withCapacity[1:]
-		p := a.pool(agent)
-		for d := p.next(); d != nil && a.tryDispatch(p, d); d = p.next() {
+	for len(c.withCapacity) > 0 {
+		agent := c.withCapacity[0]
+		c.withCapacity = c.withCapacity[1:]
+		p := c.pool(agent)
+		for d := p.next(); d != nil && c.tryDispatch(p, d); d = p.next() {
 			granted = true
 		}
 	}
-	a.withCapacity = nil
-	a.syncAll(ctx)
-	return a.runClaims(ctx) || granted
+	c.withCapacity = nil
+	c.syncAll(ctx)
+	return c.runClaims(ctx) || granted
 }
 
-// Woken returns the sessions that may go on since it was called last.
-func (a *Controller) Woken() []*Demand {
-	woken := a.woken
-	a.woken = nil
+// Ready returns the sessions that may go on since it was called last.
+func (c *Controller) Ready() []*Demand {
+	woken := c.ready
+	c.ready = nil
 	return woken
 }
 
-func (a *Controller) wake(s *Demand) { a.woken = append(a.woken, s) }
+func (c *Controller) markReady(demand *Demand) { c.ready = append(c.ready, demand) }

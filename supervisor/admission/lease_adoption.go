@@ -45,25 +45,25 @@ func (l *LocalOwners) leasesAdopted(shard int) {
 
 // mayTakeLeases reports whether new requests may take leases. Until they may, it looks
 // whether all of this shard's are adopted.
-func (a *Controller) mayTakeLeases() bool {
+func (c *Controller) mayTakeLeases() bool {
 	switch {
-	case a.resourceClaims.allAdopted:
-	case a.LocalOwners.allAdopted():
-		a.resourceClaims.allAdopted = true
-	case !a.takeoverScanned:
-		a.scheduleTakeoverScan()
-	case !a.resourceClaims.adoptionReported && !a.adoptingLeases():
-		a.resourceClaims.adoptionReported = true
-		a.LocalOwners.leasesAdopted(a.Shard)
-		a.resourceClaims.allAdopted = a.LocalOwners.allAdopted()
+	case c.resourceClaims.allAdopted:
+	case c.LocalOwners.allAdopted():
+		c.resourceClaims.allAdopted = true
+	case !c.takeoverScanned:
+		c.scheduleTakeoverScan()
+	case !c.resourceClaims.adoptionReported && !c.adoptingLeases():
+		c.resourceClaims.adoptionReported = true
+		c.LocalOwners.leasesAdopted(c.Shard)
+		c.resourceClaims.allAdopted = c.LocalOwners.allAdopted()
 	}
-	return a.resourceClaims.allAdopted
+	return c.resourceClaims.allAdopted
 }
 
 // adoptingLeases reports whether a request is under way whose leases were not looked at yet.
-func (a *Controller) adoptingLeases() bool {
-	for _, u := range a.resourceClaims.claims {
-		if u.underWay && len(u.held) == 0 && (!u.looked || u.busy) {
+func (c *Controller) adoptingLeases() bool {
+	for _, claim := range c.resourceClaims.claims {
+		if claim.underWay && len(claim.held) == 0 && (!claim.looked || claim.busy) {
 			return true
 		}
 	}

@@ -16,10 +16,10 @@ type LocalOwners struct {
 }
 
 // Join makes the controller one of the local owners, until Leave.
-func (a *Controller) Join() { a.LocalOwners.join(a) }
+func (c *Controller) Join() { c.LocalOwners.join(c) }
 
 // Leave ends that.
-func (a *Controller) Leave() { a.LocalOwners.leave(a) }
+func (c *Controller) Leave() { c.LocalOwners.leave(c) }
 
 func (l *LocalOwners) join(a *Controller) {
 	if l == nil {

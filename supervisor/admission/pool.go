@@ -21,16 +21,16 @@ func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.li
 // so that it never waits for the next one.
 func queuedAhead(size int) int { return max(2, size/4) }
 
-func (a *Controller) pool(agent string) *pool {
-	p := a.pools[agent]
+func (c *Controller) pool(agent string) *pool {
+	p := c.pools[agent]
 	if p == nil {
 		p = &pool{}
-		if a.PoolSize != nil {
-			if size := a.PoolSize(agent); size > 0 {
+		if c.PoolSize != nil {
+			if size := c.PoolSize(agent); size > 0 {
 				p.limit = size + queuedAhead(size)
 			}
 		}
-		a.pools[agent] = p
+		c.pools[agent] = p
 	}
 	return p
 }

@@ -35,40 +35,40 @@ type watchedAgent struct {
 	unstarted []plan.BreakerEvent
 }
 
-// Heard notes a sign of life.
-func (a *Controller) Heard(agent string, at time.Time) {
-	p := a.pools[agent] // nil when it is no agent's
+// ObserveAgent notes a sign of life.
+func (c *Controller) ObserveAgent(agent string, at time.Time) {
+	p := c.pools[agent] // nil when it is no agent's
 	if p == nil || !at.After(p.agent.heard) {
 		return
 	}
 	p.agent.heard = at
-	if a.now.Sub(p.agent.heard) < registry.AliveWithin {
-		a.countUnstarted(agent, p, plan.BreakerEnded) // it may have come just now
-		a.present(p)
+	if c.now.Sub(p.agent.heard) < registry.AliveWithin {
+		c.countUnstarted(agent, p, plan.BreakerEnded) // it may have come just now
+		c.present(p)
 	}
 }
 
 // present notes that somebody serves an agent: nobody has to be told otherwise.
-func (a *Controller) present(p *pool) {
+func (c *Controller) present(p *pool) {
 	p.agent.asking = nil
 	if p.agent.absent != nil {
 		p.agent.absent = nil
-		a.absentees--
+		c.absentees--
 	}
 }
 
 // missed notes that nobody serves an agent, and reports whether that is news. Since
 // when, is said anew each time: it may have been there and gone between two looks.
-func (a *Controller) missed(agent string, p *pool, since time.Time) bool {
+func (c *Controller) missed(agent string, p *pool, since time.Time) bool {
 	if p.agent.heard.After(since) {
 		since = p.agent.heard
 	}
-	a.countUnstarted(agent, p, plan.BreakerEnded)
+	c.countUnstarted(agent, p, plan.BreakerEnded)
 	news := p.agent.absent == nil
 	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
 	if news {
-		a.absentees++
-		said := a.Log.Warn().Str("agent", agent)
+		c.absentees++
+		said := c.Log.Warn().Str("agent", agent)
 		if !since.IsZero() { // else it has never been there
 			said = said.Time("since", since)
 		}
@@ -80,85 +80,85 @@ func (a *Controller) missed(agent string, p *pool, since time.Time) bool {
 // unstarted takes a request that nobody has begun in time. That is the agent's failure
 // when somebody serves it; an agent that is not there has failed at nothing, and is
 // asked as soon as it comes.
-func (a *Controller) unstarted(task *workflow.Task, event plan.BreakerEvent) {
-	p := a.pool(task.Agent)
-	absent := p.agent.absent != nil && a.now.Sub(p.agent.looked) <= lookStale
+func (c *Controller) unstarted(task *workflow.Task, event plan.BreakerEvent) {
+	p := c.pool(task.Agent)
+	absent := p.agent.absent != nil && c.now.Sub(p.agent.looked) <= lookStale
 	switch {
 	case task.Unserved != nil || absent:
 		event.Kind = plan.BreakerEnded
-		a.record(task.Agent, event)
-	case a.Presence == nil || a.now.Sub(p.agent.heard) < registry.AliveWithin:
-		a.record(task.Agent, event)
+		c.record(task.Agent, event)
+	case c.Presence == nil || c.now.Sub(p.agent.heard) < registry.AliveWithin:
+		c.record(task.Agent, event)
 	default:
 		p.agent.unstarted = append(p.agent.unstarted, event)
-		a.lookDue = true
+		c.lookDue = true
 	}
 }
 
 // countUnstarted tells the agent's breaker of requests that nobody has begun.
-func (a *Controller) countUnstarted(agent string, p *pool, kind plan.BreakerEventKind) {
+func (c *Controller) countUnstarted(agent string, p *pool, kind plan.BreakerEventKind) {
 	waiting := p.agent.unstarted
 	p.agent.unstarted = nil
 	for _, event := range waiting {
 		event.Kind = kind
-		a.record(agent, event)
+		c.record(agent, event)
 	}
 }
 
 // watchAgents has the owner look soon, when it has something that an agent is to do.
-func (a *Controller) watchAgents() {
-	if _, set := a.looking.Due(); !set && a.Presence != nil && !a.lookDue {
-		a.looking = a.Loop.At(a.now.Add(lookEvery), func(time.Time) { a.lookDue = true })
+func (c *Controller) watchAgents() {
+	if _, set := c.looking.Due(); !set && c.Presence != nil && !c.lookDue {
+		c.looking = c.Loop.At(c.now.Add(lookEvery), func(time.Time) { c.lookDue = true })
 	}
 }
 
-// LookAround looks after all agents that something waits for, once that is due. Nobody is
+// CheckPresence looks after all agents that something waits for, once that is due. Nobody is
 // called away before what had happened before the takeover has been read.
-func (a *Controller) LookAround(ctx context.Context, caughtUp bool) {
-	if !a.lookDue {
+func (c *Controller) CheckPresence(ctx context.Context, caughtUp bool) {
+	if !c.lookDue {
 		return
 	}
-	a.lookDue = false
-	for _, agent := range slices.Sorted(maps.Keys(a.pools)) {
-		p := a.pools[agent]
+	c.lookDue = false
+	for _, agent := range slices.Sorted(maps.Keys(c.pools)) {
+		p := c.pools[agent]
 		if p.underWay == 0 && p.next() == nil && len(p.agent.unstarted) == 0 {
 			p.agent.asking = nil
 			continue
 		}
-		a.watchAgents()
-		if caughtUp && !p.agent.busy && a.now.Sub(p.agent.heard) >= registry.AliveWithin {
-			a.look(ctx, agent, p)
+		c.watchAgents()
+		if caughtUp && !p.agent.busy && c.now.Sub(p.agent.heard) >= registry.AliveWithin {
+			c.look(ctx, agent, p)
 		}
 	}
 }
 
-func (a *Controller) look(ctx context.Context, agent string, p *pool) {
+func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 	p.agent.busy = true
 	var found registry.Presence
-	began := a.now
-	a.Loop.Await(func() (err error) {
-		found, err = a.Presence(ctx, agent, began)
+	began := c.now
+	c.Loop.Await(func() (err error) {
+		found, err = c.Presence(ctx, agent, began)
 		return err
 	}, func(_ time.Time, err error) {
 		p.agent.busy = false
 		asking := p.agent.asking
 		p.agent.asking = nil
 		if err != nil {
-			a.Log.Warn().Err(err).Str("agent", agent).Msg("whether anybody serves the agent is not known")
+			c.Log.Warn().Err(err).Str("agent", agent).Msg("whether anybody serves the agent is not known")
 			p.agent.asking = asking
 			return
 		}
 		p.agent.looked = began
 		switch {
-		case found.Served || a.now.Sub(p.agent.heard) < registry.AliveWithin:
-			a.countUnstarted(agent, p, plan.BreakerFailed)
-			a.present(p)
-		case a.missed(agent, p, found.LastSeen):
-			asking = a.waitingFor(agent)
+		case found.Served || c.now.Sub(p.agent.heard) < registry.AliveWithin:
+			c.countUnstarted(agent, p, plan.BreakerFailed)
+			c.present(p)
+		case c.missed(agent, p, found.LastSeen):
+			asking = c.waitingFor(agent)
 		}
-		for _, s := range asking {
-			if a.Sessions.Live(s) {
-				a.wake(s)
+		for _, demand := range asking {
+			if c.Sessions.Live(demand) {
+				c.markReady(demand)
 			}
 		}
 	})
@@ -166,11 +166,11 @@ func (a *Controller) look(ctx context.Context, agent string, p *pool) {
 
 // waitingFor lists the sessions that wait for an agent and have not been told
 // that nobody serves it.
-func (a *Controller) waitingFor(agent string) (waiting []*Demand) {
-	for s := range a.Sessions.InOrder() {
-		for task := range s.State.Unserved {
+func (c *Controller) waitingFor(agent string) (waiting []*Demand) {
+	for demand := range c.Sessions.InOrder() {
+		for task := range demand.State.AwaitingAgent {
 			if task.Agent == agent {
-				waiting = append(waiting, s)
+				waiting = append(waiting, demand)
 				break
 			}
 		}
@@ -180,21 +180,21 @@ func (a *Controller) waitingFor(agent string) (waiting []*Demand) {
 
 // Absence returns an agent that a session waits for and that nobody serves, or nil.
 // What is known may be old: then the session goes on when it is looked at anew.
-func (a *Controller) Absence(s *Demand, now time.Time) *schemas.Absence {
-	if a.absentees == 0 {
+func (c *Controller) Absence(demand *Demand, now time.Time) *schemas.Absence {
+	if c.absentees == 0 {
 		return nil
 	}
-	for task := range s.State.Unserved {
-		p := a.pools[task.Agent]
+	for task := range demand.State.AwaitingAgent {
+		p := c.pools[task.Agent]
 		switch {
 		case p == nil || p.agent.absent == nil:
 		case now.Sub(p.agent.looked) > lookStale:
-			if !slices.Contains(p.agent.asking, s) {
-				p.agent.asking = append(p.agent.asking, s)
+			if !slices.Contains(p.agent.asking, demand) {
+				p.agent.asking = append(p.agent.asking, demand)
 			}
 		default:
 			absence := *p.agent.absent
-			absence.Run, absence.Task = s.State.Active.Number, task.ID
+			absence.Run, absence.Task = demand.State.Active.Number, task.ID
 			return &absence
 		}
 	}

@@ -18,7 +18,7 @@ func TestNobodyAsksForAnAgentThatIsThere(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(a *Controller, p *pool){
 		"it is back":           (*Controller).present,
-		"nothing waits for it": func(a *Controller, _ *pool) { a.LookAround(t.Context(), true) },
+		"nothing waits for it": func(a *Controller, _ *pool) { a.CheckPresence(t.Context(), true) },
 	} {
 		p := &pool{agent: watchedAgent{absent: &schemas.Absence{Agent: "worker"}, asking: []*Demand{{}}}}
 		a := &Controller{pools: map[string]*pool{"worker": p}, absentees: 1, lookDue: true}
@@ -51,12 +51,12 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 	if !a.lookDue {
 		t.Error("it is not looked for at once")
 	}
-	a.Heard("worker", now.Add(time.Millisecond))
-	if b := a.breaker("worker"); plan.Bars(&b.value) || len(b.value.Failures) > 0 {
+	a.ObserveAgent("worker", now.Add(time.Millisecond))
+	if b := a.breaker("worker"); plan.BreakerBlocks(&b.value) || len(b.value.Failures) > 0 {
 		t.Errorf("it has just come, and its breaker is %+v", b.value)
 	}
 	fail("after")
-	if b := a.breaker("worker"); !plan.Bars(&b.value) {
+	if b := a.breaker("worker"); !plan.BreakerBlocks(&b.value) {
 		t.Errorf("it is there and begins nothing, and its breaker is %+v", b.value)
 	}
 }

@@ -52,30 +52,30 @@ type resourceClaim struct {
 
 // valid reports whether a dispatch has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
-func (u *resourceClaim) valid(d *dispatch, now time.Time) bool {
-	return len(u.held) > 0 && u.heldFor == d && now.Add(leaseMargin).Before(u.until)
+func (c *resourceClaim) valid(d *dispatch, now time.Time) bool {
+	return len(c.held) > 0 && c.heldFor == d && now.Add(leaseMargin).Before(c.until)
 }
 
-func holderOf(s *Demand, grant schemas.Grant) string {
-	return schemas.RunID(s.State.Session, grant.Run) + "/" + grant.Task
+func holderOf(demand *Demand, grant schemas.Grant) string {
+	return schemas.RunID(demand.State.Session, grant.Run) + "/" + grant.Task
 }
 
 // resourceClaim returns what a task has to do with its resources.
-func (a *Controller) resourceClaim(s *Demand, grant schemas.Grant, task *workflow.Task) *resourceClaim {
-	holder := holderOf(s, grant)
-	u := a.resourceClaims.claims[holder]
-	if u == nil {
-		u = &resourceClaim{holder: holder}
-		a.resourceClaims.claims[holder] = u
+func (c *Controller) resourceClaim(demand *Demand, grant schemas.Grant, task *workflow.Task) *resourceClaim {
+	holder := holderOf(demand, grant)
+	claim := c.resourceClaims.claims[holder]
+	if claim == nil {
+		claim = &resourceClaim{holder: holder}
+		c.resourceClaims.claims[holder] = claim
 	}
-	if !u.wanted || u.session != s {
-		u.session, u.wanted, u.resources = s, true, resourcesOf(task)
-		u.place = leasePlace{Holder: holder, Epoch: a.epoch, Priority: task.Priority(), Since: a.now}
+	if !claim.wanted || claim.session != demand {
+		claim.session, claim.wanted, claim.resources = demand, true, resourcesOf(task)
+		claim.place = leasePlace{Holder: holder, Epoch: c.epoch, Priority: task.Priority(), Since: c.now}
 	}
-	if !slices.Contains(s.claims, u) {
-		s.claims = append(s.claims, u)
+	if !slices.Contains(demand.claims, claim) {
+		demand.claims = append(demand.claims, claim)
 	}
-	return u
+	return claim
 }
 
 func resourcesOf(task *workflow.Task) []string {
@@ -85,225 +85,225 @@ func resourcesOf(task *workflow.Task) []string {
 // trackClaims has the leases do what a session's state says, once that is the
 // ledger's: those of ended attempts are given back, and those of requests under
 // way that another owner has made are adopted.
-func (a *Controller) trackClaims(s *Demand) {
-	for _, u := range s.claims {
-		u.stale = u.stale || u.underWay
-		u.wanted, u.underWay = false, false
+func (c *Controller) trackClaims(demand *Demand) {
+	for _, claim := range demand.claims {
+		claim.stale = claim.stale || claim.underWay
+		claim.wanted, claim.underWay = false, false
 	}
-	for task := range s.State.UnderWay {
+	for task := range demand.State.UnderWay {
 		if len(task.Resources()) > 0 {
-			u := a.resourceClaim(s, schemas.Grant{Run: s.State.Active.Number, Task: task.ID}, task)
-			u.wanted, u.underWay, u.stale, u.dispatch = true, true, false, nil
-			u.place.Attempt = task.Attempt
-			a.leaveQueue(u)
-			a.schedule(u)
+			claim := c.resourceClaim(demand, schemas.Grant{Run: demand.State.Active.Number, Task: task.ID}, task)
+			claim.wanted, claim.underWay, claim.stale, claim.dispatch = true, true, false, nil
+			claim.place.Attempt = task.Attempt
+			c.leaveQueue(claim)
+			c.schedule(claim)
 		}
 	}
-	if len(s.claims) == 0 {
+	if len(demand.claims) == 0 {
 		return
 	}
-	for grant := range s.State.Waiting {
-		if u := a.resourceClaims.claims[holderOf(s, grant)]; u != nil {
-			u.wanted = true
+	for grant := range demand.State.AwaitingGrant {
+		if claim := c.resourceClaims.claims[holderOf(demand, grant)]; claim != nil {
+			claim.wanted = true
 		}
 	}
-	kept := s.claims[:0]
-	for _, u := range s.claims {
-		if u.wanted {
-			kept = append(kept, u)
-			if u.stale {
-				a.schedule(u) // it stands in the queue again, behind whom it would keep waiting
+	kept := demand.claims[:0]
+	for _, claim := range demand.claims {
+		if claim.wanted {
+			kept = append(kept, claim)
+			if claim.stale {
+				c.schedule(claim) // it stands in the queue again, behind whom it would keep waiting
 			}
 			continue
 		}
-		a.leaveQueue(u)
-		a.schedule(u)
+		c.leaveQueue(claim)
+		c.schedule(claim)
 	}
-	clear(s.claims[len(kept):])
-	s.claims = kept
+	clear(demand.claims[len(kept):])
+	demand.claims = kept
 }
 
 // holdsFor reports whether a dispatch has all that it needs for itself.
-func (a *Controller) holdsFor(d *dispatch) bool {
+func (c *Controller) holdsFor(d *dispatch) bool {
 	if len(d.resources) == 0 {
 		return true
 	}
-	u := a.resourceClaims.claims[holderOf(d.session, d.grant)]
-	return u != nil && u.valid(d, a.now)
+	claim := c.resourceClaims.claims[holderOf(d.session, d.grant)]
+	return claim != nil && claim.valid(d, c.now)
 }
 
 // hasLeases reports whether a dispatch whose agent has room has its resources; else
 // it stands in the queue for them, and comes back when they are there.
-func (a *Controller) hasLeases(d *dispatch) bool {
+func (c *Controller) hasLeases(d *dispatch) bool {
 	task := taskOf(d.session, d.grant)
 	if len(d.resources) == 0 || task == nil {
 		return true
 	}
-	u := a.resourceClaim(d.session, d.grant, task)
-	u.dispatch = d
-	if u.valid(d, a.now) {
+	claim := c.resourceClaim(d.session, d.grant, task)
+	claim.dispatch = d
+	if claim.valid(d, c.now) {
 		return true
 	}
-	if len(u.held) > 0 { // for another agent's request, or not for long enough
-		u.stale = true
-		a.schedule(u) // those before it in the queue would wait for it, and it for them
+	if len(claim.held) > 0 { // for another agent's request, or not for long enough
+		claim.stale = true
+		c.schedule(claim) // those before it in the queue would wait for it, and it for them
 	}
-	if !u.inQueue {
-		at, _ := slices.BinarySearchFunc(a.resourceClaims.queue, u, func(a, b *resourceClaim) int {
+	if !claim.inQueue {
+		at, _ := slices.BinarySearchFunc(c.resourceClaims.queue, claim, func(a, b *resourceClaim) int {
 			if a.place.before(&b.place) {
 				return -1
 			}
 			return 1
 		})
-		a.resourceClaims.queue = slices.Insert(a.resourceClaims.queue, at, u)
-		u.inQueue, u.again = true, time.Time{}
+		c.resourceClaims.queue = slices.Insert(c.resourceClaims.queue, at, claim)
+		claim.inQueue, claim.again = true, time.Time{}
 	}
-	a.resourceClaims.retryQueued = true
+	c.resourceClaims.retryQueued = true
 	return false
 }
 
-func (a *Controller) leaveQueue(u *resourceClaim) {
-	if u.inQueue {
-		u.inQueue = false
-		a.resourceClaims.queue = slices.DeleteFunc(a.resourceClaims.queue, func(other *resourceClaim) bool { return other == u })
-		a.resourceClaims.retryQueued = true
+func (c *Controller) leaveQueue(claim *resourceClaim) {
+	if claim.inQueue {
+		claim.inQueue = false
+		c.resourceClaims.queue = slices.DeleteFunc(c.resourceClaims.queue, func(other *resourceClaim) bool { return other == claim })
+		c.resourceClaims.retryQueued = true
 	}
 }
 
 // schedule has the ledger told what follows from its state.
-func (a *Controller) schedule(u *resourceClaim) {
-	if !u.queued && !u.busy {
-		u.queued = true
-		a.resourceClaims.pending = append(a.resourceClaims.pending, u)
+func (c *Controller) schedule(claim *resourceClaim) {
+	if !claim.queued && !claim.busy {
+		claim.queued = true
+		c.resourceClaims.pending = append(c.resourceClaims.pending, claim)
 	}
 }
 
 // runClaims does what is pending, and lets those in the queue try who are first for each of
 // their resources. Nobody loses by that: where they are not first, they would be
 // refused.
-func (a *Controller) runClaims(ctx context.Context) bool {
-	open := a.mayTakeLeases()
-	worked := a.resourceClaims.retryQueued || a.resourceClaims.renew || len(a.resourceClaims.pending) > 0
-	if a.resourceClaims.renew {
-		a.resourceClaims.renew = false
-		a.renewLeases(ctx)
+func (c *Controller) runClaims(ctx context.Context) bool {
+	open := c.mayTakeLeases()
+	worked := c.resourceClaims.retryQueued || c.resourceClaims.renew || len(c.resourceClaims.pending) > 0
+	if c.resourceClaims.renew {
+		c.resourceClaims.renew = false
+		c.renewLeases(ctx)
 	}
-	pending := a.resourceClaims.pending
-	a.resourceClaims.pending = nil
-	for _, u := range pending {
-		u.queued = false
-		a.advanceClaim(ctx, u)
+	pending := c.resourceClaims.pending
+	c.resourceClaims.pending = nil
+	for _, claim := range pending {
+		claim.queued = false
+		c.advanceClaim(ctx, claim)
 	}
-	if !a.resourceClaims.retryQueued {
+	if !c.resourceClaims.retryQueued {
 		return worked
 	}
-	a.resourceClaims.retryQueued = false
+	c.resourceClaims.retryQueued = false
 	wanted := map[string]bool{}
-	for _, u := range slices.Clone(a.resourceClaims.queue) {
-		first := !slices.ContainsFunc(u.resources, func(resource string) bool { return wanted[resource] })
-		try := first && open && !u.busy && !a.now.Before(u.again)
-		if u.dispatch.gone {
-			a.leaveQueue(u) // another one may come for the same task
+	for _, claim := range slices.Clone(c.resourceClaims.queue) {
+		first := !slices.ContainsFunc(claim.resources, func(resource string) bool { return wanted[resource] })
+		try := first && open && !claim.busy && !c.now.Before(claim.again)
+		if claim.dispatch.gone {
+			c.leaveQueue(claim) // another one may come for the same task
 			continue
 		}
-		if try && !a.pool(u.dispatch.agent).room() {
-			a.leaveQueue(u)
-			a.enqueue(u.dispatch)
+		if try && !c.pool(claim.dispatch.agent).room() {
+			c.leaveQueue(claim)
+			c.enqueue(claim.dispatch)
 			continue
 		}
-		for _, resource := range u.resources {
+		for _, resource := range claim.resources {
 			wanted[resource] = true
 		}
 		if try {
-			a.acquire(ctx, u)
+			c.acquire(ctx, claim)
 		}
 	}
 	return worked
 }
 
 // advanceClaim begins what is to be done for a task's resources, if anything is.
-func (a *Controller) advanceClaim(ctx context.Context, u *resourceClaim) {
+func (c *Controller) advanceClaim(ctx context.Context, claim *resourceClaim) {
 	switch {
-	case u.busy:
-	case (!u.wanted || u.stale) && u.known:
-		a.giveUp(ctx, u)
-	case !u.wanted:
-		if a.resourceClaims.claims[u.holder] == u { // else the task has asked anew
-			delete(a.resourceClaims.claims, u.holder)
+	case claim.busy:
+	case (!claim.wanted || claim.stale) && claim.known:
+		c.giveUp(ctx, claim)
+	case !claim.wanted:
+		if c.resourceClaims.claims[claim.holder] == claim { // else the task has asked anew
+			delete(c.resourceClaims.claims, claim.holder)
 		}
-	case u.underWay && len(u.held) == 0 && !a.now.Before(u.again):
-		a.adopt(ctx, u)
+	case claim.underWay && len(claim.held) == 0 && !c.now.Before(claim.again):
+		c.adopt(ctx, claim)
 	}
 }
 
 // operateOn runs an operation about a task's resources; done gets no error. After an error
 // it is advanced anew.
-func (a *Controller) operateOn(u *resourceClaim, operation func() error, done func(now time.Time), failed func()) {
-	u.busy, u.known = true, true
-	a.Loop.Await(operation, func(now time.Time, err error) {
-		u.busy = false
+func (c *Controller) operateOn(claim *resourceClaim, operation func() error, done func(now time.Time), failed func()) {
+	claim.busy, claim.known = true, true
+	c.Loop.Await(operation, func(now time.Time, err error) {
+		claim.busy = false
 		if err != nil {
-			a.Log.Warn().Err(err).Int("shard", a.Shard).Msg("a lease waits for the ledger")
-			u.again = now.Add(a.Backoff.After(u.tries))
-			u.tries++
+			c.Log.Warn().Err(err).Int("shard", c.Shard).Msg("a lease waits for the ledger")
+			claim.again = now.Add(c.Backoff.After(claim.tries))
+			claim.tries++
 			failed()
-			a.Loop.At(u.again, func(time.Time) {
-				a.resourceClaims.retryQueued = true
-				a.schedule(u)
+			c.Loop.At(claim.again, func(time.Time) {
+				c.resourceClaims.retryQueued = true
+				c.schedule(claim)
 			})
 			return
 		}
-		u.tries = 0
+		claim.tries = 0
 		done(now)
-		a.resourceClaims.retryQueued = true
-		a.schedule(u)
+		c.resourceClaims.retryQueued = true
+		c.schedule(claim)
 	})
 }
 
 // acquire tries to take all leases of a task. Room is kept meanwhile.
-func (a *Controller) acquire(ctx context.Context, u *resourceClaim) {
-	u.place.Attempt = u.dispatch.attempt
-	d, place, resources, begun := u.dispatch, u.place, u.resources, a.now
-	a.pool(d.agent).reserved++
-	free := func() { a.freed(d.agent, func(p *pool) { p.reserved-- }) }
+func (c *Controller) acquire(ctx context.Context, claim *resourceClaim) {
+	claim.place.Attempt = claim.dispatch.attempt
+	d, place, resources, begun := claim.dispatch, claim.place, claim.resources, c.now
+	c.pool(d.agent).reserved++
+	free := func() { c.freed(d.agent, func(p *pool) { p.reserved-- }) }
 	var taken bool
-	a.operateOn(u, func() (err error) {
-		taken, err = a.takeAll(ctx, resources, place, begun)
+	c.operateOn(claim, func() (err error) {
+		taken, err = c.takeAll(ctx, resources, place, begun)
 		return err
 	}, func(now time.Time) {
 		if !taken {
 			free()
-			u.again = now.Add(leaseRetry)
-			a.Loop.At(u.again, func(time.Time) { a.resourceClaims.retryQueued = true })
+			claim.again = now.Add(leaseRetry)
+			c.Loop.At(claim.again, func(time.Time) { c.resourceClaims.retryQueued = true })
 			return
 		}
-		a.keep(u, d, resources, begun)
-		a.leaveQueue(u)
-		if u.dispatch != d || d.gone {
+		c.keep(claim, d, resources, begun)
+		c.leaveQueue(claim)
+		if claim.dispatch != d || d.gone {
 			free()
-			if u.dispatch != nil && u.dispatch != d && !u.dispatch.gone {
-				a.enqueue(u.dispatch)
+			if claim.dispatch != nil && claim.dispatch != d && !claim.dispatch.gone {
+				c.enqueue(claim.dispatch)
 			}
 			return
 		}
 		d.reserved = true
-		a.grantTo(d)
+		c.grantTo(d)
 	}, free)
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (a *Controller) keep(u *resourceClaim, d *dispatch, held []string, begun time.Time) {
-	u.held, u.heldFor, u.until = held, d, begun.Add(leaseTime)
-	u.stale = u.stale && d == nil
-	a.renewAt(begun.Add(leaseRenew))
+func (c *Controller) keep(claim *resourceClaim, d *dispatch, held []string, begun time.Time) {
+	claim.held, claim.heldFor, claim.until = held, d, begun.Add(leaseTime)
+	claim.stale = claim.stale && d == nil
+	c.renewAt(begun.Add(leaseRenew))
 }
 
 // takeAll takes the leases of all resources or of none. When one is not to be
 // had, the task stands in the queue for each of them.
-func (a *Controller) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
+func (c *Controller) takeAll(ctx context.Context, resources []string, place leasePlace, now time.Time) (bool, error) {
 	taken := 0
 	for _, resource := range resources {
-		if _, got, err := a.takeOne(ctx, resource, &place, (*resourceLease).verdict, now); err != nil {
+		if _, got, err := c.takeOne(ctx, resource, &place, (*resourceLease).verdict, now); err != nil {
 			return false, err // what it has taken stays its own, and is given back or taken again
 		} else if !got {
 			break
@@ -314,7 +314,7 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 		return true, nil
 	}
 	for _, resource := range resources {
-		_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
+		_, err := compareAndSet(ctx, c.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 			l.Resource = resource
 			yielded := l.yield(&place)
 			return l.wait(&place, now) || yielded, nil
@@ -327,15 +327,15 @@ func (a *Controller) takeAll(ctx context.Context, resources []string, place leas
 }
 
 // takeOne takes the lease of a resource if it is to be had, and returns it as it is then.
-func (a *Controller) takeOne(
+func (c *Controller) takeOne(
 	ctx context.Context, resource string, place *leasePlace, verdictOf func(*resourceLease, *leasePlace, time.Time) leaseVerdict, now time.Time,
 ) (resourceLease, bool, error) {
 	got := false
-	found, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
+	found, err := compareAndSet(ctx, c.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 		l.Resource = resource
 		verdict := verdictOf(l, place, now)
 		if verdict == leaseLapsed {
-			used, err := a.uses(ctx, l.Holder, now)
+			used, err := c.uses(ctx, l.Holder, now)
 			if err != nil {
 				return false, err
 			}
@@ -353,13 +353,13 @@ func (a *Controller) takeOne(
 
 // uses reports whether the ledger says that an agent may be at work on a holder's
 // request: it is under way and has not expired.
-func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bool, error) {
+func (c *Controller) uses(ctx context.Context, holder string, now time.Time) (bool, error) {
 	run, id, _ := strings.Cut(holder, "/")
 	session, number, err := schemas.ParseRunID(run)
 	if err != nil {
 		return false, nil //nolint:nilerr // no task of ours can be the holder
 	}
-	found, err := restore.Load(ctx, a.Core, session)
+	found, err := restore.Load(ctx, c.Core, session)
 	if err != nil {
 		return false, err
 	}
@@ -373,51 +373,51 @@ func (a *Controller) uses(ctx context.Context, holder string, now time.Time) (bo
 
 // adopt takes over the leases of a request that is under way already. What another
 // one has by now is looked at again later, for as long as the request goes on.
-func (a *Controller) adopt(ctx context.Context, u *resourceClaim) {
-	place, resources, begun := u.place, u.resources, a.now
+func (c *Controller) adopt(ctx context.Context, claim *resourceClaim) {
+	place, resources, begun := claim.place, claim.resources, c.now
 	place.Priority, place.Since = -1, time.Time{} // nobody is before it
 	verdictOf := (*resourceLease).verdict
-	if !a.resourceClaims.allAdopted && !a.resourceClaims.adoptionReported {
+	if !c.resourceClaims.allAdopted && !c.resourceClaims.adoptionReported {
 		verdictOf = (*resourceLease).verdictOnAdoption
 	}
 	var got []string
 	lost := 0
-	a.operateOn(u, func() error {
+	c.operateOn(claim, func() error {
 		got, lost = nil, 0
 		for _, resource := range resources {
-			found, taken, err := a.takeOne(ctx, resource, &place, verdictOf, begun)
+			found, taken, err := c.takeOne(ctx, resource, &place, verdictOf, begun)
 			switch {
 			case err != nil:
 				return err
 			case taken:
 				got = append(got, resource)
-			case found.Holder != u.holder: // else a successor keeps it
+			case found.Holder != claim.holder: // else a successor keeps it
 				lost++
 			}
 		}
 		return nil
 	}, func(now time.Time) {
-		u.looked = true
+		claim.looked = true
 		if lost > 0 {
-			a.Log.Error().Str("session", u.session.State.Session).Int("leases", lost).
+			c.Log.Error().Str("session", claim.session.State.Session).Int("leases", lost).
 				Msg("a request under way uses what another task has by now: its shard was without an owner for too long")
 		}
 		if len(got) == 0 {
-			u.again = now.Add(leaseRenew)
-			a.Loop.At(u.again, func(time.Time) { a.schedule(u) })
+			claim.again = now.Add(leaseRenew)
+			c.Loop.At(claim.again, func(time.Time) { c.schedule(claim) })
 			return
 		}
-		a.keep(u, nil, got, begun)
+		c.keep(claim, nil, got, begun)
 	}, func() {})
 }
 
 // giveUp ends all that a task has to do with its resources.
-func (a *Controller) giveUp(ctx context.Context, u *resourceClaim) {
-	u.held, u.stale = nil, false
-	resources, place := u.resources, u.place
-	a.operateOn(u, func() error {
+func (c *Controller) giveUp(ctx context.Context, claim *resourceClaim) {
+	claim.held, claim.stale = nil, false
+	resources, place := claim.resources, claim.place
+	c.operateOn(claim, func() error {
 		for _, resource := range resources {
-			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
+			_, err := compareAndSet(ctx, c.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 				return l.leave(&place), nil
 			})
 			if err != nil {
@@ -426,18 +426,18 @@ func (a *Controller) giveUp(ctx context.Context, u *resourceClaim) {
 		}
 		return nil
 	}, func(time.Time) {
-		u.known = false
-		a.retryFor(resources)
-		a.LocalOwners.tell(a, resources)
+		claim.known = false
+		c.retryFor(resources)
+		c.LocalOwners.tell(c, resources)
 	}, func() {})
 }
 
 // retryFor lets those try again at once who wait for what is free now.
-func (a *Controller) retryFor(free []string) {
-	for _, u := range a.resourceClaims.queue {
-		if slices.ContainsFunc(u.resources, func(resource string) bool { return slices.Contains(free, resource) }) {
-			u.again = time.Time{}
-			a.resourceClaims.retryQueued = true
+func (c *Controller) retryFor(free []string) {
+	for _, claim := range c.resourceClaims.queue {
+		if slices.ContainsFunc(claim.resources, func(resource string) bool { return slices.Contains(free, resource) }) {
+			claim.again = time.Time{}
+			c.resourceClaims.retryQueued = true
 		}
 	}
 }
@@ -452,22 +452,22 @@ type renewal struct {
 }
 
 // renewLeases keeps what this owner's tasks have for another leaseTime.
-func (a *Controller) renewLeases(ctx context.Context) {
+func (c *Controller) renewLeases(ctx context.Context) {
 	var all []renewal
-	for _, holder := range slices.Sorted(maps.Keys(a.resourceClaims.claims)) {
-		if u := a.resourceClaims.claims[holder]; len(u.held) > 0 {
-			all = append(all, renewal{resourceClaim: u, place: u.place, resources: u.held, until: u.until})
+	for _, holder := range slices.Sorted(maps.Keys(c.resourceClaims.claims)) {
+		if claim := c.resourceClaims.claims[holder]; len(claim.held) > 0 {
+			all = append(all, renewal{resourceClaim: claim, place: claim.place, resources: claim.held, until: claim.until})
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
-	begun := a.now
-	a.Loop.Await(func() error { return a.renewAll(ctx, all, begun) }, func(now time.Time, err error) {
+	begun := c.now
+	c.Loop.Await(func() error { return c.renewAll(ctx, all, begun) }, func(now time.Time, err error) {
 		wait := leaseRenew
 		if err != nil {
 			wait = leaseRenew / 4
-			a.Log.Warn().Err(err).Int("shard", a.Shard).Msg("leases are not renewed yet")
+			c.Log.Warn().Err(err).Int("shard", c.Shard).Msg("leases are not renewed yet")
 		}
 		for _, r := range all {
 			switch {
@@ -478,17 +478,17 @@ func (a *Controller) renewLeases(ctx context.Context) {
 				r.resourceClaim.held = nil
 			}
 		}
-		a.renewAt(now.Add(wait))
+		c.renewAt(now.Add(wait))
 	})
 }
 
-func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time) error {
+func (c *Controller) renewAll(ctx context.Context, all []renewal, now time.Time) error {
 	for i := range all {
 		r := &all[i]
 		r.mine = true
 		for _, resource := range r.resources {
 			mine := false
-			_, err := compareAndSet(ctx, a.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
+			_, err := compareAndSet(ctx, c.leases(), leaseKey(resource), func(l *resourceLease) (bool, error) {
 				mine = l.renew(&r.place, now)
 				return mine, nil
 			})
@@ -501,8 +501,8 @@ func (a *Controller) renewAll(ctx context.Context, all []renewal, now time.Time)
 	return nil
 }
 
-func (a *Controller) renewAt(moment time.Time) {
-	if a.resourceClaims.timer == nil {
-		a.resourceClaims.timer = a.Loop.At(moment, func(time.Time) { a.resourceClaims.timer, a.resourceClaims.renew = nil, true })
+func (c *Controller) renewAt(moment time.Time) {
+	if c.resourceClaims.timer == nil {
+		c.resourceClaims.timer = c.Loop.At(moment, func(time.Time) { c.resourceClaims.timer, c.resourceClaims.renew = nil, true })
 	}
 }

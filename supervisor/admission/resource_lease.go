@@ -157,4 +157,4 @@ func (l *resourceLease) renew(place *leasePlace, now time.Time) bool {
 	return true
 }
 
-func (a *Controller) leases() bus.Store { return a.Core.Store(bus.LeaseBucket) }
+func (c *Controller) leases() bus.Store { return c.Core.Store(bus.LeaseBucket) }

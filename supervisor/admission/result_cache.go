@@ -25,13 +25,13 @@ func newResultCache() *resultCache {
 	return ttlcache.New(ttlcache.WithCapacity[resultKey, cachedResult](maxCachedResults))
 }
 
-// Learn remembers what an agent has answered.
-func (a *Controller) Learn(reuse schemas.Reuse, now time.Time) {
-	a.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
+// RememberResult remembers what an agent has answered.
+func (c *Controller) RememberResult(reuse schemas.Reuse, now time.Time) {
+	c.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
 }
 
-func (a *Controller) find(agent, input string, since time.Time) (schemas.Reuse, bool) {
-	known := a.results.Get(resultKey{agent, input})
+func (c *Controller) cachedResult(agent, input string, since time.Time) (schemas.Reuse, bool) {
+	known := c.results.Get(resultKey{agent, input})
 	if known == nil || known.Value().at.Before(since) {
 		return schemas.Reuse{}, false
 	}

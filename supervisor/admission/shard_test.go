@@ -145,7 +145,7 @@ func (s *shard) load(former *shard) {
 		was := former.conversations[id]
 		c := s.conversation(was.thread)
 		c.state, c.sequence, c.tip = was.state, was.sequence, was.tip
-		c.demand.Inherit()
+		c.demand.MarkInherited()
 		s.Track(&c.demand)
 	}
 }
@@ -173,8 +173,8 @@ func (s *shard) decide(c *conversation, input session.Input) undecided {
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	return undecided{c, session.Step(session.Env{
 		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.Decision(&c.demand, &input),
-		Read:   func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
-		Recall: func(sequence uint64) session.Input { return s.inputs[sequence] },
+		Read:    func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
+		InputAt: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}, c.state, input)}
 }
 
@@ -206,7 +206,7 @@ func (s *shard) store(made undecided) bool {
 	s.Observe(&c.demand, &record)
 	for i := range outcome.Outputs {
 		if outcome.Outputs[i].Kind == session.OutputReusable {
-			s.Learn(outcome.Outputs[i].Reuse, s.ledger.now)
+			s.RememberResult(outcome.Outputs[i].Reuse, s.ledger.now)
 		}
 	}
 	c.state, c.sequence, c.tip = outcome.State, ack.Sequence, c.tip.After(&record, trail, ack.Sequence)
@@ -243,9 +243,9 @@ func (s *shard) turn() bool {
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	worked := s.Loop.Turn(s.ledger.now)
 	s.CheckTakeoverScan(!s.unread)
-	s.LookAround(context.Background(), true)
+	s.CheckPresence(context.Background(), true)
 	worked = s.GrantWaiting(context.Background()) || worked
-	s.ready = append(s.ready, s.Woken()...)
+	s.ready = append(s.ready, s.Ready()...)
 	ready := s.ready
 	s.ready = nil
 	for _, a := range ready {
@@ -262,7 +262,7 @@ func (s *shard) turn() bool {
 // goOn uses what a conversation was granted.
 func (s *shard) goOn(c *conversation) {
 	for grant, granted := c.demand.Granted(); granted; grant, granted = c.demand.Granted() {
-		if !s.Usable(&c.demand) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
+		if !s.GrantUsable(&c.demand) || !s.store(s.decide(c, session.Input{Grant: &grant})) {
 			s.EndGrant(&c.demand)
 		}
 	}

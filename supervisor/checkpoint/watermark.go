@@ -33,8 +33,8 @@ func (w *Watermark) Pin() *Entry { return w.Enter(w.Read) }
 // Pending counts the entries that have not left.
 func (w *Watermark) Pending() int { return w.pending }
 
-// Weigh counts the bytes that an input keeps in memory.
-func (w *Watermark) Weigh(e *Entry, bytes int64) {
+// AddBytes counts the bytes that an input keeps in memory.
+func (w *Watermark) AddBytes(e *Entry, bytes int64) {
 	e.bytes += bytes
 	w.bytes += bytes
 }

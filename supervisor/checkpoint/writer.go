@@ -36,9 +36,9 @@ type Writer struct {
 
 	writing bool
 	due     time.Time // zero until the first Write
-	// moved are the sessions that came into memory or left it, and of which the checkpoints
+	// changed are the sessions that came into memory or left it, and of which the checkpoints
 	// may say something else.
-	moved map[string]struct{}
+	changed map[string]struct{}
 }
 
 // Sessions are those that an owner has in memory.
@@ -62,11 +62,11 @@ type Config struct {
 
 // NewWriter returns a writer that has not taken its shard yet.
 func NewWriter(config Config) *Writer {
-	return &Writer{config: config, moved: map[string]struct{}{}}
+	return &Writer{config: config, changed: map[string]struct{}{}}
 }
 
-// Move notes that a session has come into memory or left it.
-func (w *Writer) Move(id string) { w.moved[id] = struct{}{} }
+// MarkChanged notes that a session has come into memory or left it.
+func (w *Writer) MarkChanged(id string) { w.changed[id] = struct{}{} }
 
 // Writing reports whether a checkpoint is on its way.
 func (w *Writer) Writing() bool { return w.writing }
@@ -196,7 +196,7 @@ func split(ids []string, n int) (first, rest []string) {
 // changes returns, in lexical order, the sessions in memory that the checkpoints
 // do not name, and those that they name and that have left it.
 func (w *Writer) changes() (opened, closed []string) {
-	for id := range w.moved {
+	for id := range w.changed {
 		_, named := w.open[id]
 		switch live := w.config.Sessions.Has(id); {
 		case live && !named:
@@ -205,7 +205,7 @@ func (w *Writer) changes() (opened, closed []string) {
 			closed = append(closed, id)
 		}
 	}
-	clear(w.moved)
+	clear(w.changed)
 	slices.Sort(opened)
 	slices.Sort(closed)
 	return opened, closed
@@ -215,9 +215,9 @@ func (w *Writer) changes() (opened, closed []string) {
 func (w *Writer) reset(chain Chain) {
 	w.Chain = chain
 	for id := range chain.open {
-		w.moved[id] = struct{}{}
+		w.changed[id] = struct{}{}
 	}
 	for id := range w.config.Sessions.IDs() {
-		w.moved[id] = struct{}{}
+		w.changed[id] = struct{}{}
 	}
 }

@@ -77,13 +77,13 @@ func (o *owner) openSessions(ids map[string]bool) {
 	for id := range o.live {
 		if !ids[id] {
 			delete(o.live, id)
-			o.Move(id)
+			o.MarkChanged(id)
 		}
 	}
 	for id := range ids {
 		if !o.live[id] {
 			o.live[id] = true
-			o.Move(id)
+			o.MarkChanged(id)
 		}
 	}
 }

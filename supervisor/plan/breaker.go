@@ -39,10 +39,10 @@ const (
 	// BreakerEnded: the request says nothing of its agent: it was cancelled, or the
 	// agent has refused it with reason, or had no room for it.
 	BreakerEnded BreakerEventKind = "ended"
-	// BreakerClaimed: the request would be the probe.
-	BreakerClaimed BreakerEventKind = "claimed"
-	// BreakerAsked: the request is on its way.
-	BreakerAsked BreakerEventKind = "asked"
+	// BreakerProbeClaimed: the request would be the probe.
+	BreakerProbeClaimed BreakerEventKind = "claimed"
+	// BreakerDispatched: the request is on its way.
+	BreakerDispatched BreakerEventKind = "asked"
 )
 
 // BreakerEventOf returns what a fact about a request that was under way says of
@@ -94,7 +94,7 @@ func (p BreakerPolicy) change(b schemas.Breaker, e *BreakerEvent) (schemas.Break
 	case schemas.BreakerOpen:
 		return p.changeOpen(b, e)
 	case schemas.BreakerHalfOpen:
-		if e.Kind == BreakerClaimed {
+		if e.Kind == BreakerProbeClaimed {
 			return p.changeOpen(b, e)
 		}
 		return p.changeHalfOpen(b, e)
@@ -122,7 +122,7 @@ func (p BreakerPolicy) changeClosed(b schemas.Breaker, e *BreakerEvent) (schemas
 		before := len(b.Failures)
 		b.Failures = after(b.Failures, e.At)
 		return b, len(b.Failures) < before
-	case BreakerEnded, BreakerClaimed, BreakerAsked:
+	case BreakerEnded, BreakerProbeClaimed, BreakerDispatched:
 	}
 	return b, false
 }
@@ -145,7 +145,7 @@ func (p BreakerPolicy) open(at time.Time) schemas.Breaker {
 // changeOpen lets the first who claims it after its time have the probe. The ends
 // of requests that were made before say nothing about now.
 func (p BreakerPolicy) changeOpen(b schemas.Breaker, e *BreakerEvent) (schemas.Breaker, bool) {
-	if e.Kind != BreakerClaimed || e.At.Before(b.Until) {
+	if e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) {
 		return b, false
 	}
 	return schemas.Breaker{State: schemas.BreakerHalfOpen, Since: e.At, Until: e.At.Add(p.Open), Probe: e.Request}, true
@@ -163,13 +163,13 @@ func (p BreakerPolicy) changeHalfOpen(b schemas.Breaker, e *BreakerEvent) (schem
 		return p.open(e.At), true
 	case BreakerEnded:
 		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
-	case BreakerAsked:
+	case BreakerDispatched:
 		changed := e.Until.After(b.Until)
 		if changed {
 			b.Until = e.Until
 		}
 		return b, changed
-	case BreakerClaimed:
+	case BreakerProbeClaimed:
 	}
 	return b, false
 }
@@ -184,8 +184,8 @@ const (
 	PassageProbing         // it may go if its claim to be the probe holds
 )
 
-// Bars reports whether a breaker lets nobody pass but a probe.
-func Bars(b *schemas.Breaker) bool {
+// BreakerBlocks reports whether a breaker lets nobody pass but a probe.
+func BreakerBlocks(b *schemas.Breaker) bool {
 	return b.State == schemas.BreakerOpen || b.State == schemas.BreakerHalfOpen
 }
 
@@ -193,7 +193,7 @@ func Bars(b *schemas.Breaker) bool {
 // has no id yet cannot be the probe.
 func (p BreakerPolicy) Passage(b *schemas.Breaker, request string, now time.Time) Passage {
 	switch {
-	case p.Failures <= 0 || !Bars(b):
+	case p.Failures <= 0 || !BreakerBlocks(b):
 		return PassageAllow
 	case b.State == schemas.BreakerHalfOpen && request != "" && request == b.Probe && now.Before(b.Until):
 		return PassageAllow

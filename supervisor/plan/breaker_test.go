@@ -63,39 +63,39 @@ func TestBreakerChanges_M28(t *testing.T) {
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(3), Until: second(63)},
 		},
 		"open: a claim before its time": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 62)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 62)),
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(3), Until: second(63)},
 		},
 		"half open: the first claim wins": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerClaimed, "q", 64)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerProbeClaimed, "q", 64)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(123), Probe: "p"},
 		},
 		"half open: asked": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), plan.BreakerEvent{Kind: plan.BreakerAsked, Request: "p", At: second(64), Until: second(300)}),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), plan.BreakerEvent{Kind: plan.BreakerDispatched, Request: "p", At: second(64), Until: second(300)}),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(300), Probe: "p"},
 		},
 		"half open: others say nothing": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerSucceeded, "q", 64), event(plan.BreakerFailed, "r", 65), event(plan.BreakerEnded, "s", 66)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "q", 64), event(plan.BreakerFailed, "r", 65), event(plan.BreakerEnded, "s", 66)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(123), Probe: "p"},
 		},
 		"half open: success": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 70)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 70)),
 			schemas.Breaker{State: schemas.BreakerClosed, Since: second(70)},
 		},
 		"half open: failure": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerFailed, "p", 70)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerFailed, "p", 70)),
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(70), Until: second(130)},
 		},
 		"half open: cancelled": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerEnded, "p", 70), event(plan.BreakerClaimed, "q", 70)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerEnded, "p", 70), event(plan.BreakerProbeClaimed, "q", 70)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(70), Until: second(130), Probe: "q"},
 		},
 		"half open: a probe that nobody hears of": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerClaimed, "q", 123)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerProbeClaimed, "q", 123)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(123), Until: second(183), Probe: "q"},
 		},
 		"closed again: counts anew": {
-			append(open[:3:3], event(plan.BreakerClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 64), failed(65)),
+			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 64), failed(65)),
 			schemas.Breaker{State: schemas.BreakerClosed, Since: second(64), Failures: []schemas.BreakerFailure{{Request: "r65", At: second(65)}}},
 		},
 	} {
@@ -195,7 +195,7 @@ func TestBreakerLaws_M28(t *testing.T) {
 			now += rapid.IntRange(0, 20).Draw(t, "seconds")
 			e := plan.BreakerEvent{
 				Kind: rapid.SampledFrom([]plan.BreakerEventKind{
-					plan.BreakerFailed, plan.BreakerFailed, plan.BreakerSucceeded, plan.BreakerEnded, plan.BreakerClaimed, plan.BreakerAsked,
+					plan.BreakerFailed, plan.BreakerFailed, plan.BreakerSucceeded, plan.BreakerEnded, plan.BreakerProbeClaimed, plan.BreakerDispatched,
 				}).Draw(t, "kind"),
 				Request: fmt.Sprint("r", rapid.IntRange(0, 9).Draw(t, "request")),
 				At:      second(now), Until: second(now + 90),

@@ -25,8 +25,8 @@ type Decision struct {
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
 
-	requested Requested
-	files     map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
+	requestInputs RequestInputs
+	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }
 
 // An Admission is what a decision knows of the agents. Whoever decides again gives the
@@ -67,28 +67,28 @@ func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 func (Unlimited) CarriesPermit() bool { return true }
 
 // Begin plans the run: it asks for a plan, or makes one and goes on with it.
-func (t *Decision) Begin(content schemas.Result) { t.decompose(content) }
+func (d *Decision) Begin(content schemas.Result) { d.decompose(content) }
 
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
-func (t *Decision) advance() {
-	if t.Run.Phase != workflow.PhaseExecuting {
+func (d *Decision) advance() {
+	if d.Run.Phase != workflow.PhaseExecuting {
 		return
 	}
-	t.skip()
-	for _, id := range t.startable() {
-		if task := t.Run.Task(id); task.State == workflow.TaskPending && !t.Run.Settled() {
-			t.start(task)
+	d.skip()
+	for _, id := range d.startable() {
+		if task := d.Run.Task(id); task.State == workflow.TaskPending && !d.Run.Settled() {
+			d.start(task)
 		}
 	}
-	if t.Run.Phase == workflow.PhaseExecuting && t.done() {
-		t.settle()
+	if d.Run.Phase == workflow.PhaseExecuting && d.done() {
+		d.settle()
 	}
 }
 
-func (t *Decision) done() bool {
-	for i := range t.Run.Tasks {
-		if !t.Run.Tasks[i].State.Ended() {
+func (d *Decision) done() bool {
+	for i := range d.Run.Tasks {
+		if !d.Run.Tasks[i].State.Ended() {
 			return false
 		}
 	}
@@ -96,17 +96,17 @@ func (t *Decision) done() bool {
 }
 
 // skip skips the tasks that can never begin, and those behind them.
-func (t *Decision) skip() {
+func (d *Decision) skip() {
 	for again := true; again; {
 		again = false
-		for i := range t.Run.Tasks {
-			task := t.Run.Tasks[i]
+		for i := range d.Run.Tasks {
+			task := d.Run.Tasks[i]
 			if task.State != workflow.TaskPending {
 				continue
 			}
-			if missing := t.missing(task); missing != nil {
-				t.Emit(&schemas.TaskSkipped{
-					Run: t.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
+			if missing := d.missing(task); missing != nil {
+				d.Emit(&schemas.TaskSkipped{
+					Run: d.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
 				})
 				again = true
 			}
@@ -115,12 +115,12 @@ func (t *Decision) skip() {
 }
 
 // missing returns a dependency that has ended without what the task needs.
-func (t *Decision) missing(task *workflow.Task) *workflow.Task {
-	if t.Profile.Execution.OnFailure == schemas.FailureContinues {
+func (d *Decision) missing(task *workflow.Task) *workflow.Task {
+	if d.Profile.Execution.OnFailure == schemas.FailureContinues {
 		return nil
 	}
 	for _, id := range task.Dependencies() {
-		if dependency := t.Run.Task(id); dependency != nil && dependency.State.Ended() &&
+		if dependency := d.Run.Task(id); dependency != nil && dependency.State.Ended() &&
 			dependency.State != workflow.TaskCompleted && !dependency.Optional() {
 			return dependency
 		}
@@ -130,12 +130,12 @@ func (t *Decision) missing(task *workflow.Task) *workflow.Task {
 
 // startable lists the pending tasks that may begin, the most urgent first, else
 // in the order of the plan (M-17). One that may not holds back no other (P-05).
-func (t *Decision) startable() []string {
-	barrier := t.barrier()
+func (d *Decision) startable() []string {
+	barrier := d.barrier()
 	var ranks [6][]string
-	for i := range t.Run.Tasks {
-		task := t.Run.Tasks[i]
-		if task.State == workflow.TaskPending && task.Level <= barrier && t.free(task) {
+	for i := range d.Run.Tasks {
+		task := d.Run.Tasks[i]
+		if task.State == workflow.TaskPending && task.Level <= barrier && d.dependenciesEnded(task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
 		}
@@ -149,23 +149,23 @@ func (t *Decision) startable() []string {
 
 // barrier is the highest level that may begin: with levels, the lowest one that
 // has not ended (M-24).
-func (t *Decision) barrier() int {
-	lowest := len(t.Run.Tasks)
-	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {
+func (d *Decision) barrier() int {
+	lowest := len(d.Run.Tasks)
+	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {
 		return lowest
 	}
-	for i := range t.Run.Tasks {
-		if task := t.Run.Tasks[i]; !task.State.Ended() {
+	for i := range d.Run.Tasks {
+		if task := d.Run.Tasks[i]; !task.State.Ended() {
 			lowest = min(lowest, task.Level)
 		}
 	}
 	return lowest
 }
 
-// free reports whether all that a task depends on has ended.
-func (t *Decision) free(task *workflow.Task) bool {
+// dependenciesEnded reports whether all that a task depends on has ended.
+func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
 	for _, id := range task.Dependencies() {
-		if dependency := t.Run.Task(id); dependency == nil || !dependency.State.Ended() {
+		if dependency := d.Run.Task(id); dependency == nil || !dependency.State.Ended() {
 			return false
 		}
 	}
@@ -174,120 +174,120 @@ func (t *Decision) free(task *workflow.Task) bool {
 
 // start begins a task, or notes that it waits: for its agent to have room, or
 // for its resources, which only a grant brings.
-func (t *Decision) start(task *workflow.Task) {
-	if task.State == workflow.TaskPending && t.reuse(task) {
+func (d *Decision) start(task *workflow.Task) {
+	if task.State == workflow.TaskPending && d.reuse(task) {
 		return
 	}
-	if fault := t.argumentFault(task); fault != "" {
-		t.fail(task, schemas.FailureArguments, fault)
+	if fault := d.argumentFault(task); fault != "" {
+		d.fail(task, schemas.FailureArguments, fault)
 		return
 	}
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = t.Admission.Admit(task.Agent)
+		admission = d.Admission.Admit(task.Agent)
 	}
 	switch admission {
 	case Admitted:
-		t.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+		d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
 	case Full:
-		t.ready(task.ID, task.Kind, task.Agent)
+		d.ready(task.ID, task.Kind, task.Agent)
 	case Unavailable:
-		t.fail(task, schemas.FailureUnavailable, "")
+		d.fail(task, schemas.FailureUnavailable, "")
 	}
 }
 
-func (t *Decision) ready(id string, kind schemas.TaskKind, agent string) {
-	if task := t.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent {
+func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
+	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent {
 		return
 	}
-	ready := schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind}
-	if wait := t.Profile.questionTimeout(kind, agent); wait > 0 {
-		ready.Until = t.Now.Add(wait)
+	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind}
+	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+		ready.Until = d.Now.Add(wait)
 	}
-	t.Emit(&ready)
+	d.Emit(&ready)
 }
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
 // more; a delivery that has not been tried goes out all the same. A grant brings
 // room with it. It reports false, and does nothing, when no task of that id is ready.
-func (t *Decision) Grant(grant schemas.Grant) bool {
-	task := t.Run.Task(grant.Task)
-	if t.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
+func (d *Decision) Grant(grant schemas.Grant) bool {
+	task := d.Run.Task(grant.Task)
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
 	}
 	untried := task.ID == schemas.DeliveryTask && task.Attempt == 0
-	if t.Admission.Admit(task.Agent) == Unavailable && !untried {
-		t.fail(task, schemas.FailureUnavailable, "")
+	if d.Admission.Admit(task.Agent) == Unavailable && !untried {
+		d.fail(task, schemas.FailureUnavailable, "")
 		return true
 	}
-	t.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
 	return true
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports
 // false, and does nothing, when the task waits for it no more, or that is known.
-func (t *Decision) Unserved(absence schemas.Absence) bool {
-	task := t.Run.Task(absence.Task)
-	if t.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
+func (d *Decision) Unserved(absence schemas.Absence) bool {
+	task := d.Run.Task(absence.Task)
+	if d.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
 		return false
 	}
-	t.Emit(&schemas.TaskUnserved{
-		Run: t.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
+	d.Emit(&schemas.TaskUnserved{
+		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
 	})
 	return true
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func (t *Decision) argumentFault(task *workflow.Task) string {
-	check := t.Profile.inputs[task.Agent]
+func (d *Decision) argumentFault(task *workflow.Task) string {
+	check := d.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := fits(task.Plan.Options().Arguments, check); err != nil {
+	if err := checkSchema(task.Plan.Options().Arguments, check); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""
 }
 
-func (t *Decision) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
-	run := schemas.RunID(t.Session, t.Run.Number)
-	queue := t.Now.Add(time.Duration(t.Profile.Deadlines.Queue))
-	task := t.Run.Task(id)
+func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
+	run := schemas.RunID(d.Session, d.Run.Number)
+	queue := d.Now.Add(time.Duration(d.Profile.Deadlines.Queue))
+	task := d.Run.Task(id)
 	if task == nil {
 		task = &workflow.Task{ID: id}
 	}
-	expires := queue.Add(t.Profile.workDeadline(task, agent, attempt))
-	if wait := t.Profile.questionTimeout(kind, agent); wait > 0 {
-		queue = t.Now.Add(wait)
+	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
+	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+		queue = d.Now.Add(wait)
 		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due
 		}
 		expires = queue
 	}
-	t.Emit(&schemas.TaskDispatched{
-		Run: t.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(t.Shard, t.Epoch, run, id, attempt),
-		Effect:  t.effect(run, id),
-		Queue:   t.bounded(queue),
-		Expires: t.bounded(expires), Permitted: t.carriesPermit(id, kind, agent, attempt),
+	d.Emit(&schemas.TaskDispatched{
+		Run: d.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
+		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
+		Effect:  d.effect(run, id),
+		Queue:   d.bounded(queue),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt),
 	})
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
 // work that somebody upstream asks for are runs of their own, and have it in common too.
-func (t *Decision) effect(run, id string) string {
-	if upstream := t.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+func (d *Decision) effect(run, id string) string {
+	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		run = upstream.Effect
 	}
 	return schemas.EffectID(run, id)
 }
 
 // bounded is the earlier of a moment and the end of the run.
-func (t *Decision) bounded(moment time.Time) time.Time {
-	if expires := t.Run.Expires; !expires.IsZero() && !t.Run.Settled() && expires.Before(moment) {
+func (d *Decision) bounded(moment time.Time) time.Time {
+	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && expires.Before(moment) {
 		return expires
 	}
 	return moment
 }
 
-func (t *Decision) content(body schemas.Body) schemas.Result { return Part(body, t.Read) }
+func (d *Decision) content(body schemas.Body) schemas.Result { return ResolveBody(body, d.Read) }

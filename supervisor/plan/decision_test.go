@@ -98,7 +98,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 				if task.Attempt != i+1 || task.State != workflow.TaskDispatched {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
-				turn.Answer(task, plan.Answer{Status: schemas.StatusFailed})
+				turn.HandleResponse(task, plan.Response{Status: schemas.StatusFailed})
 				if got := schemas.As[*schemas.TaskFailed]((*facts)[len(*facts)-1]).RetryAt.Sub(turn.Now); got != want {
 					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
 				}
@@ -107,7 +107,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 					t.Fatal("the wait is not over")
 				}
 			}
-			turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusFailed})
+			turn.HandleResponse(turn.Run.Tasks[0], plan.Response{Status: schemas.StatusFailed})
 			if turn.Run.Phase != workflow.PhaseComplete || turn.Run.Status != schemas.RunFailed {
 				t.Errorf("after the last attempt the run is %s, %s", turn.Run.Phase, turn.Run.Status)
 			}
@@ -118,28 +118,28 @@ func TestWaitDoubles_M25(t *testing.T) {
 // TestSettle_M56: what the answers of the tasks make of the run.
 func TestSettle_M56(t *testing.T) {
 	t.Parallel()
-	done := plan.Answer{Status: schemas.StatusCompleted, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
-	some := plan.Answer{Status: schemas.StatusPartial}
-	failed := plan.Answer{Status: schemas.StatusFailed, Detail: "why"}
-	blocked := plan.Answer{Status: schemas.StatusBlocked}
+	done := plan.Response{Status: schemas.StatusCompleted, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
+	some := plan.Response{Status: schemas.StatusPartial}
+	failed := plan.Response{Status: schemas.StatusFailed, Detail: "why"}
+	blocked := plan.Response{Status: schemas.StatusBlocked}
 	for name, test := range map[string]struct {
 		text    string
-		answers []plan.Answer
+		answers []plan.Response
 		status  schemas.RunStatus
 		reason  schemas.StopReason
 		states  []workflow.TaskState
 		parts   int
 		said    string
 	}{
-		"all completed":         {"one", []plan.Answer{done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
-		"a partial answer":      {"one", []plan.Answer{some}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
-		"none completed":        {"one", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1: why"},
-		"blocked":               {"one", []plan.Answer{blocked}, schemas.RunBlocked, schemas.StopBlocked, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1:"},
-		"the second fails":      {"one then two then three", []plan.Answer{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
-		"the first fails":       {"one then two then three", []plan.Answer{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskSkipped}, 0, "first could not do t1: why"},
-		"nobody for the second": {"one then four", []plan.Answer{done}, schemas.RunPartial, schemas.StopNoRoute, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed}, 1, "nobody\n\nso far:"},
+		"all completed":         {"one", []plan.Response{done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
+		"a partial answer":      {"one", []plan.Response{some}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
+		"none completed":        {"one", []plan.Response{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1: why"},
+		"blocked":               {"one", []plan.Response{blocked}, schemas.RunBlocked, schemas.StopBlocked, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1:"},
+		"the second fails":      {"one then two then three", []plan.Response{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},
+		"the first fails":       {"one then two then three", []plan.Response{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskSkipped}, 0, "first could not do t1: why"},
+		"nobody for the second": {"one then four", []plan.Response{done}, schemas.RunPartial, schemas.StopNoRoute, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed}, 1, "nobody\n\nso far:"},
 		"nobody at all":         {"nothing", nil, schemas.RunFailed, schemas.StopNoRoute, []workflow.TaskState{workflow.TaskFailed}, 0, "nobody"},
-		"three of three":        {"one then two then three", []plan.Answer{done, done, done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCompleted, workflow.TaskCompleted}, 3, ""},
+		"three of three":        {"one then two then three", []plan.Response{done, done, done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCompleted, workflow.TaskCompleted}, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +149,7 @@ func TestSettle_M56(t *testing.T) {
 				if len(deadlines) != 1 {
 					t.Fatalf("it waits for %v", deadlines)
 				}
-				turn.Answer(turn.Run.Task(deadlines[0].Task), answer)
+				turn.HandleResponse(turn.Run.Task(deadlines[0].Task), answer)
 			}
 			var states []workflow.TaskState
 			for i := range turn.Run.Tasks {
@@ -223,7 +223,7 @@ func TestDeadlines(t *testing.T) {
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	turn, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
-	turn.Answer(turn.Run.Tasks[0], plan.Answer{Status: schemas.StatusCompleted})
+	turn.HandleResponse(turn.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
 	if !turn.Cancel() {
 		t.Fatal("it could not be stopped")
 	}
@@ -238,7 +238,7 @@ func TestCancel(t *testing.T) {
 	if turn.Cancel() {
 		t.Error("it was stopped twice")
 	}
-	turn.Answer(turn.Run.Delivery, plan.Answer{Status: schemas.StatusCompleted, Delivered: "id"})
+	turn.HandleResponse(turn.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
 	if turn.Run.Phase != workflow.PhaseComplete || turn.Cancel() {
 		t.Errorf("the run is %s", turn.Run.Phase)
 	}
@@ -256,7 +256,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	clone.Run = turn.Run.Clone()
 	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(f, clone.Now) }
 	for len(clone.Run.Deadlines()) > 0 {
-		clone.Answer(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Answer{Status: schemas.StatusCompleted})
+		clone.HandleResponse(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Response{Status: schemas.StatusCompleted})
 	}
 	after, err := schemas.Marshal(turn.Run)
 	if err != nil || clone.Run.Phase != workflow.PhaseComplete || string(before) != string(after) {

@@ -17,28 +17,28 @@ import (
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing
 // of it goes on record.
-func (t *Decision) Permit(task *workflow.Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
+func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
 	known = known || task.Permit == permit
-	reason := t.objection(task, attempt, permit, known)
+	reason := d.permitObjection(task, attempt, permit, known)
 	switch {
 	case reason == "" && !known:
-		t.Progress(task, task.Percentage, "") // whoever asks has begun
-		t.Emit(&schemas.PermitGranted{
-			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
+		d.Progress(task, task.Percentage, "") // whoever asks has begun
+		d.Emit(&schemas.PermitGranted{
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
 		})
 	case reason != "" && !known:
-		t.Emit(&schemas.PermitRefused{
-			Run: t.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: agent,
+		d.Emit(&schemas.PermitRefused{
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: agent,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
-			t.fail(task, schemas.FailureUnknownEffect, "")
+			d.fail(task, schemas.FailureUnknownEffect, "")
 		}
 	}
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
 }
 
-// objection is why an agent may not act; empty is nothing.
-func (t *Decision) objection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
+// permitObjection is why an agent may not act; empty is nothing.
+func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.IsWork():
 		return schemas.PermitQuestion
@@ -46,7 +46,7 @@ func (t *Decision) objection(task *workflow.Task, attempt int, permit string, kn
 		return schemas.PermitCancelled
 	case task.State == workflow.TaskFailed && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
 		return schemas.PermitUnknown
-	case attempt != task.Attempt || !task.State.UnderWay() || !t.Now.Before(task.Expires):
+	case attempt != task.Attempt || !task.State.UnderWay() || !d.Now.Before(task.Expires):
 		return schemas.PermitStale
 	case task.Permit == permit:
 		return ""
@@ -54,21 +54,21 @@ func (t *Decision) objection(task *workflow.Task, attempt int, permit string, kn
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case t.mayHaveActed(task) && (t.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent)):
+	case d.mayHaveActed(task) && (d.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent)):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
 }
 
-func (t *Decision) mayHaveActed(task *workflow.Task) bool {
-	return task.Permit != "" || len(t.PossibleEffects) > 0 && slices.Contains(t.PossibleEffects, t.effect(schemas.RunID(t.Session, t.Run.Number), task.ID))
+func (d *Decision) mayHaveActed(task *workflow.Task) bool {
+	return task.Permit != "" || len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task.ID))
 }
 
-func (t *Decision) asksOnUnknown(agent string) bool {
-	if agent == t.Run.Message.ReplyAgent() && t.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
+func (d *Decision) asksOnUnknown(agent string) bool {
+	if agent == d.Run.Message.ReplyAgent() && d.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
-	use := t.Profile.use(agent)
+	use := d.Profile.agentUse(agent)
 	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
 }
 
@@ -77,6 +77,6 @@ func (t *Decision) asksOnUnknown(agent string) bool {
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func (t *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !t.asksOnUnknown(agent) && t.Admission.CarriesPermit()
+func (d *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
+	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && d.Admission.CarriesPermit()
 }

@@ -58,7 +58,7 @@ func (p *Profile) faults() []error {
 	var faults []error
 	if len(p.Languages) == 0 {
 		faults = append(faults, errors.New("it has no language"))
-	} else if p.Language != schemas.LanguageOfWriter && p.words(p.Language).Tag != p.Language {
+	} else if p.Language != schemas.LanguageOfWriter && p.language(p.Language).Tag != p.Language {
 		faults = append(faults, fmt.Errorf("it answers in %q, but has no words in that language", p.Language))
 	}
 	if p.Retry.Attempts < 1 || p.Delivery.Attempts < 1 {
@@ -71,13 +71,13 @@ func (p *Profile) faults() []error {
 		faults = append(faults, fmt.Errorf("retry.timeout_growth is between 0 and %d", maxGrowth))
 	}
 	for i := range p.Agents {
-		if fallback := p.Agents[i].Fallback; fallback != "" && (p.use(fallback) == nil || fallback == p.Agents[i].Name) {
+		if fallback := p.Agents[i].Fallback; fallback != "" && (p.agentUse(fallback) == nil || fallback == p.Agents[i].Name) {
 			faults = append(faults, fmt.Errorf("agent %q: its fallback %q is not another agent of the profile", p.Agents[i].Name, fallback))
 		}
 	}
 	for _, chain := range p.Execution.AllowedChains {
 		for _, agent := range chain {
-			if p.use(agent) == nil {
+			if p.agentUse(agent) == nil {
 				faults = append(faults, fmt.Errorf("execution.allowed_chains: %q is not one of the profile's agents", agent))
 			}
 		}
@@ -188,7 +188,7 @@ func (p *Profile) MaxTasks() int {
 	return p.Planner.MaxTasks
 }
 
-func (p *Profile) use(agent string) *schemas.AgentUse {
+func (p *Profile) agentUse(agent string) *schemas.AgentUse {
 	for i := range p.Agents {
 		if p.Agents[i].Name == agent {
 			return &p.Agents[i]
@@ -199,7 +199,7 @@ func (p *Profile) use(agent string) *schemas.AgentUse {
 
 // External reports whether an agent reaches people or systems outside.
 func (p *Profile) External(agent string) bool {
-	use := p.use(agent)
+	use := p.agentUse(agent)
 	return use != nil && use.SideEffects == schemas.SideEffectsExternal
 }
 
@@ -212,12 +212,12 @@ const timeoutPerEstimate = 3
 // attempt after the first (M-26).
 func (p *Profile) workDeadline(task *workflow.Task, agent string, attempt int) time.Duration {
 	deadline := time.Duration(p.Deadlines.Work)
-	if use := p.use(agent); use != nil && use.Work > 0 {
+	if use := p.agentUse(agent); use != nil && use.Work > 0 {
 		deadline = time.Duration(use.Work)
 	}
 	deadline = max(deadline, timeoutPerEstimate*task.Estimate())
 	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
-	for range attempt - 1 - task.AttemptsBefore {
+	for range attempt - 1 - task.UncountedAttempts {
 		if deadline >= maxWork {
 			break
 		}
@@ -247,7 +247,7 @@ func (p *Profile) questionTimeout(kind schemas.TaskKind, agent string) time.Dura
 // assigns reports whether the agent that a plan names is the one that does the
 // task, so that there is nothing to decide.
 func (p *Profile) assigns(agent string) bool {
-	return len(p.Routers) > 0 && p.Routers[0].Kind == schemas.RouterAssigned && p.use(agent) != nil
+	return len(p.Routers) > 0 && p.Routers[0].Kind == schemas.RouterAssigned && p.agentUse(agent) != nil
 }
 
 // Bounds of work, so that no sum of times overflows: up to maxWork deadlines
@@ -259,9 +259,9 @@ const (
 )
 
 // TextsIn returns the sentences of a language, or of the profile's first.
-func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.words(tag).Texts }
+func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.language(tag).Texts }
 
-func (p *Profile) words(tag string) *schemas.Language {
+func (p *Profile) language(tag string) *schemas.Language {
 	for i := range p.Languages {
 		if p.Languages[i].Tag == tag {
 			return &p.Languages[i]
@@ -277,10 +277,10 @@ func (p *Profile) LanguageFor(text, said string) string {
 	if p.Language != schemas.LanguageOfWriter {
 		return p.Language
 	}
-	if primary, _, _ := strings.Cut(strings.ToLower(said), "-"); primary != "" && p.words(primary).Tag == primary {
+	if primary, _, _ := strings.Cut(strings.ToLower(said), "-"); primary != "" && p.language(primary).Tag == primary {
 		return primary
 	}
-	words := strings.FieldsFunc(strings.ToLower(head(text, languageSample)), func(c rune) bool { return !unicode.IsLetter(c) })
+	words := strings.FieldsFunc(strings.ToLower(truncate(text, languageSample)), func(c rune) bool { return !unicode.IsLetter(c) })
 	best, most := p.Languages[0].Tag, 0
 	for i := range p.Languages {
 		if n := count(words, p.Languages[i].Markers); n > most {
@@ -290,7 +290,7 @@ func (p *Profile) LanguageFor(text, said string) string {
 	return best
 }
 
-// EntitiesIn returns what a conversation is about after a text, given what it was
+// EntitiesIn returns what a session is about after a text, given what it was
 // about before; the text may name something else (G-29). What another supervisor
 // has handed on stays, though the profile does not know it (G-30).
 func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]string {
@@ -321,9 +321,9 @@ const (
 )
 
 // entity is the value of an entity as it is kept and compared.
-func entity(value string) string { return head(strings.TrimSpace(value), maxEntity) }
+func entity(value string) string { return truncate(strings.TrimSpace(value), maxEntity) }
 
-func head(text string, n int) string {
+func truncate(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
@@ -340,8 +340,8 @@ func count(words, markers []string) int {
 	return n
 }
 
-// fits holds a value to a schema; nothing at all counts as null.
-func fits(value jsontext.Value, schema *validation.Schema) error {
+// checkSchema holds a value to a schema; nothing at all counts as null.
+func checkSchema(value jsontext.Value, schema *validation.Schema) error {
 	if len(value) == 0 {
 		value = jsontext.Value("null")
 	}

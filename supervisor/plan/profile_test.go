@@ -168,7 +168,7 @@ func TestManyAgents_P18(t *testing.T) {
 			source.Agents = append(source.Agents, schemas.AgentUse{Name: fmt.Sprint("agent", i), Description: "something else"})
 		}
 		turn, _ := begun(t, compile(t, source), "do it", "")
-		turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Text: `["one","two","three"]`}})
+		turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
 		if len(turn.Run.DecisionTasks) != 1+3*count {
 			t.Errorf("%d agents have been asked %d times", count, len(turn.Run.DecisionTasks)-1)
 		}
@@ -178,7 +178,7 @@ func TestManyAgents_P18(t *testing.T) {
 				score = `{"score":1}`
 			}
 			said := schemas.Result{Data: []byte(score)}
-			turn.Answer(turn.Run.Task(question.ID), plan.Answer{Status: schemas.StatusCompleted, Whole: said, Result: schemas.Body{Result: said}})
+			turn.HandleResponse(turn.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Body{Result: said}})
 		}
 		for _, task := range turn.Run.Tasks {
 			if task.Agent != "second" {

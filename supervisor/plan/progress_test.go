@@ -31,8 +31,8 @@ func TestProgressPartition_M15(t *testing.T) {
 		for i := range rapid.IntRange(0, 40).Draw(t, "tasks") {
 			task := &workflow.Task{
 				ID: strconv.Itoa(i), Agent: "a", State: rapid.SampledFrom(states()).Draw(t, "state"), Started: start(), Ended: start().Add(time.Second),
-				Failed: rapid.SampledFrom([]*schemas.TaskFailed{nil, {Cause: schemas.FailureBlocked}, {Cause: schemas.FailureAgent}}).Draw(t, "failure"),
-				Plan:   &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
+				LastFailure: rapid.SampledFrom([]*schemas.TaskFailed{nil, {Cause: schemas.FailureBlocked}, {Cause: schemas.FailureAgent}}).Draw(t, "failure"),
+				Plan:        &schemas.PlannedTask{Seconds: rapid.IntRange(0, 100).Draw(t, "seconds")},
 			}
 			if task.State == workflow.TaskCompleted {
 				completed++

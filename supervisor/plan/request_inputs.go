@@ -8,21 +8,21 @@ import (
 	"podium/schemas/workflow"
 )
 
-// A Requested is what came along with the request that a run was begun by. It reads the
+// A RequestInputs is what came along with the request that a run was begun by. It reads the
 // request once, however many tasks of the run are told about it; its zero value has read
 // nothing yet.
-type Requested struct {
+type RequestInputs struct {
 	sequence uint64 // of the request
 	tasks    []schemas.Task
 	places   map[string]int // of the tasks
 }
 
-// Inputs returns the results that came along with a request to a supervisor and
+// For returns the results that came along with a request to a supervisor and
 // that a task builds on; nil when there are none. A plan brings them for each task. One
 // piece of work in words says the texts in these words, so that only the data is
 // brought, for the tasks that build on nothing else. Of a plan that was refused, the
 // task in its place gets all of them.
-func (r *Requested) Inputs(run *workflow.Run, task *workflow.Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
+func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
 	upstream := run.Message.Upstream
 	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.Dependencies()) > 0 {
 		return nil
@@ -31,18 +31,18 @@ func (r *Requested) Inputs(run *workflow.Run, task *workflow.Task, read func(sch
 	if planned && !task.Plan.HasInputs {
 		return nil
 	}
-	r.open(run.Message.Sequence, read)
+	r.load(run.Message.Sequence, read)
 	if planned {
 		if place, found := r.places[task.ID]; found {
 			return r.tasks[place].Context.Inputs
 		}
 		return nil
 	}
-	return together(r.tasks, upstream.Planned)
+	return mergeInputs(r.tasks, upstream.Planned)
 }
 
-// open reads the request, unless that has been done; what is not at hand is asked for again.
-func (r *Requested) open(sequence uint64, read func(schemas.Body) schemas.Result) {
+// load reads the request, unless that has been done; what is not at hand is asked for again.
+func (r *RequestInputs) load(sequence uint64, read func(schemas.Body) schemas.Result) {
 	if r.places != nil && r.sequence == sequence {
 		return
 	}
@@ -50,18 +50,18 @@ func (r *Requested) open(sequence uint64, read func(schemas.Body) schemas.Result
 	if tasks == nil {
 		return
 	}
-	*r = Requested{sequence: sequence, tasks: tasks, places: make(map[string]int, len(tasks))}
+	*r = RequestInputs{sequence: sequence, tasks: tasks, places: make(map[string]int, len(tasks))}
 	for i := range tasks {
 		r.places[tasks[i].TaskID] = i
 	}
 }
 
 // HasInputs reports whether there is anything that Inputs would return.
-func HasInputs(tasks []schemas.Task, planned bool) bool { return len(together(tasks, planned)) > 0 }
+func HasInputs(tasks []schemas.Task, planned bool) bool { return len(mergeInputs(tasks, planned)) > 0 }
 
-// together are the inputs of all tasks, of two with the same name the first; without
+// mergeInputs are the inputs of all tasks, of two with the same name the first; without
 // texts only their data.
-func together(tasks []schemas.Task, texts bool) map[string]schemas.Result {
+func mergeInputs(tasks []schemas.Task, texts bool) map[string]schemas.Result {
 	var all map[string]schemas.Result
 	for i := range tasks {
 		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Inputs)) {

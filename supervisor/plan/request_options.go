@@ -13,17 +13,17 @@ import (
 // Resources are not among it: whoever asks holds them meanwhile.
 func OptionsOf(task *schemas.Task) *schemas.TaskOptions {
 	given := schemas.TaskOptions{
-		Arguments: task.Context.Arguments, Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
-		FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
+		Arguments: task.Context.Arguments, Deliverables: nilIfEmpty(task.Deliverables), ValidationCriteria: nilIfEmpty(task.ValidationCriteria),
+		FilesToModify: nilIfEmpty(task.Context.FilesToModify), References: nilIfEmpty(task.Context.References),
 	}
-	if binding(task.Context.Constraints) {
+	if bindingConstraints(task.Context.Constraints) {
 		given.Constraints = task.Context.Constraints
 	}
-	return someOptions(given)
+	return nilIfNoOptions(given)
 }
 
-// binding reports whether constraints say more than the language, which the run has.
-func binding(constraints jsontext.Value) bool {
+// bindingConstraints reports whether constraints say more than the language, which the run has.
+func bindingConstraints(constraints jsontext.Value) bool {
 	if len(constraints) == 0 {
 		return false
 	}
@@ -37,23 +37,23 @@ func binding(constraints jsontext.Value) bool {
 
 // requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func (t *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
-	upstream := t.Run.Message.Upstream
+func (d *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
+	upstream := d.Run.Message.Upstream
 	if upstream == nil || !upstream.HasArguments {
 		return nil
 	}
 	if len(content.Data) == 0 {
-		content = t.Read(schemas.Body{Sequence: t.Run.Message.Sequence})
+		content = d.Read(schemas.Body{Sequence: d.Run.Message.Sequence})
 	}
-	task := Asked(content)
+	task := RequestedTask(content)
 	if task == nil {
 		return nil
 	}
 	return OptionsOf(task)
 }
 
-// Asked returns the one task of a request from its content; nil when it is not there yet.
-func Asked(content schemas.Result) *schemas.Task {
+// RequestedTask returns the one task of a request from its content; nil when it is not there yet.
+func RequestedTask(content schemas.Result) *schemas.Task {
 	tasks := tasksOf(content)
 	if len(tasks) != 1 {
 		return nil

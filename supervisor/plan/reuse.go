@@ -12,46 +12,46 @@ import (
 
 // reuse completes a task with an answer that its agent gave to the same input
 // before, where the profile allows it (M-29).
-func (t *Decision) reuse(task *workflow.Task) bool {
-	use := t.Profile.use(task.Agent)
+func (d *Decision) reuse(task *workflow.Task) bool {
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return false
 	}
-	found, ok := t.Admission.Reuse(task.Agent, t.input(task), time.Duration(use.Reuse))
+	found, ok := d.Admission.Reuse(task.Agent, d.inputHash(task), time.Duration(use.Reuse))
 	if !ok {
 		return false
 	}
-	if check := t.Profile.outputs[task.Agent]; check != nil {
-		if fits(t.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
+	if check := d.Profile.outputs[task.Agent]; check != nil {
+		if checkSchema(d.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
 			return false // it was given under another profile
 		}
 	}
 	completed := schemas.TaskCompleted{
-		Run: t.Run.Number, Task: task.ID, Reused: found.Sequence,
+		Run: d.Run.Number, Task: task.ID, Reused: found.Sequence,
 		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
 	}
-	if len(found.Proven) > 0 || len(t.Run.Granted(task)) > 0 {
-		passing := passing{turn: t, task: task, put: found.Proven}
-		passing.result(t.content(completed.Result), &completed)
+	if len(found.Proven) > 0 || len(d.Run.Granted(task)) > 0 {
+		provenance := provenance{decision: d, task: task, put: found.Proven}
+		provenance.result(d.content(completed.Result), &completed)
 	}
-	t.Emit(&completed)
-	t.advance()
+	d.Emit(&completed)
+	d.advance()
 	return true
 }
 
-// Learned returns what the completion of a task teaches about its agent, or
+// ReusableResult returns an answer as it may be used again for the same input, or
 // false when the profile does not want its answers to be used again.
-func (t *Decision) Learned(task *workflow.Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
-	use := t.Profile.use(task.Agent)
+func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int, put []string) (schemas.Reuse, bool) {
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
 	}
-	return schemas.Reuse{Agent: task.Agent, Input: t.input(task), Sequence: sequence, Size: size, Proven: put}, true
+	return schemas.Reuse{Agent: task.Agent, Input: d.inputHash(task), Sequence: sequence, Size: size, Proven: put}, true
 }
 
-// input is the hash of all that an agent is told about a task, but for ids,
-// moments and the conversation around it.
-func (t *Decision) input(task *workflow.Task) string {
+// inputHash is the hash of all that an agent is told about a task, but for ids,
+// moments and the session around it.
+func (d *Decision) inputHash(task *workflow.Task) string {
 	told := struct {
 		Task        schemas.PlannedTask       `json:"task"`
 		Description schemas.Result            `json:"description"`
@@ -60,24 +60,24 @@ func (t *Decision) input(task *workflow.Task) string {
 		Entities    map[string]string         `json:"entities,omitzero"`
 		Language    string                    `json:"language"`
 		Granted     []string                  `json:"granted,omitzero"`
-	}{Task: *task.Plan, Description: t.content(task.Plan.Description), Request: t.words(), Entities: t.Run.Entities, Language: t.Run.Message.Language}
+	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Body{}
-	told.Granted = t.Run.Granted(task) // whoever only names a file gets no answer that was made of it
+	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
-	told.Inputs = maps.Clone(t.requested.Inputs(t.Run, task, t.Read))
+	told.Inputs = maps.Clone(d.requestInputs.For(d.Run, task, d.Read))
 	for _, id := range task.Dependencies() {
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.Result{}
 		}
-		told.Inputs[id] = t.content(t.Run.Task(id).Result)
+		told.Inputs[id] = d.content(d.Run.Task(id).Result)
 	}
 	body, err := schemas.Marshal(told)
 	if err != nil {
-		body = []byte(schemas.RunID(t.Session, t.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else
+		body = []byte(schemas.RunID(d.Session, d.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else
 	}
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
 }
 
-// words are all that the person has said.
-func (t *Decision) words() string { return Words(&t.Run.Message, t.Read) }
+// requestText are all that the person has said.
+func (d *Decision) requestText() string { return RequestText(&d.Run.Message, d.Read) }

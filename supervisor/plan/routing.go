@@ -23,88 +23,88 @@ func reserved(id string) bool {
 	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
-// Attempted reports whether a run can have made such an attempt of such a task.
-func Attempted(task string, attempt int) bool {
+// PossibleAttempt reports whether a run can have made such an attempt of such a task.
+func PossibleAttempt(task string, attempt int) bool {
 	const longest = maxTaskID + len(assessTask) + len(separator) + maxAgentName
 	return task != "" && len(task) <= longest && attempt > 0
 }
 
 // routing routes every task that can be; for the others it asks what their
 // routers need to know. When all are routed the work begins.
-func (t *Decision) routing() {
-	for _, task := range t.Run.Tasks { // another plan may take its place meanwhile, once all of these are routed
-		t.route(task)
+func (d *Decision) routing() {
+	for _, task := range d.Run.Tasks { // another plan may take its place meanwhile, once all of these are routed
+		d.route(task)
 	}
-	t.routed()
+	d.routed()
 }
 
-// heard routes the task that a question was about, once the answer is there or
+// questionEnded routes the task that a question was about, once the answer is there or
 // will not come.
-func (t *Decision) heard(about string) {
-	if task := t.Run.Task(about); task != nil {
-		t.route(task)
+func (d *Decision) questionEnded(about string) {
+	if task := d.Run.Task(about); task != nil {
+		d.route(task)
 	}
-	t.routed()
+	d.routed()
 }
 
 // routed begins the work when every task has been routed.
-func (t *Decision) routed() {
-	if t.Run.Phase != workflow.PhaseExecuting || !t.allowed() {
+func (d *Decision) routed() {
+	if d.Run.Phase != workflow.PhaseExecuting || !d.allowed() {
 		return
 	}
 	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed }
-	if t.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(t.Run.Tasks, failed) {
-		t.abort()
+	if d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
+		d.abort()
 		return
 	}
-	t.advance()
+	d.advance()
 }
 
-func (t *Decision) route(task *workflow.Task) {
+func (d *Decision) route(task *workflow.Task) {
 	if task.Routed || task.State.Ended() {
 		return
 	}
-	words := t.content(task.Plan.Description).Text
-	evidence := t.evidence(task.ID)
-	need := t.Profile.router.Need(words, task.Plan.Agent, evidence)
+	words := d.content(task.Plan.Description).Text
+	evidence := d.evidence(task.ID)
+	need := d.Profile.router.Need(words, task.Plan.Agent, evidence)
 	for _, agent := range need.Assess {
-		t.ask(assessTask+task.ID+separator+agent, schemas.KindAssess, agent)
+		d.ask(assessTask+task.ID+separator+agent, schemas.KindAssess, agent)
 	}
 	if need.Choose != "" {
-		t.ask(routeTask+task.ID+separator+need.Choose, schemas.KindRoute, need.Choose)
+		d.ask(routeTask+task.ID+separator+need.Choose, schemas.KindRoute, need.Choose)
 	}
-	if !need.Empty() || t.asking(task.ID) {
+	if !need.Empty() || d.awaitsQuestion(task.ID) {
 		return
 	}
-	decision, decided := t.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
+	decision, decided := d.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
 	if !decided {
 		decision.NextAgent = ""
 	}
-	decision.Response = head(decision.Response, schemas.InlineLimit)
-	t.Emit(&schemas.TaskRouted{Run: t.Run.Number, Task: task.ID, Decision: decision})
+	decision.Response = truncate(decision.Response, schemas.InlineLimit)
+	d.Emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		t.Emit(&schemas.TaskCompleted{Run: t.Run.Number, Task: task.ID, Result: text(decision.Response)})
+		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
 	case "":
-		t.Emit(&schemas.TaskFailed{
-			Run: t.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
-			Category: schemas.CategoryCoordination, Action: t.giveUp(task, schemas.FailureNoRoute),
+		d.Emit(&schemas.TaskFailed{
+			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
+			Category: schemas.CategoryCoordination, Action: d.giveUp(task, schemas.FailureNoRoute),
 		})
 	}
 }
 
-// asking reports whether an answer that a task's routers need is still awaited.
-func (t *Decision) asking(task string) bool {
-	for i := range t.Run.DecisionTasks {
-		if About(t.Run.DecisionTasks[i]) == task && !t.Run.DecisionTasks[i].State.Ended() {
+// awaitsQuestion reports whether an answer that a task's routers need is still awaited.
+func (d *Decision) awaitsQuestion(task string) bool {
+	for i := range d.Run.DecisionTasks {
+		if QuestionedTask(d.Run.DecisionTasks[i]) == task && !d.Run.DecisionTasks[i].State.Ended() {
 			return true
 		}
 	}
 	return false
 }
 
-// About returns the task that a question is about; agents' names hold no colon.
-func About(question *workflow.Task) string {
+// QuestionedTask returns the task that a question is about; agents' names hold no colon.
+func QuestionedTask(question *workflow.Task) string {
 	_, rest, _ := strings.Cut(question.ID, separator)
 	if at := strings.LastIndex(rest, separator); at >= 0 {
 		return rest[:at]
@@ -114,17 +114,17 @@ func About(question *workflow.Task) string {
 
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
-func (t *Decision) evidence(task string) route.Evidence {
+func (d *Decision) evidence(task string) route.Evidence {
 	var evidence route.Evidence
-	for i := range t.Run.DecisionTasks {
-		question := t.Run.DecisionTasks[i]
-		if About(question) != task || !question.State.Ended() {
+	for i := range d.Run.DecisionTasks {
+		question := d.Run.DecisionTasks[i]
+		if QuestionedTask(question) != task || !question.State.Ended() {
 			continue
 		}
 		answered := question.State == workflow.TaskCompleted
 		var result schemas.Result
 		if answered {
-			result = t.content(question.Result)
+			result = d.content(question.Result)
 		}
 		switch question.Kind {
 		case schemas.KindAssess:
@@ -159,38 +159,38 @@ func choice(agent string, result schemas.Result, answered bool) route.Choice {
 }
 
 // ask asks an agent something that a decision needs, once.
-func (t *Decision) ask(id string, kind schemas.TaskKind, agent string) {
-	if t.Run.Task(id) != nil {
+func (d *Decision) ask(id string, kind schemas.TaskKind, agent string) {
+	if d.Run.Task(id) != nil {
 		return
 	}
-	switch t.Admission.Admit(agent) {
+	switch d.Admission.Admit(agent) {
 	case Admitted:
-		t.dispatch(id, kind, agent, 1)
+		d.dispatch(id, kind, agent, 1)
 	case Full:
-		t.ready(id, kind, agent)
+		d.ready(id, kind, agent)
 	case Unavailable:
-		t.Emit(&schemas.TaskReady{Run: t.Run.Number, Task: id, Agent: agent, Kind: kind})
-		t.fail(t.Run.Task(id), schemas.FailureUnavailable, "")
+		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind})
+		d.fail(d.Run.Task(id), schemas.FailureUnavailable, "")
 	}
 }
 
 // allowed holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
-func (t *Decision) allowed() bool {
-	if t.Profile.Execution.Mode != schemas.ExecutionSingle || len(t.Run.Tasks) < 2 {
+func (d *Decision) allowed() bool {
+	if d.Profile.Execution.Mode != schemas.ExecutionSingle || len(d.Run.Tasks) < 2 {
 		return true
 	}
-	if t.Run.Source == schemas.PlannerExternal || t.Run.Source == schemas.PlannerTemplate {
+	if d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate {
 		return true
 	}
-	chain := make([]string, len(t.Run.Tasks))
-	for i := range t.Run.Tasks {
-		chain[i] = t.Run.Tasks[i].Agent
+	chain := make([]string, len(d.Run.Tasks))
+	for i := range d.Run.Tasks {
+		chain[i] = d.Run.Tasks[i].Agent
 	}
-	if slices.ContainsFunc(t.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
+	if slices.ContainsFunc(d.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
 		return true
 	}
-	t.refuse(t.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
-	t.single("t0", schemas.Result{})
+	d.refuse(d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
+	d.singleTask("t0", schemas.Result{})
 	return false
 }

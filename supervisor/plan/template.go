@@ -91,10 +91,10 @@ func (t *template) fill(values []string) ([]schemas.PlannedTask, error) {
 			return nil, fmt.Errorf("template %q: task %q: %w", t.Name, source.Task, err)
 		}
 		tasks[i] = schemas.PlannedTask{
-			Task: source.Task, Description: text(replacer.Replace(source.Description)), Dependencies: source.Dependencies,
+			Task: source.Task, Description: inlineBody(replacer.Replace(source.Description)), Dependencies: source.Dependencies,
 			Agent: source.Agent, Priority: source.Priority, Optional: source.Optional,
 			Seconds: source.Seconds, Tokens: source.Tokens,
-			TaskOptions: someOptions(schemas.TaskOptions{Resources: source.Resources, Arguments: arguments}),
+			TaskOptions: nilIfNoOptions(schemas.TaskOptions{Resources: source.Resources, Arguments: arguments}),
 		}
 	}
 	return tasks, nil

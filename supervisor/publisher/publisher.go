@@ -27,12 +27,12 @@ type Publisher struct {
 	Log            zerolog.Logger
 	Shard          int
 
-	refused error
+	ledgerError error
 }
 
-// Refused returns why the ledger took nothing when it was last asked to: it is full, or
+// LedgerError returns why the ledger took nothing when it was last asked to: it is full, or
 // has lost messages. Else it is nil.
-func (p *Publisher) Refused() error { return p.refused }
+func (p *Publisher) LedgerError() error { return p.ledgerError }
 
 // takesNothing tells a ledger that takes no message from one that did not take this one.
 func takesNothing(err error) bool { return errors.Is(err, bus.ErrFull) || errors.Is(err, bus.ErrLost) }
@@ -67,8 +67,8 @@ func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.
 	}
 	p.Core.Publish(message, expect, func(ack bus.Ack, err error) {
 		p.Loop.Post(func(now time.Time) {
-			if p.refused = nil; takesNothing(err) {
-				p.refused = err
+			if p.ledgerError = nil; takesNothing(err) {
+				p.ledgerError = err
 			}
 			done(now, ack, err)
 		})
@@ -90,7 +90,7 @@ func (p *Publisher) publishAgain(ctx context.Context, subject string, event *sch
 		case errors.Is(err, schemas.ErrInvalidEvent):
 			p.Log.Error().Err(err).Str("kind", event.Type).Int("shard", p.Shard).Msg("a message cannot be written and is given up")
 		case err != nil:
-			NotFirst(event) // the first copy may have arrived, and another one has to ask
+			MarkRepublished(event) // the first copy may have arrived, and another one has to ask
 			p.LogFailure(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", p.Shard).Msg("the ledger does not take a message; trying again")
 			p.Loop.At(now.Add(p.Backoff.After(tries)), func(time.Time) { p.publishAgain(ctx, subject, event, tries+1, done) })
 			return
@@ -109,6 +109,6 @@ func (p *Publisher) ReplySubjects(name string, e *schemas.Event) (response, prog
 	return agent.ReplySubjects(name, e)
 }
 
-// NotFirst takes from a request what only its first copy has: an agent that reads this one
+// MarkRepublished takes from a request what only its first copy has: an agent that reads this one
 // asks for a permit.
-func NotFirst(request *schemas.Event) { request.First, request.Permit = "", "" }
+func MarkRepublished(request *schemas.Event) { request.First, request.Permit = "", "" }

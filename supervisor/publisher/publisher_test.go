@@ -239,14 +239,14 @@ func TestRefused(t *testing.T) {
 		p := newPress(t, test.why)
 		p.PublishUntilStored(t.Context(), bus.RequestSubject("worker"), p.request(), func(time.Time) {})
 		p.turn()
-		if err := p.Refused(); (err != nil) != test.known || test.known && !errors.Is(err, test.why) {
+		if err := p.LedgerError(); (err != nil) != test.known || test.known && !errors.Is(err, test.why) {
 			t.Errorf("%s: it is known as %v", name, err)
 		}
 		if p.log.Len() > 0 != test.logged {
 			t.Errorf("%s: the log says %q", name, p.log.String())
 		}
 		p.until(p.now.Add(time.Hour))
-		if err := p.Refused(); err != nil {
+		if err := p.LedgerError(); err != nil {
 			t.Errorf("%s: it has taken something, and is known as %v", name, err)
 		}
 	}

@@ -21,8 +21,8 @@ func ID(message bus.Message) string {
 // Event returns what quarantine holds of a message.
 func Event(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
 	body, err := schemas.Marshal(schemas.Quarantined{
-		Reason: reason, Detail: Legible(detail), Subject: Legible(message.Subject), Stream: message.Stream,
-		Sequence: message.Sequence, Received: message.Recorded, Headers: legibleHeaders(message.Header), Body: message.Body,
+		Reason: reason, Detail: ValidUTF8(detail), Subject: ValidUTF8(message.Subject), Stream: message.Stream,
+		Sequence: message.Sequence, Received: message.Recorded, Headers: validHeaders(message.Header), Body: message.Body,
 	})
 	return schemas.Event{
 		ID:     ID(message),
@@ -31,18 +31,18 @@ func Event(message bus.Message, reason schemas.QuarantineReason, detail string) 
 	}, err
 }
 
-// Legible returns a text that JSON can hold. What stood there byte for byte can be read at
+// ValidUTF8 returns a text that JSON can hold. What stood there byte for byte can be read at
 // the message's own place in the ledger.
-func Legible(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
+func ValidUTF8(text string) string { return strings.ToValidUTF8(text, string(utf8.RuneError)) }
 
-func legibleHeaders(header bus.Header) map[string][]string {
+func validHeaders(header bus.Header) map[string][]string {
 	if len(header) == 0 {
 		return nil
 	}
 	headers := make(map[string][]string, len(header))
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			headers[Legible(name)] = append(headers[Legible(name)], Legible(value))
+			headers[ValidUTF8(name)] = append(headers[ValidUTF8(name)], ValidUTF8(value))
 		}
 	}
 	return headers

@@ -21,7 +21,7 @@ const (
 
 // LoadMany reads sessions, many at a time. They come in an order that depends on the
 // ledger alone; one that has no record is left out. One that cannot be read is there
-// with Unread set: that holds it back, and no other.
+// with Unreadable set: that holds it back, and no other.
 func LoadMany(ctx context.Context, core bus.Core, shard int, ids []string) ([]*StoredSession, error) {
 	chunks := slices.Collect(slices.Chunk(ids, chunkSize))
 	found := make([][]*StoredSession, len(chunks))
@@ -55,7 +55,7 @@ func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*
 			}
 			found[i], err = LoadFrom(ctx, core, subject.Session, message)
 			if err != nil && !bus.Temporary(err) && ctx.Err() == nil {
-				found[i], err = &StoredSession{State: session.New(subject.Session), Unread: true}, nil
+				found[i], err = &StoredSession{State: session.New(subject.Session), Unreadable: true}, nil
 			}
 			return err
 		})
@@ -63,8 +63,8 @@ func loadChunk(ctx context.Context, core bus.Core, shard int, ids []string) ([]*
 	return found, reading.Wait()
 }
 
-// Newest returns the sequence of the newest record of each session that has one.
-func Newest(ctx context.Context, core bus.Core, shard int, ids []string) (map[string]uint64, error) {
+// NewestSequences returns the sequence of the newest record of each session that has one.
+func NewestSequences(ctx context.Context, core bus.Core, shard int, ids []string) (map[string]uint64, error) {
 	records := make(map[string]uint64, len(ids))
 	for chunk := range slices.Chunk(ids, chunkSize) {
 		found, err := core.LastOf(ctx, shard, subjects(core, chunk))

@@ -25,7 +25,7 @@ func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard
 		}
 		return input.Content
 	}}
-	outputs, err := session.Answers(env, &ended.State, ended.Last.Last())
+	outputs, err := session.Responses(env, &ended.State, ended.Last.Last())
 	if failed != nil {
 		return nil, failed
 	}

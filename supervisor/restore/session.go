@@ -16,14 +16,14 @@ import (
 
 // A StoredSession is a session as the ledger has it.
 type StoredSession struct {
-	State    session.State
-	Sequence uint64 // of its newest record; 0 when there is none
-	Snapshot uint64 // sequence of the newest record with a snapshot
-	Since    SinceSnapshot
-	Tip      schemas.Tip
-	Link     schemas.Link    // of the newest record
-	Last     *schemas.Record // the newest record; nil when there is none
-	Unread   bool            // it stands there and could not be read
+	State      session.State
+	Sequence   uint64 // of its newest record; 0 when there is none
+	Snapshot   uint64 // sequence of the newest record with a snapshot
+	Since      SinceSnapshot
+	Tip        schemas.Tip
+	Link       schemas.Link    // of the newest record
+	Last       *schemas.Record // the newest record; nil when there is none
+	Unreadable bool            // it stands there and could not be read
 }
 
 // SinceSnapshot is what stands in a session behind its newest snapshot.
@@ -92,7 +92,7 @@ func LoadFrom(ctx context.Context, core bus.Core, id string, message bus.Message
 		}
 	}
 	for _, stored := range slices.Backward(later) {
-		result.State = result.State.Fold(stored.Record)
+		result.State = result.State.FoldRecord(stored.Record)
 		result.Tip = result.Tip.After(stored.Record, stored.Trail, stored.Sequence)
 	}
 	return result, nil

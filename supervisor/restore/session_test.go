@@ -106,7 +106,7 @@ func (d *desk) equals(found *restore.StoredSession) {
 	d.must(err)
 	want, err := schemas.Marshal(d.states[id])
 	d.must(err)
-	if string(got) != string(want) || found.Sequence != d.newest[id] || found.Unread {
+	if string(got) != string(want) || found.Sequence != d.newest[id] || found.Unreadable {
 		d.tb.Errorf("%s was read at %d as %s, it is at %d %s", id, found.Sequence, got, d.newest[id], want)
 	}
 }
@@ -211,7 +211,7 @@ func TestLoadManyUnread(t *testing.T) {
 		}
 		d.equals(found[0])
 		d.equals(found[2])
-		if bad := found[1]; !bad.Unread || bad.State.Session != ids[1] || bad.State.Records != 0 {
+		if bad := found[1]; !bad.Unreadable || bad.State.Session != ids[1] || bad.State.Records != 0 {
 			t.Errorf("%s: it is %+v", name, bad)
 		}
 	}
@@ -231,7 +231,7 @@ func TestNewest(t *testing.T) {
 		ids = append(ids, schemas.SessionID("desk", strconv.Itoa(n)), schemas.SessionID("desk", fmt.Sprint("nobody ", n)))
 	}
 	d.take("7")
-	found, err := restore.Newest(t.Context(), d.ledger, 0, ids)
+	found, err := restore.NewestSequences(t.Context(), d.ledger, 0, ids)
 	d.must(err)
 	if !maps.Equal(found, d.newest) {
 		t.Errorf("%d were found, want %d", len(found), len(d.newest))

@@ -13,9 +13,9 @@ import (
 // replyWindow is the span that the budget of answers is for.
 const replyWindow = time.Hour
 
-// replied remembers that an answer by mail goes out. Further attempts of it are
+// rememberReply remembers that an answer by mail goes out. Further attempts of it are
 // the same mail.
-func (s *State) replied(f schemas.Fact) {
+func (s *State) rememberReply(f schemas.Fact) {
 	sent, is := f.(*schemas.TaskDispatched)
 	if !is || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
@@ -35,7 +35,7 @@ func (s *State) recentReplies(now time.Time) []time.Time {
 }
 
 // withheld says why the answer does not go out: nobody vouches for who wrote, or the budget
-// of the conversation is used up. Programs that answer each other, and do not say that they
+// of the session is used up. Programs that answer each other, and do not say that they
 // are programs, come to an end by that.
 func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	active := d.state.Active
@@ -55,22 +55,22 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	}
 }
 
-// A Report is what a mail system says of an answer that was sent.
-type Report struct {
+// A DeliveryStatus is what a mail system says of an answer that was sent.
+type DeliveryStatus struct {
 	MessageID string // of the answer
 	Action    string
 	Status    string
 }
 
-// unmatched is why nothing comes of a report on a mail that this conversation did
+// unmatchedBounce is why nothing comes of a report on a mail that this session did
 // not send.
-const unmatched = "unmatched_bounce"
+const unmatchedBounce = "unmatched_bounce"
 
 // bounced notes a report on an answer. It starts nothing: whoever answers a report
 // may get the next one.
-func (d *decision) bounced(received schemas.MessageReceived, report *Report) {
-	received.Disposition, received.Reason = schemas.DispositionIgnored, unmatched
-	if received.Run = d.sent(report.MessageID); received.Run > 0 {
+func (d *decision) bounced(received schemas.MessageReceived, report *DeliveryStatus) {
+	received.Disposition, received.Reason = schemas.DispositionIgnored, unmatchedBounce
+	if received.Run = d.runOfMessageID(report.MessageID); received.Run > 0 {
 		received.Reason = string(schemas.MailBounce)
 	}
 	d.emit(&received)
@@ -83,9 +83,9 @@ func (d *decision) bounced(received schemas.MessageReceived, report *Report) {
 	})
 }
 
-// sent returns the run whose answer has a Message-ID, or 0. The id begins with that
-// of the effect, and so names run and task to whoever knows the conversation.
-func (d *decision) sent(messageID string) int {
+// runOfMessageID returns the run whose answer has a Message-ID, or 0. The id begins with that
+// of the effect, and so names run and task to whoever knows the session.
+func (d *decision) runOfMessageID(messageID string) int {
 	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
 	if named, _, more := strings.Cut(effect, "."); more {
 		effect = strings.ToLower(named) // ids without more were never known in another case

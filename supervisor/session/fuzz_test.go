@@ -63,7 +63,7 @@ func (s *stage) settle(tb judge) {
 
 // waiting returns the first grant that a task waits for.
 func (s *stage) waiting() (schemas.Grant, bool) {
-	for grant := range s.state.Waiting {
+	for grant := range s.state.AwaitingGrant {
 		return grant, true
 	}
 	return schemas.Grant{}, false

@@ -37,14 +37,14 @@ type Input struct {
 
 // A Message is a mail or a chat message, as far as deciding goes.
 type Message struct {
-	Channel  string
-	Subject  string
-	Words    string
-	Language string  // as the writer says
-	Ignore   string  // why nothing answers it; empty for a person's message
-	Report   *Report // on an answer that was sent; nothing answers it
-	Origin   schemas.MailOrigin
-	Reply    schemas.Reply
+	Channel        string
+	Subject        string
+	Text           string
+	Language       string          // as the writer says
+	Ignore         string          // why nothing answers it; empty for a person's message
+	DeliveryStatus *DeliveryStatus // on an answer that was sent; nothing answers it
+	Origin         schemas.MailOrigin
+	Reply          schemas.Reply
 	// Upstream, Tasks and Entities are those of an execution_request.
 	Upstream *schemas.Upstream
 	Tasks    []schemas.Task // the plan that it brings, or the one task that says more than words
@@ -58,7 +58,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 	switch event.Type {
 	case schemas.TypeEmailReceived:
 		var mail schemas.EmailReceived
-		if err := strictly("email_received", event.Data, &mail); err != nil {
+		if err := unmarshalValid("email_received", event.Data, &mail); err != nil {
 			return input, err
 		}
 		message := readMail(&mail)
@@ -68,7 +68,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		input.Message = &message
 	case schemas.TypeChatReceived:
 		var chat schemas.ChatReceived
-		if err := strictly("chat_received", event.Data, &chat); err != nil {
+		if err := unmarshalValid("chat_received", event.Data, &chat); err != nil {
 			return input, err
 		}
 		message := readChat(&chat)
@@ -98,7 +98,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		return input, err
 	case schemas.TypePermitRequest:
 		var permit schemas.PermitRequest
-		if err := strictly(schemas.PermitRequestType, event.Data, &permit); err != nil {
+		if err := unmarshalValid(schemas.PermitRequestType, event.Data, &permit); err != nil {
 			return input, err
 		}
 		if permit.MessageID != event.ID {
@@ -107,7 +107,7 @@ func Read(event schemas.Event, agent string, sequence uint64) (Input, error) {
 		input.Permit = &permit
 	case schemas.TypeControl:
 		var control schemas.Control
-		if err := strictly("control", event.Data, &control); err != nil {
+		if err := unmarshalValid("control", event.Data, &control); err != nil {
 			return input, err
 		}
 		input.Control = &control
@@ -136,8 +136,8 @@ func Malformed(event schemas.Event, agent string, sequence uint64, request, deta
 	}}
 }
 
-// strictly reads a message that its schema accepts (X-06).
-func strictly(schema string, body []byte, into any) error {
+// unmarshalValid reads a message that its schema accepts (X-06).
+func unmarshalValid(schema string, body []byte, into any) error {
 	if err := schemas.Validate(schema, body); err != nil {
 		return err
 	}
@@ -151,12 +151,12 @@ const (
 )
 
 func readMail(mail *schemas.EmailReceived) Message {
-	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Words: mailWords(mail), Language: mail.Language, Origin: mail.Origin}
+	message := Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin}
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
 	}
 	if mail.Class == schemas.MailBounce && mail.Bounce != nil {
-		message.Report = &Report{MessageID: mail.Bounce.MessageID, Action: mail.Bounce.Action, Status: mail.Bounce.Status}
+		message.DeliveryStatus = &DeliveryStatus{MessageID: mail.Bounce.MessageID, Action: mail.Bounce.Action, Status: mail.Bounce.Status}
 	}
 	recipient, ok := recipientOf(mail)
 	switch {
@@ -173,9 +173,9 @@ func readMail(mail *schemas.EmailReceived) Message {
 	return message
 }
 
-// mailWords are what a mail says: its new text, below its subject when the mail
+// mailText are what a mail says: its new text, below its subject when the mail
 // begins a conversation, because people put half the question there.
-func mailWords(mail *schemas.EmailReceived) string {
+func mailText(mail *schemas.EmailReceived) string {
 	text := strings.TrimSpace(mail.Text)
 	begins := mail.InReplyTo == "" && len(mail.References) == 0
 	if subject := strings.TrimSpace(mail.Subject); subject != "" && (begins || text == "") {
@@ -225,7 +225,7 @@ func thread(references []string, id string) []string {
 
 func readChat(chat *schemas.ChatReceived) Message {
 	return Message{
-		Channel: schemas.ChannelChat, Words: strings.TrimSpace(chat.Text), Language: chat.Language,
+		Channel: schemas.ChannelChat, Text: strings.TrimSpace(chat.Text), Language: chat.Language,
 		Reply: schemas.Reply{
 			Agent: ChatAgent, Provider: chat.Provider, Tenant: chat.Tenant,
 			Channel: chat.Channel, Thread: chat.Thread, InReplyTo: chat.MessageID, ReplyRef: chat.ReplyRef,
@@ -244,7 +244,7 @@ func (in *Input) Content() schemas.Result {
 		if err != nil {
 			body = nil // what was read as JSON can be written as JSON
 		}
-		return schemas.Result{Text: in.Message.Words, Data: body}
+		return schemas.Result{Text: in.Message.Text, Data: body}
 	case in.Message != nil && in.Message.Files != nil:
 		body, err := schemas.Marshal(struct {
 			Attachments []schemas.Attachment `json:"attachments"`
@@ -252,9 +252,9 @@ func (in *Input) Content() schemas.Result {
 		if err != nil {
 			body = nil // as above
 		}
-		return schemas.Result{Text: in.Message.Words, Data: body}
+		return schemas.Result{Text: in.Message.Text, Data: body}
 	case in.Message != nil:
-		return schemas.Result{Text: in.Message.Words}
+		return schemas.Result{Text: in.Message.Text}
 	case in.Response != nil && in.Response.Payload.Result != nil:
 		return *in.Response.Payload.Result
 	}
@@ -264,13 +264,13 @@ func (in *Input) Content() schemas.Result {
 // maxMediaType bounds a media type, in bytes (RFC 6838, section 4.2).
 const maxMediaType = 255
 
-// refer points at the input's text, however small it is.
-func refer(result schemas.Result, sequence uint64) schemas.Body {
+// referTo points at the input's text, however small it is.
+func referTo(result schemas.Result, sequence uint64) schemas.Body {
 	return schemas.Body{Sequence: sequence, Size: len(result.Text)}
 }
 
-// hold keeps a result in place when it is small, else points at the input.
-func hold(result schemas.Result, sequence uint64) schemas.Body {
+// inlineOrReferTo keeps a result in place when it is small, else points at the input.
+func inlineOrReferTo(result schemas.Result, sequence uint64) schemas.Body {
 	if len(result.MediaType) > maxMediaType {
 		result.MediaType = ""
 	}

@@ -80,8 +80,8 @@ func TestReadMail_G02(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := input.Message
-			if got.Words != test.words || got.Ignore != test.ignore || !reflect.DeepEqual(got.Reply, test.reply) {
-				t.Errorf("words %q, ignored %q, reply %+v", got.Words, got.Ignore, got.Reply)
+			if got.Text != test.words || got.Ignore != test.ignore || !reflect.DeepEqual(got.Reply, test.reply) {
+				t.Errorf("words %q, ignored %q, reply %+v", got.Text, got.Ignore, got.Reply)
 			}
 			if input.Sequence != 7 || input.Content().Text != test.words {
 				t.Errorf("input %d holds %q", input.Sequence, input.Content().Text)
@@ -100,7 +100,7 @@ func TestReadChat_G02(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := session.Message{
-		Channel: schemas.ChannelChat, Words: "hello", Language: "de",
+		Channel: schemas.ChannelChat, Text: "hello", Language: "de",
 		Reply: schemas.Reply{Agent: session.ChatAgent, Provider: "p", Tenant: "t", Channel: "c", Thread: "th", InReplyTo: "id"},
 	}
 	if !reflect.DeepEqual(*input.Message, want) {

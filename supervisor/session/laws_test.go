@@ -47,14 +47,14 @@ func (s *stage) redecided(tb judge, input session.Input, record *schemas.Record)
 func (s *stage) folds(tb judge, before []byte, record *schemas.Record, after *session.State) {
 	tb.Helper()
 	want := canonical(tb, *after)
-	if folded := canonical(tb, s.state.Fold(record)); !bytes.Equal(folded, want) {
+	if folded := canonical(tb, s.state.FoldRecord(record)); !bytes.Equal(folded, want) {
 		tb.Fatalf("the fold of the record is another state:\n%s\n%s", folded, want)
 	}
 	var loaded session.State
 	if err := schemas.Unmarshal(before, &loaded); err != nil {
 		tb.Fatal(err)
 	}
-	if folded := canonical(tb, loaded.Fold(record)); !bytes.Equal(folded, want) {
+	if folded := canonical(tb, loaded.FoldRecord(record)); !bytes.Equal(folded, want) {
 		tb.Fatalf("the fold from a snapshot is another state:\n%s\n%s", folded, want)
 	}
 	if got := canonical(tb, snapshot(tb, after)); !bytes.Equal(got, want) {
@@ -114,7 +114,7 @@ func (s *stage) follows(tb judge, input *session.Input, record *schemas.Record, 
 func (s *stage) wakes(tb judge, after *session.State) {
 	tb.Helper()
 	deadlines := after.Deadlines()
-	for range after.Waiting {
+	for range after.AwaitingGrant {
 		return
 	}
 	if after.Active != nil && len(deadlines) == 0 {
@@ -156,8 +156,8 @@ func (s *stage) returns(tb judge, record *schemas.Record) {
 func (s *stage) obeys(tb judge, record *schemas.Record) {
 	tb.Helper()
 	for i := range record.First().Facts {
-		before := s.state.Fold(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i]}}})
-		after := s.state.Fold(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i+1]}}})
+		before := s.state.FoldRecord(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i]}}})
+		after := s.state.FoldRecord(&schemas.Record{Number: record.Number, Transitions: []schemas.Transition{{Cause: record.First().Cause, Facts: record.First().Facts[:i+1]}}})
 		fact := record.First().Facts[i]
 		if before.Active != nil && after.Active != nil && before.Active.Number == after.Active.Number {
 			phases(tb, before.Active, after.Active, fact)
@@ -372,7 +372,7 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if len(outputs) > 0 && !session.Owes(record.Last().Facts) {
+	if len(outputs) > 0 && !session.MayHaveOutputs(record.Last().Facts) {
 		tb.Fatalf("%d outputs of facts that seem to owe none: another transition might have followed", len(outputs))
 	}
 	again, err := session.Outputs(s.env(after), snapshot(tb, after), record.Last())

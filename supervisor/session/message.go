@@ -13,13 +13,13 @@ import (
 // way, part of what waits, the end of the run under way, or nothing.
 func (d *decision) message(message *Message) {
 	id := d.input.Event.ID
-	if d.state.Has(id) {
-		d.again(message, id)
+	if d.state.HasTaken(id) {
+		d.repeatedMessage(message, id)
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence}
-	if message.Report != nil {
-		d.bounced(received, message.Report)
+	if message.DeliveryStatus != nil {
+		d.bounced(received, message.DeliveryStatus)
 		return
 	}
 	if message.Ignore != "" {
@@ -30,7 +30,7 @@ func (d *decision) message(message *Message) {
 	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 		d.emit(&received)
-		d.onRun(d.env.Pinned).Supersede()
+		d.planDecision(d.env.Pinned).Supersede()
 		d.begin(received.Run, message, d.incoming(message))
 		return
 	}
@@ -43,9 +43,9 @@ func (d *decision) message(message *Message) {
 	d.begin(received.Run, message, d.incoming(message))
 }
 
-// again takes a message that came before. A request whose run has ended is owed
+// repeatedMessage takes a message that came before. A request whose run has ended is owed
 // its answer once more: whoever asks again has not heard it.
-func (d *decision) again(message *Message, id string) {
+func (d *decision) repeatedMessage(message *Message, id string) {
 	run := d.state.RunOf(id)
 	if message.Upstream == nil || run == 0 {
 		return
@@ -65,8 +65,8 @@ func (d *decision) supersedes(message *Message) bool {
 		return false
 	}
 	upstream := d.state.Active.Message.Upstream
-	return same(message.Upstream, upstream) ||
-		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && d.doubt(message) == "" &&
+	return sameEffect(message.Upstream, upstream) ||
+		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && d.withheldReason(message) == "" &&
 			sameRecipients(recipients(d.state.Active.Message.Reply), message.Reply.To)
 }
 
@@ -74,7 +74,7 @@ func (d *decision) supersedes(message *Message) bool {
 // already.
 func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	incoming := d.incoming(message)
-	incoming.Text = refer(schemas.Result{Text: message.Words}, d.input.Sequence) // a long queue is small
+	incoming.Text = referTo(schemas.Result{Text: message.Text}, d.input.Sequence) // a long queue is small
 	incoming.Entities = d.env.Current.EntitiesIn("", message.Entities)
 	received.Message = &incoming
 	if newest, some := d.state.Queue.newest(); some && d.merges(&newest, message) {
@@ -85,9 +85,9 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 	d.emit(&received)
 }
 
-// doubt is why a message is not answered: nobody vouches for who wrote. Nothing of the
-// conversation is for such a message, and nothing of it for the conversation.
-func (d *decision) doubt(message *Message) schemas.WithheldReason {
+// withheldReason is why a message is not answered: nobody vouches for who wrote. Nothing of the
+// session is for such a message, and nothing of it for the session.
+func (d *decision) withheldReason(message *Message) schemas.WithheldReason {
 	return d.env.Current.Conversation.Answer.Withheld(message.Origin)
 }
 
@@ -97,15 +97,15 @@ const maxMerged = 32
 func (d *decision) merges(newest *waiting, message *Message) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge &&
 		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
-		newest.message.Withheld == "" && d.doubt(message) == "" &&
+		newest.message.Withheld == "" && d.withheldReason(message) == "" &&
 		newest.message.Channel == message.Channel && len(newest.message.MergedTexts) < maxMerged &&
 		sameRecipients(recipients(newest.message.Reply), message.Reply.To)
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
-	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Words, message.Language))
-	incoming.Withheld = d.doubt(message)
-	incoming.Text = hold(schemas.Result{Text: message.Words}, d.input.Sequence)
+	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language))
+	incoming.Withheld = d.withheldReason(message)
+	incoming.Text = inlineOrReferTo(schemas.Result{Text: message.Text}, d.input.Sequence)
 	return incoming
 }
 
@@ -114,7 +114,7 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	message := in.Message
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
-		Text: refer(schemas.Result{Text: message.Words}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
+		Text: referTo(schemas.Result{Text: message.Text}, in.Sequence), Language: language, Upstream: message.Upstream, Proven: in.Proven,
 		TraceParent: schemas.TraceParent(in.Event.TraceParent),
 	}
 	if message.Upstream == nil {
@@ -124,22 +124,22 @@ func (in *Input) incoming(language string) schemas.Incoming {
 }
 
 func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
-	content := schemas.Result{Text: message.Words}
+	content := schemas.Result{Text: message.Text}
 	if message.Tasks != nil {
 		content = d.input.Content()
 	}
-	turn := d.start(run, incoming, content.Text, message.Entities)
+	started := d.start(run, incoming, content.Text, message.Entities)
 	if incoming.Withheld == schemas.WithheldRefuted {
-		turn.Refuse()
+		started.Refuse()
 		return
 	}
-	turn.Begin(content)
+	started.Begin(content)
 }
 
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	started := schemas.RunStarted{
 		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
-		Entities: d.env.Current.EntitiesIn(words, d.known(&message, entities)),
+		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
 		started.Expires = d.input.Now.Add(limit)
@@ -149,12 +149,12 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 		started.Expires = message.Upstream.Expires
 	}
 	d.emit(&started)
-	return d.onRun(d.env.Current)
+	return d.planDecision(d.env.Current)
 }
 
-// known is what the conversation is about before a message: what a request says
+// entitiesBefore is what the session is about before a message: what a request says
 // comes before what was said earlier, which is nothing to anybody else.
-func (d *decision) known(message *schemas.Incoming, said map[string]string) map[string]string {
+func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]string) map[string]string {
 	if message.Withheld != "" || !sameRecipients(d.state.Recipients, recipients(message.Reply)) {
 		return said
 	}
@@ -173,38 +173,38 @@ func (d *decision) known(message *schemas.Incoming, said map[string]string) map[
 // next starts what waited, once the run before it has ended (G-33). An answer that is
 // to be sent again is older than what waits.
 func (d *decision) next() {
-	d.reopen()
+	d.reopenDelivery()
 	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
-		message := d.env.whole(&head)
+		message := d.env.wholeMessage(&head)
 		content := d.env.content(message.Text)
-		message.Text = hold(schemas.Result{Text: content.Text}, message.Sequence)
-		content.Text = plan.Words(&message, d.env.Read)
+		message.Text = inlineOrReferTo(schemas.Result{Text: content.Text}, message.Sequence)
+		content.Text = plan.RequestText(&message, d.env.Read)
 		if message.Upstream == nil {
 			content.Data = nil // a person's files are no part of the words
 		}
 		said := message.Entities
 		message.Entities = nil
-		turn := d.start(run, message, content.Text, said)
+		started := d.start(run, message, content.Text, said)
 		switch {
 		case head.cancelled:
-			turn.Cancel()
+			started.Cancel()
 		case d.overtaken(&message):
-			turn.Supersede()
+			started.Supersede()
 		case message.Withheld == schemas.WithheldRefuted:
-			turn.Refuse()
+			started.Refuse()
 		default:
-			turn.Begin(content)
+			started.Begin(content)
 		}
 	}
 }
 
-// whole returns all of a message that waits.
-func (env *Env) whole(w *waiting) schemas.Incoming {
+// wholeMessage returns all of a message that waits.
+func (env *Env) wholeMessage(w *waiting) schemas.Incoming {
 	if !w.referred {
 		return *w.message
 	}
-	if input := env.Recall(w.sequence); input.Message != nil {
+	if input := env.InputAt(w.sequence); input.Message != nil {
 		incoming := input.incoming(w.message.Language)
 		incoming.Withheld = w.message.Withheld
 		return incoming
@@ -228,7 +228,7 @@ func (d *decision) overtaken(head *schemas.Incoming) bool {
 
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
-	if control.Action != schemas.ControlCancel && control.Action != schemas.ControlResend || d.state.Has(id) {
+	if control.Action != schemas.ControlCancel && control.Action != schemas.ControlResend || d.state.HasTaken(id) {
 		return
 	}
 	number, err := d.target(control)
@@ -241,10 +241,10 @@ func (d *decision) control(control *schemas.Control) {
 	case number < 1 || number > d.state.Runs:
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
 	case control.Action == schemas.ControlResend:
-		d.resend(control, number)
+		d.requestResend(control, number)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(&received)
-		d.onRun(d.env.Pinned).Cancel()
+		d.planDecision(d.env.Pinned).Cancel()
 	case d.state.Queue.has(number):
 		d.emit(&received)
 	default:

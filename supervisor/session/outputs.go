@@ -11,7 +11,7 @@ import (
 // Supervisor is the name that requests come from.
 const Supervisor = "supervisor"
 
-// Outputs returns what the last transition of a record owes the world, given the
+// Outputs returns what follows from the last transition of a record, given the
 // state after it. It is a pure function: the same record gives the same messages,
 // byte for byte, whoever computes them and how often.
 func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error) {
@@ -19,7 +19,7 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 	for i := range record.Facts {
 		switch f := record.Facts[i].(type) {
 		case *schemas.TaskDispatched:
-			if !awaited(&state, f) {
+			if !stillAwaited(&state, f) {
 				continue // taken back in the same breath
 			}
 			request, err := env.request(&state, record, f)
@@ -28,24 +28,24 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			}
 			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f)})
 		case *schemas.TaskCancelled:
-			if f.Attempt > 0 && !takenBack(record, f) {
-				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+			if f.Attempt > 0 && !cancelledBeforeSent(record, f) {
+				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		case *schemas.TaskFailed:
-			if f.Attempt > 0 && abandoned(f.Cause) {
-				outputs = cancel(outputs, &state, f.Run, f.Task, f.Attempt)
+			if f.Attempt > 0 && mayStillWork(f.Cause) {
+				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		default:
-			outputs = permits(outputs, &state, f)
+			outputs = appendPermitAnswer(outputs, &state, f)
 		}
 	}
-	answers, err := Answers(env, &state, record)
+	answers, err := Responses(env, &state, record)
 	return append(outputs, answers...), err
 }
 
-// Answers returns the responses that the last transition of a record owes to
+// Responses returns the responses that the last transition of a record owes to
 // whoever asked for the runs that it ends.
-func Answers(env Env, state *State, record *schemas.Transition) ([]Output, error) {
+func Responses(env Env, state *State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
 	for _, run := range state.Ended {
 		if run.Message.Upstream == nil || run.Reason == schemas.StopSuperseded {
@@ -60,17 +60,17 @@ func Answers(env Env, state *State, record *schemas.Transition) ([]Output, error
 	return outputs, nil
 }
 
-// takenBack reports whether the attempt that is cancelled was decided by the same
+// cancelledBeforeSent reports whether the attempt that is cancelled was decided by the same
 // record, so that its agent has not been asked.
-func takenBack(record *schemas.Transition, f *schemas.TaskCancelled) bool {
+func cancelledBeforeSent(record *schemas.Transition, f *schemas.TaskCancelled) bool {
 	return slices.ContainsFunc(record.Facts, func(other schemas.Fact) bool {
 		d, is := other.(*schemas.TaskDispatched)
 		return is && d.Run == f.Run && d.Task == f.Task && d.Attempt == f.Attempt
 	})
 }
 
-// awaited reports whether the answer to a request is waited for after its record.
-func awaited(state *State, f *schemas.TaskDispatched) bool {
+// stillAwaited reports whether the answer to a request is waited for after its record.
+func stillAwaited(state *State, f *schemas.TaskDispatched) bool {
 	if state.Active == nil || state.Active.Number != f.Run {
 		return false
 	}
@@ -88,8 +88,8 @@ func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
 	return task != nil && len(task.Resources()) > 0
 }
 
-// abandoned reports whether an agent may still work on an attempt that failed.
-func abandoned(cause schemas.FailureKind) bool {
+// mayStillWork reports whether an agent may still work on an attempt that failed.
+func mayStillWork(cause schemas.FailureKind) bool {
 	switch cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		return true
@@ -99,7 +99,7 @@ func abandoned(cause schemas.FailureKind) bool {
 	return false
 }
 
-func cancel(outputs []Output, state *State, run int, id string, attempt int) []Output {
+func appendCancelHint(outputs []Output, state *State, run int, id string, attempt int) []Output {
 	task := taskOf(state, run, id)
 	if task == nil {
 		return outputs
@@ -148,12 +148,12 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
 		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
-		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: brought(f), TraceParent: state.Active.Message.TraceParent, Data: body,
+		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: carriedPermit(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil
 }
 
-// answerWords returns the text of a settled run's answer.
-func (env *Env) answerWords(run *workflow.Run) string {
+// answerText returns the text of a settled run's answer.
+func (env *Env) answerText(run *workflow.Run) string {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
 		parts[i] = env.text(run.Answer[i].Body)
@@ -167,3 +167,23 @@ func (env *Env) answerWords(run *workflow.Run) string {
 
 // maxAnswer bounds the words of an answer, in bytes.
 const maxAnswer = 1 << 20
+
+// MayHaveOutputs reports whether Outputs may say something about these facts. It may say
+// yes where nothing is owed, and never no where something is: in a record, only
+// the last transition may owe.
+func MayHaveOutputs(facts []schemas.Fact) bool { return slices.ContainsFunc(facts, mayHaveOutputs) }
+
+func mayHaveOutputs(fact schemas.Fact) bool {
+	switch f := fact.(type) {
+	case *schemas.TaskFailed:
+		return mayStillWork(f.Cause)
+	case *schemas.TaskDispatched, *schemas.TaskCancelled, *schemas.PermitGranted, *schemas.PermitRefused,
+		*schemas.ReplyWithheld, *schemas.DeliveryBounced, *schemas.RunEnded:
+		return true
+	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ComplexityAssessed, *schemas.PlanCreated, *schemas.PlanRefused,
+		*schemas.TaskRouted, *schemas.TaskReady, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat,
+		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskSkipped, *schemas.ResponseLate, *schemas.EntityMismatched,
+		*schemas.RunSettled, *schemas.ResendRequested, *schemas.DeliveryReopened:
+	}
+	return false
+}

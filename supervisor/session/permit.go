@@ -7,25 +7,25 @@ import "podium/schemas"
 // such a request was made.
 func (d *decision) permit(request *schemas.PermitRequest) {
 	id := d.input.Event.ID
-	known := d.state.Has(permitKey(id))
+	known := d.state.HasTaken(permitKey(id))
 	task, attempt := d.asked(request.InReplyTo)
 	switch {
 	case id == schemas.PermitID(request.InReplyTo):
 		d.refuse(schemas.QuarantineMalformed, "its id is the permit that the request brings along; a question has an id of its own")
 	case task == nil:
-		d.belated(request, id, known)
+		d.refuseLatePermit(request, id, known)
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
 	default:
-		answer := d.onRun(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
+		answer := d.planDecision(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
 		d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &answer})
 		d.doubtful = true
 	}
 }
 
-// belated refuses what is asked about a run that is over.
-func (d *decision) belated(request *schemas.PermitRequest, id string, known bool) {
-	run, task, attempt, past := d.past(request.InReplyTo)
+// refuseLatePermit refuses what is asked about a run that is over.
+func (d *decision) refuseLatePermit(request *schemas.PermitRequest, id string, known bool) {
+	run, task, attempt, past := d.askedByEndedRun(request.InReplyTo)
 	if !past {
 		d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 		return
@@ -42,8 +42,8 @@ func (d *decision) belated(request *schemas.PermitRequest, id string, known bool
 // agent chooses its ids: none of them may be taken for a message's.
 func permitKey(permit string) string { return "permit\x00" + permit }
 
-// answered remembers a question about a permit.
-func (s *State) answered(f schemas.Fact) {
+// rememberPermit remembers a question about a permit.
+func (s *State) rememberPermit(f schemas.Fact) {
 	switch f := f.(type) {
 	case *schemas.PermitRefused:
 		s.see(permitKey(f.Permit), f.Run)
@@ -53,16 +53,16 @@ func (s *State) answered(f schemas.Fact) {
 	}
 }
 
-// brought is the permit that a request takes along, if any. A question takes none.
-func brought(f *schemas.TaskDispatched) string {
+// carriedPermit is the permit that a request takes along, if any. A question takes none.
+func carriedPermit(f *schemas.TaskDispatched) string {
 	if f.Permitted && f.Kind.IsWork() {
 		return schemas.PermitID(f.Request)
 	}
 	return ""
 }
 
-// permits appends the answer that a fact gives to whoever has asked for a permit.
-func permits(outputs []Output, state *State, f schemas.Fact) []Output {
+// appendPermitAnswer appends the answer that a fact gives to whoever has asked for a permit.
+func appendPermitAnswer(outputs []Output, state *State, f schemas.Fact) []Output {
 	switch f := f.(type) {
 	case *schemas.PermitRefused:
 		return append(outputs, Output{Kind: OutputPermitAnswer, Agent: f.Agent, Permit: &schemas.PermitAnswer{

@@ -13,10 +13,10 @@ func TestNoQuestionBringsAPermit(t *testing.T) {
 		"": true, schemas.KindWork: true, schemas.KindAssess: false, schemas.KindPlan: false, schemas.KindRoute: false,
 	} {
 		f := schemas.TaskDispatched{Kind: kind, Request: "request", Permitted: true}
-		if permit := brought(&f); permit != "" != brings {
+		if permit := carriedPermit(&f); permit != "" != brings {
 			t.Errorf("a request of kind %q brings %q", kind, permit)
 		}
-		if f.Permitted = false; brought(&f) != "" {
+		if f.Permitted = false; carriedPermit(&f) != "" {
 			t.Errorf("a request of kind %q brings what nobody has given", kind)
 		}
 	}

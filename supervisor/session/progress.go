@@ -57,5 +57,5 @@ func ProgressEvent(asked *schemas.Incoming, payload schemas.ProgressPayload, now
 		Payload: payload,
 	}
 	body, err := schemas.Marshal(update)
-	return answering(asked, &update.Envelope, body), err
+	return replyEvent(asked, &update.Envelope, body), err
 }

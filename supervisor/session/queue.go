@@ -95,10 +95,10 @@ func (w waiting) referring(before waiting) waiting {
 		return w
 	}
 	w.referred = true
-	if before.referred && alike(before.message, w.message) {
+	if before.referred && sameSharedPart(before.message, w.message) {
 		w.message = before.message
 	} else {
-		w.message = common(w.message)
+		w.message = sharedPart(w.message)
 	}
 	return w
 }
@@ -109,12 +109,12 @@ func referable(m *schemas.Incoming) bool {
 	return plain && m.Upstream == nil && m.Reply != nil && len(m.MergedTexts) == 0 && len(m.Entities) == 0 && len(m.Proven) == 0
 }
 
-// common returns what a queue keeps of a message beside its sequence.
-func common(m *schemas.Incoming) *schemas.Incoming {
+// sharedPart returns what a queue keeps of a message beside its sequence.
+func sharedPart(m *schemas.Incoming) *schemas.Incoming {
 	return &schemas.Incoming{Channel: m.Channel, Language: m.Language, Withheld: m.Withheld, Reply: &schemas.Reply{Agent: m.Reply.Agent, To: m.Reply.To}}
 }
 
-func alike(kept, m *schemas.Incoming) bool {
+func sameSharedPart(kept, m *schemas.Incoming) bool {
 	return kept.Channel == m.Channel && kept.Language == m.Language && kept.Withheld == m.Withheld && kept.Reply.Agent == m.Reply.Agent && slices.Equal(kept.Reply.To, m.Reply.To)
 }
 
@@ -142,9 +142,9 @@ func (q Queue) rest() Queue {
 	return q
 }
 
-// A stretch is what a snapshot has of a queue: one message, or several that are
+// A queueSegment is what a snapshot has of a queue: one message, or several that are
 // alike and referred to.
-type stretch struct {
+type queueSegment struct {
 	Run       int               `json:"run"` // of the first
 	Message   *schemas.Incoming `json:"message,omitzero"`
 	Cancelled bool              `json:"cancelled,omitzero"`
@@ -161,19 +161,19 @@ type stretch struct {
 
 // MarshalJSON returns an array of stretches.
 func (q Queue) MarshalJSON() ([]byte, error) {
-	stretches := []stretch{}
+	stretches := []queueSegment{}
 	var before waiting
 	run := q.first
 	for w := range q.waiting.All() {
 		switch {
 		case !w.referred:
-			stretches = append(stretches, stretch{Run: run, Message: w.message, Cancelled: w.cancelled})
-		case before.referred && before.cancelled == w.cancelled && alike(before.message, w.message):
+			stretches = append(stretches, queueSegment{Run: run, Message: w.message, Cancelled: w.cancelled})
+		case before.referred && before.cancelled == w.cancelled && sameSharedPart(before.message, w.message):
 			last := &stretches[len(stretches)-1]
 			last.Sequences = binary.AppendUvarint(last.Sequences, w.sequence-before.sequence)
 		default:
 			m := w.message
-			stretches = append(stretches, stretch{
+			stretches = append(stretches, queueSegment{
 				Run: run, Cancelled: w.cancelled, Sequences: binary.AppendUvarint(nil, w.sequence),
 				Channel: m.Channel, Language: m.Language, Agent: m.Reply.Agent, To: m.Reply.To, Withheld: m.Withheld,
 			})
@@ -186,7 +186,7 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (q *Queue) UnmarshalJSON(body []byte) error {
-	var stretches []stretch
+	var stretches []queueSegment
 	if err := schemas.Unmarshal(body, &stretches); err != nil {
 		return errors.Join(errQueue, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // task writes down what an agent is asked: its task, the words of the person, the
-// results that it builds on, what the conversation is about, and no more (P-11).
+// results that it builds on, what the session is about, and no more (P-11).
 func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, error) {
 	run := state.Active
 	constraints, err := constraintsOf(run)
@@ -26,7 +26,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Task == schemas.DeliveryTask {
 		task.Description = "Deliver the answer."
-		delivery := schemas.DeliveryArguments{Text: env.answerWords(run)}
+		delivery := schemas.DeliveryArguments{Text: env.answerText(run)}
 		if run.Message.Reply != nil {
 			delivery.Reply = *run.Message.Reply
 		}
@@ -37,7 +37,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		task.Context.Arguments = arguments
 		return task, err
 	}
-	task.Context.Request = plan.Words(&run.Message, env.Read)
+	task.Context.Request = plan.RequestText(&run.Message, env.Read)
 	task.Context.Entities = run.Entities
 	task.Context.Conversation = conversationOf(state)
 	asked := run.Task(f.Task)
@@ -46,13 +46,13 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Kind != "" {
 		task.Context.Kind = f.Kind
-		err = env.question(&task, run, asked)
+		err = env.fillQuestion(&task, run, asked)
 	} else {
-		env.planned(&task, run, asked)
+		env.fillWork(&task, run, asked)
 		env.grantInputs(&task, run, asked, f)
 	}
-	task.Context.Arguments = env.granted(task.Context.Arguments, run.ArgumentArtifacts(), f)
-	task.Context.Constraints = env.granted(task.Context.Constraints, run.ArgumentArtifacts(), f)
+	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
+	task.Context.Constraints = env.grantReading(task.Context.Constraints, run.ArgumentArtifacts(), f)
 	return task, err
 }
 
@@ -63,8 +63,8 @@ func constraintsOf(run *workflow.Run) (jsontext.Value, error) {
 	return constraints, err
 }
 
-// planned fills in what the plan says of a task.
-func (env *Env) planned(task *schemas.Task, run *workflow.Run, asked *workflow.Task) {
+// fillWork fills in what the plan says of a task.
+func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.Task) {
 	planned := asked.Plan
 	task.Description = env.text(planned.Description)
 	task.Dependencies = planned.Dependencies
@@ -85,7 +85,7 @@ func (env *Env) planned(task *schemas.Task, run *workflow.Run, asked *workflow.T
 // profile allows (P-11): those of other tasks, then what came with the request.
 // What is beyond is cut, and the last ones come empty.
 func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schemas.Result {
-	scope := scope{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
+	scope := contextBudget{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
 	for _, id := range asked.Plan.Dependencies {
 		dependency := run.Task(id)
 		if dependency == nil || dependency.State != workflow.TaskCompleted {
@@ -93,7 +93,7 @@ func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schem
 		}
 		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
 	}
-	brought := env.requested.Inputs(run, asked, env.Read)
+	brought := env.requestInputs.For(run, asked, env.Read)
 	for _, name := range slices.Sorted(maps.Keys(brought)) {
 		if !slices.Contains(asked.Plan.Dependencies, name) {
 			scope.add(name, func() schemas.Result { return brought[name] })
@@ -114,21 +114,21 @@ func (env *Env) grantInputs(task *schemas.Task, run *workflow.Run, asked *workfl
 			}
 		}
 		input := task.Context.Inputs[name]
-		input.Data = env.granted(input.Data, proven, f)
+		input.Data = env.grantReading(input.Data, proven, f)
 		task.Context.Inputs[name] = input
 	}
 }
 
 func sortedNames(inputs map[string]schemas.Result) []string { return slices.Sorted(maps.Keys(inputs)) }
 
-// A scope is what fits into one request.
-type scope struct {
+// A contextBudget is what fits into one request.
+type contextBudget struct {
 	room   int // in bytes
 	inputs map[string]schemas.Result
 }
 
 // add cuts a result to the room that is left; without any it need not be read.
-func (s *scope) add(name string, read func() schemas.Result) {
+func (s *contextBudget) add(name string, read func() schemas.Result) {
 	if s.inputs == nil {
 		s.inputs = make(map[string]schemas.Result)
 	}
@@ -165,9 +165,9 @@ type choice struct {
 	Description string `json:"description,omitzero"`
 }
 
-// question fills in what deciding asks an agent: how well it could do a task,
+// fillQuestion fills in what deciding asks an agent: how well it could do a task,
 // who should do it, or how the work is divided.
-func (env *Env) question(task *schemas.Task, run *workflow.Run, asked *workflow.Task) error {
+func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workflow.Task) error {
 	arguments := struct {
 		Task     string   `json:"task,omitzero"`
 		Agents   []choice `json:"agents,omitzero"`
@@ -178,7 +178,7 @@ func (env *Env) question(task *schemas.Task, run *workflow.Run, asked *workflow.
 	for i := range env.Pinned.Agents {
 		arguments.Agents = append(arguments.Agents, choice{env.Pinned.Agents[i].Name, env.Pinned.Agents[i].Description})
 	}
-	about := run.Task(plan.About(asked))
+	about := run.Task(plan.QuestionedTask(asked))
 	if about != nil {
 		task.Description = env.text(about.Plan.Description)
 		arguments.Task = about.ID
@@ -194,7 +194,7 @@ func (env *Env) question(task *schemas.Task, run *workflow.Run, asked *workflow.
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		if upstream := run.Message.Upstream; upstream != nil && upstream.HasArguments {
-			if asked := plan.Asked(env.Read(schemas.Body{Sequence: run.Message.Sequence})); asked != nil {
+			if asked := plan.RequestedTask(env.Read(schemas.Body{Sequence: run.Message.Sequence})); asked != nil {
 				arguments.Given = asked.Context.Arguments
 			}
 		}

@@ -64,8 +64,8 @@ func TestReadRequest_M02(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := input.Message
-			if got.Channel != schemas.ChannelAgent || got.Words != test.words || got.Language != test.language || got.Upstream.Planned != test.planned {
-				t.Errorf("%s %q in %q, planned %v", got.Channel, got.Words, got.Language, got.Upstream.Planned)
+			if got.Channel != schemas.ChannelAgent || got.Text != test.words || got.Language != test.language || got.Upstream.Planned != test.planned {
+				t.Errorf("%s %q in %q, planned %v", got.Channel, got.Text, got.Language, got.Upstream.Planned)
 			}
 			if string(canonical(t, got.Entities)) != string(canonical(t, test.entities)) {
 				t.Errorf("about %v", got.Entities)

@@ -14,16 +14,16 @@ type EndedRun struct {
 	Profile *plan.Profile        // that it is pinned to
 }
 
-// objection is why the answer of the run is not sent again; empty is nothing.
-func (e *EndedRun) objection(allowDuplicate bool) string {
+// resendObjection is why the answer of the run is not sent again; empty is nothing.
+func (e *EndedRun) resendObjection(allowDuplicate bool) string {
 	if e.History == nil {
 		return schemas.ResendNotEnded
 	}
 	return e.History.Resendable(allowDuplicate)
 }
 
-// resend takes a person's word that an answer which was not delivered is to be.
-func (d *decision) resend(control *schemas.Control, number int) {
+// requestResend takes a person's word that an answer which was not delivered is to be.
+func (d *decision) requestResend(control *schemas.Control, number int) {
 	received := schemas.MessageReceived{ID: d.input.Event.ID, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
 	asked := schemas.ResendRequested{Run: number, AllowDuplicate: control.AllowDuplicate}
 	switch {
@@ -36,7 +36,7 @@ func (d *decision) resend(control *schemas.Control, number int) {
 		if former == nil {
 			return // to be decided again once it can be read
 		}
-		received.Reason = former.objection(asked.AllowDuplicate)
+		received.Reason = former.resendObjection(asked.AllowDuplicate)
 	}
 	if received.Reason != "" {
 		received.Disposition = schemas.DispositionRefused
@@ -47,9 +47,9 @@ func (d *decision) resend(control *schemas.Control, number int) {
 	d.emit(&asked)
 }
 
-// reopen goes on with the delivery of an answer, when one is to be sent again and no
+// reopenDelivery goes on with the delivery of an answer, when one is to be sent again and no
 // other run is under way.
-func (d *decision) reopen() {
+func (d *decision) reopenDelivery() {
 	if d.state.Active != nil || len(d.state.Resends) == 0 {
 		return
 	}
@@ -60,16 +60,16 @@ func (d *decision) reopen() {
 	}
 	reopened := former.History.Reopening(asked.AllowDuplicate)
 	d.emit(&reopened)
-	d.onRun(former.Profile).Deliver()
+	d.planDecision(former.Profile).Deliver()
 }
 
-// requested notes an answer that is to be sent again.
-func (s *State) requested(f *schemas.ResendRequested) {
+// addResend notes an answer that is to be sent again.
+func (s *State) addResend(f *schemas.ResendRequested) {
 	s.Resends = append(slices.Clip(s.Resends), *f)
 }
 
-// reopened makes a former run the one under way.
-func (s *State) reopened(f *schemas.DeliveryReopened) {
+// applyReopened makes a former run the one under way.
+func (s *State) applyReopened(f *schemas.DeliveryReopened) {
 	s.Active = workflow.Reopen(f)
 	var left []schemas.ResendRequested
 	for _, waits := range s.Resends {
@@ -80,9 +80,9 @@ func (s *State) reopened(f *schemas.DeliveryReopened) {
 	s.Resends = left
 }
 
-// over reports whether a task of a run is one that nothing more happens to because the
+// endedFor reports whether a task of a run is one that nothing more happens to because the
 // run has ended; what the one under way has asked is known.
-func (d *decision) over(number int, task string) bool {
+func (d *decision) endedFor(number int, task string) bool {
 	active := d.state.Active
 	if active == nil || active.Number != number {
 		return number <= d.state.begun()

@@ -16,17 +16,17 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 	case d.input.Usable() != nil:
 		d.refuse(schemas.QuarantineMalformed, errTooDeep.Error())
 	case task == nil:
-		d.stranger(response)
+		d.orphan(response)
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
 	case attempt != task.Attempt || !task.State.UnderWay():
-		if !d.repeat(task, attempt, response) {
+		if !d.isRepeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)
 		}
 	default:
-		lesson, wanted := d.lesson(task, response)
+		lesson, wanted := d.reusable(task, response)
 		before := len(d.facts)
-		d.onRun(d.env.Pinned).Answer(task, d.answer(response))
+		d.planDecision(d.env.Pinned).HandleResponse(task, d.answer(response))
 		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
 			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
@@ -42,16 +42,16 @@ func (d *decision) malformed(answer *schemas.Malformed) {
 		d.doubtful = true
 		return
 	}
-	d.onRun(d.env.Pinned).Malformed(task, answer)
+	d.planDecision(d.env.Pinned).Malformed(task, answer)
 }
 
-// lesson is what an answer may teach about others of the same input; only one
+// reusable is what an answer may teach about others of the same input; only one
 // that completes its task does.
-func (d *decision) lesson(task *workflow.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
+func (d *decision) reusable(task *workflow.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
-	return d.onRun(d.env.Pinned).Learned(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
+	return d.planDecision(d.env.Pinned).ReusableResult(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
 }
 
 func completes(task string) func(schemas.Fact) bool {
@@ -96,9 +96,9 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 	return nil, 0
 }
 
-// repeat reports whether this very answer has been taken already: an agent that
+// isRepeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again.
-func (d *decision) repeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
+func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
@@ -117,10 +117,10 @@ func (d *decision) repeat(task *workflow.Task, attempt int, response *schemas.Ex
 	return false
 }
 
-// stranger is an answer to nothing that the active run has asked. If its own
+// orphan is an answer to nothing that the active run has asked. If its own
 // attributes prove that an earlier run asked it, it is late; else nobody did.
-func (d *decision) stranger(response *schemas.ExecutionResponse) {
-	run, task, attempt, past := d.past(response.InReplyTo)
+func (d *decision) orphan(response *schemas.ExecutionResponse) {
+	run, task, attempt, past := d.askedByEndedRun(response.InReplyTo)
 	if past {
 		d.late(run, task, attempt, response)
 		return
@@ -128,13 +128,13 @@ func (d *decision) stranger(response *schemas.ExecutionResponse) {
 	d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 }
 
-// past reports whether the input's own attributes prove that a request is one of a
+// askedByEndedRun reports whether the input's own attributes prove that a request is one of a
 // run that is over.
-func (d *decision) past(request string) (number int, task string, attempt int, past bool) {
+func (d *decision) askedByEndedRun(request string) (number int, task string, attempt int, past bool) {
 	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
-	past = err == nil && session == d.state.Session && d.over(number, task) && plan.Attempted(task, attempt) &&
+	past = err == nil && session == d.state.Session && d.endedFor(number, task) && plan.PossibleAttempt(task, attempt) &&
 		schemas.RequestID(d.env.Shard, 0, run, task, attempt) == schemas.AttemptOf(request)
 	return number, task, attempt, past
 }
@@ -151,11 +151,11 @@ func (d *decision) wrongAgent(asked string) {
 		"agent "+d.input.Agent+" speaks about a request that was made to agent "+asked)
 }
 
-func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
-	answer := plan.Answer{Status: response.Payload.Status, Delivered: delivered(response.Payload.Result), Put: d.input.Proven}
+func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
+	answer := plan.Response{Status: response.Payload.Status, Delivered: deliveredID(response.Payload.Result), PutArtifacts: d.input.Proven}
 	if response.Payload.Result != nil {
-		answer.Result = hold(*response.Payload.Result, d.input.Sequence)
-		answer.Whole = *response.Payload.Result
+		answer.Result = inlineOrReferTo(*response.Payload.Result, d.input.Sequence)
+		answer.WholeResult = *response.Payload.Result
 	}
 	if used := response.Payload.ResourceUsage; used != nil {
 		answer.Tokens = min(used.TokensUsed, maxTokens)
@@ -167,7 +167,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Answer {
 			answer.Detail = cut(issue.Description, maxDetail)
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
-		answer.Unknown = answer.Unknown || issue.EffectUnknown
+		answer.EffectUnknown = answer.EffectUnknown || issue.EffectUnknown
 		answer.Category = cmp.Or(answer.Category, issue.Category)
 	}
 	return answer
@@ -196,8 +196,8 @@ func bounded(deliverables []schemas.Deliverable) []schemas.Deliverable {
 	return deliverables
 }
 
-// delivered returns the id that the world knows a delivered answer by.
-func delivered(result *schemas.Result) string {
+// deliveredID returns the id that the world knows a delivered answer by.
+func deliveredID(result *schemas.Result) string {
 	if result == nil || len(result.Data) == 0 {
 		return ""
 	}
@@ -219,24 +219,24 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	task, attempt := d.asked(request)
 	switch {
 	case task == nil:
-		if _, task, _, past := d.past(request); past {
-			d.unwanted(request)
+		if _, task, _, past := d.askedByEndedRun(request); past {
+			d.hintCancel(request)
 			d.doubtful = task == schemas.DeliveryTask // it may have been reopened since
 		} else {
 			d.doubtful = true
 		}
 	case attempt != task.Attempt || !task.State.UnderWay():
-		d.unwanted(request)
+		d.hintCancel(request)
 		d.doubtful = progress.InReplyTo == "" && d.input.Event.CausationID == "" // it may mean a newer attempt
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:
-		d.onRun(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
+		d.planDecision(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
 	}
 }
 
-// unwanted tells an agent once more that nobody waits for what it works on.
-func (d *decision) unwanted(request string) {
+// hintCancel tells an agent once more that nobody waits for what it works on.
+func (d *decision) hintCancel(request string) {
 	d.output(Output{Kind: OutputCancelHint, Agent: d.input.Agent, Request: request})
 }
 

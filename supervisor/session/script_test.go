@@ -216,7 +216,7 @@ func (s *script) permit(tb judge) {
 func (s *script) absence(tb judge) {
 	tb.Helper()
 	absence := schemas.Absence{Run: s.number(), Task: s.task(), Agent: s.pick("calculator", "summary", "clerk", "mail")}
-	for task := range s.state.Unserved {
+	for task := range s.state.AwaitingAgent {
 		if s.one(2) {
 			absence.Run, absence.Task, absence.Agent = s.state.Active.Number, task.ID, task.Agent
 		}
@@ -235,7 +235,7 @@ func (s *script) grant(tb judge) {
 		return
 	}
 	grant := schemas.Grant{Run: s.number(), Task: s.task()}
-	for waiting := range s.state.Waiting {
+	for waiting := range s.state.AwaitingGrant {
 		if s.one(2) {
 			grant = waiting
 		}
@@ -511,7 +511,7 @@ func (s *script) garbage(tb judge) {
 	case 5: // one that was decided already
 		input.Sequence = s.sequence / 2
 		s.sequence--
-		input.Message = &session.Message{Channel: schemas.ChannelChat, Words: "calculate"}
+		input.Message = &session.Message{Channel: schemas.ChannelChat, Text: "calculate"}
 	case 6:
 		input.Grant = &schemas.Grant{}
 	case 7: // a request whose plan is empty

@@ -75,7 +75,7 @@ func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
 		Shard: s.shard, Epoch: 1 + s.lost, Current: s.current, Admission: s.agents.admissions(state, s.now), Grants: spoken{},
 		Read:     func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
-		Recall:   func(sequence uint64) session.Input { return s.inputs[sequence] },
+		InputAt:  func(sequence uint64) session.Input { return s.inputs[sequence] },
 		EndedRun: s.former,
 	}
 	if state.Active != nil {

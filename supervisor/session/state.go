@@ -9,7 +9,7 @@ import (
 	"podium/schemas/workflow"
 )
 
-// State is everything that is known about one conversation.
+// State is everything that is known about one session.
 type State struct {
 	Session string `json:"session"`
 	Profile string `json:"profile,omitzero"` // by name
@@ -18,7 +18,7 @@ type State struct {
 	Records uint64 `json:"records"`
 	// Runs counts the run numbers given out.
 	Runs int `json:"runs"`
-	// Closed is the run that has closed the conversation most recently (O-13).
+	// Closed is the run that has closed the session most recently (O-13).
 	Closed int           `json:"closed,omitzero"`
 	Active *workflow.Run `json:"active,omitzero"`
 	// Ended are the runs that the newest record has ended and that somebody
@@ -29,7 +29,7 @@ type State struct {
 	// repeat changes nothing, however late it comes.
 	Seen seen.Inputs `json:"seen,omitzero"`
 	// Recent are the last requests that have ended, oldest first, and Entities
-	// what the conversation is about (G-29).
+	// what the session is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
 	// Recipients are those of the newest run, to whom Recent and Entities belong.
@@ -44,7 +44,7 @@ type State struct {
 	now time.Time // of the record that is applied
 }
 
-// New returns the state of a conversation before its first message.
+// New returns the state of a session before its first message.
 func New(session string) State { return State{Session: session} }
 
 // Idle reports whether the session waits for nothing but a new message.
@@ -78,8 +78,8 @@ func (s *State) Requests(shard int) []string {
 	return requests
 }
 
-// Waiting yields the tasks that are ready and wait for a grant, in order.
-func (s *State) Waiting(yield func(schemas.Grant, *workflow.Task) bool) {
+// AwaitingGrant yields the tasks that are ready and wait for a grant, in order.
+func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
 	if s.Active == nil {
 		return
 	}
@@ -90,9 +90,9 @@ func (s *State) Waiting(yield func(schemas.Grant, *workflow.Task) bool) {
 	}
 }
 
-// Unserved yields the tasks that wait for their agent, unless it is noted that
+// AwaitingAgent yields the tasks that wait for their agent, unless it is noted that
 // nobody serves it.
-func (s *State) Unserved(yield func(*workflow.Task) bool) {
+func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
 	if s.Active == nil {
 		return
 	}
@@ -115,31 +115,31 @@ func (s *State) UnderWay(yield func(*workflow.Task) bool) {
 	}
 }
 
-// Fold returns the state after a record.
-func (s State) Fold(record *schemas.Record) State {
+// FoldRecord returns the state after a record.
+func (s State) FoldRecord(record *schemas.Record) State {
 	next := s.clone()
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
-		next.take(transition, record.Number)
+		next.foldTransition(transition, record.Number)
 	}
 	return next
 }
 
-// After returns the state after one transition of a record of that number.
-func (s State) After(transition *schemas.Transition, record uint64) State {
+// FoldTransition returns the state after one transition of a record of that number.
+func (s State) FoldTransition(transition *schemas.Transition, record uint64) State {
 	next := s.clone()
-	next.take(transition, record)
+	next.foldTransition(transition, record)
 	return next
 }
 
-// Within returns the state with which to decide one more transition of the
+// WithinRecord returns the state with which to decide one more transition of the
 // record that led to it.
-func (s State) Within() State {
+func (s State) WithinRecord() State {
 	s.Records--
 	return s
 }
 
-func (s *State) take(transition *schemas.Transition, record uint64) {
+func (s *State) foldTransition(transition *schemas.Transition, record uint64) {
 	s.begin(transition.Cause, record)
 	for i := range transition.Facts {
 		s.Apply(transition.Facts[i])
@@ -167,7 +167,7 @@ func (s *State) Apply(f schemas.Fact) {
 		s.applyMessage(f)
 	case *schemas.RunStarted:
 		s.Active, s.Profile = workflow.Begin(f), f.Profile
-		if f.Message.Withheld == "" { // else it is no part of the conversation
+		if f.Message.Withheld == "" { // else it is no part of the session
 			to := recipients(f.Message.Reply)
 			if !sameRecipients(s.Recipients, to) {
 				s.Recent = nil
@@ -178,20 +178,20 @@ func (s *State) Apply(f schemas.Fact) {
 			s.Queue = s.Queue.rest()
 		}
 	case *schemas.ResendRequested:
-		s.requested(f)
+		s.addResend(f)
 	case *schemas.DeliveryReopened:
-		s.reopened(f)
+		s.applyReopened(f)
 	case *schemas.RunEnded:
 		s.applyEnd(f)
 	default:
 		if s.Active != nil {
 			s.Active.Apply(f, s.now)
 			if s.Active.Message.Withheld == "" {
-				s.remember(f)
+				s.rememberCall(f)
 			}
-			s.replied(f)
+			s.rememberReply(f)
 		}
-		s.answered(f)
+		s.rememberPermit(f)
 	}
 }
 
@@ -218,8 +218,8 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 // recentCalls is how many ended requests an agent is told of (G-29).
 const recentCalls = 3
 
-// remember keeps the last requests that have ended.
-func (s *State) remember(f schemas.Fact) {
+// rememberCall keeps the last requests that have ended.
+func (s *State) rememberCall(f schemas.Fact) {
 	var status schemas.ResponseStatus
 	switch f := f.(type) {
 	case *schemas.TaskCompleted:
@@ -280,5 +280,5 @@ func (s *State) RunOf(id string) int {
 	return 0
 }
 
-// Has reports whether the session has taken a message or control word of that id.
-func (s *State) Has(id string) bool { return s.Seen.Find(id) >= 0 }
+// HasTaken reports whether the session has taken a message or control word of that id.
+func (s *State) HasTaken(id string) bool { return s.Seen.Find(id) >= 0 }

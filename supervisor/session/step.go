@@ -19,16 +19,16 @@ type Env struct {
 	Current, Pinned *plan.Profile
 	// Read returns what a Body that points into the ledger stands for.
 	Read func(schemas.Body) schemas.Result
-	// Recall returns the message that stands at a sequence of the shard.
-	Recall func(sequence uint64) Input
+	// InputAt returns the message that stands at a sequence of the shard.
+	InputAt func(sequence uint64) Input
 	// EndedRun returns a run that is over, or nil while it is being fetched.
 	EndedRun func(run int) *EndedRun
-	// Bus is what is known of the agents; nil is plan.Unlimited.
+	// Admission is what is known of the agents; nil is plan.Unlimited.
 	Admission plan.Admission
 	// Grants gives what an output names its grants; nil gives none. Deciding needs none.
 	Grants Grants
 
-	requested plan.Requested
+	requestInputs plan.RequestInputs
 }
 
 // Grants are the rights to artifacts that outputs bring along.
@@ -127,7 +127,7 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 // usualFacts is how many facts most transitions have at the most.
 const usualFacts = 4
 
-func (d *decision) onRun(profile *plan.Profile) *plan.Decision {
+func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	return &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
@@ -142,23 +142,23 @@ func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 
 func (d *decision) deadline(deadline schemas.Deadline) {
 	if d.state.Active != nil {
-		d.onRun(d.env.Pinned).Expire(deadline)
+		d.planDecision(d.env.Pinned).Expire(deadline)
 	}
 }
 
 func (d *decision) grant(grant schemas.Grant) {
 	if d.state.Active != nil {
-		d.onRun(d.env.Pinned).Grant(grant)
+		d.planDecision(d.env.Pinned).Grant(grant)
 	}
 }
 
 func (d *decision) absence(absence schemas.Absence) {
 	if d.state.Active != nil {
-		d.onRun(d.env.Pinned).Unserved(absence)
+		d.planDecision(d.env.Pinned).Unserved(absence)
 	}
 }
 
 func (env *Env) text(body schemas.Body) string { return env.content(body).Text }
 
 // content returns a Body's text and data, from the ledger when it points there.
-func (env *Env) content(body schemas.Body) schemas.Result { return plan.Part(body, env.Read) }
+func (env *Env) content(body schemas.Body) schemas.Result { return plan.ResolveBody(body, env.Read) }

@@ -120,7 +120,7 @@ func (s *story) describe() string {
 	for queued := range s.state.Queue.All() {
 		fmt.Fprintf(&told, "run %d waits, cancelled %v\n", queued.Run, queued.Cancelled)
 	}
-	for grant, task := range s.state.Waiting {
+	for grant, task := range s.state.AwaitingGrant {
 		fmt.Fprintf(&told, "waits for a grant: run %d %s of %s, rank %d\n", grant.Run, grant.Task, task.Agent, task.Priority())
 	}
 	for _, deadline := range s.state.Deadlines() {

@@ -28,11 +28,11 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) Messag
 	}
 	message.Entities = entitiesOf(tasks)
 	if planned {
-		message.Words = requestOf(tasks)
+		message.Text = personsRequest(tasks)
 		message.Tasks = tasks
 	} else {
 		upstream.Task = tasks[0].TaskID
-		message.Words = wordsOf(&tasks[0])
+		message.Text = taskText(&tasks[0])
 		upstream.HasArguments = plan.OptionsOf(&tasks[0]) != nil
 		if upstream.HasArguments || upstream.HasInputs {
 			message.Tasks = tasks
@@ -74,8 +74,8 @@ func entitiesOf(tasks []schemas.Task) map[string]string {
 	return said
 }
 
-// requestOf is what a person has asked for, as far as the tasks of a plan say it.
-func requestOf(tasks []schemas.Task) string {
+// personsRequest is what a person has asked for, as far as the tasks of a plan say it.
+func personsRequest(tasks []schemas.Task) string {
 	for i := range tasks {
 		if tasks[i].Context.Request != "" {
 			return tasks[i].Context.Request
@@ -84,9 +84,9 @@ func requestOf(tasks []schemas.Task) string {
 	return ""
 }
 
-// wordsOf are what a task asks for: its description, and below it the results
+// taskText are what a task asks for: its description, and below it the results
 // that it builds on.
-func wordsOf(task *schemas.Task) string {
+func taskText(task *schemas.Task) string {
 	var said []string
 	if words := strings.TrimSpace(task.Description); words != "" {
 		said = append(said, words)
@@ -102,8 +102,8 @@ func wordsOf(task *schemas.Task) string {
 	return strings.Join(said, "\n\n")
 }
 
-// same reports whether two requests are attempts of one piece of work.
-func same(a, b *schemas.Upstream) bool {
+// sameEffect reports whether two requests are attempts of one piece of work.
+func sameEffect(a, b *schemas.Upstream) bool {
 	return a != nil && b != nil && a.Effect != "" && a.Effect == b.Effect
 }
 
@@ -134,11 +134,11 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 		})
 		body, err = schemas.Marshal(response)
 	}
-	return Output{Kind: OutputResponse, Agent: upstream.To, Event: answering(&run.Message, &response.Envelope, body)}, err
+	return Output{Kind: OutputResponse, Agent: upstream.To, Event: replyEvent(&run.Message, &response.Envelope, body)}, err
 }
 
-// answering returns the event of a message to whoever asked.
-func answering(asked *schemas.Incoming, envelope *schemas.Envelope, body []byte) schemas.Event {
+// replyEvent returns the event of a message to whoever asked.
+func replyEvent(asked *schemas.Incoming, envelope *schemas.Envelope, body []byte) schemas.Event {
 	upstream := asked.Upstream
 	return schemas.Event{
 		ID: envelope.MessageID, Source: "/podium/" + envelope.From, Type: "podium." + envelope.Type + ".v1",
@@ -176,7 +176,7 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 		if task := run.Task(run.Answer[i].Task); len(run.Answer) == 1 {
 			result = content
 			if task != nil {
-				result.Data = env.passedOn(run, content.Data, task.Proven)
+				result.Data = env.proveForUpstream(run, content.Data, task.Proven)
 			}
 		}
 	}

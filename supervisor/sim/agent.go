@@ -20,8 +20,8 @@ type agent struct {
 	held   []held
 	nested map[string]schemas.Event // a tower's requests, as it passed them on
 
-	external  bool                 // it asks before it acts
-	questions map[string]*question // by permit
+	external  bool                       // it asks before it acts
+	questions map[string]*permitQuestion // by permit
 }
 
 // held is something an agent does later.
@@ -31,21 +31,21 @@ type held struct {
 }
 
 // asked is one request in an agent's hands.
-type asked struct {
+type pendingRequest struct {
 	agent    *agent
 	delivery bus.Delivery
 	event    schemas.Event
 	request  schemas.ExecutionRequest
 	task     *schemas.Task
-	permit   string // the leave to act that it has; empty is none
+	permit   string // the permit that it has; empty is none
 	acted    bool
 	first    bool // nobody was handed it before, as bus.First has it
 }
 
 func (w *World) agent(name string, size int) *agent {
 	a := &agent{
-		world: w, name: name, worker: w.ledger.Worker(name), wait: w.shape.wait,
-		external: w.shape.permits && w.external(name), questions: map[string]*question{},
+		world: w, name: name, worker: w.ledger.Worker(name), wait: w.configuration.wait,
+		external: w.configuration.permits && w.external(name), questions: map[string]*permitQuestion{},
 	}
 	w.must(w.ledger.Declare(context.Background(), name, bus.Pool{Size: size, AckWait: a.wait}))
 	if name == tower {
@@ -89,7 +89,7 @@ func (a *agent) take(delivery bus.Delivery) {
 		w.violate(RequestsAreProper, "request %s to agent %s reached agent %s", event.ID, request.To, a.name)
 		return
 	}
-	asked := &asked{
+	asked := &pendingRequest{
 		agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0], first: bus.First(&event, delivery),
 	}
 	asked.readsWhatItMay()
@@ -109,95 +109,95 @@ func (a *agent) take(delivery bus.Delivery) {
 	asked.seek()
 }
 
-func (q *asked) ack() { q.agent.world.must(q.delivery.Ack(context.Background())) }
+func (pr *pendingRequest) ack() { pr.agent.world.must(pr.delivery.Ack(context.Background())) }
 
 // behave picks what the agent does with a request.
-func (q *asked) behave() {
-	w := q.agent.world
-	if !w.calm && w.now.Before(w.down[q.agent.name]) {
+func (pr *pendingRequest) behave() {
+	w := pr.agent.world
+	if !w.calm && w.now.Before(w.down[pr.agent.name]) {
 		if !w.once(4) { // else it says nothing
-			q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+			pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
 		}
-		q.ack()
+		pr.ack()
 		return
 	}
-	if w.calm || w.rand.IntN(100) >= w.shape.unruly {
-		q.answer()
-		q.ack()
+	if w.calm || w.rand.IntN(100) >= w.configuration.unruly {
+		pr.answer()
+		pr.ack()
 		return
 	}
 	switch w.rand.IntN(16) {
 	case 0: // takes its time, with signs of life
-		q.work(w.span(20 * time.Second))
+		pr.work(w.span(20 * time.Second))
 	case 1: // answers twice, and not the same
-		q.answer()
-		q.answer()
-		q.ack()
+		pr.answer()
+		pr.answer()
+		pr.ack()
 	case 2:
-		q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
-		q.ack()
+		pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		pr.ack()
 	case 3:
-		q.fail(pick(w.rand, schemas.StatusFailed, schemas.StatusBlocked), schemas.ResolutionEscalated)
-		q.ack()
+		pr.fail(pick(w.rand, schemas.StatusFailed, schemas.StatusBlocked), schemas.ResolutionEscalated)
+		pr.ack()
 	case 4: // garbage, then silence
-		q.garbage()
-		q.ack()
+		pr.garbage()
+		pr.ack()
 	case 5: // somebody else answers first
-		q.respondAs(stranger(q.agent.name), q.request.MessageID, q.made())
-		q.answer()
-		q.ack()
+		pr.respondAs(stranger(pr.agent.name), pr.request.MessageID, pr.made())
+		pr.answer()
+		pr.ack()
 	case 6: // answers a request that nobody made
-		q.respondAs(q.agent.name, schemas.RequestID(w.rand.IntN(w.shape.shards), 1, "nobody", "t1", 1), q.made())
-		q.ack()
+		pr.respondAs(pr.agent.name, schemas.RequestID(w.rand.IntN(w.configuration.shards), 1, "nobody", "t1", 1), pr.made())
+		pr.ack()
 	case 7: // never answers
-		q.ack()
+		pr.ack()
 	case 8: // crashes: the bus hands the request out again
-		q.agent.later(q.agent.wait, func() {})
+		pr.agent.later(pr.agent.wait, func() {})
 	case 9: // answers far too late
-		q.ack()
-		q.agent.later(time.Minute+w.span(5*time.Minute), q.answer)
+		pr.ack()
+		pr.agent.later(time.Minute+w.span(5*time.Minute), pr.answer)
 	case 10: // answers, and crashes before it acknowledges
-		q.answer()
-		q.agent.later(q.agent.wait, func() {})
+		pr.answer()
+		pr.agent.later(pr.agent.wait, func() {})
 	case 11: // answers about when its deadline passes
-		q.progress(5)
-		q.ack()
-		q.agent.later(4*time.Second+w.span(30*time.Second), q.answer)
+		pr.progress(5)
+		pr.ack()
+		pr.agent.later(4*time.Second+w.span(30*time.Second), pr.answer)
 	case 12: // begins, and crashes for good
-		q.progress(20)
-		q.ack()
+		pr.progress(20)
+		pr.ack()
 	case 13: // something that is no answer of use
-		q.respond(q.nonsense())
-		q.ack()
+		pr.respond(pr.nonsense())
+		pr.ack()
 	case 14: // speaks on after its answer
-		q.answer()
-		q.progress(70)
-		q.ack()
+		pr.answer()
+		pr.progress(70)
+		pr.ack()
 	case 15: // fails, and then has done it all the same
-		q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
-		q.answer()
-		q.ack()
+		pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		pr.answer()
+		pr.ack()
 	}
 }
 
 // work answers after a while and gives signs of life meanwhile.
-func (q *asked) work(span time.Duration) {
-	w := q.agent.world
-	q.progress(10)
+func (pr *pendingRequest) work(span time.Duration) {
+	w := pr.agent.world
+	pr.progress(10)
 	const often = 2 * time.Second
 	begun := w.now
 	var on func()
 	on = func() {
-		w.must(q.delivery.InProgress())
+		w.must(pr.delivery.InProgress())
 		if w.now.Sub(begun) >= span {
-			q.answer()
-			q.ack()
+			pr.answer()
+			pr.ack()
 			return
 		}
-		q.progress(10 + w.rand.IntN(80))
-		q.agent.later(often, on)
+		pr.progress(10 + w.rand.IntN(80))
+		pr.agent.later(often, on)
 	}
-	q.agent.later(often, on)
+	pr.agent.later(often, on)
 }
 
 func (a *agent) later(wait time.Duration, what func()) {
@@ -212,15 +212,15 @@ func stranger(name string) string {
 }
 
 // passOn makes a request to a tower an input of the session that works on it.
-func (a *agent) passOn(q *asked) {
+func (a *agent) passOn(pr *pendingRequest) {
 	w := a.world
-	event := q.event
-	event.Profile, event.PartitionKey = inner, q.event.EffectID
+	event := pr.event
+	event.Profile, event.PartitionKey = inner, pr.event.EffectID
 	a.nested[event.ID] = event
-	shard := schemas.ShardOf(schemas.SessionID(event.Profile, event.PartitionKey), w.shape.shards)
+	shard := schemas.ShardOf(schemas.SessionID(event.Profile, event.PartitionKey), w.configuration.shards)
 	w.publish(bus.InSubject("agent", shard), &event)
 	if w.calm || !w.once(8) {
-		q.ack() // else it crashes before, and passes it on again
+		pr.ack() // else it crashes before, and passes it on again
 	} else {
 		a.later(a.wait, func() {})
 	}
@@ -240,7 +240,7 @@ func (a *agent) forgo() bool {
 			Profile: passed.Profile, PartitionKey: passed.PartitionKey, DataContentType: schemas.MediaTypeJSON,
 		}
 		w.body(&event, schemas.Control{Action: schemas.ControlCancel, Request: request, By: a.name})
-		w.publish(bus.ControlSubject(schemas.ShardOf(schemas.SessionID(passed.Profile, passed.PartitionKey), w.shape.shards)), &event)
+		w.publish(bus.ControlSubject(schemas.ShardOf(schemas.SessionID(passed.Profile, passed.PartitionKey), w.configuration.shards)), &event)
 		return true
 	default:
 		return false

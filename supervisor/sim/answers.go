@@ -12,20 +12,20 @@ import (
 )
 
 // answer completes a request as the agent was asked to.
-func (q *asked) answer() {
-	if q.refuses() {
-		q.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
+func (pr *pendingRequest) answer() {
+	if pr.refuses() {
+		pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
 		return
 	}
-	q.respond(q.made())
+	pr.respond(pr.made())
 }
 
 // made is a good answer: new at every call, so that two of them differ.
-func (q *asked) made() schemas.ResponsePayload {
-	w := q.agent.world
+func (pr *pendingRequest) made() schemas.ResponsePayload {
+	w := pr.agent.world
 	w.serial++
-	result := schemas.Result{Text: fmt.Sprintf("%s did %s, no %d", q.agent.name, q.task.TaskID, w.serial)}
-	switch q.task.Context.Kind {
+	result := schemas.Result{Text: fmt.Sprintf("%s did %s, no %d", pr.agent.name, pr.task.TaskID, w.serial)}
+	switch pr.task.Context.Kind {
 	case schemas.KindAssess:
 		result.Data = fmt.Appendf(nil, `{"score":%.1f}`, w.rand.Float64())
 	case schemas.KindRoute:
@@ -33,18 +33,18 @@ func (q *asked) made() schemas.ResponsePayload {
 	case schemas.KindPlan:
 		result = w.plan()
 	case schemas.KindWork, "":
-		if q.task.TaskID == schemas.DeliveryTask {
-			result = schemas.Result{Data: fmt.Appendf(nil, `{"reply_id":"%s:%s"}`, q.agent.name, q.request.Payload.RequestID)}
+		if pr.task.TaskID == schemas.DeliveryTask {
+			result = schemas.Result{Data: fmt.Appendf(nil, `{"reply_id":"%s:%s"}`, pr.agent.name, pr.request.Payload.RequestID)}
 			break
 		}
 		result.Data = []byte(`{"done":true}`)
 		if w.once(5) {
 			result.Data = fmt.Appendf(nil, `{"done":true,"patient_id":"P-%d"}`, w.rand.IntN(3))
 		}
-		result.Data = q.withFiles(result.Data)
+		result.Data = pr.withFiles(result.Data)
 		result.Text += w.bulk(10)
 	}
-	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: q.request.Payload.PlanID, Result: &result}
+	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}
 	if w.once(4) {
 		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: w.rand.IntN(100)}
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: strconv.Itoa(w.serial), Type: "report"}}
@@ -78,10 +78,10 @@ func (w *World) plan() schemas.Result {
 }
 
 // nonsense is an answer that says it is complete and is of no use.
-func (q *asked) nonsense() schemas.ResponsePayload {
-	w := q.agent.world
-	payload := q.made()
-	switch q.task.Context.Kind {
+func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
+	w := pr.agent.world
+	payload := pr.made()
+	switch pr.task.Context.Kind {
 	case schemas.KindPlan:
 		tasks := w.graph()
 		tasks[0].Dependencies = []string{tasks[len(tasks)-1].TaskID}
@@ -103,78 +103,78 @@ func (q *asked) nonsense() schemas.ResponsePayload {
 }
 
 // fail ends the attempt. Resolution says whether another one can help.
-func (q *asked) fail(status schemas.ResponseStatus, resolution schemas.Resolution) {
-	if q.doubtful() {
+func (pr *pendingRequest) fail(status schemas.ResponseStatus, resolution schemas.Resolution) {
+	if pr.doubtful() {
 		status = schemas.StatusFailed
 	}
-	q.respond(schemas.ResponsePayload{
-		Status: status, PlanID: q.request.Payload.PlanID,
+	pr.respond(schemas.ResponsePayload{
+		Status: status, PlanID: pr.request.Payload.PlanID,
 		IssuesEncountered: []schemas.Issue{{
-			IssueID: "1", TaskID: q.task.TaskID, Agent: q.agent.name, Severity: "high",
-			Description: "it does not work", Resolution: resolution, EffectUnknown: q.doubtful(),
+			IssueID: "1", TaskID: pr.task.TaskID, Agent: pr.agent.name, Severity: "high",
+			Description: "it does not work", Resolution: resolution, EffectUnknown: pr.doubtful(),
 		}},
 	})
 }
 
-func (q *asked) respond(payload schemas.ResponsePayload) {
-	q.respondAs(q.agent.name, q.request.MessageID, payload)
+func (pr *pendingRequest) respond(payload schemas.ResponsePayload) {
+	pr.respondAs(pr.agent.name, pr.request.MessageID, payload)
 }
 
-func (q *asked) respondAs(name, to string, payload schemas.ResponsePayload) {
+func (pr *pendingRequest) respondAs(name, to string, payload schemas.ResponsePayload) {
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(to), From: name, To: session.Supervisor,
-			Type: schemas.ExecutionResponseType, Timestamp: q.agent.world.now, InReplyTo: to,
+			Type: schemas.ExecutionResponseType, Timestamp: pr.agent.world.now, InReplyTo: to,
 		},
 		Payload: payload,
 	}
-	subject, _ := busagent.ReplySubjects(q.agent.name, &q.event)
-	if name != q.agent.name {
-		subject = bus.ResponseSubject(name, q.shard())
+	subject, _ := busagent.ReplySubjects(pr.agent.name, &pr.event)
+	if name != pr.agent.name {
+		subject = bus.ResponseSubject(name, pr.shard())
 	}
-	q.send(subject, schemas.TypeExecutionResponse, response.MessageID, response)
+	pr.send(subject, schemas.TypeExecutionResponse, response.MessageID, response)
 }
 
-func (q *asked) shard() int {
-	return schemas.ShardOf(q.event.PartitionKey, q.agent.world.shape.shards)
+func (pr *pendingRequest) shard() int {
+	return schemas.ShardOf(pr.event.PartitionKey, pr.agent.world.configuration.shards)
 }
 
-func (q *asked) garbage() {
+func (pr *pendingRequest) garbage() {
 	answers := "in_reply_to_what"
-	if q.agent.world.shape.named {
+	if pr.agent.world.configuration.named {
 		answers = "in_reply_to"
 	}
-	q.agent.world.publish(bus.ResponseSubject(q.agent.name, q.shard()), &schemas.Event{
-		ID: "garbage-" + q.request.MessageID, Source: "/podium/" + q.agent.name, Type: schemas.TypeExecutionResponse,
-		Data: fmt.Appendf(nil, `{"message_id":%q,"type":"execution_response",%q:%[1]q,"STATUS":1}`, q.request.MessageID, answers),
+	pr.agent.world.publish(bus.ResponseSubject(pr.agent.name, pr.shard()), &schemas.Event{
+		ID: "garbage-" + pr.request.MessageID, Source: "/podium/" + pr.agent.name, Type: schemas.TypeExecutionResponse,
+		Data: fmt.Appendf(nil, `{"message_id":%q,"type":"execution_response",%q:%[1]q,"STATUS":1}`, pr.request.MessageID, answers),
 	})
 }
 
-func (q *asked) progress(percentage int) {
-	w := q.agent.world
+func (pr *pendingRequest) progress(percentage int) {
+	w := pr.agent.world
 	update := schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
-			MessageID: schemas.PlanID(w.id("progress")), From: q.agent.name, To: session.Supervisor,
-			Type: schemas.ProgressUpdateType, Timestamp: w.now, InReplyTo: q.request.MessageID,
+			MessageID: schemas.PlanID(w.id("progress")), From: pr.agent.name, To: session.Supervisor,
+			Type: schemas.ProgressUpdateType, Timestamp: w.now, InReplyTo: pr.request.MessageID,
 		},
 		Payload: schemas.ProgressPayload{
-			PlanID: q.request.Payload.PlanID, ProgressPercentage: percentage,
-			TasksInProgress: []schemas.TaskInProgress{{TaskID: q.task.TaskID, Agent: q.agent.name, StartedAt: w.now}},
+			PlanID: pr.request.Payload.PlanID, ProgressPercentage: percentage,
+			TasksInProgress: []schemas.TaskInProgress{{TaskID: pr.task.TaskID, Agent: pr.agent.name, StartedAt: w.now}},
 		},
 	}
-	_, subject := busagent.ReplySubjects(q.agent.name, &q.event)
-	q.send(subject, schemas.TypeProgressUpdate, update.MessageID, update)
+	_, subject := busagent.ReplySubjects(pr.agent.name, &pr.event)
+	pr.send(subject, schemas.TypeProgressUpdate, update.MessageID, update)
 }
 
-func (q *asked) send(subject, eventType, id string, message any) {
-	w := q.agent.world
+func (pr *pendingRequest) send(subject, eventType, id string, message any) {
+	w := pr.agent.world
 	if w.once(4) { // as any NATS client writes it
 		w.bare(subject, message)
 		return
 	}
 	event := schemas.Event{
-		ID: id, Source: "/podium/" + q.agent.name, Type: eventType, Subject: q.event.Subject, Time: w.now,
-		CorrelationID: q.event.CorrelationID, CausationID: q.event.ID, Attempt: q.event.Attempt, EffectID: q.event.EffectID,
+		ID: id, Source: "/podium/" + pr.agent.name, Type: eventType, Subject: pr.event.Subject, Time: w.now,
+		CorrelationID: pr.event.CorrelationID, CausationID: pr.event.ID, Attempt: pr.event.Attempt, EffectID: pr.event.EffectID,
 		DataContentType: schemas.MediaTypeJSON,
 	}
 	w.body(&event, message)

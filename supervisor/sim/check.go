@@ -25,34 +25,34 @@ const (
 )
 
 // judge holds a fact against every invariant that speaks of facts.
-func (h *oracle) judge(m *moment) {
+func (o *oracle) judge(m *moment) {
 	if m.run == nil {
 		return
 	}
-	h.nothingAfterTheEnd(m)
-	h.sentAgainByRequest(m)
-	h.resultsKept(m)
-	h.endsForAReason(m)
+	o.nothingAfterTheEnd(m)
+	o.sentAgainByRequest(m)
+	o.resultsKept(m)
+	o.endsForAReason(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
-	h.dependenciesFirst(m)
-	h.levelsInOrder(m)
-	h.attemptsInOrder(m)
-	h.answersFit(m)
-	h.deadlinesInTime(m)
-	h.signsOfLifeCount(m)
-	h.poolsHold(m)
-	h.urgentFirst(m)
-	h.reuseProven(m)
-	h.askedAsDeclared(m)
-	h.leaveIsForWork(m)
-	h.permittedOnce(m)
-	h.leaveIsAskedFor(m)
-	h.breakersHold(m)
+	o.dependenciesFirst(m)
+	o.levelsInOrder(m)
+	o.attemptsInOrder(m)
+	o.answersFit(m)
+	o.deadlinesInTime(m)
+	o.signsOfLifeCount(m)
+	o.poolsHold(m)
+	o.urgentFirst(m)
+	o.reuseProven(m)
+	o.askedAsDeclared(m)
+	o.permitIsForWork(m)
+	o.permittedOnce(m)
+	o.permitIsAskedFor(m)
+	o.breakersHold(m)
 }
 
-func (h *oracle) nothingAfterTheEnd(m *moment) {
+func (o *oracle) nothingAfterTheEnd(m *moment) {
 	f := m.fact
 	if schemas.As[*schemas.ResponseLate](f) != nil || schemas.As[*schemas.PermitRefused](f) != nil || schemas.As[*schemas.MessageReceived](f) != nil {
 		return
@@ -63,17 +63,17 @@ func (h *oracle) nothingAfterTheEnd(m *moment) {
 	begins := schemas.As[*schemas.TaskDispatched](f) != nil || schemas.As[*schemas.TaskReady](f) != nil || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.PermitGranted](f) != nil
 	switch {
 	case m.run.ended != nil:
-		h.world.violate(NothingAfterTheEnd, "%s: %s after the end", m.id, f.Name())
+		o.world.violate(NothingAfterTheEnd, "%s: %s after the end", m.id, f.Name())
 	case m.run.settled != nil && begins && schemas.TaskOf(f) != schemas.DeliveryTask:
-		h.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
+		o.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
 	case m.run.settled == nil && begins && schemas.TaskOf(f) == schemas.DeliveryTask:
-		h.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())
+		o.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())
 	}
 }
 
 // sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
-// somebody who has asked, and while nothing else of its conversation is under way.
-func (h *oracle) sentAgainByRequest(m *moment) {
+// somebody who has asked, and while nothing else of its session is under way.
+func (o *oracle) sentAgainByRequest(m *moment) {
 	f := schemas.As[*schemas.DeliveryReopened](m.fact)
 	if f == nil {
 		return
@@ -81,15 +81,15 @@ func (h *oracle) sentAgainByRequest(m *moment) {
 	t := m.run.task(schemas.DeliveryTask)
 	switch asked := m.run.again; {
 	case asked == nil || asked.AllowDuplicate != f.AllowDuplicate:
-		h.world.violate(SentAgainByRequest, "%s: nobody has asked", m.id)
+		o.world.violate(SentAgainByRequest, "%s: nobody has asked", m.id)
 	case t != nil && t.state == taskCompleted:
-		h.world.violate(SentAgainByRequest, "%s: it was delivered", m.id)
-	case t != nil && t.leave != nil && !f.AllowDuplicate:
-		h.world.violate(SentAgainByRequest, "%s: it may have been delivered by permit %s", m.id, t.leave.permit)
+		o.world.violate(SentAgainByRequest, "%s: it was delivered", m.id)
+	case t != nil && t.permit != nil && !f.AllowDuplicate:
+		o.world.violate(SentAgainByRequest, "%s: it may have been delivered by permit %s", m.id, t.permit.permit)
 	}
 	for _, other := range m.run.session.runs {
 		if other.ended == nil {
-			h.world.violate(SentAgainByRequest, "%s: run %d is under way", m.id, other.number)
+			o.world.violate(SentAgainByRequest, "%s: run %d is under way", m.id, other.number)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (m *moment) begins() bool {
 	return asked && m.task != nil && m.task.planned != nil
 }
 
-func (h *oracle) dependenciesFirst(m *moment) {
+func (o *oracle) dependenciesFirst(m *moment) {
 	if !m.begins() {
 		return
 	}
@@ -112,7 +112,7 @@ func (h *oracle) dependenciesFirst(m *moment) {
 			fits = before.state == taskCompleted || before.optional()
 		}
 		if !fits {
-			h.world.violate(DependenciesFirst, "%s: %s before %s", m.id, m.fact.Name(), id)
+			o.world.violate(DependenciesFirst, "%s: %s before %s", m.id, m.fact.Name(), id)
 		}
 	}
 }
@@ -121,36 +121,36 @@ func (t *task) optional() bool {
 	return t.planned != nil && (t.planned.Optional || t.planned.Priority == schemas.PriorityNiceToHave)
 }
 
-func (h *oracle) levelsInOrder(m *moment) {
+func (o *oracle) levelsInOrder(m *moment) {
 	if !m.begins() || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
 		return
 	}
 	for _, before := range m.run.tasks {
 		if before.level < m.task.level && !before.state.ended() {
-			h.world.violate(LevelsInOrder, "%s: %s before %s", m.id, m.fact.Name(), before.id)
+			o.world.violate(LevelsInOrder, "%s: %s before %s", m.id, m.fact.Name(), before.id)
 		}
 	}
 }
 
-func (h *oracle) attemptsInOrder(m *moment) {
+func (o *oracle) attemptsInOrder(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
 	if f == nil {
 		return
 	}
-	if other := h.requests[f.Request]; other != nil {
-		h.world.violate(AttemptsInOrder, "%s: request %s was decided twice", m.id, f.Request)
+	if other := o.requests[f.Request]; other != nil {
+		o.world.violate(AttemptsInOrder, "%s: request %s was decided twice", m.id, f.Request)
 	}
 	if made := schemas.RequestID(m.at.shard, m.record.Epoch, schemas.RunID(m.record.Session, f.Run), f.Task, f.Attempt); f.Request != made {
-		h.world.violate(AttemptsInOrder, "%s: request %s is not %s, which names the epoch of its record", m.id, f.Request, made)
+		o.world.violate(AttemptsInOrder, "%s: request %s is not %s, which names the epoch of its record", m.id, f.Request, made)
 	}
 	attempts, base := 0, 0
 	if t := m.task; t != nil {
 		attempts, base = t.attempts, t.base
 		if t.state.ended() || t.state == taskUnderWay {
-			h.world.violate(AttemptsInOrder, "%s: attempt %d while the one before is not over, or all is", m.id, f.Attempt)
+			o.world.violate(AttemptsInOrder, "%s: attempt %d while the one before is not over, or all is", m.id, f.Attempt)
 		}
 		if t.state == taskWaiting && m.cause.Time.Before(t.retryAt) {
-			h.world.violate(AttemptsInOrder, "%s: attempt %d before its time", m.id, f.Attempt)
+			o.world.violate(AttemptsInOrder, "%s: attempt %d before its time", m.id, f.Attempt)
 		}
 	}
 	policy := m.run.profile.Retry
@@ -161,13 +161,13 @@ func (h *oracle) attemptsInOrder(m *moment) {
 		policy.Attempts = 1
 	}
 	if f.Attempt != attempts+1 || f.Attempt-base > policy.Attempts {
-		h.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
+		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
 	}
 }
 
 // answersFit: what an agent says counts once, for the request that is under way,
 // and only when it comes by the agent's own subject.
-func (h *oracle) answersFit(m *moment) {
+func (o *oracle) answersFit(m *moment) {
 	f := m.fact
 	said := schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
@@ -177,16 +177,16 @@ func (h *oracle) answersFit(m *moment) {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {
-		h.world.violate(AnswersFit, "%s: %s, but nobody is asked", m.id, f.Name())
+		o.world.violate(AnswersFit, "%s: %s, but nobody is asked", m.id, f.Name())
 		return
 	}
-	by, err := h.saidAt(m.shard, m.cause.Sequence)
+	by, err := o.saidAt(m.shard, m.cause.Sequence)
 	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request {
-		h.world.violate(AnswersFit, "%s: %s by agent %q, which answers %q", m.id, f.Name(), by.agent, by.request)
+		o.world.violate(AnswersFit, "%s: %s by agent %q, which answers %q", m.id, f.Name(), by.agent, by.request)
 	}
 }
 
-func (h *oracle) deadlinesInTime(m *moment) {
+func (o *oracle) deadlinesInTime(m *moment) {
 	f := schemas.As[*schemas.TaskFailed](m.fact)
 	if f == nil || m.task == nil {
 		return
@@ -194,7 +194,7 @@ func (h *oracle) deadlinesInTime(m *moment) {
 	a := m.task.attempt
 	if m.task.state == taskReady && f.Cause == schemas.FailureNotStarted {
 		if m.cause.Deadline == nil || m.task.until.IsZero() || m.cause.Time.Before(m.task.until) {
-			h.world.violate(DeadlinesInTime, "%s: it waits for its agent no longer at %s, though until %s", m.id, m.cause.Time, m.task.until)
+			o.world.violate(DeadlinesInTime, "%s: it waits for its agent no longer at %s, though until %s", m.id, m.cause.Time, m.task.until)
 		}
 		return
 	}
@@ -212,7 +212,7 @@ func (h *oracle) deadlinesInTime(m *moment) {
 	rung := m.cause.Deadline
 	if m.task.state != taskUnderWay || rung == nil || rung.Task != m.task.id || rung.Attempt != a.number ||
 		due.IsZero() || m.cause.Time.Before(due) {
-		h.world.violate(DeadlinesInTime, "%s: attempt %d fails by %s at %s, due %s", m.id, f.Attempt, f.Cause, m.cause.Time, due)
+		o.world.violate(DeadlinesInTime, "%s: attempt %d fails by %s at %s, due %s", m.id, f.Attempt, f.Cause, m.cause.Time, due)
 	}
 }
 
@@ -222,22 +222,22 @@ func slack(size int) int { return max(2, size/4) }
 // poolsHold: an owner is held to the requests that it can know of: its own, and
 // those from before its time. It knows nothing of a record that it has given up on
 // and that arrives later, before it reads that session again.
-func (h *oracle) poolsHold(m *moment) {
+func (o *oracle) poolsHold(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || h.world.pools[f.Agent] == 0 || h.world.watch.late[m.at] {
+	if f == nil || o.world.pools[f.Agent] == 0 || o.world.watch.late[m.at] {
 		return
 	}
-	limit := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent])
-	if under := h.underWay(m, f.Agent); len(under)+1 > limit {
-		h.world.violate(PoolsHold, "%s: agent %s is asked, and %d requests are under way %v of %d", m.id, f.Agent, len(under), under, limit)
+	limit := o.world.pools[f.Agent] + slack(o.world.pools[f.Agent])
+	if under := o.underWay(m, f.Agent); len(under)+1 > limit {
+		o.world.violate(PoolsHold, "%s: agent %s is asked, and %d requests are under way %v of %d", m.id, f.Agent, len(under), under, limit)
 	}
 }
 
-func (h *oracle) underWay(m *moment, agent string) []string {
+func (o *oracle) underWay(m *moment, agent string) []string {
 	since := m.shard.since(m.record.Epoch)
 	var under []string
 	for t := range m.shard.tasks[agent] {
-		if t == m.task || t.state != taskUnderWay || h.world.watch.late[t.attempt.at] && t.run.session.sequence == t.attempt.at.sequence {
+		if t == m.task || t.state != taskUnderWay || o.world.watch.late[t.attempt.at] && t.run.session.sequence == t.attempt.at.sequence {
 			continue
 		}
 		if t.attempt.epoch == m.record.Epoch || t.attempt.at.sequence < since {
@@ -258,26 +258,26 @@ func (h *oracle) underWay(m *moment, agent string) []string {
 // Who of the latter waits longer is not on record. Two kinds of waiters are left out,
 // because they lack more than room: who needs resources, for which there is a line of
 // its own (M-19), and everybody while the agent's breaker says who goes (M-28).
-func (h *oracle) urgentFirst(m *moment) {
+func (o *oracle) urgentFirst(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || h.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
+	if f == nil || o.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
 		return
 	}
-	mine, known := h.world.watch.seen[m.at]
-	if !known || mine.asked == unknown || h.bars(m, mine, f.Agent) {
+	mine, known := o.world.watch.seen[m.at]
+	if !known || mine.asked == unknown || o.bars(m, mine, f.Agent) {
 		return
 	}
 	waits := mine.asked
 	if m.task != nil && m.task.state == taskReady {
-		waits, _ = m.knows(mine, h.world.watch.seen, m.task.ready)
+		waits, _ = m.knows(mine, o.world.watch.seen, m.task.ready)
 	}
-	places := h.world.pools[f.Agent] + slack(h.world.pools[f.Agent]) - 1 - len(h.underWay(m, f.Agent))
+	places := o.world.pools[f.Agent] + slack(o.world.pools[f.Agent]) - 1 - len(o.underWay(m, f.Agent))
 	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
 		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {
 			continue
 		}
-		since, known := m.knows(mine, h.world.watch.seen, t.ready)
+		since, known := m.knows(mine, o.world.watch.seen, t.ready)
 		asUrgent := t.priority() == priorityOf(f, m.task) && since != unknown && since < waits
 		if known && (t.priority() < priorityOf(f, m.task) || asUrgent) {
 			places--
@@ -285,7 +285,7 @@ func (h *oracle) urgentFirst(m *moment) {
 		}
 	}
 	if places < 0 && overtaken != "" {
-		h.world.violate(UrgentFirst, "%s of priority %d overtakes task %s for agent %s", m.id, priorityOf(f, m.task), overtaken, f.Agent)
+		o.world.violate(UrgentFirst, "%s of priority %d overtakes task %s for agent %s", m.id, priorityOf(f, m.task), overtaken, f.Agent)
 	}
 }
 
@@ -327,7 +327,7 @@ func priorityOf(f *schemas.TaskDispatched, t *task) int {
 	return t.priority()
 }
 
-func (h *oracle) resultsKept(m *moment) {
+func (o *oracle) resultsKept(m *moment) {
 	f := schemas.As[*schemas.RunSettled](m.fact)
 	if f == nil || f.Reason == schemas.StopSuperseded {
 		return
@@ -343,11 +343,11 @@ func (h *oracle) resultsKept(m *moment) {
 		have[i] = f.Answer[i].Task
 		t := m.run.task(have[i])
 		if t == nil || t.result == nil || t.result.Result.Text != f.Answer[i].Body.Text || t.result.Result.Sequence != f.Answer[i].Body.Sequence {
-			h.world.violate(ResultsKept, "%s: the answer says something else than task %s", m.id, have[i])
+			o.world.violate(ResultsKept, "%s: the answer says something else than task %s", m.id, have[i])
 		}
 	}
 	if !slices.Equal(want, have) {
-		h.world.violate(ResultsKept, "%s: completed are %v, the answer holds %v", m.id, want, have)
+		o.world.violate(ResultsKept, "%s: completed are %v, the answer holds %v", m.id, want, have)
 	}
 }
 
@@ -358,29 +358,29 @@ func (r *run) builtOn(t *task) bool {
 	})
 }
 
-func (h *oracle) reuseProven(m *moment) {
+func (o *oracle) reuseProven(m *moment) {
 	f := schemas.As[*schemas.TaskCompleted](m.fact)
 	if f == nil || f.Reused == 0 {
 		return
 	}
 	i := slices.IndexFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent })
 	if i < 0 {
-		h.world.violate(ReuseProven, "%s: agent %s is none of the profile", m.id, m.task.agent)
+		o.world.violate(ReuseProven, "%s: agent %s is none of the profile", m.id, m.task.agent)
 		return
 	}
-	by, err := h.saidAt(m.shard, f.Reused)
+	by, err := o.saidAt(m.shard, f.Reused)
 	age := time.Duration(0)
 	if given, taken := m.shard.taken[f.Reused]; taken { // else the decision on it is not stored yet
 		age = m.cause.Time.Sub(given)
 	}
-	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*h.world.shape.skew {
-		h.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
+	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*o.world.configuration.skew {
+		o.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
 	}
 }
 
 // endsForAReason: a run that is settled with tasks left was cancelled, has
 // expired, was superseded, has no plan, or one failed and the profile aborts then.
-func (h *oracle) endsForAReason(m *moment) {
+func (o *oracle) endsForAReason(m *moment) {
 	f := schemas.As[*schemas.RunSettled](m.fact)
 	if f == nil {
 		return
@@ -396,15 +396,15 @@ func (h *oracle) endsForAReason(m *moment) {
 	cancelled := m.cause.Type == schemas.TypeControl && f.Reason == schemas.StopCancelled
 	switch {
 	case left != "":
-		h.world.violate(CancelledForAReason, "%s: settled while task %s has not ended", m.id, left)
+		o.world.violate(CancelledForAReason, "%s: settled while task %s has not ended", m.id, left)
 	case f.Reason == schemas.StopCancelled && !cancelled && !m.run.cancelled():
-		h.world.violate(CancelledForAReason, "%s: nobody has cancelled it", m.id)
+		o.world.violate(CancelledForAReason, "%s: nobody has cancelled it", m.id)
 	case f.Reason == schemas.StopExpired && (m.run.expires.IsZero() || m.cause.Time.Before(m.run.expires)):
-		h.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
+		o.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
 	case !aborted && f.Status == schemas.RunCompleted:
 		for _, t := range m.run.tasks {
 			if t.state == taskFailed && !t.optional() {
-				h.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
+				o.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
 			}
 		}
 	}
@@ -425,19 +425,19 @@ func (r *run) cancelled() bool {
 
 // askedAsDeclared: whoever is asked for an assessment declares it, and a score
 // is decided only when all who do have been asked.
-func (h *oracle) askedAsDeclared(m *moment) {
+func (o *oracle) askedAsDeclared(m *moment) {
 	switch f := m.fact; {
 	case schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Kind == schemas.KindAssess:
 		for i := range m.run.profile.Agents {
 			if use := &m.run.profile.Agents[i]; use.Name == schemas.As[*schemas.TaskDispatched](f).Agent && !use.Declares(schemas.KindAssess) {
-				h.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)
+				o.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)
 			}
 		}
 	case schemas.As[*schemas.TaskRouted](f) != nil && scored(&schemas.As[*schemas.TaskRouted](f).Decision):
 		for i := range m.run.profile.Agents {
 			use := &m.run.profile.Agents[i]
 			if asked := m.run.task("assess:"+schemas.As[*schemas.TaskRouted](f).Task+":"+use.Name) != nil; asked != use.Declares(schemas.KindAssess) {
-				h.world.violate(AskedAsDeclared, "%s: agent %s is scored, asked: %t", m.id, use.Name, asked)
+				o.world.violate(AskedAsDeclared, "%s: agent %s is scored, asked: %t", m.id, use.Name, asked)
 			}
 		}
 	}

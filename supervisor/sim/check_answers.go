@@ -13,34 +13,34 @@ import (
 const (
 	WantedIsTaken     = "what an agent says about a request on record is not refused while its run is under way"
 	SignsOfLifeCount  = "who has given a sign of life is not taken for one that has not begun"
-	QuestionsAreHeard = "who asks for leave while it is waited for is not told that nobody waits"
+	QuestionsAreHeard = "who asks for a permit while it is waited for is not told that nobody waits"
 )
 
 // wantedIsTaken: what is put into quarantine names no request that stood in the ledger
 // before it, of a run that is still under way then and was since; unless nobody can read it, or it has
 // come by the subject of another agent.
-func (h *oracle) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
+func (o *oracle) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 	if refused.Reason == schemas.QuarantineMalformed || refused.Reason == schemas.QuarantineUnproven {
 		return
 	}
-	said, err := h.saidAt(s, refused.Sequence)
-	asked := h.requests[said.request]
+	said, err := o.saidAt(s, refused.Sequence)
+	asked := o.requests[said.request]
 	if err != nil || asked == nil || asked.agent != said.agent || asked.at.sequence > refused.Sequence ||
 		asked.task.run.ended != nil || asked.at.sequence < asked.task.run.reopened {
 		return
 	}
-	h.world.violate(WantedIsTaken, "what agent %s says at %d about %s is in quarantine: %s, %s",
+	o.world.violate(WantedIsTaken, "what agent %s says at %d about %s is in quarantine: %s, %s",
 		said.agent, refused.Sequence, said.request, refused.Reason, refused.Detail)
 }
 
 // signsOfLifeCount: no attempt ends as one that has not begun by a process that had its
 // agent's word that it has. A bare message may have to wait until it is known whose it is.
-func (h *oracle) signsOfLifeCount(m *moment) {
+func (o *oracle) signsOfLifeCount(m *moment) {
 	f := schemas.As[*schemas.TaskFailed](m.fact)
 	if f == nil || f.Cause != schemas.FailureNotStarted || m.task == nil || m.task.state != taskUnderWay {
 		return
 	}
-	mine, known := h.world.watch.seen[m.at]
+	mine, known := o.world.watch.seen[m.at]
 	if !known || mine.asked == unknown {
 		return
 	}
@@ -50,19 +50,19 @@ func (h *oracle) signsOfLifeCount(m *moment) {
 		if len(message.Header) == 0 || !strings.HasPrefix(message.Subject, "podium.agent."+asked.agent+".progress.") {
 			continue
 		}
-		handed := h.world.watch.handed[handing{mine.process, sequence}]
-		if said, err := h.saidAt(m.shard, sequence); err == nil && said.request == asked.fact.Request && handed > 0 && handed < mine.asked {
-			h.world.violate(SignsOfLifeCount, "%s: attempt %d fails by %s, and agent %s works on it since %d",
+		handed := o.world.watch.handed[handing{mine.process, sequence}]
+		if said, err := o.saidAt(m.shard, sequence); err == nil && said.request == asked.fact.Request && handed > 0 && handed < mine.asked {
+			o.world.violate(SignsOfLifeCount, "%s: attempt %d fails by %s, and agent %s works on it since %d",
 				m.id, asked.number, f.Cause, asked.agent, sequence)
 			return
 		}
 	}
 }
 
-// questionsAreHeard: whoever asks for leave by a request that is under way is not told
+// questionsAreHeard: whoever asks for a permit by a request that is under way is not told
 // that nobody waits, unless a record says so.
-func (h *oracle) questionsAreHeard() {
-	if len(h.world.watch.denied) == 0 {
+func (o *oracle) questionsAreHeard() {
+	if len(o.world.watch.denied) == 0 {
 		return
 	}
 	type question struct {
@@ -70,7 +70,7 @@ func (h *oracle) questionsAreHeard() {
 		first uint64 // of its copies
 	}
 	questions := map[place]map[string]question{} // by shard and permit
-	for shard, s := range h.shards {
+	for shard, s := range o.shards {
 		at := place{shard: shard}
 		questions[at] = map[string]question{}
 		for sequence, message := range s.inputs {
@@ -78,8 +78,8 @@ func (h *oracle) questionsAreHeard() {
 				continue
 			}
 			event, err := binding.Decode(message)
-			said, unread := h.saidAt(s, sequence)
-			asked := h.requests[said.request]
+			said, unread := o.saidAt(s, sequence)
+			asked := o.requests[said.request]
 			if err != nil || unread != nil || asked == nil || asked.agent != said.agent {
 				continue
 			}
@@ -88,13 +88,13 @@ func (h *oracle) questionsAreHeard() {
 			}
 		}
 	}
-	for _, told := range h.world.watch.denied {
+	for _, told := range o.world.watch.denied {
 		q := questions[place{shard: told.shard}][told.permit]
 		if q.asked == nil || q.asked.at.sequence > q.first || q.asked.overAt != 0 && q.asked.overAt <= told.after ||
-			h.denied[told.permit] || h.leaves[told.permit] != nil {
+			o.denied[told.permit] || o.permits[told.permit] != nil {
 			continue
 		}
-		h.world.violate(QuestionsAreHeard, "agent %s is told after %d that nobody waits for request %s, of which it has asked at %d",
+		o.world.violate(QuestionsAreHeard, "agent %s is told after %d that nobody waits for request %s, of which it has asked at %d",
 			q.asked.agent, told.after, q.asked.fact.Request, q.first)
 	}
 }

@@ -39,7 +39,7 @@ func Invariants() []string {
 		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
-		AskedAsDeclared, LeaveIsForWork, PermittedOnce, LeaveIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
+		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
@@ -48,7 +48,7 @@ func Invariants() []string {
 // check reads the ledger and looks for anything that must not be.
 func (w *World) check() {
 	h := newHistory(w)
-	for shard := range w.shape.shards {
+	for shard := range w.configuration.shards {
 		h.read(shard)
 	}
 	for _, session := range h.order {
@@ -61,7 +61,7 @@ func (w *World) check() {
 	h.answersAreTaken()
 	h.decidedIsSent()
 	h.upstreamIsAnswered()
-	h.leavesHold()
+	h.permitsHold()
 	h.questionsAreHeard()
 	h.actsArePermitted()
 	h.effectsHappenOnce()
@@ -70,52 +70,52 @@ func (w *World) check() {
 	h.decidedAgain()
 }
 
-func (h *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
+func (o *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {
 	if record.Session != session.id || record.Number != session.records+1 || event.PreviousSequence != session.sequence || event.Chain != session.chain {
-		h.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
+		o.world.violate(RecordsAreChained, "session %s: record %d does not follow record %d", session.id, record.Number, session.records)
 	}
 }
 
-func (h *oracle) inputsInOrder(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
+func (o *oracle) inputsInOrder(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
 	if cause.Sequence == 0 {
 		return
 	}
 	input, known := s.inputs[cause.Sequence]
 	if cause.Sequence <= session.applied || !known {
-		h.world.violate(InputsOnce, "session %s takes input %d after %d", session.id, cause.Sequence, session.applied)
+		o.world.violate(InputsOnce, "session %s takes input %d after %d", session.id, cause.Sequence, session.applied)
 		return
 	}
 	session.applied = cause.Sequence
 	s.taken[cause.Sequence] = cause.Time
 	if event, err := binding.Decode(input); err != nil || event.ID != cause.ID || event.Type != cause.Type {
-		h.world.violate(InputsOnce, "session %s: input %d is not %s", session.id, cause.Sequence, cause.ID)
+		o.world.violate(InputsOnce, "session %s: input %d is not %s", session.id, cause.Sequence, cause.ID)
 	}
 }
 
-func (h *oracle) grammarHolds(session *sessionHistory, record *schemas.Record) {
+func (o *oracle) grammarHolds(session *sessionHistory, record *schemas.Record) {
 	if err := session.grammar.Apply(*record); err != nil {
-		h.world.violate(GrammarHolds, "session %s: %v", session.id, err)
+		o.world.violate(GrammarHolds, "session %s: %v", session.id, err)
 	}
 }
 
 // requestsEndOnce: every run ended, with a status and a reason, and every message
 // has one disposition.
-func (h *oracle) requestsEndOnce(session *sessionHistory) {
+func (o *oracle) requestsEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		if r.ended == nil || r.settled == nil || r.ended.Status == "" || r.ended.Reason == "" {
-			h.world.violate(RequestsEndOnce, "run %d of session %s has not ended with a status and a reason", r.number, session.id)
+			o.world.violate(RequestsEndOnce, "run %d of session %s has not ended with a status and a reason", r.number, session.id)
 		}
 	}
 	for id, received := range session.messages {
 		if len(received) != 1 {
-			h.world.violate(RequestsEndOnce, "session %s: message %s has %d ends", session.id, id, len(received))
+			o.world.violate(RequestsEndOnce, "session %s: message %s has %d ends", session.id, id, len(received))
 		}
 	}
 }
 
 // startsInOrder: each message that begins a run has the next number, by the order
 // of the messages.
-func (h *oracle) startsInOrder(session *sessionHistory) {
+func (o *oracle) startsInOrder(session *sessionHistory) {
 	began := map[int]uint64{}
 	for _, received := range session.messages {
 		for i := range received {
@@ -125,12 +125,12 @@ func (h *oracle) startsInOrder(session *sessionHistory) {
 		}
 	}
 	if len(began) != len(session.runs) {
-		h.world.violate(StartsInOrder, "session %s has %d runs for %d messages", session.id, len(session.runs), len(began))
+		o.world.violate(StartsInOrder, "session %s has %d runs for %d messages", session.id, len(session.runs), len(began))
 	}
 	last := uint64(0)
 	for i, r := range session.runs {
 		if r.number != i+1 || r.message.Sequence != began[r.number] || began[r.number] <= last {
-			h.world.violate(StartsInOrder, "session %s: run %d is number %d", session.id, r.number, i+1)
+			o.world.violate(StartsInOrder, "session %s: run %d is number %d", session.id, r.number, i+1)
 		}
 		last = began[r.number]
 	}
@@ -138,80 +138,80 @@ func (h *oracle) startsInOrder(session *sessionHistory) {
 
 // messagesAreTaken: every message that an adapter was told is stored has been taken
 // by its session, or is in quarantine when nobody can use it.
-func (h *oracle) messagesAreTaken() {
-	for i := range h.world.sent {
-		sent := &h.world.sent[i]
+func (o *oracle) messagesAreTaken() {
+	for i := range o.world.sent {
+		sent := &o.world.sent[i]
 		if !sent.good {
-			if _, dead := h.shards[sent.shard].dead[sent.sequence]; !dead {
-				h.world.violate(BadIsQuarantined, "unusable message %s is not in quarantine", sent.id)
+			if _, dead := o.shards[sent.shard].dead[sent.sequence]; !dead {
+				o.world.violate(BadIsQuarantined, "unusable message %s is not in quarantine", sent.id)
 			}
 			continue
 		}
-		session := h.sessions[sent.session]
+		session := o.sessions[sent.session]
 		if session == nil || len(session.messages[sent.id]) != 1 {
-			h.world.violate(RequestsEndOnce, "message %s was not taken once", sent.id)
+			o.world.violate(RequestsEndOnce, "message %s was not taken once", sent.id)
 		}
 	}
 }
 
 // onlyBadIsQuarantined: no message of a person and no answer to the request under
 // way is in quarantine.
-func (h *oracle) onlyBadIsQuarantined() {
-	for i := range h.world.sent {
-		sent := &h.world.sent[i]
-		if _, dead := h.shards[sent.shard].dead[sent.sequence]; dead && sent.good {
-			h.world.violate(BadIsQuarantined, "message %s is in quarantine", sent.id)
+func (o *oracle) onlyBadIsQuarantined() {
+	for i := range o.world.sent {
+		sent := &o.world.sent[i]
+		if _, dead := o.shards[sent.shard].dead[sent.sequence]; dead && sent.good {
+			o.world.violate(BadIsQuarantined, "message %s is in quarantine", sent.id)
 		}
 	}
 }
 
 // answersAreTaken: no answer of an agent to a request that it was given is lost,
 // not even to an owner that does not know of the request and dies right after.
-func (h *oracle) answersAreTaken() {
-	for _, s := range h.shards {
+func (o *oracle) answersAreTaken() {
+	for _, s := range o.shards {
 		answered := map[string]bool{}
 		for _, sequence := range slices.Sorted(maps.Keys(s.inputs)) {
 			if !strings.Contains(s.inputs[sequence].Subject, ".response.") {
 				continue
 			}
 			_, dead := s.dead[sequence]
-			said, err := h.saidAt(s, sequence)
-			asked := h.requests[said.request]
+			said, err := o.saidAt(s, sequence)
+			asked := o.requests[said.request]
 			switch {
 			case err != nil || asked == nil || asked.agent != said.agent:
 			case !s.taken[sequence].IsZero() || dead:
 				answered[said.request] = true
 			case !answered[said.request]:
-				h.world.violate(AnswersAreTaken, "the answer %d of agent %s to %s is lost", sequence, said.agent, said.request)
+				o.world.violate(AnswersAreTaken, "the answer %d of agent %s to %s is lost", sequence, said.agent, said.request)
 			}
 		}
 	}
 }
 
 // decidedIsSent compares the requests of the work stream with the facts.
-func (h *oracle) decidedIsSent() {
+func (o *oracle) decidedIsSent() {
 	sent := map[string][]byte{}
-	for message, err := range h.world.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
-		h.world.must(err)
-		event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
-		h.world.must(err)
+	for message, err := range o.world.ledger.Scan(context.Background(), bus.WorkStream, 1, "podium.agent.*.request") {
+		o.world.must(err)
+		event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), message)
+		o.world.must(err)
 		first, again := sent[event.ID]
-		decided := h.requests[event.ID]
+		decided := o.requests[event.ID]
 		switch {
 		case decided == nil:
-			h.world.violate(DecidedIsSent, "request %s was sent and never decided", event.ID)
+			o.world.violate(DecidedIsSent, "request %s was sent and never decided", event.ID)
 		case decided.dropped:
-			h.world.violate(DecidedIsSent, "request %s was sent, though dropped by the record that decided it", event.ID)
+			o.world.violate(DecidedIsSent, "request %s was sent, though dropped by the record that decided it", event.ID)
 		case again && !bytes.Equal(first, event.Data):
-			h.world.violate(DecidedIsSent, "request %s was sent again with other words", event.ID)
+			o.world.violate(DecidedIsSent, "request %s was sent again with other words", event.ID)
 		case !again:
-			h.requestIsProper(decided, &event)
+			o.requestIsProper(decided, &event)
 		}
 		sent[event.ID] = event.Data
 	}
-	for request, decided := range h.requests {
+	for request, decided := range o.requests {
 		if sent[request] == nil && !decided.dropped {
-			h.world.violate(DecidedIsSent, "request %s, attempt %d of %s/%s, was decided at %d and never sent",
+			o.world.violate(DecidedIsSent, "request %s, attempt %d of %s/%s, was decided at %d and never sent",
 				request, decided.number, decided.task.run.id(), decided.task.id, decided.at.sequence)
 		}
 	}
@@ -219,28 +219,28 @@ func (h *oracle) decidedIsSent() {
 
 // requestIsProper: a request names its attempt and its effect and carries the
 // results that it builds on, and no others.
-func (h *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
+func (o *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	if err != nil || len(request.Payload.Tasks) != 1 {
-		h.world.violate(RequestsAreProper, "request %s: %v", event.ID, err)
+		o.world.violate(RequestsAreProper, "request %s: %v", event.ID, err)
 		return
 	}
 	task := &request.Payload.Tasks[0]
 	run := schemas.RunID(decided.task.run.session.id, decided.task.run.number)
 	fits := task.TaskID == decided.task.id && task.AssignedTo == decided.agent && request.To == decided.agent &&
 		event.Attempt == decided.number && event.EffectID == decided.task.effect() && event.Expires.Equal(decided.fact.Expires)
-	inputs, brought := slices.Sorted(maps.Keys(task.Context.Inputs)), h.broughtTo(decided.task)
+	inputs, brought := slices.Sorted(maps.Keys(task.Context.Inputs)), o.broughtTo(decided.task)
 	expected := slices.Concat(decided.inputs, slices.Collect(maps.Keys(brought)))
 	slices.Sort(expected)
 	if !fits || !slices.Equal(inputs, slices.Compact(expected)) {
-		h.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v instead of %v", event.ID, task.TaskID, run, event.Attempt, inputs, expected)
+		o.world.violate(RequestsAreProper, "request %s: %s of %s for attempt %d with %v instead of %v", event.ID, task.TaskID, run, event.Attempt, inputs, expected)
 		return
 	}
-	h.broughtIsTold(decided, event.ID, task, brought)
+	o.broughtIsTold(decided, event.ID, task, brought)
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.
-func (h *oracle) broughtIsTold(decided *attempt, request string, task *schemas.Task, brought map[string]schemas.Result) {
+func (o *oracle) broughtIsTold(decided *attempt, request string, task *schemas.Task, brought map[string]schemas.Result) {
 	size := 0
 	for name, input := range task.Context.Inputs {
 		if _, own := brought[name]; !own {
@@ -258,7 +258,7 @@ func (h *oracle) broughtIsTold(decided *attempt, request string, task *schemas.T
 		data, _ := reference.TakeGrants(told.Data)
 		was, _ := reference.TakeGrants(input.Data)
 		if told.Text != input.Text || !bytes.Equal(data, was) {
-			h.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", request, task.TaskID, decided.task.run.id(), told, name, input)
+			o.world.violate(RequestsAreProper, "request %s: %s of %s is told %+v as %s instead of %+v", request, task.TaskID, decided.task.run.id(), told, name, input)
 		}
 	}
 }
@@ -267,15 +267,15 @@ func (h *oracle) broughtIsTold(decided *attempt, request string, task *schemas.T
 // by, but for those that the task's dependencies have the names of: those of a plan's
 // task, all of them for the task in the place of a plan that was refused, and the data
 // for the first tasks made of words.
-func (h *oracle) broughtTo(t *task) map[string]schemas.Result {
+func (o *oracle) broughtTo(t *task) map[string]schemas.Result {
 	upstream := t.run.message.Upstream
 	if upstream == nil || t.planned == nil || !upstream.Planned && len(t.planned.Dependencies) > 0 {
 		return nil
 	}
-	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), h.shards[t.run.session.shard].inputs[t.run.message.Sequence])
-	h.world.must(err)
+	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), o.shards[t.run.session.shard].inputs[t.run.message.Sequence])
+	o.world.must(err)
 	request, err := schemas.DecodeExecutionRequest(event.Data)
-	h.world.must(err)
+	o.world.must(err)
 	brought := map[string]schemas.Result{}
 	for _, asked := range slices.Backward(request.Payload.Tasks) { // of two, the first counts
 		if upstream.Planned && t.run.source == schemas.PlannerExternal && asked.TaskID != t.id {
@@ -296,9 +296,9 @@ func (h *oracle) broughtTo(t *task) map[string]schemas.Result {
 
 // upstreamIsAnswered: the end of a run that another supervisor or a planner has
 // asked for is told to them.
-func (h *oracle) upstreamIsAnswered() {
-	answers := h.upstreamAnswers()
-	for _, session := range h.order {
+func (o *oracle) upstreamIsAnswered() {
+	answers := o.upstreamAnswers()
+	for _, session := range o.order {
 		for _, r := range session.runs {
 			upstream := r.message.Upstream
 			if upstream == nil || r.ended == nil {
@@ -307,24 +307,24 @@ func (h *oracle) upstreamIsAnswered() {
 			given := answers[upstream.Request]
 			if r.ended.Reason == schemas.StopSuperseded {
 				if len(given) > 0 {
-					h.world.violate(UpstreamIsAnswered, "request %s was answered, though another attempt took its place", upstream.Request)
+					o.world.violate(UpstreamIsAnswered, "request %s was answered, though another attempt took its place", upstream.Request)
 				}
 				continue
 			}
-			h.answeredOnce(r, given)
+			o.answeredOnce(r, given)
 		}
 	}
 }
 
-func (h *oracle) answeredOnce(r *run, given []schemas.Event) {
+func (o *oracle) answeredOnce(r *run, given []schemas.Event) {
 	upstream := r.message.Upstream
 	if len(given) == 0 {
-		h.world.violate(UpstreamIsAnswered, "request %s was never answered", upstream.Request)
+		o.world.violate(UpstreamIsAnswered, "request %s was never answered", upstream.Request)
 		return
 	}
 	for i := range given {
 		if !bytes.Equal(given[i].Data, given[0].Data) || given[i].ID != given[0].ID {
-			h.world.violate(UpstreamIsAnswered, "request %s was answered in two ways", upstream.Request)
+			o.world.violate(UpstreamIsAnswered, "request %s was answered in two ways", upstream.Request)
 		}
 	}
 	response, err := schemas.DecodeExecutionResponse(given[0].Data)
@@ -337,25 +337,25 @@ func (h *oracle) answeredOnce(r *run, given []schemas.Event) {
 	summary := response.Payload.ExecutionSummary
 	if err != nil || summary == nil || summary.TotalTasks != len(r.tasks) || summary.TasksCompleted != completed ||
 		(response.Payload.Status == schemas.StatusCompleted) != (r.ended.Status == schemas.RunCompleted) {
-		h.world.violate(UpstreamIsAnswered, "the answer to request %s is not what became of it: %v", upstream.Request, err)
+		o.world.violate(UpstreamIsAnswered, "the answer to request %s is not what became of it: %v", upstream.Request, err)
 	}
 }
 
 // upstreamAnswers gathers what supervisors have answered, by request.
-func (h *oracle) upstreamAnswers() map[string][]schemas.Event {
+func (o *oracle) upstreamAnswers() map[string][]schemas.Event {
 	answers := map[string][]schemas.Event{}
 	streams := []string{bus.WorkStream}
-	for shard := range h.world.shape.shards {
+	for shard := range o.world.configuration.shards {
 		streams = append(streams, bus.ShardStream(shard))
 	}
 	for _, stream := range streams {
-		for message, err := range h.world.ledger.Scan(context.Background(), stream, 1,
+		for message, err := range o.world.ledger.Scan(context.Background(), stream, 1,
 			"podium.agent."+front+".response", "podium.agent."+tower+".response.*") {
-			h.world.must(err)
-			event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
-			h.world.must(err)
+			o.world.must(err)
+			event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), message)
+			o.world.must(err)
 			var envelope schemas.Envelope
-			h.world.must(schemas.Unmarshal(event.Data, &envelope))
+			o.world.must(schemas.Unmarshal(event.Data, &envelope))
 			answers[envelope.InReplyTo] = append(answers[envelope.InReplyTo], event)
 		}
 	}
@@ -363,12 +363,12 @@ func (h *oracle) upstreamAnswers() map[string][]schemas.Event {
 }
 
 // decidedAgain lets the machine itself decide every transition once more.
-func (h *oracle) decidedAgain() {
-	for shard := range h.world.shape.shards {
-		verification, err := verify.Shard(context.Background(), h.world.ledger, h.world.editions[0], shard, "")
-		h.world.must(err)
+func (o *oracle) decidedAgain() {
+	for shard := range o.world.configuration.shards {
+		verification, err := verify.Shard(context.Background(), o.world.ledger, o.world.editions[0], shard, "")
+		o.world.must(err)
 		for _, fault := range verification.Faults {
-			h.world.violate(DecidedAgain, "%+v", fault)
+			o.world.violate(DecidedAgain, "%+v", fault)
 		}
 	}
 }
@@ -379,23 +379,23 @@ type saying struct {
 	status         schemas.ResponseStatus
 }
 
-func (h *oracle) saidAt(s *shardHistory, sequence uint64) (saying, error) {
+func (o *oracle) saidAt(s *shardHistory, sequence uint64) (saying, error) {
 	if said, known := s.said[sequence]; known {
 		return said, nil
 	}
-	said, err := h.sayingOf(s, sequence)
+	said, err := o.sayingOf(s, sequence)
 	if err == nil {
 		s.said[sequence] = said
 	}
 	return said, err
 }
 
-func (h *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
+func (o *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 	message, known := s.inputs[sequence]
 	if !known {
 		return saying{}, bus.ErrNotFound
 	}
-	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
+	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), message)
 	if err != nil {
 		return saying{}, err
 	}

@@ -7,16 +7,16 @@ import (
 // The invariants that speak of effects in the world outside.
 const (
 	PermittedOnce     = "an effect is permitted once, and again only when nobody knows what became of it and the profile says so"
-	LeaveIsAskedFor   = "leave to act answers a question of the agent that works on the attempt"
+	PermitIsAskedFor  = "a permit answers a question of the agent that works on the attempt"
 	LeaveHolds        = "an agent is told that it may act only while it may"
-	ActsArePermitted  = "an agent acts by a leave that is on record, once"
-	QuestionsAnswered = "a question for leave is answered"
-	LeaveIsForWork    = "leave to act is given for work, and for no question"
+	ActsArePermitted  = "an agent acts by a permit that is on record, once"
+	QuestionsAnswered = "a question for a permit is answered"
+	PermitIsForWork   = "a permit is given for work, and for no question"
 	EffectsHappenOnce = "where the profile has a person judge what nobody knows, no effect happens twice"
 )
 
-// A leave is what permits an effect.
-type leave struct {
+// A grantedPermit is the right to one effect.
+type grantedPermit struct {
 	task    *task
 	agent   string
 	permit  string
@@ -29,36 +29,36 @@ type leave struct {
 
 // permittedOnce: as long as an effect may have happened, it is permitted again
 // only where the profile of whoever was permitted lets it.
-func (h *oracle) permittedOnce(m *moment) {
+func (o *oracle) permittedOnce(m *moment) {
 	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
 	}
-	open := m.task != nil && m.task.leave != nil
+	open := m.task != nil && m.task.permit != nil
 	switch {
 	case f.Again != open:
-		h.world.violate(PermittedOnce, "%s: permit %s is granted, again %t, though one is open: %t", m.id, f.Permit, f.Again, open)
-	case open && m.run.asksOnUnknown(m.task.leave.agent):
-		h.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
-			m.id, f.Permit, m.task.agent, m.task.leave.agent, m.task.leave.permit)
+		o.world.violate(PermittedOnce, "%s: permit %s is granted, again %t, though one is open: %t", m.id, f.Permit, f.Again, open)
+	case open && m.run.asksOnUnknown(m.task.permit.agent):
+		o.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
+			m.id, f.Permit, m.task.agent, m.task.permit.agent, m.task.permit.permit)
 	}
-	if earlier := h.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
-		h.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
+	if earlier := o.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
+		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
-	if h.leaves[f.Permit] != nil {
-		h.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
+	if o.permits[f.Permit] != nil {
+		o.world.violate(PermittedOnce, "%s: permit %s is granted twice", m.id, f.Permit)
 	}
 }
 
-// openBefore returns a leave that an earlier run for the same request of somebody
+// openBefore returns a permit that an earlier run for the same request of somebody
 // upstream had, unless its agent has said in time that nothing came of it.
-func (h *oracle) openBefore(t *task) *leave {
+func (o *oracle) openBefore(t *task) *grantedPermit {
 	if t == nil {
 		return nil
 	}
-	var open *leave
-	for _, l := range h.leaves {
-		if l.task != t && l.effect == t.effect() && l.task.leave == l && (open == nil || l.granted < open.granted) {
+	var open *grantedPermit
+	for _, l := range o.permits {
+		if l.task != t && l.effect == t.effect() && l.task.permit == l && (open == nil || l.granted < open.granted) {
 			open = l
 		}
 	}
@@ -74,33 +74,33 @@ func (r *run) asksOnUnknown(agent string) bool {
 	return false
 }
 
-// leaveIsAskedFor: the cause of a permit is the question that it names, about the
+// permitIsAskedFor: the cause of a permit is the question that it names, about the
 // attempt under way and in its time.
-func (h *oracle) leaveIsAskedFor(m *moment) {
+func (o *oracle) permitIsAskedFor(m *moment) {
 	f := schemas.As[*schemas.PermitGranted](m.fact)
 	if f == nil {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay || f.Attempt != m.task.attempt.number || !m.cause.Time.Before(m.task.attempt.fact.Expires) {
-		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
+		o.world.violate(PermitIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
 		return
 	}
-	by, err := h.saidAt(m.shard, m.cause.Sequence)
+	by, err := o.saidAt(m.shard, m.cause.Sequence)
 	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request || m.cause.ID != f.Permit ||
 		m.cause.Type != schemas.TypePermitRequest {
-		h.world.violate(LeaveIsAskedFor, "%s: permit %s is granted to agent %q, which asks for %q", m.id, f.Permit, by.agent, by.request)
+		o.world.violate(PermitIsAskedFor, "%s: permit %s is granted to agent %q, which asks for %q", m.id, f.Permit, by.agent, by.request)
 	}
 }
 
-// grant notes a leave that a fact gives; the one before it holds no longer.
-func (h *oracle) grant(m *moment, permit, agent string, again bool) {
+// grant notes a permit that a fact gives; the one before it holds no longer.
+func (o *oracle) grant(m *moment, permit, agent string, again bool) {
 	t := m.task
 	t.close(m)
-	t.leave = &leave{
+	t.permit = &grantedPermit{
 		task: t, agent: agent, permit: permit, effect: t.effect(),
 		shard: m.at.shard, granted: m.at.sequence, again: again,
 	}
-	h.leaves[permit] = t.leave
+	o.permits[permit] = t.permit
 }
 
 // effect is what every attempt of the task has in common, those of a run that
@@ -113,52 +113,52 @@ func (t *task) effect() string {
 	return schemas.EffectID(work, t.id)
 }
 
-// close ends what leave the task's agent has: it is not told of it from now on.
+// close ends what permit the task's agent has: it is not told of it from now on.
 func (t *task) close(m *moment) {
-	if t.leave != nil && t.leave.closed == 0 {
-		t.leave.closed = m.at.sequence
+	if t.permit != nil && t.permit.closed == 0 {
+		t.permit.closed = m.at.sequence
 	}
 }
 
-// leavesHold: what the owner of a shard tells an agent is on record, and holds as
+// permitsHold: what the owner of a shard tells an agent is on record, and holds as
 // far as the owner can know: by what it has written itself, and by what stood in
 // the ledger when it took the shard over. A former owner may not know.
-func (h *oracle) leavesHold() {
-	for i := range h.world.watch.told {
-		told := &h.world.watch.told[i]
-		l := h.leaves[told.permit]
+func (o *oracle) permitsHold() {
+	for i := range o.world.watch.told {
+		told := &o.world.watch.told[i]
+		l := o.permits[told.permit]
 		switch {
 		case l == nil || l.shard != told.shard || l.granted > told.after:
-			h.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
-		case told.newest && l.closed > 0 && l.closed <= told.after && (l.closed <= told.by.since || h.world.watch.seen[place{l.shard, l.closed}].process == told.by):
-			h.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
+			o.world.violate(LeaveHolds, "permit %s is told at %d of shard %d, and not on record", told.permit, told.after, told.shard)
+		case told.newest && l.closed > 0 && l.closed <= told.after && (l.closed <= told.by.since || o.world.watch.seen[place{l.shard, l.closed}].process == told.by):
+			o.world.violate(LeaveHolds, "permit %s of %s/%s is told at %d, though over at %d", told.permit, l.task.run.id(), l.task.id, told.after, l.closed)
 		}
 	}
 }
 
-// actsArePermitted: whoever has acted had a leave of its own. In a run an effect
+// actsArePermitted: whoever has acted had a permit of its own. In a run an effect
 // happens once, but for those that were permitted again; what somebody upstream asks
 // for anew is a run of its own, with the same effects.
-func (h *oracle) actsArePermitted() {
+func (o *oracle) actsArePermitted() {
 	type inRun struct{ run, effect string }
 	again := map[inRun]int{}
-	for _, l := range h.leaves {
+	for _, l := range o.permits {
 		if l.again {
 			again[inRun{l.task.run.id(), l.effect}]++
 		}
 	}
 	used, acts := map[string]bool{}, map[inRun]int{}
-	for i := range h.world.acts {
-		did := &h.world.acts[i]
-		l := h.leaves[did.permit]
+	for i := range o.world.acts {
+		did := &o.world.acts[i]
+		l := o.permits[did.permit]
 		if l == nil || l.agent != did.agent || l.effect != did.effect || l.shard != did.shard || l.granted > did.after || used[did.permit] {
-			h.world.violate(ActsArePermitted, "agent %s acts for request %s by permit %s at %s", did.agent, did.request, did.permit, did.at)
+			o.world.violate(ActsArePermitted, "agent %s acts for request %s by permit %s at %s", did.agent, did.request, did.permit, did.at)
 			continue
 		}
 		used[did.permit] = true
 		act := inRun{l.task.run.id(), did.effect}
 		if acts[act]++; acts[act] > 1+again[act]+l.task.doubled() {
-			h.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
+			o.world.violate(ActsArePermitted, "effect %s of %s/%s happens %d times", did.effect, act.run, l.task.id, acts[act])
 		}
 	}
 }
@@ -173,24 +173,24 @@ func (t *task) doubled() int {
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
 // wants to be asked then, it happens once, whatever was handed out again.
-func (h *oracle) effectsHappenOnce() {
+func (o *oracle) effectsHappenOnce() {
 	happened := map[string]int{}
-	for i := range h.world.acts {
-		did := &h.world.acts[i]
-		if l := h.leaves[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
+	for i := range o.world.acts {
+		did := &o.world.acts[i]
+		if l := o.permits[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
 			if happened[did.effect]++; happened[did.effect] > 1+l.task.doubled() {
-				h.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
+				o.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
 			}
 		}
 	}
 }
 
-// leaveIsForWork: no question has leave to act, neither with its request nor later.
-func (h *oracle) leaveIsForWork(m *moment) {
+// permitIsForWork: no question has a permit, neither with its request nor later.
+func (o *oracle) permitIsForWork(m *moment) {
 	f := m.fact
 	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.IsWork()
 	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
 	if brings || granted {
-		h.world.violate(LeaveIsForWork, "%s: a question has leave", m.id)
+		o.world.violate(PermitIsForWork, "%s: a question has a permit", m.id)
 	}
 }

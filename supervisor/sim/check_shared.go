@@ -26,33 +26,33 @@ type use struct {
 }
 
 // holds notes that a request begins to use what its task needs.
-func (h *oracle) holds(m *moment, t *task) {
+func (o *oracle) holds(m *moment, t *task) {
 	if len(t.resources()) > 0 {
-		t.use = &use{attempt: t.attempt, begun: h.world.watch.ordinals[m.at], adrift: h.world.watch.adrift[m.at]}
-		h.uses = append(h.uses, t.use)
+		t.use = &use{attempt: t.attempt, begun: o.world.watch.ordinals[m.at], adrift: o.world.watch.adrift[m.at]}
+		o.uses = append(o.uses, t.use)
 	}
 }
 
 // frees notes that it does not use that any longer.
-func (h *oracle) frees(m *moment, t *task) {
+func (o *oracle) frees(m *moment, t *task) {
 	if t.use != nil {
-		t.use.over = h.world.watch.ordinals[m.at]
+		t.use.over = o.world.watch.ordinals[m.at]
 		t.use = nil
 	}
 }
 
 // resourcesHold: whoever begins to use a resource finds it free, or its user's
 // request expired.
-func (h *oracle) resourcesHold() {
-	for _, mine := range h.uses {
-		for _, other := range h.uses {
+func (o *oracle) resourcesHold() {
+	for _, mine := range o.uses {
+		for _, other := range o.uses {
 			if mine == other || other.begun >= mine.begun || other.over != 0 && other.over <= mine.begun || mine.adrift ||
 				!mine.attempt.decided.Before(other.attempt.fact.Expires) {
 				continue
 			}
 			for _, resource := range mine.attempt.task.resources() {
 				if other.attempt.needs(resource) {
-					h.world.violate(ResourcesHold, "%s is used by %s/%s, and %s/%s begins to use it at %s", resource,
+					o.world.violate(ResourcesHold, "%s is used by %s/%s, and %s/%s begins to use it at %s", resource,
 						other.attempt.task.run.id(), other.attempt.task.id, mine.attempt.task.run.id(), mine.attempt.task.id, mine.attempt.decided)
 				}
 			}
@@ -66,42 +66,42 @@ func (a *attempt) needs(resource string) bool {
 
 // breakersHold: an owner is held to what it knows of a breaker. A delivery that
 // has not been tried is worth the try, and so is one that a person has just asked for.
-func (h *oracle) breakersHold(m *moment) {
+func (o *oracle) breakersHold(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || h.world.shape.breaker.Failures == 0 || h.world.shape.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
+	if f == nil || o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || f.Task == schemas.DeliveryTask && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}
-	mine, seen := h.world.watch.seen[m.at]
+	mine, seen := o.world.watch.seen[m.at]
 	if !seen {
 		return
 	}
-	known, read := h.world.watch.known(mine.process, f.Agent, mine.asked)
+	known, read := o.world.watch.known(mine.process, f.Agent, mine.asked)
 	b := &known.breaker
 	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == schemas.AttemptOf(f.Request) && b.State == schemas.BreakerHalfOpen {
 		return
 	}
-	if probe := h.attempts[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {
+	if probe := o.attempts[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {
 		return // it has closed the breaker, and the ledger will be told
 	}
-	h.world.violate(BreakersHold, "%s: agent %s is asked by request %s, and its breaker is %s, with probe %q",
+	o.world.violate(BreakersHold, "%s: agent %s is asked by request %s, and its breaker is %s, with probe %q",
 		m.id, f.Agent, f.Request, b.State, b.Probe)
 }
 
 // bars reports whether an owner may know of a breaker that lets nobody pass but a
 // probe: the ledger has told it so, or what it has seen since is enough for that.
-func (h *oracle) bars(m *moment, mine sighting, agent string) bool {
-	if h.world.shape.breaker.Failures == 0 {
+func (o *oracle) bars(m *moment, mine sighting, agent string) bool {
+	if o.world.configuration.breaker.Failures == 0 {
 		return false
 	}
-	known, _ := h.world.watch.known(mine.process, agent, mine.asked)
+	known, _ := o.world.watch.known(mine.process, agent, mine.asked)
 	failures := len(known.breaker.Failures)
-	for _, f := range h.failures[agent] {
-		seen, heard := h.world.watch.seen[f.at]
+	for _, f := range o.failures[agent] {
+		seen, heard := o.world.watch.seen[f.at]
 		if f.at.shard == m.at.shard && f.epoch == m.record.Epoch && (!heard || seen.known >= known.told) {
 			failures++
 		}
 	}
-	return known.breaker.State == schemas.BreakerOpen || known.breaker.State == schemas.BreakerHalfOpen || failures >= h.world.shape.breaker.Failures
+	return known.breaker.State == schemas.BreakerOpen || known.breaker.State == schemas.BreakerHalfOpen || failures >= o.world.configuration.breaker.Failures
 }
 
 // breakersMove: each value of a breaker follows from the one before it and from
@@ -110,27 +110,27 @@ func (h *oracle) bars(m *moment, mine sighting, agent string) bool {
 // take. That is right. A probe of which nobody hears has to be repeated, or the
 // agent would be barred for ever; it costs one request for each time that the
 // breaker stays open.
-func (h *oracle) breakersMove() {
-	policy := h.world.shape.breaker
-	for agent, values := range h.world.watch.breakers {
+func (o *oracle) breakersMove() {
+	policy := o.world.configuration.breaker
+	for agent, values := range o.world.watch.breakers {
 		before := schemas.Breaker{State: schemas.BreakerClosed}
 		for i := range values {
 			now := &values[i]
 			switch {
 			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerHalfOpen && now.Probe != before.Probe &&
-				now.Since.Before(before.Until) && h.underWayAt(before.Probe, now.Since):
-				h.world.violate(BreakersMove, "agent %s: probe %s at %s, when probe %s is under way", agent, now.Probe, now.Since, before.Probe)
+				now.Since.Before(before.Until) && o.underWayAt(before.Probe, now.Since):
+				o.world.violate(BreakersMove, "agent %s: probe %s at %s, when probe %s is under way", agent, now.Probe, now.Since, before.Probe)
 			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerOpen && now.Since.Before(before.Until):
-				h.world.violate(BreakersMove, "agent %s: probe %s at %s, though nobody is to ask before %s", agent, now.Probe, now.Since, before.Until)
-			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerClosed && h.failed(agent, time.Time{}) < policy.Failures:
-				h.world.violate(BreakersMove, "agent %s: probe %s of a breaker that is closed", agent, now.Probe)
-			case now.State == schemas.BreakerClosed && before.State == schemas.BreakerHalfOpen && !h.completed(before.Probe):
-				h.world.violate(BreakersMove, "agent %s: the breaker closes, and its probe %s was not completed", agent, before.Probe)
+				o.world.violate(BreakersMove, "agent %s: probe %s at %s, though nobody is to ask before %s", agent, now.Probe, now.Since, before.Until)
+			case now.State == schemas.BreakerHalfOpen && before.State == schemas.BreakerClosed && o.failed(agent, time.Time{}) < policy.Failures:
+				o.world.violate(BreakersMove, "agent %s: probe %s of a breaker that is closed", agent, now.Probe)
+			case now.State == schemas.BreakerClosed && before.State == schemas.BreakerHalfOpen && !o.completed(before.Probe):
+				o.world.violate(BreakersMove, "agent %s: the breaker closes, and its probe %s was not completed", agent, before.Probe)
 			case now.State == schemas.BreakerClosed && before.State == schemas.BreakerOpen:
-				h.world.violate(BreakersMove, "agent %s: the breaker closes without a probe", agent)
+				o.world.violate(BreakersMove, "agent %s: the breaker closes without a probe", agent)
 			case now.State == schemas.BreakerOpen && before.State != schemas.BreakerOpen && before.State != schemas.BreakerHalfOpen &&
-				h.failed(agent, now.Since.Add(-policy.Within)) < policy.Failures:
-				h.world.violate(BreakersMove, "agent %s: the breaker opens at %s, and nothing says why", agent, now.Since)
+				o.failed(agent, now.Since.Add(-policy.Within)) < policy.Failures:
+				o.world.violate(BreakersMove, "agent %s: the breaker opens at %s, and nothing says why", agent, now.Since)
 			}
 			before = *now
 		}
@@ -139,13 +139,13 @@ func (h *oracle) breakersMove() {
 
 // underWayAt reports whether a request had been made by a moment and had not ended
 // by then, by any clock.
-func (h *oracle) underWayAt(probe string, at time.Time) bool {
-	a, skew := h.attempts[probe], 2*h.world.shape.skew
+func (o *oracle) underWayAt(probe string, at time.Time) bool {
+	a, skew := o.attempts[probe], 2*o.world.configuration.skew
 	return a != nil && a.decided.Add(skew).Before(at) && a.over.After(at.Add(skew)) && at.Before(a.fact.Expires)
 }
 
-func (h *oracle) completed(probe string) bool {
-	a := h.attempts[probe]
+func (o *oracle) completed(probe string) bool {
+	a := o.attempts[probe]
 	return a != nil && a.completed
 }
 
@@ -157,9 +157,9 @@ type failure struct {
 }
 
 // failed counts the requests to an agent that came to nothing since a moment.
-func (h *oracle) failed(agent string, since time.Time) int {
+func (o *oracle) failed(agent string, since time.Time) int {
 	n := 0
-	for _, f := range h.failures[agent] {
+	for _, f := range o.failures[agent] {
 		if f.time.After(since) {
 			n++
 		}
@@ -168,12 +168,12 @@ func (h *oracle) failed(agent string, since time.Time) int {
 }
 
 // fails notes that an agent did not do what it was asked.
-func (h *oracle) fails(m *moment, t *task, f *schemas.TaskFailed) {
+func (o *oracle) fails(m *moment, t *task, f *schemas.TaskFailed) {
 	switch f.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
 		schemas.FailureMalformed:
 		if t.state == taskUnderWay {
-			h.failures[t.attempt.agent] = append(h.failures[t.attempt.agent], failure{m.at, m.record.Epoch, m.cause.Time})
+			o.failures[t.attempt.agent] = append(o.failures[t.attempt.agent], failure{m.at, m.record.Epoch, m.cause.Time})
 		}
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect, schemas.FailureUnavailable,
 		schemas.FailureNoRoute, schemas.FailureArguments:

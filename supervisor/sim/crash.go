@@ -12,11 +12,11 @@ func newCrashes(seed uint64) *rand.Rand {
 
 // crash draws whether the server is killed now and then; in most of those worlds agents
 // ask before they act, and in some the server has no name at times.
-func (s *shape) crash(r *rand.Rand) {
-	if s.crashes = once(r, 4); s.crashes {
-		s.permits = s.permits || !once(r, 3)
+func (c *configuration) crash(r *rand.Rand) {
+	if c.crashes = once(r, 4); c.crashes {
+		c.permits = c.permits || !once(r, 3)
 	}
-	s.nameless = s.crashes && once(r, 4)
+	c.nameless = c.crashes && once(r, 4)
 }
 
 // Server is the ledger's, but for some seconds now and then if the world is such.

@@ -14,7 +14,7 @@ import (
 
 func (w *World) streams() []string {
 	streams := []string{bus.WorkStream}
-	for shard := range w.shape.shards {
+	for shard := range w.configuration.shards {
 		streams = append(streams, bus.ShardStream(shard))
 	}
 	return streams

@@ -12,7 +12,7 @@
 // successor tells them, or a checkpoint of theirs that was long on its way. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.
 //
-// The seed chooses everything: the shape of the world, the profiles, the
+// The seed chooses everything: the configuration of the world, the profiles, the
 // messages, the faults and their order. The same seed gives the same ledger,
 // byte for byte.
 //

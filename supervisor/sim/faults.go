@@ -26,7 +26,7 @@ type faults struct {
 	limbo   *[]func()   // messages on their way to the ledger, which outlive the process
 	fuse    *strike     // instead of the rate
 	outage  *outage     // of the whole ledger, for everybody
-	watch   *watch
+	watch   *observations
 
 	nameless    bool      // the server has no name at times
 	slowUntil   time.Time // until then no checkpoint arrives

@@ -19,15 +19,15 @@ type named struct {
 
 // withFiles has some answers name artifacts. It draws nothing by chance, so that
 // seeds stay what they were.
-func (q *asked) withFiles(data []byte) []byte {
-	w := q.agent.world
+func (pr *pendingRequest) withFiles(data []byte) []byte {
+	w := pr.agent.world
 	artifact := func(of, putBy string) string {
 		hash := fmt.Sprintf("%x", sha256.Sum256([]byte(of)))
 		return fmt.Sprintf(`{"sha256":%q,"size":1,"grant":%q}`, hash, w.grants.Put(putBy, hash))
 	}
 	switch w.serial % 5 {
 	case 0:
-		return fmt.Appendf(data[:len(data)-1], `,"own":%s}`, artifact(fmt.Sprint("file ", w.serial), q.agent.name))
+		return fmt.Appendf(data[:len(data)-1], `,"own":%s}`, artifact(fmt.Sprint("file ", w.serial), pr.agent.name))
 	case 1:
 		return fmt.Appendf(data[:len(data)-1], `,"stolen":%s}`, artifact("a secret", "somebody"))
 	}
@@ -35,18 +35,18 @@ func (q *asked) withFiles(data []byte) []byte {
 }
 
 // readsWhatItMay looks at the grants in a request.
-func (q *asked) readsWhatItMay() {
-	w := q.agent.world
-	for name, input := range q.task.Context.Inputs {
+func (pr *pendingRequest) readsWhatItMay() {
+	w := pr.agent.world
+	for name, input := range pr.task.Context.Inputs {
 		var names named
 		if schemas.Unmarshal(input.Data, &names) != nil {
 			continue // it names nothing
 		}
-		if own := names.Own; own != nil && !w.grants.MayRead(own.Grant, q.agent.name, q.event.ID, own.SHA256, q.event.Expires) {
-			w.violate(FilesByGrant, "request %s: agent %s may not read what %s has put", q.event.ID, q.agent.name, name)
+		if own := names.Own; own != nil && !w.grants.MayRead(own.Grant, pr.agent.name, pr.event.ID, own.SHA256, pr.event.Expires) {
+			w.violate(FilesByGrant, "request %s: agent %s may not read what %s has put", pr.event.ID, pr.agent.name, name)
 		}
 		if stolen := names.Stolen; stolen != nil && stolen.Grant != "" {
-			w.violate(FilesByGrant, "request %s: agent %s may read what %s only names", q.event.ID, q.agent.name, name)
+			w.violate(FilesByGrant, "request %s: agent %s may read what %s only names", pr.event.ID, pr.agent.name, name)
 		}
 	}
 }

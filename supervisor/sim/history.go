@@ -20,12 +20,12 @@ type oracle struct {
 	shards   []*shardHistory
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
-	requests map[string]*attempt  // by id
-	attempts map[string]*attempt  // by schemas.AttemptOf of that, as breakers name them
-	leaves   map[string]*leave    // by permit
-	denied   map[string]bool      // by permit: a record refuses it
-	uses     []*use               // of resources
-	failures map[string][]failure // by agent
+	requests map[string]*attempt       // by id
+	attempts map[string]*attempt       // by schemas.AttemptOf of that, as breakers name them
+	permits  map[string]*grantedPermit // by permit
+	denied   map[string]bool           // by permit: a record refuses it
+	uses     []*use                    // of resources
+	failures map[string][]failure      // by agent
 }
 
 type shardHistory struct {
@@ -89,8 +89,8 @@ type task struct {
 	base     int // attempts of other agents
 	retryAt  time.Time
 	result   *schemas.TaskCompleted
-	leave    *leave // to act, that may have been used
-	use      *use   // of its resources, under way
+	permit   *grantedPermit // that may have been used
+	use      *use           // of its resources, under way
 }
 
 // An attempt is one request.
@@ -141,28 +141,28 @@ type moment struct {
 
 func newHistory(w *World) *oracle {
 	return &oracle{
-		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, leaves: map[string]*leave{}, denied: map[string]bool{}, failures: map[string][]failure{},
+		world: w, sessions: map[string]*sessionHistory{}, requests: map[string]*attempt{}, attempts: map[string]*attempt{}, permits: map[string]*grantedPermit{}, denied: map[string]bool{}, failures: map[string][]failure{},
 	}
 }
 
 // read folds a shard and holds every fact against the invariants.
-func (h *oracle) read(shard int) {
+func (o *oracle) read(shard int) {
 	s := &shardHistory{tasks: map[string]map[*task]bool{}, inputs: map[uint64]bus.Message{}, said: map[uint64]saying{}, taken: map[uint64]time.Time{}, dead: map[uint64]schemas.Quarantined{}}
-	h.shards = append(h.shards, s)
-	for message, err := range h.world.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
-		h.world.must(err)
+	o.shards = append(o.shards, s)
+	for message, err := range o.world.ledger.Scan(context.Background(), bus.ShardStream(shard), 1) {
+		o.world.must(err)
 		subject, err := bus.ParseSubject(message.Subject)
-		h.world.must(err)
+		o.world.must(err)
 		switch subject.Kind {
 		case bus.KindSession:
-			h.record(s, place{shard, message.Sequence}, message, subject.Session)
+			o.record(s, place{shard, message.Sequence}, message, subject.Session)
 		case bus.KindShard:
-			h.checkpoint(s, message)
+			o.checkpoint(s, message)
 		case bus.KindDead:
 			var refused schemas.Quarantined
-			h.body(message, &refused)
+			o.body(message, &refused)
 			s.dead[refused.Sequence] = refused
-			h.wantedIsTaken(s, &refused)
+			o.wantedIsTaken(s, &refused)
 		case bus.KindIn, bus.KindResponse, bus.KindProgress, bus.KindPermit, bus.KindControl:
 			s.inputs[message.Sequence] = message
 		case bus.KindRequest:
@@ -170,16 +170,16 @@ func (h *oracle) read(shard int) {
 	}
 }
 
-func (h *oracle) body(message bus.Message, into any) schemas.Event {
-	event, err := artifact.DecodeWhole(context.Background(), h.world.ledger.Artifacts(), message)
-	h.world.must(err)
-	h.world.must(schemas.Unmarshal(event.Data, into))
+func (o *oracle) body(message bus.Message, into any) schemas.Event {
+	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), message)
+	o.world.must(err)
+	o.world.must(schemas.Unmarshal(event.Data, into))
 	return event
 }
 
-func (h *oracle) checkpoint(s *shardHistory, message bus.Message) {
+func (o *oracle) checkpoint(s *shardHistory, message bus.Message) {
 	var point schemas.Checkpoint
-	h.body(message, &point)
+	o.body(message, &point)
 	if len(s.epochs) == 0 || s.epochs[len(s.epochs)-1].number < point.Epoch {
 		s.epochs = append(s.epochs, epoch{point.Epoch, message.Sequence})
 	}
@@ -194,37 +194,37 @@ func (s *shardHistory) since(number uint64) uint64 {
 	return s.epochs[i].since
 }
 
-func (h *oracle) session(id string, shard int) *sessionHistory {
-	s := h.sessions[id]
+func (o *oracle) session(id string, shard int) *sessionHistory {
+	s := o.sessions[id]
 	if s == nil {
 		s = &sessionHistory{
 			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: workflow.SessionHistory{Session: id},
 		}
-		h.sessions[id] = s
-		h.order = append(h.order, s)
+		o.sessions[id] = s
+		o.order = append(o.order, s)
 	}
 	return s
 }
 
-func (h *oracle) record(s *shardHistory, at place, message bus.Message, id string) {
-	session := h.session(id, at.shard)
+func (o *oracle) record(s *shardHistory, at place, message bus.Message, id string) {
+	session := o.session(id, at.shard)
 	var record schemas.Record
-	event := h.body(message, &record)
+	event := o.body(message, &record)
 	session.asides = event.Trail.Asides
-	h.recordsFollow(session, &record, &event)
-	h.grammarHolds(session, &record)
+	o.recordsFollow(session, &record, &event)
+	o.grammarHolds(session, &record)
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
-		h.inputsInOrder(s, session, &transition.Cause)
+		o.inputsInOrder(s, session, &transition.Cause)
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
-			h.judge(m)
-			h.apply(session, m)
+			o.judge(m)
+			o.apply(session, m)
 		}
 	}
 	before, err := hex.DecodeString(event.Chain)
-	h.world.must(err)
+	o.world.must(err)
 	if len(before) == 0 {
 		before = make([]byte, sha256.Size)
 	}
@@ -265,34 +265,34 @@ func (m *moment) enlist(t *task) {
 
 func (m *moment) delist(t *task) { delete(m.shard.tasks[t.agent], t) }
 
-func (h *oracle) profile(hash string) *schemas.Profile {
-	for _, edition := range h.world.editions {
+func (o *oracle) profile(hash string) *schemas.Profile {
+	for _, edition := range o.world.editions {
 		if known := edition.Pinned(hash); known != nil {
 			return &known.Profile
 		}
 	}
-	h.world.violate(Itself, "profile %s is of no edition", hash)
+	o.world.violate(Itself, "profile %s is of no edition", hash)
 	return &schemas.Profile{}
 }
 
-func (h *oracle) apply(session *sessionHistory, m *moment) {
+func (o *oracle) apply(session *sessionHistory, m *moment) {
 	switch f := m.fact.(type) {
 	case *schemas.PermitRefused:
-		h.denied[f.Permit] = true
+		o.denied[f.Permit] = true
 	case *schemas.MessageReceived:
 		session.messages[f.ID] = append(session.messages[f.ID], *f)
 	case *schemas.RunStarted:
 		session.runs = append(session.runs, &run{
-			session: session, number: f.Run, profile: h.profile(f.ProfileHash), message: f.Message, expires: f.Expires,
+			session: session, number: f.Run, profile: o.profile(f.ProfileHash), message: f.Message, expires: f.Expires,
 		})
 	default:
 		if m.run != nil {
-			h.applyRun(m)
+			o.applyRun(m)
 		}
 	}
 }
 
-func (h *oracle) applyRun(m *moment) {
+func (o *oracle) applyRun(m *moment) {
 	switch f := m.fact.(type) {
 	case *schemas.PlanCreated:
 		m.run.plan(f)
@@ -308,7 +308,7 @@ func (h *oracle) applyRun(m *moment) {
 		m.run.reopen(f)
 		m.run.reopened = m.at.sequence
 	default:
-		h.applyTask(m)
+		o.applyTask(m)
 	}
 }
 
@@ -335,11 +335,11 @@ func (r *run) reopen(f *schemas.DeliveryReopened) {
 		r.doubled++
 	}
 	if t := r.task(schemas.DeliveryTask); t != nil {
-		t.state, t.base, t.leave = taskPending, t.attempts, nil
+		t.state, t.base, t.permit = taskPending, t.attempts, nil
 	}
 }
 
-func (h *oracle) applyTask(m *moment) {
+func (o *oracle) applyTask(m *moment) {
 	t := m.task
 	if t == nil {
 		_, ready := m.fact.(*schemas.TaskReady)
@@ -357,7 +357,7 @@ func (h *oracle) applyTask(m *moment) {
 		t.state, t.agent, t.ready, t.until = taskReady, f.Agent, m.at, f.Until
 		m.enlist(t)
 	case *schemas.TaskDispatched:
-		h.dispatch(m, t, f)
+		o.dispatch(m, t, f)
 	case *schemas.TaskStarted:
 		if t.attempt != nil {
 			t.attempt.deadline, t.attempt.silence = f.Deadline, f.Silence
@@ -370,21 +370,21 @@ func (h *oracle) applyTask(m *moment) {
 		if t.state == taskUnderWay {
 			t.attempt.completed = true
 		}
-		h.leave(m, t, taskCompleted)
+		o.endTask(m, t, taskCompleted)
 		t.result = f
 	case *schemas.TaskSkipped:
-		h.leave(m, t, taskSkipped)
+		o.endTask(m, t, taskSkipped)
 	case *schemas.TaskCancelled:
-		h.leave(m, t, taskCancelled)
+		o.endTask(m, t, taskCancelled)
 	case *schemas.TaskFailed:
-		h.fail(m, t, f)
+		o.fail(m, t, f)
 	case *schemas.PermitGranted:
-		h.grant(m, f.Permit, t.agent, f.Again)
+		o.grant(m, f.Permit, t.agent, f.Again)
 	default: // changes nothing that the oracle judges by
 	}
 }
 
-func (h *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
+func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	m.delist(t)
 	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
 	t.attempt = &attempt{
@@ -397,18 +397,18 @@ func (h *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
-	h.requests[f.Request], h.attempts[schemas.AttemptOf(f.Request)] = t.attempt, t.attempt
+	o.requests[f.Request], o.attempts[schemas.AttemptOf(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
-	h.holds(m, t)
+	o.holds(m, t)
 	if f.Permitted {
-		h.grant(m, schemas.PermitID(f.Request), f.Agent, false)
+		o.grant(m, schemas.PermitID(f.Request), f.Agent, false)
 	}
 }
 
-// leave ends a task, or its attempt.
-func (h *oracle) leave(m *moment, t *task, state taskState) {
+// endTask ends a task, or its attempt.
+func (o *oracle) endTask(m *moment, t *task, state taskState) {
 	m.delist(t)
-	h.frees(m, t)
+	o.frees(m, t)
 	t.close(m)
 	if t.attempt != nil && t.attempt.over.IsZero() {
 		t.attempt.over, t.attempt.overAt = m.cause.Time, m.at.sequence
@@ -419,11 +419,11 @@ func (h *oracle) leave(m *moment, t *task, state taskState) {
 	t.state = state
 }
 
-func (h *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
-	h.fails(m, t, f)
-	h.leave(m, t, taskFailed)
+func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
+	o.fails(m, t, f)
+	o.endTask(m, t, taskFailed)
 	if saysUndone(f) {
-		t.leave = nil
+		t.permit = nil
 	}
 	switch {
 	case !f.RetryAt.IsZero():

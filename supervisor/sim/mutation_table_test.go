@@ -24,7 +24,7 @@ func mutations() []mutation {
 		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
 			"supervisor/plan/decision.go",
-			`schemas.RequestID(t.Shard, t.Epoch,`, `schemas.RequestID(t.Shard, either("a request names no epoch", 0, t.Epoch),`,
+			`schemas.RequestID(d.Shard, d.Epoch,`, `schemas.RequestID(d.Shard, either("a request names no epoch", 0, d.Epoch),`,
 		}},
 	}, {
 		name: "the low watermark passes an input before its outputs are acknowledged", seed: 1, invariant: sim.DecidedIsSent,
@@ -112,11 +112,11 @@ func mutations() []mutation {
 			`func (p *pool) room() bool { return planted("agents always have room") || p.limit == 0 ||`,
 		}},
 	}, {
-		name: "credit is never given back", seed: 1, invariant: sim.ComesToRest,
+		name: "room is never given back", seed: 1, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`	for _, agent := range s.reserved {
-`, `	for _, agent := range either("credit is never given back", nil, s.reserved) {
+			`	for _, agent := range demand.reserved {
+`, `	for _, agent := range either("room is never given back", nil, demand.reserved) {
 `,
 		}},
 	}, {
@@ -134,7 +134,7 @@ func mutations() []mutation {
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/decision.go",
+			"supervisor/admission/answers.go",
 			`|| p.limit > 0 && p.next() != nil {`,
 			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
 		}},
@@ -142,12 +142,12 @@ func mutations() []mutation {
 		name: "a grant is used whoever has come since", seed: 773, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`&& !a.preempted(d)`, `&& (!a.preempted(d) || planted("a grant is used whoever has come since"))`,
+			`&& !c.preempted(d)`, `&& (!c.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/grant.go",
+			"supervisor/admission/dispatch.go",
 			`return p.limit > 0 && len(d.resources) == 0 &&`,
 			`return p.limit > 0 && len(d.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
@@ -161,9 +161,9 @@ func mutations() []mutation {
 		name: "a repeat is taken again", seed: 1, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/session/message.go",
-			`	if d.state.Has(id) {
-		d.again(`, `	if d.state.Has(id) && !planted("a repeat is taken again") {
-		d.again(`,
+			`	if d.state.HasTaken(id) {
+		d.repeatedMessage(`, `	if d.state.HasTaken(id) && !planted("a repeat is taken again") {
+		d.repeatedMessage(`,
 		}},
 	}, {
 		name: "the newest message starts first", seed: 1, invariant: sim.StartsInOrder,
@@ -185,9 +185,9 @@ func mutations() []mutation {
 		edits: []edit{{
 			"supervisor/session/response.go",
 			`	case attempt != task.Attempt || !task.State.UnderWay():
-		if !d.repeat(`,
+		if !d.isRepeat(`,
 			`	case (attempt != task.Attempt && !planted("the answer to an old attempt counts")) || !task.State.UnderWay():
-		if !d.repeat(`,
+		if !d.isRepeat(`,
 		}},
 	}, {
 		name: "anybody's answer counts", seed: 1, invariant: sim.AnswersFit,
@@ -224,15 +224,15 @@ func mutations() []mutation {
 		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,
 		edits: []edit{{
 			"supervisor/plan/decision.go",
-			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
-			`	if t.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
+			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
+			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
 		}},
 	}, {
 		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
 		edits: []edit{
 			{
-				"supervisor/plan/answer.go", `d.Kind == deadline.Kind && !d.At.After(t.Now)`,
-				`d.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !d.At.After(t.Now))`,
+				"supervisor/plan/response.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
+				`other.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !other.At.After(d.Now))`,
 			},
 			{"supervisor/advance.go", `		if !deadline.At.After(now) {
 `, `		if !deadline.At.Add(either("a deadline rings before its moment", -time.Second, 0)).After(now) {
@@ -241,29 +241,29 @@ func mutations() []mutation {
 	}, {
 		name: "there is always another attempt", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
-			"supervisor/plan/recover.go",
+			"supervisor/plan/failure.go",
 			`spent < policy.Attempts {`, `(spent < policy.Attempts || spent < 9 && planted("there is always another attempt")) {`,
 		}},
 	}, {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
-			"supervisor/plan/settle.go",
-			`task.State == workflow.TaskCompleted && t.tells(task) {`,
-			`task.State == workflow.TaskCompleted && t.tells(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			"supervisor/plan/outcome.go",
+			`task.State == workflow.TaskCompleted && d.inAnswer(task) {`,
+			`task.State == workflow.TaskCompleted && d.inAnswer(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case t.mayHaveActed(task) && (t.asksOnUnknown(`,
-			`	case t.mayHaveActed(task) && !planted("whoever asks is permitted") && (t.asksOnUnknown(`,
+			`	case d.mayHaveActed(task) && (d.asksOnUnknown(`,
+			`	case d.mayHaveActed(task) && !planted("whoever asks is permitted") && (d.asksOnUnknown(`,
 		}},
 	}, {
-		name: "a request that has failed keeps its leave", seed: 6, invariant: sim.LeaveHolds,
+		name: "a request that has failed keeps its permit", seed: 6, invariant: sim.LeaveHolds,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
 			`	case task.State == workflow.TaskCancelled:`,
-			`	case task.Permit == permit && planted("a request that has failed keeps its leave"):
+			`	case task.Permit == permit && planted("a request that has failed keeps its permit"):
 		return ""
 	case task.State == workflow.TaskCancelled:`,
 		}},
@@ -284,40 +284,40 @@ func mutations() []mutation {
 		name: "a request that is sent again says that it is the first", seed: 1695, invariant: sim.ActsArePermitted,
 		edits: []edit{{
 			"supervisor/publisher/publisher.go",
-			`			NotFirst(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, NotFirst)(event) //`,
+			`			MarkRepublished(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, MarkRepublished)(event) //`,
 		}},
 	}, {
 		name: "who is handed a request as if for the first time knows that nothing was done", seed: 1534, invariant: sim.EffectsHappenOnce,
 		edits: []edit{{
 			"supervisor/sim/permits.go",
-			`q.permit == "" && !q.brought())`,
-			`q.permit == "" && !q.brought() && !(q.delivery.Deliveries() == 1 && planted("who is handed a request as if for the first time knows that nothing was done")))`,
+			`pr.permit == "" && !pr.brought())`,
+			`pr.permit == "" && !pr.brought() && !(pr.delivery.Deliveries() == 1 && planted("who is handed a request as if for the first time knows that nothing was done")))`,
 		}},
 	}, {
-		name: "leave that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
+		name: "a permit that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/session/state.go",
 			`	for _, effect := range s.Active.PossibleEffects() {
 		if !slices`, `	for _, effect := range s.Active.PossibleEffects() {
-		if !planted("leave that an earlier run had is forgotten") && !slices`,
+		if !planted("a permit that an earlier run had is forgotten") && !slices`,
 		}},
 	}, {
 		name: "a fallback is permitted whatever its predecessor was", seed: 109, invariant: sim.PermittedOnce,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent)`,
-			`task.PreviousAgent != "" && t.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
+			`task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent)`,
+			`task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent) && !planted("a fallback is permitted whatever its predecessor was")`,
 		}},
 	}, {
-		name: "a question has leave", seed: 160, invariant: sim.LeaveIsForWork,
+		name: "a question has a permit", seed: 160, invariant: sim.PermitIsForWork,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`case !task.Kind.IsWork():`, `case !task.Kind.IsWork() && !planted("a question has leave"):`,
+			`case !task.Kind.IsWork():`, `case !task.Kind.IsWork() && !planted("a question has a permit"):`,
 		}},
 	}, {
 		name: "who declares no assessment is asked for one", seed: 9, invariant: sim.AskedAsDeclared,
 		edits: []edit{{
-			"supervisor/route/declare.go", `asks: use.Declares(schemas.KindAssess),`,
+			"supervisor/route/declarations.go", `asks: use.Declares(schemas.KindAssess),`,
 			`asks: use.Declares(schemas.KindAssess) || planted("who declares no assessment is asked for one"),`,
 		}},
 	}, {
@@ -342,26 +342,26 @@ func mutations() []mutation {
 		name: "who stands in line keeps what it cannot use", seed: 4085, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/admission/resource_claims.go",
-			`			if u.stale {
-				a.schedule(u)`,
-			`			if u.stale && !planted("who stands in line keeps what it cannot use") {
-				a.schedule(u)`,
+			`			if claim.stale {
+				c.schedule(claim)`,
+			`			if claim.stale && !planted("who stands in line keeps what it cannot use") {
+				c.schedule(claim)`,
 		}, {
-			"supervisor/admission/resource_claims.go", `	if len(u.held) > 0 { // for`,
-			`	if len(u.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
+			"supervisor/admission/resource_claims.go", `	if len(claim.held) > 0 { // for`,
+			`	if len(claim.held) > 0 && !planted("who stands in line keeps what it cannot use") { // for`,
 		}},
 	}, {
 		name: "what an ended attempt has left takes the next one's place", seed: 54356, invariant: sim.ResourcesHold,
 		edits: []edit{{
-			"supervisor/admission/resource_claims.go", `if a.resourceClaims.claims[u.holder] == u {`,
-			`if a.resourceClaims.claims[u.holder] == u || planted("what an ended attempt has left takes the next one's place") {`,
+			"supervisor/admission/resource_claims.go", `if c.resourceClaims.claims[claim.holder] == claim {`,
+			`if c.resourceClaims.claims[claim.holder] == claim || planted("what an ended attempt has left takes the next one's place") {`,
 		}},
 	}, {
 		name: "a grant is for whomever the task waits for", seed: 210, invariant: sim.BreakersHold,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`return s.waiting[d.grant] == d }`,
-			`return s.waiting[d.grant] == d || s.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
+			`return dm.waiting[d.grant] == d }`,
+			`return dm.waiting[d.grant] == d || dm.waiting[d.grant] != nil && planted("a grant is for whomever the task waits for") }`,
 		}},
 	}, {
 		name: "everybody is the probe", seed: 45, invariant: sim.BreakersHold,
@@ -374,8 +374,8 @@ func mutations() []mutation {
 		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,
 		edits: []edit{{
 			"supervisor/plan/breaker.go",
-			`e.Kind != BreakerClaimed || e.At.Before(b.Until) {`,
-			`e.Kind != BreakerClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
+			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) {`,
+			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
 		}},
 	}, {
 		name: "what is refused goes by what is remembered", seed: 39, invariant: sim.WantedIsTaken,

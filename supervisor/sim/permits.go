@@ -9,10 +9,10 @@ import (
 	"podium/schemas"
 )
 
-// A question is an agent's question for leave to act. It is asked again with the
+// A permitQuestion is an agent's question for a permit. It is asked again with the
 // same id until somebody answers, as bus.Permit does.
-type question struct {
-	q      *asked
+type permitQuestion struct {
+	q      *pendingRequest
 	id     string
 	calmly int  // how often it was asked when nothing went wrong any more
 	asleep bool // its process gives no sign of life meanwhile
@@ -22,7 +22,7 @@ type question struct {
 // An act is an effect in the world outside.
 type act struct {
 	agent, request, effect string
-	permit                 string // the leave that it was done by
+	permit                 string // the permit that it was done by
 	shard                  int
 	after                  uint64 // the newest message of the shard then
 	at                     time.Time
@@ -34,25 +34,25 @@ const (
 	askForgets = 10          // one process of so many dies while it waits
 )
 
-// seek asks for leave to act, and acts once that is given. An agent without side
+// seek asks for a permit, and acts once that is given. An agent without side
 // effects just works, and so does one that is asked a question, but for the odd one.
-func (q *asked) seek() {
-	a, w := q.agent, q.agent.world
+func (pr *pendingRequest) seek() {
+	a, w := pr.agent, pr.agent.world
 	switch {
 	case !a.external || !w.calm && w.once(16): // without an act, sometimes
-		q.behave()
+		pr.behave()
 		return
-	case !q.task.Context.Kind.IsWork() && (w.calm || !w.once(3)):
-		q.behave()
+	case !pr.task.Context.Kind.IsWork() && (w.calm || !w.once(3)):
+		pr.behave()
 		return
-	case q.brought():
-		q.allowed(q.event.Permit)
+	case pr.brought():
+		pr.allowed(pr.event.Permit)
 		return
 	}
-	asks := &question{q: q, id: schemas.PlanID(w.id("permit")), asleep: !w.calm && w.once(6)}
+	asks := &permitQuestion{q: pr, id: schemas.PlanID(w.id("permit")), asleep: !w.calm && w.once(6)}
 	a.questions[asks.id] = asks
 	if !w.calm && w.once(40) {
-		q.intrude()
+		pr.intrude()
 	}
 	asks.ask()
 	if !w.calm && w.once(askForgets) {
@@ -62,17 +62,17 @@ func (q *asked) seek() {
 }
 
 // intrude asks for what no agent is to ask for.
-func (q *asked) intrude() {
-	w := q.agent.world
-	id, name, event := schemas.PlanID(w.id("permit")), q.agent.name, q.event
+func (pr *pendingRequest) intrude() {
+	w := pr.agent.world
+	id, name, event := schemas.PlanID(w.id("permit")), pr.agent.name, pr.event
 	switch w.rand.IntN(3) {
 	case 0:
 		name = stranger(name)
-		event.ReplyTo = bus.ResponseSubject(name, q.shard())
+		event.ReplyTo = bus.ResponseSubject(name, pr.shard())
 	case 1:
 		id = schemas.PermitID(event.ID)
 	case 2:
-		event.ID = schemas.RequestID(q.shard(), 1, "nobody", "t1", 1)
+		event.ID = schemas.RequestID(pr.shard(), 1, "nobody", "t1", 1)
 	}
 	message, _, err := busagent.PermitRequest(name, &event, id, w.now)
 	w.must(err)
@@ -80,32 +80,32 @@ func (q *asked) intrude() {
 }
 
 // ask asks once, and again later.
-func (s *question) ask() {
-	q, a, w := s.q, s.q.agent, s.q.agent.world
+func (pq *permitQuestion) ask() {
+	pr, a, w := pq.q, pq.q.agent, pq.q.agent.world
 	switch {
-	case s.over:
+	case pq.over:
 		return
-	case !q.event.Expires.IsZero() && w.now.After(q.event.Expires):
-		s.close() // nobody waits for the effect any more
-		q.ack()
+	case !pr.event.Expires.IsZero() && w.now.After(pr.event.Expires):
+		pq.close() // nobody waits for the effect any more
+		pr.ack()
 		return
 	case w.calm:
-		if s.calmly++; s.calmly > askEnough {
-			w.violate(QuestionsAnswered, "agent %s hears nothing of permit %s for request %s", a.name, s.id, q.event.ID)
-			s.close()
-			q.ack()
+		if pq.calmly++; pq.calmly > askEnough {
+			w.violate(QuestionsAnswered, "agent %s hears nothing of permit %s for request %s", a.name, pq.id, pr.event.ID)
+			pq.close()
+			pr.ack()
 			return
 		}
 	}
-	if !s.asleep || w.calm {
-		w.must(q.delivery.InProgress())
+	if !pq.asleep || w.calm {
+		w.must(pr.delivery.InProgress())
 	}
-	message, asked, err := busagent.PermitRequest(a.name, &q.event, s.id, w.now)
+	message, asked, err := busagent.PermitRequest(a.name, &pr.event, pq.id, w.now)
 	w.must(err)
 	if !asked {
-		w.violate(RequestsAreProper, "request %s names no shard to ask for leave", q.event.ID)
+		w.violate(RequestsAreProper, "request %s names no shard to ask for a permit", pr.event.ID)
 	}
-	if w.shape.formers && once(w.formers, 2) {
+	if w.configuration.formers && once(w.formers, 2) {
 		message.Header = nil // as any NATS client writes it
 	}
 	publish := func() {
@@ -122,12 +122,12 @@ func (s *question) ask() {
 	default:
 		w.limbo = append(w.limbo, publish)
 	}
-	a.later(askEvery, s.ask)
+	a.later(askEvery, pq.ask)
 }
 
-func (s *question) close() {
-	s.over = true
-	delete(s.q.agent.questions, s.id)
+func (pq *permitQuestion) close() {
+	pq.over = true
+	delete(pq.q.agent.questions, pq.id)
 }
 
 // hear takes one answer about a permit, or loses it, or hears it much later.
@@ -154,60 +154,60 @@ func (a *agent) told(answer *schemas.PermitAnswer) {
 		return
 	}
 	asks.close()
-	q := asks.q
+	pr := asks.q
 	switch {
 	case answer.Granted:
-		q.allowed(asks.id)
+		pr.allowed(asks.id)
 	case answer.Reason == schemas.PermitGone:
 		// It is another process's by now: neither an answer nor an acknowledgment.
 	default:
-		q.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
-		q.ack()
+		pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
+		pr.ack()
 	}
 }
 
 // allowed acts, now or later, or not at all.
-func (q *asked) allowed(permit string) {
-	a, w := q.agent, q.agent.world
-	q.permit = permit
+func (pr *pendingRequest) allowed(permit string) {
+	a, w := pr.agent, pr.agent.world
+	pr.permit = permit
 	act := func() {
-		w.act(q)
-		q.behave()
+		w.act(pr)
+		pr.behave()
 	}
-	if w.calm || w.rand.IntN(100) >= w.shape.unruly {
+	if w.calm || w.rand.IntN(100) >= w.configuration.unruly {
 		act()
 		return
 	}
 	switch w.rand.IntN(6) {
-	case 0: // it has had leave, and says that it did nothing
-		q.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
-		q.ack()
+	case 0: // it has had a permit, and says that it did nothing
+		pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
+		pr.ack()
 	case 1: // it dies before it acts
 		a.later(a.wait, func() {})
 	case 2: // it acts much later
 		a.later(w.span(30*time.Second), act)
 	case 3: // it dies after it has acted
-		w.act(q)
+		w.act(pr)
 		a.later(a.wait, func() {})
 	default:
 		act()
 	}
 }
 
-func (w *World) act(q *asked) {
-	q.acted = true
+func (w *World) act(pr *pendingRequest) {
+	pr.acted = true
 	w.acts = append(w.acts, act{
-		agent: q.agent.name, request: q.event.ID, effect: q.event.EffectID, permit: q.permit,
-		shard: q.shard(), after: w.last(q.shard()), at: w.now,
+		agent: pr.agent.name, request: pr.event.ID, effect: pr.event.EffectID, permit: pr.permit,
+		shard: pr.shard(), after: w.last(pr.shard()), at: w.now,
 	})
 }
 
-// brought reports whether the leave that came along with a request is to be used.
-func (q *asked) brought() bool { return q.event.Permit != "" && q.first }
+// brought reports whether the permit that came along with a request is to be used.
+func (pr *pendingRequest) brought() bool { return pr.event.Permit != "" && pr.first }
 
 // doubtful reports whether an agent that fails cannot be sure that its effect has
 // not happened: it has acted, or maybe another process has that was permitted, unless it
-// was handed the leave that came along itself. For a question nobody has.
-func (q *asked) doubtful() bool {
-	return q.agent.external && q.task.Context.Kind.IsWork() && (q.acted || q.permit == "" && !q.brought())
+// was handed the permit that came along itself. For a question nobody has.
+func (pr *pendingRequest) doubtful() bool {
+	return pr.agent.external && pr.task.Context.Kind.IsWork() && (pr.acted || pr.permit == "" && !pr.brought())
 }

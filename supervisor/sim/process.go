@@ -30,7 +30,7 @@ func (p *process) now(w *World) time.Time { return w.now.Add(p.skew) }
 // ownerless lists the shards that no process works on.
 func (w *World) ownerless() []int {
 	var shards []int
-	for shard := range w.shape.shards {
+	for shard := range w.configuration.shards {
 		if !slices.ContainsFunc(w.processes, func(p *process) bool { return p.shard == shard }) {
 			shards = append(shards, shard)
 		}
@@ -40,16 +40,16 @@ func (w *World) ownerless() []int {
 
 // breaker returns the policies of the world; nil when it has none.
 func (w *World) breaker() func(string) plan.BreakerPolicy {
-	if w.shape.breaker.Failures == 0 {
+	if w.configuration.breaker.Failures == 0 {
 		return nil
 	}
-	return func(string) plan.BreakerPolicy { return w.shape.breaker }
+	return func(string) plan.BreakerPolicy { return w.configuration.breaker }
 }
 
 // presence says in turns of some seconds that nobody serves an agent, whatever that
 // does, or that nobody knows; nil when the world has none of this.
 func (w *World) presence() func(context.Context, string, time.Time) (registry.Presence, error) {
-	if !w.shape.absent {
+	if !w.configuration.absent {
 		return nil
 	}
 	return func(_ context.Context, agent string, now time.Time) (registry.Presence, error) {
@@ -66,10 +66,10 @@ func (w *World) presence() func(context.Context, string, time.Time) (registry.Pr
 
 // neighborhood returns the owners that a new one shares its process with.
 func (w *World) neighborhood() *admission.LocalOwners {
-	if w.shape.groups == 0 {
+	if w.configuration.groups == 0 {
 		return nil
 	}
-	return w.groups[w.epochs%w.shape.groups]
+	return w.groups[w.epochs%w.configuration.groups]
 }
 
 // start lets a new process take a shard over, whoever owns it.
@@ -78,18 +78,18 @@ func (w *World) start(shard int) {
 	p := &process{shard: shard, view: &faults{
 		Core: w.ledger, shard: shard, rand: w.rand, fuse: w.strike, limbo: &w.limbo, watch: &w.watch,
 		outage: &w.outage, now: func() time.Time { return w.now }, meanwhile: w.meanwhile,
-		nameless: w.shape.nameless,
+		nameless: w.configuration.nameless,
 	}}
 	pending := 1 + w.rand.IntN(16)
-	if w.shape.skew > 0 && !w.calm {
-		p.skew = w.span(2*w.shape.skew) - w.shape.skew
+	if w.configuration.skew > 0 && !w.calm {
+		p.skew = w.span(2*w.configuration.skew) - w.configuration.skew
 	}
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
 		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Breaker: w.breaker(), LocalOwners: w.neighborhood(), ArtifactGrants: w.grants,
-		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.shape.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
+		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.configuration.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
-	if !w.calm && w.strike == nil && w.rand.Float64() < w.shape.takeover {
+	if !w.calm && w.strike == nil && w.rand.Float64() < w.configuration.takeover {
 		p.view.fuse = &strike{at: 1 + w.rand.Int64N(12), flaw: []Flaw{CrashBefore, CrashAfter}[w.rand.IntN(2)]}
 	}
 	w.watch.newest[shard], p.view.since = p.view, w.last(shard)
@@ -97,7 +97,7 @@ func (w *World) start(shard int) {
 	err := p.owner.Open(context.Background(), p.now(w))
 	p.view.fuse, p.view.meanwhile = w.strike, nil
 	if !w.calm && w.strike == nil {
-		p.view.rate = w.shape.rate
+		p.view.rate = w.configuration.rate
 	}
 	switch {
 	case errors.Is(err, supervisor.ErrNotOwner) || errors.Is(err, bus.ErrFull) || bus.Temporary(err) || p.view.crashed.Load():

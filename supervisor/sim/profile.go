@@ -287,7 +287,7 @@ func (w *World) hire() {
 	names := append(slices.Clone(workers[:]), session.ChatAgent, session.MailAgent, planner, chooser, tower)
 	bounded := !w.once(4)
 	for _, name := range names {
-		size := 1 + w.rand.IntN(w.shape.pool)
+		size := 1 + w.rand.IntN(w.configuration.pool)
 		if bounded {
 			w.pools[name] = size
 		}

@@ -12,12 +12,12 @@ import (
 func (w *World) resends() bool { return w.Seed%8 == 1 }
 
 // refuses reports whether an answer is refused, and notes whose it is.
-func (q *asked) refuses() bool {
-	w := q.agent.world
-	if !w.resends() || w.calm || q.task.TaskID != schemas.DeliveryTask || w.serial%2 == 0 {
+func (pr *pendingRequest) refuses() bool {
+	w := pr.agent.world
+	if !w.resends() || w.calm || pr.task.TaskID != schemas.DeliveryTask || w.serial%2 == 0 {
 		return false
 	}
-	w.refused = append(w.refused, q.request.Payload.RequestID)
+	w.refused = append(w.refused, pr.request.Payload.RequestID)
 	return true
 }
 
@@ -44,5 +44,5 @@ func (w *World) sendAgain(run string) {
 		ID: w.id("resend"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, DataContentType: schemas.MediaTypeJSON,
 	}
 	w.body(&event, schemas.Control{Action: schemas.ControlResend, Run: run, By: "sim", AllowDuplicate: w.serial%3 == 0})
-	w.publish(bus.ControlSubject(schemas.ShardOf(id, w.shape.shards)), &event)
+	w.publish(bus.ControlSubject(schemas.ShardOf(id, w.configuration.shards)), &event)
 }

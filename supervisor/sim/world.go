@@ -21,18 +21,18 @@ import (
 type World struct {
 	Seed uint64
 
-	rand    *rand.Rand
-	formers *rand.Rand // what becomes of former owners
-	crashes *rand.Rand // when the ledger's server is killed, and what it had written by then
-	shape   shape
-	now     time.Time
-	ledger  *memory.Ledger
-	grants  *artifact.Grants
-	calm    bool     // no more faults
-	refused []string // ids of runs whose answers were refused for good
-	strike  *strike  // instead of faults by chance
-	watch   watch
-	outage  outage
+	rand          *rand.Rand
+	formers       *rand.Rand // what becomes of former owners
+	crashes       *rand.Rand // when the ledger's server is killed, and what it had written by then
+	configuration configuration
+	now           time.Time
+	ledger        *memory.Ledger
+	grants        *artifact.Grants
+	calm          bool     // no more faults
+	refused       []string // ids of runs whose answers were refused for good
+	strike        *strike  // instead of faults by chance
+	watch         observations
+	outage        outage
 
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
@@ -68,26 +68,26 @@ func New(seed uint64, library *Library) *World {
 		watch: newWatch(), down: map[string]time.Time{},
 	}
 	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
-	w.shape = newShape(w.rand, traits)
-	w.shape.late(seed)
+	w.configuration = newConfiguration(w.rand, traits)
+	w.configuration.late(seed)
 	w.formers = newFormers(seed)
-	w.shape.former(w.formers)
+	w.configuration.former(w.formers)
 	w.crashes = newCrashes(seed)
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
 		w.origins = rand.New(rand.NewPCG(seed, 0x6f726967696e)) //nolint:gosec // a simulation repeats
 	}
-	w.shape.crash(w.crashes)
-	w.ledger = memory.New(w.shape.shards, memory.WithClock(func() time.Time { return w.now }))
+	w.configuration.crash(w.crashes)
+	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
 	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
-	if w.shape.edited {
+	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*restore.Profiles{library.get(w)}
 	}
-	for range w.shape.groups {
+	for range w.configuration.groups {
 		w.groups = append(w.groups, &admission.LocalOwners{})
 	}
 	w.hire()
@@ -131,7 +131,7 @@ func (w *World) poolSize(agent string) int { return w.pools[agent] }
 // thing that goes wrong with them, in a small world. It comes before Run.
 func (w *World) Strike(n int64, flaw Flaw) {
 	w.strike = &strike{at: n, flaw: flaw}
-	w.shape.steps, w.shape.trouble, w.shape.skew, w.shape.formers, w.shape.crashes = min(w.shape.steps, 16), 0, 0, false, false
+	w.configuration.steps, w.configuration.trouble, w.configuration.skew, w.configuration.formers, w.configuration.crashes = min(w.configuration.steps, 16), 0, 0, false, false
 }
 
 // Effects counts the effects of all owners, once Run has ended and if Strike came
@@ -140,7 +140,7 @@ func (w *World) Effects() int64 { return w.strike.count.Load() }
 
 // Run simulates and returns what was violated: nothing, if all is well.
 func (w *World) Run() []Violation {
-	for range w.shape.steps {
+	for range w.configuration.steps {
 		w.disturb()
 		w.advance()
 	}
@@ -156,22 +156,22 @@ func (w *World) Run() []Violation {
 
 // disturb does one thing that may happen at any time.
 func (w *World) disturb() {
-	if w.shape.breaker.Failures > 0 && w.once(10) {
+	if w.configuration.breaker.Failures > 0 && w.once(10) {
 		w.down[pick(w.rand, workers[:]...)] = w.now.Add(10*time.Second + w.span(40*time.Second))
 	}
-	if w.shape.formers && once(w.formers, 6) {
+	if w.configuration.formers && once(w.formers, 6) {
 		w.succeed()
 		return
 	}
-	if w.shape.crashes && once(w.crashes, 12) {
+	if w.configuration.crashes && once(w.crashes, 12) {
 		w.crash()
 		return
 	}
-	if w.rand.IntN(16) < w.shape.trouble {
+	if w.rand.IntN(16) < w.configuration.trouble {
 		w.trouble()
 		return
 	}
-	if w.shape.catchUp > 0 && w.once(2) {
+	if w.configuration.catchUp > 0 && w.once(2) {
 		w.pass()
 		return
 	}
@@ -199,10 +199,10 @@ func (w *World) disturb() {
 func (w *World) trouble() {
 	switch w.rand.IntN(8) {
 	case 0, 1:
-		if w.shape.catchUp > 0 {
+		if w.configuration.catchUp > 0 {
 			w.now = w.now.Add(w.span(20 * time.Second)) // its deadlines have passed
 		}
-		w.start(w.rand.IntN(w.shape.shards))
+		w.start(w.rand.IntN(w.configuration.shards))
 	case 2, 3:
 		if len(w.processes) > 0 {
 			w.processes[w.rand.IntN(len(w.processes))].view.crashed.Store(true)
@@ -214,7 +214,7 @@ func (w *World) trouble() {
 		}
 	case 7:
 		switch {
-		case w.shape.shared:
+		case w.configuration.shared:
 			w.now = w.now.Add(w.span(2 * time.Minute))
 		case w.once(4):
 			w.now = w.now.Add(w.span(3 * time.Hour))
@@ -228,7 +228,7 @@ func (w *World) pass() {
 		w.now = next
 		return
 	}
-	w.now = w.now.Add(w.span(w.shape.hurry))
+	w.now = w.now.Add(w.span(w.configuration.hurry))
 }
 
 // advance lets everybody who can do something do a little of it.
@@ -245,7 +245,7 @@ func (w *World) advance() {
 		if n := w.rand.IntN(2*len(w.processes) + len(w.agents)); n < 2*len(w.processes) {
 			w.tick(n / 2)
 		} else {
-			if w.rand.IntN(100) >= w.shape.idle {
+			if w.rand.IntN(100) >= w.configuration.idle {
 				w.agents[n-2*len(w.processes)].step()
 			}
 		}
@@ -360,7 +360,7 @@ func (w *World) advanceAll() bool {
 
 // quiet reports whether every input is dealt with and nobody waits for anything.
 func (w *World) quiet() bool {
-	for shard := range w.shape.shards {
+	for shard := range w.configuration.shards {
 		last := w.lastInput(shard)
 		if !slices.ContainsFunc(w.processes, func(p *process) bool { return p.shard == shard && p.owner.Watermark() >= last }) {
 			return false

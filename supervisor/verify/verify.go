@@ -208,11 +208,11 @@ func (v *verifier) record(id string, message bus.Message) error {
 }
 
 // trailFault says what is wrong about where a record leads its readers.
-func (s *verifiedSession) trailFault(stored *restore.Record) string {
+func (vs *verifiedSession) trailFault(stored *restore.Record) string {
 	switch {
-	case *stored.Trail != *s.tip.Next(stored.Record):
+	case *stored.Trail != *vs.tip.Next(stored.Record):
 		return "its trail does not lead to the records before it"
-	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, s.tip.Roots()):
+	case len(stored.Snapshot) > 0 && !slices.Equal(stored.Roots, vs.tip.Roots()):
 		return "its roots are not those of the records before it"
 	}
 	return ""
@@ -234,15 +234,15 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 		if outputs {
 			report("a transition follows another one that has outputs")
 		}
-		outputs = session.Owes(transition.Facts)
+		outputs = session.MayHaveOutputs(transition.Facts)
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
 		} else if err = v.redecide(before, record.Epoch, transition, input, report, differs); err != nil {
 			return state, err
 		}
-		state = state.After(transition, record.Number)
-		before = state.Within()
+		state = state.FoldTransition(transition, record.Number)
+		before = state.WithinRecord()
 	}
 	return state, nil
 }
@@ -307,9 +307,9 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 		return nil
 	}
 	var failed error
-	recall := v.recall(&failed)
+	recall := v.inputAt(&failed)
 	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
-	env.Recall = func(sequence uint64) session.Input { return recall(sequence).Read }
+	env.InputAt = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.EndedRun = func(run int) *session.EndedRun {
 		ended, err := restore.EndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
@@ -355,7 +355,7 @@ func (v *verifier) env(state session.State, current string) (session.Env, error)
 	return env, err
 }
 
-func (v *verifier) recall(failed *error) func(uint64) restore.Input {
+func (v *verifier) inputAt(failed *error) func(uint64) restore.Input {
 	return func(sequence uint64) restore.Input {
 		input, err := restore.ReadInput(v.ctx, v.core, v.shard, sequence)
 		*failed = errors.Join(*failed, err)
@@ -400,7 +400,7 @@ func (v *verifier) checkUndecided() {
 			continue // answers, progress and control words may have changed nothing
 		}
 		id := input.Event.Session()
-		if s := v.sessions[id]; s == nil || !s.state.Has(input.Event.ID) {
+		if s := v.sessions[id]; s == nil || !s.state.HasTaken(input.Event.ID) {
 			v.fault(Fault{Session: id, Sequence: sequence, What: "a message was never decided"})
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+
+	"podium/bus/backoff"
 )
 
 const (
@@ -32,6 +34,11 @@ const (
 // RequestWait ends a request whose caller has set no deadline. Behind many
 // publishes, each with its own fsync, an answer takes seconds.
 const RequestWait = 20 * time.Second
+
+// busy is what the library says, as plain text, of a server that is there and takes over
+// two seconds to answer a CONNECT: the server pings whoever it has not heard of by then,
+// and at the first connect the library takes nothing before the PONG.
+const busy = "nats: expected 'PONG', got 'PING'"
 
 // InProcess is a server in this process.
 type InProcess interface {
@@ -79,7 +86,8 @@ func (s *Signal) Raise() {
 // Connect opens a connection that comes back by itself for as long as it is not
 // closed. Nothing is buffered while it is away: a publish fails at once, so that
 // its outcome is never in doubt for longer than needed. A server that is away is a
-// temporary error.
+// temporary error. One that is too busy to greet in time is asked again until ctx
+// ends, or for RequestWait.
 func (e Endpoint) Connect(ctx context.Context) (*nats.Conn, error) {
 	e.Logger = e.Logger.With().Str("connection", e.Name).Logger()
 	options := []nats.Option{
@@ -127,11 +135,18 @@ func (e Endpoint) Connect(ctx context.Context) (*nats.Conn, error) {
 	dialing := &dialer{first: ctx}
 	defer dialing.settle()
 	options = append(options, nats.SetCustomDialer(dialing), nats.SkipHostLookup()) // names are looked up by the dialer, which can be stopped
-	connection, err := nats.Connect(e.URL, options...)
-	if err != nil {
-		return nil, e.refusal(ctx, err)
+	retrying, stop := Bounded(ctx)
+	defer stop()
+	trouble := backoff.Backoff{First: reconnectWait, Most: LongestBackoff}
+	for {
+		connection, err := nats.Connect(e.URL, options...)
+		if err == nil {
+			return connection, nil
+		}
+		if err.Error() != busy || trouble.Wait(retrying) != nil {
+			return nil, e.refusal(ctx, err)
+		}
 	}
-	return connection, nil
 }
 
 // report logs an asynchronous error without its text, which quotes subjects.

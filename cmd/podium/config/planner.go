@@ -57,7 +57,7 @@ type Conversation struct {
 	Entities       []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
 }
 
-// An Entity is something that a conversation is about.
+// An Entity is something that a session is about.
 type Entity struct {
 	Name    string `yaml:"name" required:"true" doc:"Its name in requests, and in the data of results."`
 	Pattern string `yaml:"pattern" required:"true" doc:"Regular expression (RE2) on the message; its first group, or the match, is the value."`

@@ -7,7 +7,7 @@ import (
 	"podium/schemas"
 )
 
-// A Profile is how one kind of conversation is handled, as the file says it.
+// A Profile is how one kind of session is handled, as the file says it.
 type Profile struct {
 	Language     string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
 	Agents       []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`

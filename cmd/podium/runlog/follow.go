@@ -51,7 +51,7 @@ func (r Reader) recordsOf(ctx context.Context, excerpt *workflow.Excerpt, messag
 	return func(yield func(history.StoredRecord, error) bool) {
 		opened, err := history.OpenSession(ctx, r.Core, excerpt.Session)
 		if err == nil && excerpt.Input != "" {
-			var reception history.Reception
+			var reception history.ReceivedMessage
 			if reception, err = opened.Received(ctx, message.Sequence, excerpt.Input); message.Again && errors.Is(err, bus.ErrNotFound) {
 				reception, err = opened.ReceivedBefore(ctx, excerpt.Input)
 			}

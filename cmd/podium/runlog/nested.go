@@ -75,10 +75,10 @@ func (n *NestedRuns) Look(ctx context.Context, run *workflow.RunHistory) {
 // follow shows the runs of a session until nothing more is waited for, and then what
 // else has been recorded until then.
 func (n *NestedRuns) follow(ctx, until context.Context, session string, of nestedTask) {
-	conversation, newest := workflow.SessionHistory{Session: session}, uint64(0)
+	folded, newest := workflow.SessionHistory{Session: session}, uint64(0)
 	for record, err := range history.FollowSession(until, n.core, session, 1) {
 		if err == nil {
-			newest, err = record.Sequence, n.take(ctx, &conversation, &record.Record, of)
+			newest, err = record.Sequence, n.take(ctx, &folded, &record.Record, of)
 		} else if until.Err() != nil {
 			break
 		}
@@ -89,7 +89,7 @@ func (n *NestedRuns) follow(ctx, until context.Context, session string, of neste
 	}
 	for record, err := range history.LoadSession(ctx, n.core, session) {
 		if err == nil && record.Sequence > newest {
-			err = n.take(ctx, &conversation, &record.Record, of)
+			err = n.take(ctx, &folded, &record.Record, of)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -101,13 +101,13 @@ func (n *NestedRuns) follow(ctx, until context.Context, session string, of neste
 }
 
 // take shows what a record says of each run.
-func (n *NestedRuns) take(ctx context.Context, conversation *workflow.SessionHistory, record *schemas.Record, of nestedTask) error {
-	if err := conversation.Apply(*record); err != nil {
+func (n *NestedRuns) take(ctx context.Context, folded *workflow.SessionHistory, record *schemas.Record, of nestedTask) error {
+	if err := folded.Apply(*record); err != nil {
 		return err
 	}
 	shown := make(map[int]bool)
 	for fact := range record.AllFacts() {
-		run := conversation.Run(schemas.RunOf(fact))
+		run := folded.Run(schemas.RunOf(fact))
 		if run == nil || shown[run.Number] {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 // A Reader reads the history that a ledger holds.
 type Reader struct {
 	Core     bus.Core
-	Warnings io.Writer // is told of conversations that cannot be read whole
+	Warnings io.Writer // is told of sessions that cannot be read whole
 }
 
 // ErrNoRun reports that there is no run of a name.
@@ -37,9 +37,9 @@ type NameError struct{ reason string }
 // Error implements error.
 func (e *NameError) Error() string { return e.reason }
 
-// conversations folds every session of the ledger, in the order in which they began. Of
+// sessions folds every session of the ledger, in the order in which they began. Of
 // one that the ledger has lost a part of it takes what stands before that, and says so.
-func (r Reader) conversations(ctx context.Context) ([]*workflow.SessionHistory, error) {
+func (r Reader) sessions(ctx context.Context) ([]*workflow.SessionHistory, error) {
 	var all []*workflow.SessionHistory
 	known := map[string]*workflow.SessionHistory{}
 	damaged := map[string]bool{}
@@ -52,17 +52,17 @@ func (r Reader) conversations(ctx context.Context) ([]*workflow.SessionHistory, 
 			if err != nil {
 				return nil, err
 			}
-			conversation := known[record.Session]
-			if conversation == nil {
-				conversation = &workflow.SessionHistory{Session: record.Session}
-				known[record.Session] = conversation
-				all = append(all, conversation)
+			folded := known[record.Session]
+			if folded == nil {
+				folded = &workflow.SessionHistory{Session: record.Session}
+				known[record.Session] = folded
+				all = append(all, folded)
 			}
-			err = conversation.Apply(record.Record)
+			err = folded.Apply(record.Record)
 			if errors.Is(err, workflow.ErrGrammar) && !damaged[record.Session] {
 				damaged[record.Session] = true
-				_, _ = fmt.Fprintf(r.Warnings, "podium: conversation %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
-					record.Session, conversation.Records, err)
+				_, _ = fmt.Fprintf(r.Warnings, "podium: session %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
+					record.Session, folded.Records, err)
 			}
 			if err != nil && !damaged[record.Session] {
 				return nil, err
@@ -119,7 +119,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 
 // Runs lists every run, the newest first.
 func (r Reader) Runs(ctx context.Context) ([]*workflow.RunHistory, error) {
-	all, err := r.conversations(ctx)
+	all, err := r.sessions(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap"
 	"podium/ingest/imap/connection"
+	"podium/ingest/mime"
 	"podium/schemas"
 )
 
@@ -96,7 +97,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Processed: imap.Processing(account.IMAP.After.Processed),
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
-		Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages(),
+		Options:     mime.Options{Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages()},
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
 	}

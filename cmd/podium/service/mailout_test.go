@@ -264,7 +264,7 @@ func TestLostConfirmationIsResolvedByTheFolder_I25(t *testing.T) {
 			if data := string(run.Delivery.Result.Data); strings.Contains(data, `"resolved":"sent"`) != test.resolved {
 				t.Errorf("the result is %s", data)
 			}
-			if unknown := run.Delivery.Failed != nil; unknown == test.resolved {
+			if unknown := run.Delivery.LastFailure != nil; unknown == test.resolved {
 				t.Errorf("an attempt has failed: %v", unknown)
 			}
 		})

@@ -34,7 +34,7 @@ func sixty() *workflow.RunHistory {
 			task.State, task.Attempt, task.Dispatched, task.Ended = workflow.TaskCompleted, 1, noon, noon.Add(time.Duration(i)*time.Second)
 		case i < 35:
 			task.State = workflow.TaskFailed
-			task.Failed = &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: fmt.Sprintf("page %d is torn", i+1), Attempt: 1}
+			task.LastFailure = &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: fmt.Sprintf("page %d is torn", i+1), Attempt: 1}
 		case i < 38:
 			task.State, task.Attempt, task.Dispatched = workflow.TaskRunning, 1, noon
 			task.Percentage, task.Message = 40, "reading on"
@@ -100,7 +100,7 @@ func TestPictureFits(t *testing.T) {
 			run := &workflow.RunHistory{ID: id, Run: workflow.Run{Profile: text.Draw(t, "profile"), Phase: workflow.PhaseExecuting, PlanFaults: rapid.SliceOfN(text, 0, 6).Draw(t, "faults")}}
 			for i := range rapid.IntRange(0, most).Draw(t, "tasks") {
 				run.Tasks = append(run.Tasks, &workflow.Task{
-					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), Failed: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: text.Draw(t, "description")}}},
+					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), LastFailure: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: text.Draw(t, "description")}}},
 				})
 			}
 			return run
@@ -190,7 +190,7 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 		{ID: "t1", Agent: "team", State: workflow.TaskRunning, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "the report"}}}}, {ID: "t2", Agent: "echo", State: workflow.TaskPending},
 	}}})
 	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Percentage: 50, Run: workflow.Run{Profile: "inner", Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
-		{ID: "draft", Agent: "crew", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureTimeout}},
+		{ID: "draft", Agent: "crew", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailureTimeout}},
 	}}})
 	tree.Put(view.Place{Run: "run-2", Task: "draft"}, &workflow.RunHistory{
 		ID: "run-3", Run: workflow.Run{Profile: "innermost", Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopInvalidPlan, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "no plan"}},
@@ -223,7 +223,7 @@ func TestOutcomeTellsEveryFailure(t *testing.T) {
 	run := sixty()
 	run.Phase, run.Status, run.Reason, run.Error = workflow.PhaseComplete, schemas.RunFailed, schemas.StopTaskFailed, &schemas.Error{InternalDetails: "task t31 of agent alpha: agent_refused"}
 	long := strings.Repeat("torn ", 100)
-	run.Tasks[34].Failed.Detail = long
+	run.Tasks[34].LastFailure.Detail = long
 	var tree view.Tree
 	tree.Put(view.Place{}, run)
 	told := strings.Join(view.Picture{Columns: 80, Rows: 24}.Outcome(&tree, noon), "\n")

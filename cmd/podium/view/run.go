@@ -56,7 +56,7 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 		line("resent    on request: %d", run.Resends)
 	}
 	if run.ResendRequested {
-		line("resend    requested; it begins when no other run of the conversation is under way")
+		line("resend    requested; it begins when no other run of the session is under way")
 	} else if run.AnswerFailed() || run.Withheld != nil {
 		resend(line, run)
 	}

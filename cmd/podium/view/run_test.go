@@ -53,12 +53,12 @@ func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 	t.Parallel()
 	malformed := workflow.Task{
-		ID: "t1", Agent: "echo", State: workflow.TaskRunning, Attempt: 2, Failed: &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureMalformed, Detail: "status: blocked", Action: schemas.RecoveryRetry},
+		ID: "t1", Agent: "echo", State: workflow.TaskRunning, Attempt: 2, LastFailure: &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureMalformed, Detail: "status: blocked", Action: schemas.RecoveryRetry},
 	}
 	silent := workflow.Task{
-		ID: "t1", Agent: "echo", State: workflow.TaskDispatched, Attempt: 3, Failed: &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureTimeout, Action: schemas.RecoveryRetryLonger},
+		ID: "t1", Agent: "echo", State: workflow.TaskDispatched, Attempt: 3, LastFailure: &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureTimeout, Action: schemas.RecoveryRetryLonger},
 	}
-	unasked := workflow.Task{ID: "t1", Agent: "echo", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailureUnavailable}}
+	unasked := workflow.Task{ID: "t1", Agent: "echo", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailureUnavailable}}
 	for want, task := range map[string]workflow.Task{
 		"attempt 1: malformed status: blocked (retry)":   malformed,
 		"attempt 2: timeout (retry with longer timeout)": silent,
@@ -110,7 +110,7 @@ func TestAskedIsNeverEmpty(t *testing.T) {
 func TestWhyIsTold(t *testing.T) {
 	t.Parallel()
 	run := &workflow.RunHistory{
-		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, Failed: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
+		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
 	}
 	for name, told := range map[string]string{
 		"the text": view.Run(run, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),

@@ -65,7 +65,8 @@ func guess(data []byte) string {
 			return string(text)
 		}
 	}
-	return decodeWindows1252(data)
+	text, _ := charmap.Windows1252.NewDecoder().Bytes(data) // it takes every byte
+	return string(text)
 }
 
 // decodeLabeled decodes by the labels of the web first, where iso-8859-1 means
@@ -105,14 +106,6 @@ func NormalizeLabel(label string) string {
 		return "cp" + number
 	}
 	return label
-}
-
-func decodeWindows1252(data []byte) string {
-	text, err := charmap.Windows1252.NewDecoder().Bytes(data)
-	if err != nil {
-		return strings.ToValidUTF8(string(data), "\uFFFD")
-	}
-	return string(text)
 }
 
 var metaCharset = regexp.MustCompile(`(?i)<meta[^>]{0,200}charset\s*=\s*["']?([a-z0-9_:.-]{2,40})`)

@@ -99,12 +99,14 @@ func unescape(text string, mark byte) string {
 	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] == mark && i+2 < len(text) && transfer.HexValue(text[i+1]) < 16 && transfer.HexValue(text[i+2]) < 16 {
-			out = append(out, transfer.HexValue(text[i+1])<<4|transfer.HexValue(text[i+2]))
-			i += 2
-			continue
+		c := text[i]
+		if c == mark {
+			if octet, ok := transfer.Octet([]byte(text[i+1 : min(i+3, len(text))])); ok {
+				c = octet
+				i += 2
+			}
 		}
-		out = append(out, text[i])
+		out = append(out, c)
 	}
 	return string(out)
 }

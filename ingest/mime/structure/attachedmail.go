@@ -21,19 +21,20 @@ func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.Attac
 	limits := w.limits
 	limits.Parts, limits.Addresses = min(limits.Parts, maxEntries), min(limits.Addresses, maxEntries)
 	inner := &walker{
-		sink: measuringSink{}, limits: limits, languages: w.languages, lines: newLineReader(bytes.NewReader(data)), defects: &defect.List{},
+		Message: Message{languages: w.languages, defects: &defect.List{}},
+		sink:    measuringSink{}, limits: limits, lines: newLineReader(bytes.NewReader(data)),
 		budget: w.allowance.text, allowance: w.allowance, nested: w.nested + 1,
 	}
 	h := readHeader(inner.lines, limits, inner.defects)
 	if err := inner.part(ctx, h, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
 		return nil // nothing here can fail: the bytes are in memory and none are kept
 	}
-	if w.deliveryStatus == nil && inner.deliveryStatus != nil {
-		w.deliveryStatus, w.returnedHeader = inner.deliveryStatus, inner.returnedHeader // a report that a gateway has passed on
+	if w.DeliveryStatus == nil && inner.DeliveryStatus != nil {
+		w.DeliveryStatus, w.ReturnedHeader = inner.DeliveryStatus, inner.ReturnedHeader // a report that a gateway has passed on
 	}
 	var mail schemas.EmailReceived
 	h.Fill(&mail, limits.Addresses, limits.References, inner.defects)
-	text, _ := inner.allText()
+	text, _ := inner.Text()
 	one := schemas.AttachedMail{
 		Depth: inner.nested, MessageID: mail.MessageID, From: mail.From, Subject: mail.Subject, Date: mail.Date,
 		Text: charset.Truncate(text, w.allowance.text),
@@ -43,8 +44,8 @@ func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.Attac
 		one.From = nil
 	}
 	messages := []schemas.AttachedMail{one}
-	for i := range inner.attachments {
-		part := &inner.attachments[i]
+	for i := range inner.Attachments {
+		part := &inner.Attachments[i]
 		messages[0].Attachments = append(messages[0].Attachments, schemas.AttachedPart{
 			Name: part.Name, MediaType: part.MediaType, Size: part.Artifact.Size,
 		})

@@ -49,13 +49,13 @@ func FuzzAttached(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, kind := range []string{"message/rfc822", "text/calendar", "message/delivery-status", "text/rfc822-headers", "application/zip"} {
-			w := &walker{sink: measuringSink{}, limits: DefaultLimits(), languages: text.DefaultLanguages(), lines: newLineReader(bytes.NewReader(raw)), defects: &defect.List{}, budget: 1 << 10, allowance: fullAllowance()}
+			w := &walker{Message: Message{languages: text.DefaultLanguages(), defects: &defect.List{}}, sink: measuringSink{}, limits: DefaultLimits(), lines: newLineReader(bytes.NewReader(raw)), budget: 1 << 10, allowance: fullAllowance()}
 			if err := w.attachment(t.Context(), bytes.NewReader(raw), &attachmentPart{mediaType: kind}); err != nil {
 				t.Fatal(err)
 			}
-			attachment := w.attachments[0]
-			if len(attachment.Entries) > maxEntries || len(w.calendar) > 20 || len(attachment.Messages) > 100 {
-				t.Fatalf("a bound was passed: %d, %d, %d", len(attachment.Entries), len(w.calendar), len(attachment.Messages))
+			attachment := w.Attachments[0]
+			if len(attachment.Entries) > maxEntries || len(w.Calendar) > 20 || len(attachment.Messages) > 100 {
+				t.Fatalf("a bound was passed: %d, %d, %d", len(attachment.Entries), len(w.Calendar), len(attachment.Messages))
 			}
 			body, err := schemas.Marshal(attachment)
 			if err != nil || !utf8.Valid(body) {

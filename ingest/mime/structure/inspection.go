@@ -81,17 +81,17 @@ func (w *walker) understand(ctx context.Context, part *attachmentPart, seen *ins
 		attachment.Entries = seen.entries(w.allowance.entries)
 		w.allowance.entries -= len(attachment.Entries)
 	case part.isMail():
-		if w.returnedHeader == nil {
-			w.returnedHeader = ParseHeader(seen.head, w.limits)
+		if w.ReturnedHeader == nil {
+			w.ReturnedHeader = ParseHeader(seen.head, w.limits)
 		}
 		attachment.Messages = w.attachedMails(ctx, seen.head)
 	case part.isHeader():
-		w.returnedHeader = ParseHeader(seen.head, w.limits)
+		w.ReturnedHeader = ParseHeader(seen.head, w.limits)
 	case part.isDeliveryReport():
-		w.deliveryStatus = readDeliveryStatus(seen.head, w.limits)
+		w.DeliveryStatus = readDeliveryStatus(seen.head, w.limits)
 	case part.isCalendar():
 		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry)
 		w.allowance.entry -= len(entries)
-		w.calendar = append(w.calendar, entries...)
+		w.Calendar = append(w.Calendar, entries...)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"podium/ingest/mime/charset"
@@ -86,35 +85,11 @@ func (w *walker) text(content io.Reader, mediaType string, parameters map[string
 	return nil
 }
 
-// add puts words behind those of the same alternative, or behind all others.
-func (w *walker) add(words, mediaType string, at position) {
-	last := len(w.segments) - 1
-	if at.alternative == 0 || last < 0 || w.segments[last].Alternative != at.alternative {
-		w.segments = append(w.segments, text.Segment{Alternative: at.alternative})
-		last++
-	}
-	if mediaType == "text/html" {
-		w.segments[last].HTML = append(w.segments[last].HTML, words)
-	} else {
-		w.segments[last].Plain = append(w.segments[last].Plain, words)
-	}
-}
-
-// allText returns the words of the mail and those that it hides. Where there is
-// nothing else, the first text that came inline as a file is what the mail says;
-// it stays an attachment as well.
-func (w *walker) allText() (visible, hidden string) {
-	if w.fallback != nil && !slices.ContainsFunc(w.segments, func(one text.Segment) bool { return !one.Empty() }) {
-		w.add(charset.ToUTF8(w.fallbackHead, w.fallback.charset, w.defects), w.fallback.mediaType, position{})
-	}
-	return w.languages.Join(w.segments)
-}
-
 func (w *walker) attachment(ctx context.Context, content io.Reader, part *attachmentPart) error {
 	seen := w.inspection(part)
 	artifact, err := w.sink.Put(ctx, io.TeeReader(content, seen), part.mediaType)
 	if err != nil {
-		return fmt.Errorf("keep attachment %d: %w", len(w.attachments)+1, err)
+		return fmt.Errorf("keep attachment %d: %w", len(w.Attachments)+1, err)
 	}
 	if w.lines.failure != nil {
 		return w.lines.failure
@@ -126,10 +101,10 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *attach
 	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
 		w.defects.Add(defect.TNEF)
 	}
-	if part.isDeliveryReport() && w.reportType == "" {
-		w.reportType = "delivery-status"
+	if part.isDeliveryReport() && w.ReportType == "" {
+		w.ReportType = "delivery-status"
 	}
-	w.attachments = append(w.attachments, attachment)
+	w.Attachments = append(w.Attachments, attachment)
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
+	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
 	"podium/ingest/mime/header"
 	"podium/ingest/mime/text"
@@ -25,11 +27,36 @@ type Message struct {
 	DeliveryStatus *schemas.Bounce // what a delivery report says
 	ReturnedHeader header.Header   // of the mail that a bounce returns
 
-	walker *walker
+	languages    *text.Languages
+	defects      *defect.List
+	segments     []text.Segment
+	fallback     *attachmentPart // the first inline text that has a file's name
+	fallbackHead []byte          // its beginning
 }
 
-// Text returns the words of the mail and those that it hides from its reader.
-func (m *Message) Text() (visible, hidden string) { return m.walker.allText() }
+// Text returns the words of the mail and those that it hides from its reader. Where there
+// is nothing else, the first text that came inline as a file is what the mail says; it
+// stays an attachment as well.
+func (m *Message) Text() (visible, hidden string) {
+	if m.fallback != nil && !slices.ContainsFunc(m.segments, func(one text.Segment) bool { return !one.Empty() }) {
+		m.add(charset.ToUTF8(m.fallbackHead, m.fallback.charset, m.defects), m.fallback.mediaType, position{})
+	}
+	return m.languages.Join(m.segments)
+}
+
+// add puts words behind those of the same alternative, or behind all others.
+func (m *Message) add(words, mediaType string, at position) {
+	last := len(m.segments) - 1
+	if at.alternative == 0 || last < 0 || m.segments[last].Alternative != at.alternative {
+		m.segments = append(m.segments, text.Segment{Alternative: at.alternative})
+		last++
+	}
+	if mediaType == "text/html" {
+		m.segments[last].HTML = append(m.segments[last].HTML, words)
+	} else {
+		m.segments[last].Plain = append(m.segments[last].Plain, words)
+	}
+}
 
 // Read reads a mail once, from its beginning to its end or to a limit. The error is
 // of the reader, of the sink or of the context, never of the mail.
@@ -38,11 +65,10 @@ func Read(ctx context.Context, raw io.Reader, sink Sink, limits Limits, language
 	lines := newLineReader(bounded)
 	lines.begin()
 	w := &walker{
-		sink: sink, limits: limits, languages: languages, lines: lines, defects: found,
-		budget: 2*limits.Text + limits.Hidden, allowance: fullAllowance(),
+		Message: Message{Header: readHeader(lines, limits, found), languages: languages, defects: found},
+		sink:    sink, limits: limits, lines: lines, budget: 2*limits.Text + limits.Hidden, allowance: fullAllowance(),
 	}
-	h := readHeader(lines, limits, found)
-	if err := w.part(ctx, h, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
+	if err := w.part(ctx, w.Header, position{defaultType: "text/plain"}); err != nil && !errors.Is(err, errTooManyParts) {
 		return nil, err
 	}
 	if lines.failure != nil {
@@ -51,9 +77,7 @@ func Read(ctx context.Context, raw io.Reader, sink Sink, limits Limits, language
 	if bounded.passed {
 		found.Add(defect.Truncated)
 	}
-	return &Message{
-		Header: h, Attachments: w.attachments, Calendar: w.calendar, ReportType: w.reportType, DeliveryStatus: w.deliveryStatus, ReturnedHeader: w.returnedHeader, walker: w,
-	}, nil
+	return &w.Message, nil
 }
 
 // A boundedReader ends before its limit is passed, and notes that it did.

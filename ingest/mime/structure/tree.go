@@ -12,29 +12,19 @@ import (
 	"podium/ingest/mime/header"
 	"podium/ingest/mime/text"
 	"podium/ingest/mime/transfer"
-	"podium/schemas"
 )
 
 // A walker reads the parts of one mail in order.
 type walker struct {
+	Message
+
 	sink      Sink
 	limits    Limits
-	languages *text.Languages
 	lines     *lineReader
-	defects   *defect.List
-
-	parts          int
-	segments       []text.Segment
-	attachments    []schemas.MailAttachment
-	reportType     string // the kind of report that the mail is; "" is none
-	budget         int    // bytes of text that are still kept
-	allowance      *allowance
-	nested         int             // mails around this one
-	returnedHeader header.Header   // of the mail that a bounce returns
-	deliveryStatus *schemas.Bounce // what a delivery report says
-	fallback       *attachmentPart // the first inline text that has a file's name
-	fallbackHead   []byte          // its beginning
-	calendar       []schemas.CalendarEntry
+	parts     int
+	budget    int // bytes of text that are still kept
+	allowance *allowance
+	nested    int // mails around this one
 }
 
 // errTooManyParts ends a walk at the limit of parts.
@@ -65,7 +55,7 @@ func (w *walker) part(ctx context.Context, h header.Header, at position) error {
 		}
 	}
 	if mediaType == "multipart/report" {
-		w.reportType = strings.ToLower(contentType.Parameters["report-type"])
+		w.ReportType = strings.ToLower(contentType.Parameters["report-type"])
 	}
 	w.parts++
 	inside := position{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}

@@ -23,16 +23,14 @@ const (
 	minPlain        = 2        // characters of any other entry
 )
 
-// A languageReader reads one file, to its end whatever it finds.
+// A languageReader reads one file, to its end whatever it finds, but for what is no JSON.
 type languageReader struct {
 	file    string
 	content []byte
 	decoder *jsontext.Decoder
+	broken  bool // it is no JSON: nothing more is read
 	faults  LanguageFaults
 }
-
-// errUnreadable ends reading a file that is no JSON.
-var errUnreadable = errors.New("no JSON")
 
 // readLanguage reads the file of a language strictly. Every text is normalized.
 func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
@@ -46,20 +44,20 @@ func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
 		r.fault(0, "", "it is not UTF-8")
 		return read, r.faults
 	}
-	err := r.object("", map[string]func(string) error{
-		"attributions":     func(path string) error { return r.templates(path, &read.attributions, true) },
-		"signatures":       func(path string) error { return r.templates(path, &read.signatures, false) },
-		"pronouns":         func(path string) error { return r.texts(path, &read.pronouns, 1) },
-		"separators":       func(path string) error { return r.texts(path, &read.separators, minPlain) },
-		"forwards":         func(path string) error { return r.texts(path, &read.forwards, minPlain) },
-		"forward_subjects": func(path string) error { return r.subjects(path, &read.forwardSubjects) },
-		"reply_subjects":   func(path string) error { return r.subjects(path, &read.replySubjects) },
-		"stubs":            func(path string) error { return r.texts(path, &read.stubs, minPlain) },
-		"bounces":          func(path string) error { return r.texts(path, &read.bounces, minPlain) },
-		"auto_replies":     func(path string) error { return r.texts(path, &read.autoReplies, minPlain) },
-		"header":           func(path string) error { return r.header(path, &read) },
+	r.object("", map[string]func(string){
+		"attributions":     func(path string) { r.templates(path, &read.attributions, true) },
+		"signatures":       func(path string) { r.templates(path, &read.signatures, false) },
+		"pronouns":         func(path string) { r.texts(path, &read.pronouns, 1) },
+		"separators":       func(path string) { r.texts(path, &read.separators, minPlain) },
+		"forwards":         func(path string) { r.texts(path, &read.forwards, minPlain) },
+		"forward_subjects": func(path string) { r.subjects(path, &read.forwardSubjects) },
+		"reply_subjects":   func(path string) { r.subjects(path, &read.replySubjects) },
+		"stubs":            func(path string) { r.texts(path, &read.stubs, minPlain) },
+		"bounces":          func(path string) { r.texts(path, &read.bounces, minPlain) },
+		"auto_replies":     func(path string) { r.texts(path, &read.autoReplies, minPlain) },
+		"header":           func(path string) { r.header(path, &read) },
 	})
-	if err == nil {
+	if !r.broken {
 		at := r.next()
 		if _, end := r.decoder.ReadToken(); !errors.Is(end, io.EOF) {
 			r.fault(at, "", "there is something behind the end")
@@ -69,64 +67,51 @@ func readLanguage(file string, content []byte) (vocabulary, LanguageFaults) {
 }
 
 // header reads the names of the fields of a copied header.
-func (r *languageReader) header(path string, into *vocabulary) error {
-	if r.decoder.PeekKind() != '{' {
-		return r.mismatch(path, "an object")
-	}
-	at := r.next()
-	keys := map[string]func(string) error{}
+func (r *languageReader) header(path string, into *vocabulary) {
+	isObject, at := r.decoder.PeekKind() == '{', r.next()
+	keys := map[string]func(string){}
 	for name, kind := range roleNames() {
-		keys[name] = func(inner string) error {
+		keys[name] = func(inner string) {
 			var labels []string
-			err := r.texts(inner, &labels, 1)
+			r.texts(inner, &labels, 1)
 			into.header[kind] = labels
-			return err
 		}
 	}
-	err := r.object(path, keys)
-	if err == nil && (len(into.header[roleFrom]) == 0 || len(into.header) < 3) {
+	r.object(path, keys)
+	if isObject && !r.broken && (len(into.header[roleFrom]) == 0 || len(into.header) < 3) {
 		r.fault(at, path, "from and two others are needed: three fields make a header")
 	}
-	return err
 }
 
 // object reads the keys that it knows and names the others.
-func (r *languageReader) object(path string, keys map[string]func(string) error) error {
+func (r *languageReader) object(path string, keys map[string]func(string)) {
 	if r.decoder.PeekKind() != '{' {
-		return r.mismatch(path, "an object")
+		r.mismatch(path, "an object")
+		return
 	}
-	if err := r.token(path); err != nil {
-		return err
-	}
-	for r.decoder.PeekKind() != '}' {
+	r.token(path)
+	for !r.broken && r.decoder.PeekKind() != '}' {
 		at := r.next()
-		token, err := r.decoder.ReadToken()
-		if err != nil {
-			return r.unreadable(path, err)
-		}
-		key := token.String()
-		inner := strings.TrimPrefix(path+"."+key, ".")
+		key := r.token(path)
 		read, known := keys[key]
-		if !known {
+		switch {
+		case r.broken:
+		case known:
+			read(strings.TrimPrefix(path+"."+key, "."))
+		default:
 			r.fault(at, path, "unknown key %q", shorten(key))
 			if last := r.faults[len(r.faults)-1]; key != "" { // which was meant to be none of them
 				last.Unknown, last.Known = key, slices.Sorted(maps.Keys(keys))
 			}
-			if err = r.decoder.SkipValue(); err != nil {
-				return r.unreadable(path, err)
-			}
-			continue
-		}
-		if err = read(inner); err != nil {
-			return err
+			r.skip(path)
 		}
 	}
-	return r.token(path)
+	r.token(path)
 }
 
 // texts reads a list of texts that have at least so many characters when normalized.
-func (r *languageReader) texts(path string, into *[]string, least int) error {
-	return r.list(path, func(text string) error {
+func (r *languageReader) texts(path string, into *[]string, least int) {
+	r.list(path, func(text string) error {
 		text = strings.Trim(Normalize(text), "-_ ")
 		if utf8.RuneCountInString(strings.TrimRight(text, ":")) < least {
 			return fmt.Errorf("%q is too short to be told from what people write", text)
@@ -137,8 +122,8 @@ func (r *languageReader) texts(path string, into *[]string, least int) error {
 }
 
 // subjects reads beginnings of subjects that have to end with a colon.
-func (r *languageReader) subjects(path string, into *[]string) error {
-	return r.list(path, func(text string) error {
+func (r *languageReader) subjects(path string, into *[]string) {
+	r.list(path, func(text string) error {
 		text = Normalize(text)
 		if len(text) < 2 || !strings.HasSuffix(text, ":") {
 			return fmt.Errorf("%q does not end with a colon", text)
@@ -148,8 +133,8 @@ func (r *languageReader) subjects(path string, into *[]string) error {
 	})
 }
 
-func (r *languageReader) templates(path string, into *[]template, attribution bool) error {
-	return r.list(path, func(text string) error {
+func (r *languageReader) templates(path string, into *[]template, attribution bool) {
+	r.list(path, func(text string) error {
 		parsed, err := parseTemplate(text)
 		if err == nil {
 			err = parsed.check(attribution)
@@ -181,29 +166,23 @@ func (t *template) check(attribution bool) error {
 }
 
 // list reads a list of texts and hands each to accept, whose error is a fault.
-func (r *languageReader) list(path string, accept func(text string) error) error {
+func (r *languageReader) list(path string, accept func(text string) error) {
 	if r.decoder.PeekKind() != '[' {
-		return r.mismatch(path, "a list")
+		r.mismatch(path, "a list")
+		return
 	}
-	if err := r.token(path); err != nil {
-		return err
-	}
-	for i := 0; r.decoder.PeekKind() != ']'; i++ {
+	r.token(path)
+	for i := 0; !r.broken && r.decoder.PeekKind() != ']'; i++ {
 		inner, at := fmt.Sprintf("%s[%d]", path, i), r.next()
 		if r.decoder.PeekKind() != '"' {
-			if err := r.mismatch(inner, "a text"); err != nil {
-				return err
-			}
+			r.mismatch(inner, "a text")
 			continue
 		}
-		token, err := r.decoder.ReadToken()
-		if err != nil {
-			return r.unreadable(path, err)
-		}
-		switch text := token.String(); {
+		text := r.token(path)
+		switch {
+		case r.broken, i > maxWordings:
 		case i == maxWordings:
 			r.fault(at, path, "there are more than %d entries", maxWordings)
-		case i > maxWordings:
 		case len(text) > maxWording:
 			r.fault(at, inner, "it is longer than %d bytes", maxWording)
 		default:
@@ -212,26 +191,38 @@ func (r *languageReader) list(path string, accept func(text string) error) error
 			}
 		}
 	}
-	return r.token(path)
+	r.token(path)
 }
 
-func (r *languageReader) mismatch(path, wanted string) error {
+func (r *languageReader) mismatch(path, wanted string) {
 	at := r.next()
-	if err := r.decoder.SkipValue(); err != nil {
-		return r.unreadable(path, err)
+	if r.skip(path); !r.broken {
+		r.fault(at, path, "expected %s", wanted)
 	}
-	r.fault(at, path, "expected %s", wanted)
-	return nil
 }
 
-func (r *languageReader) token(path string) error {
-	if _, err := r.decoder.ReadToken(); err != nil {
-		return r.unreadable(path, err)
+// skip passes over a value.
+func (r *languageReader) skip(path string) { r.check(path, r.decoder.SkipValue()) }
+
+// token reads one token, unless what was before is no JSON, and returns its text.
+func (r *languageReader) token(path string) (text string) {
+	if r.broken {
+		return ""
 	}
-	return nil
+	token, err := r.decoder.ReadToken()
+	if err == nil {
+		text = token.String()
+	}
+	r.check(path, err)
+	return text
 }
 
-func (r *languageReader) unreadable(path string, err error) error {
+// check ends the reading when what is read is no JSON.
+func (r *languageReader) check(path string, err error) {
+	if err == nil {
+		return
+	}
+	r.broken = true
 	at, message := int(r.decoder.InputOffset()), err.Error()
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		at = int(syntax.ByteOffset)
@@ -240,7 +231,6 @@ func (r *languageReader) unreadable(path string, err error) error {
 		}
 	}
 	r.fault(at, path, "it is not JSON: %s", message)
-	return errUnreadable
 }
 
 // next returns where the next value or name begins.

@@ -214,36 +214,29 @@ func (b *base64Reader) flush() {
 	b.bits, b.have = 0, 0
 }
 
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" // RFC 2045, section 6.8
+
 var base64Values = func() (table [256]byte) { //nolint:gochecknoglobals // a table, written once
 	for c := range table {
-		table[c] = Base64Value(byte(c))
+		table[c] = 64
 	}
-	table['-'], table['_'] = 64, 64 // counted one by one
+	for value := range len(alphabet) {
+		table[alphabet[value]] = byte(value)
+	}
 	return table
 }()
 
-// Base64Value returns the six bits of a letter of either base64 alphabet (RFC 4648,
-// sections 4 and 5), or 64 for any other byte.
+// StandardBase64Value returns the six bits of a letter of base64 in mail, or 64 for any
+// other byte.
+func StandardBase64Value(c byte) byte { return base64Values[c] }
+
+// Base64Value is the same for a letter of either alphabet (RFC 4648, sections 4 and 5).
 func Base64Value(c byte) byte {
-	switch {
-	case c >= 'A' && c <= 'Z':
-		return c - 'A'
-	case c >= 'a' && c <= 'z':
-		return c - 'a' + 26
-	case c >= '0' && c <= '9':
-		return c - '0' + 52
-	case c == '+' || c == '-':
+	switch c {
+	case '-':
 		return 62
-	case c == '/' || c == '_':
+	case '_':
 		return 63
 	}
-	return 64
-}
-
-// StandardBase64Value is the same for the alphabet of mail alone (RFC 2045, section 6.8).
-func StandardBase64Value(c byte) byte {
-	if c == '-' || c == '_' {
-		return 64
-	}
-	return Base64Value(c)
+	return base64Values[c]
 }

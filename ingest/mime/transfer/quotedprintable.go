@@ -64,10 +64,11 @@ func (q *quotedPrintableReader) step() {
 // escape reads behind an equals sign. It returns false for a soft line break.
 func (q *quotedPrintableReader) escape() (byte, bool) {
 	ahead, _ := q.r.Peek(2) // fewer than two bytes are handled; ReadByte reports failures
-	switch {
-	case len(ahead) == 2 && HexValue(ahead[0]) < 16 && HexValue(ahead[1]) < 16:
+	if octet, ok := Octet(ahead); ok {
 		q.discard(2)
-		return HexValue(ahead[0])<<4 | HexValue(ahead[1]), true
+		return octet, true
+	}
+	switch {
 	case len(ahead) > 0 && ahead[0] == '\n':
 		q.discard(1)
 		return 0, false

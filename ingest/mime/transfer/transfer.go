@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bufio"
+	"encoding/hex"
 	"io"
 	"strings"
 
@@ -27,15 +28,9 @@ func NewReader(encoding string, r io.Reader, found *defect.List) io.Reader {
 	}
 }
 
-// HexValue returns the four bits of a hexadecimal digit, or 16 for any other byte.
-func HexValue(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 16
+// Octet returns what two hexadecimal digits at the beginning say, or false for anything else.
+func Octet(digits []byte) (byte, bool) {
+	var octet [1]byte
+	_, err := hex.Decode(octet[:], digits[:min(len(digits), 2)])
+	return octet[0], err == nil && len(digits) >= 2
 }

@@ -37,17 +37,17 @@ const (
 // arrive publishes a new message, or one that nobody can use.
 func (w *World) arrive() {
 	total := 0
-	for _, demand := range w.shape.demand {
+	for _, demand := range w.configuration.demand {
 		total += demand
 	}
 	at := w.rand.IntN(total)
 	adapter := 0
-	for ; at >= w.shape.demand[adapter]; adapter++ {
-		at -= w.shape.demand[adapter]
+	for ; at >= w.configuration.demand[adapter]; adapter++ {
+		at -= w.configuration.demand[adapter]
 	}
 	event := schemas.Event{
 		Source: "/podium/sim", Time: w.now, Profile: pick(w.rand, outer, outer, inner),
-		PartitionKey: fmt.Sprintf("thread-%d", w.rand.IntN(w.shape.threads)), DataContentType: schemas.MediaTypeJSON,
+		PartitionKey: fmt.Sprintf("thread-%d", w.rand.IntN(w.configuration.threads)), DataContentType: schemas.MediaTypeJSON,
 	}
 	switch adapter {
 	case adapterChat:
@@ -67,7 +67,7 @@ func (w *World) id(kind string) string {
 func (w *World) chat(event schemas.Event) {
 	event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
 	w.body(&event, schemas.ChatReceived{
-		Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, Text: w.words(),
+		Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, Text: w.text(),
 	})
 	w.deliver("chat", &event, nil)
 }
@@ -75,7 +75,7 @@ func (w *World) chat(event schemas.Event) {
 func (w *World) mail(event schemas.Event) {
 	event.ID, event.Type = w.id("mail"), schemas.TypeEmailReceived
 	mail := schemas.EmailReceived{
-		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Question", Text: w.words(),
+		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Question", Text: w.text(),
 		Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked,
 		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}
@@ -107,7 +107,7 @@ func (w *World) request(event schemas.Event, planned bool) {
 		event.Expires = w.now.Add(5*time.Second + w.span(2*time.Minute))
 	}
 	tasks := []schemas.Task{{
-		TaskID: "t1", Description: w.words(), AssignedTo: front, EstimatedTimeSeconds: w.rand.IntN(3),
+		TaskID: "t1", Description: w.text(), AssignedTo: front, EstimatedTimeSeconds: w.rand.IntN(3),
 	}}
 	if planned {
 		tasks = w.graph()
@@ -177,7 +177,7 @@ func (w *World) deliver(adapter string, event *schemas.Event, work *asking) {
 		event.PartitionKey, good = "", false
 	}
 	id := schemas.SessionID(event.Profile, event.PartitionKey)
-	shard := schemas.ShardOf(id, w.shape.shards)
+	shard := schemas.ShardOf(id, w.configuration.shards)
 	sequence := w.publish(bus.InSubject(adapter, shard), event)
 	w.sent = append(w.sent, sent{id: event.ID, session: id, shard: shard, sequence: sequence, good: good, asking: work})
 }

@@ -9,32 +9,32 @@ import (
 // tryDispatch has the most urgent dispatch go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
-func (a *Controller) tryDispatch(p *pool, d *dispatch) bool {
-	passage := a.passageOf(d)
+func (c *Controller) tryDispatch(p *pool, d *dispatch) bool {
+	passage := c.passageOf(d)
 	refused := passage == plan.PassageDeny
 	switch {
 	case refused && !d.session.repliesBy(d.agent):
 		heap.Pop(&p.waiting)
-		a.grantTo(d)
+		c.grantTo(d)
 		return true
-	case !a.room(p):
+	case !c.room(p):
 		return false
 	case passage == plan.PassageProbing:
-		a.claimProbe(d)
+		c.claimProbe(d)
 		return false
 	}
 	heap.Pop(&p.waiting)
-	if refused || a.hasLeases(d) {
+	if refused || c.hasLeases(d) {
 		p.reserved++
 		d.reserved = true
-		a.grantTo(d)
+		c.grantTo(d)
 	}
 	return true
 }
 
 // passageOf returns what the breaker of its agent says to a dispatch.
-func (a *Controller) passageOf(d *dispatch) plan.Passage {
-	passage := a.passage(d.agent, d.request)
+func (c *Controller) passageOf(d *dispatch) plan.Passage {
+	passage := c.passage(d.agent, d.request)
 	if d.first && passage == plan.PassageDeny {
 		return plan.PassageAllow // an answer is worth the try
 	}
@@ -42,17 +42,17 @@ func (a *Controller) passageOf(d *dispatch) plan.Passage {
 }
 
 // grantTo gives a dispatch its grant, and wakes its session to decide it.
-func (a *Controller) grantTo(d *dispatch) {
+func (c *Controller) grantTo(d *dispatch) {
 	d.gone = true
 	d.session.grants = append(d.session.grants, d)
-	a.wake(d.session)
+	c.markReady(d.session)
 }
 
 // preempted reports whether somebody who goes before a dispatch lacks nothing but room.
 // Who has resources keeps its room: others wait for them.
-func (a *Controller) preempted(d *dispatch) bool {
-	p := a.pool(d.agent)
+func (c *Controller) preempted(d *dispatch) bool {
+	p := c.pool(d.agent)
 	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *dispatch) bool {
-		return !first.gone && a.holdsFor(first) && a.passageOf(first) == plan.PassageAllow
+		return !first.gone && c.holdsFor(first) && c.passageOf(first) == plan.PassageAllow
 	})
 }

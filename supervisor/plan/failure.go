@@ -11,29 +11,29 @@ import (
 // fail ends an attempt, classifies the failure and does something about it
 // (M-44…M-46): another attempt, another agent, without the task, or telling
 // whoever asked.
-func (t *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
-	t.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
+func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
+	d.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
 }
 
-func (t *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
-	failed.Run, failed.Task, failed.Attempt = t.Run.Number, task.ID, task.Attempt
+func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
+	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
 	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
-	t.remedy(task, &failed)
-	t.Emit(&failed)
+	d.chooseRecovery(task, &failed)
+	d.Emit(&failed)
 	switch {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":
-		t.start(t.Run.Task(task.ID))
+		d.start(d.Run.Task(task.ID))
 	case task.ID == schemas.DeliveryTask:
-		t.end(schemas.StopReplyFailed, "")
+		d.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
-		t.unplanned()
+		d.withoutPlan()
 	case task.Kind != "":
-		t.heard(About(task))
-	case failed.Action != schemas.RecoverySkip && t.Profile.Execution.OnFailure == schemas.FailureAborts:
-		t.abort()
+		d.questionEnded(QuestionedTask(task))
+	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts:
+		d.abort()
 	default:
-		t.advance()
+		d.advance()
 	}
 }
 
@@ -51,10 +51,10 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	return schemas.CategoryExecution
 }
 
-// remedy chooses what is done about a failure.
-func (t *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
-	policy := t.policy(task)
-	asked, refused := task.Attempt-task.AttemptsBefore, int(task.Refused)
+// chooseRecovery chooses what is done about a failure.
+func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFailed) {
+	policy := d.policy(task)
+	asked, refused := task.Attempt-task.UncountedAttempts, int(task.Rejections)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -67,27 +67,27 @@ func (t *Decision) remedy(task *workflow.Task, failed *schemas.TaskFailed) {
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
-		failed.Action = again(failed.Cause)
-		failed.RetryAt = t.Now.Add(wait(policy, max(asked+refused, 1)))
+		failed.Action = retryKind(failed.Cause)
+		failed.RetryAt = d.Now.Add(wait(policy, max(asked+refused, 1)))
 		return
 	}
-	if next := t.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
+	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
 	}
-	failed.Action = t.giveUp(task, failed.Cause)
+	failed.Action = d.giveUp(task, failed.Cause)
 }
 
 // policy is how often something is tried; a question is asked once, because the
 // decision that needs it has a default.
-func (t *Decision) policy(task *workflow.Task) schemas.Retry {
+func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 	switch {
 	case task.ID == schemas.DeliveryTask:
-		return t.Profile.Delivery
+		return d.Profile.Delivery
 	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute:
 		return schemas.Retry{Attempts: 1}
 	}
-	return t.Profile.Retry
+	return d.Profile.Retry
 }
 
 func retryable(cause schemas.FailureKind) bool {
@@ -100,8 +100,8 @@ func retryable(cause schemas.FailureKind) bool {
 	return true
 }
 
-// again names the kind of retry (M-45).
-func again(cause schemas.FailureKind) schemas.Recovery {
+// retryKind names the kind of retry (M-45).
+func retryKind(cause schemas.FailureKind) schemas.Recovery {
 	switch cause {
 	case schemas.FailureTimeout:
 		return schemas.RecoveryRetryLonger
@@ -115,8 +115,8 @@ func again(cause schemas.FailureKind) schemas.Recovery {
 
 // fallback is who may be asked instead of an agent whose attempts are used up:
 // one time, for work (P-16).
-func (t *Decision) fallback(task *workflow.Task) string {
-	use := t.Profile.use(task.Agent)
+func (d *Decision) fallback(task *workflow.Task) string {
+	use := d.Profile.agentUse(task.Agent)
 	if use == nil || task.Kind != "" || task.ID == schemas.DeliveryTask || task.PreviousAgent != "" {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (t *Decision) fallback(task *workflow.Task) string {
 }
 
 // giveUp names what a failure for good leads to.
-func (t *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schemas.Recovery {
+func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schemas.Recovery {
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip
@@ -135,9 +135,9 @@ func (t *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 }
 
 // abort ends the run because one task failed.
-func (t *Decision) abort() {
-	t.cancelTasks()
-	t.settle()
+func (d *Decision) abort() {
+	d.cancelTasks()
+	d.settle()
 }
 
 // wait is 2^(attempt-1) times the policy's wait (M-25), at most MaxRetryWait.

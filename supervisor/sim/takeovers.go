@@ -20,11 +20,11 @@ func newFormers(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, formerStream)) //nolint:gosec // a simulation repeats
 }
 
-// former draws whether shards are taken over from the living; then leave to act outside
+// former draws whether shards are taken over from the living; then a permit to act outside
 // is asked for in most worlds.
-func (s *shape) former(r *rand.Rand) {
-	if s.formers = once(r, 5); s.formers {
-		s.permits = s.permits || once(r, 2)
+func (c *configuration) former(r *rand.Rand) {
+	if c.formers = once(r, 5); c.formers {
+		c.permits = c.permits || once(r, 2)
 	}
 }
 

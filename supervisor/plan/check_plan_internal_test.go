@@ -233,7 +233,7 @@ func TestWorkDeadline_M26(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			task := &workflow.Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, AttemptsBefore: test.base}
+			task := &workflow.Task{Plan: &schemas.PlannedTask{Seconds: test.seconds}, UncountedAttempts: test.base}
 			if got := profile(test.growth).workDeadline(task, test.agent, test.attempt); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}

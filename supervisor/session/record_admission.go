@@ -18,41 +18,41 @@ type recordingAdmission struct {
 }
 
 // Admit implements plan.Admission.
-func (n *recordingAdmission) Admit(agent string) plan.AdmissionResult {
+func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	at := 0
-	for at < len(n.counts) && n.counts[at].Agent != agent {
+	for at < len(r.counts) && r.counts[at].Agent != agent {
 		at++
 	}
-	if at == len(n.counts) {
-		n.counts = append(n.counts, schemas.Limit{Agent: agent})
+	if at == len(r.counts) {
+		r.counts = append(r.counts, schemas.Limit{Agent: agent})
 	}
-	admission := n.live.Admit(agent)
+	admission := r.live.Admit(agent)
 	if admission == plan.Admitted {
-		n.counts[at].Room++
+		r.counts[at].Room++
 		return admission
 	}
-	for i := range n.limits {
-		if n.limits[i].Agent == agent {
+	for i := range r.limits {
+		if r.limits[i].Agent == agent {
 			return admission
 		}
 	}
-	n.limits = append(n.limits, schemas.Limit{Agent: agent, Room: n.counts[at].Room, Open: admission == plan.Unavailable})
+	r.limits = append(r.limits, schemas.Limit{Agent: agent, Room: r.counts[at].Room, Open: admission == plan.Unavailable})
 	return admission
 }
 
 // Reuse implements plan.Admission.
-func (n *recordingAdmission) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
-	found, ok := n.live.Reuse(agent, input, age)
+func (r *recordingAdmission) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
+	found, ok := r.live.Reuse(agent, input, age)
 	if ok {
-		n.reuses = append(n.reuses, found)
+		r.reuses = append(r.reuses, found)
 	}
 	return found, ok
 }
 
 // CarriesPermit implements plan.Admission.
-func (n *recordingAdmission) CarriesPermit() bool {
-	brings := n.live.CarriesPermit()
-	n.asks = n.asks || !brings
+func (r *recordingAdmission) CarriesPermit() bool {
+	brings := r.live.CarriesPermit()
+	r.asks = r.asks || !brings
 	return brings
 }
 

@@ -37,8 +37,8 @@ func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 		for _, deliverable := range run.Tasks[i].Deliverables {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
 			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)
-			if file, names := plan.FileOf(&deliverable); names {
-				deliverable.Metadata = env.passedOn(run, deliverable.Metadata, []string{file.Artifact.SHA256})
+			if file, names := plan.DeliverableFile(&deliverable); names {
+				deliverable.Metadata = env.proveForUpstream(run, deliverable.Metadata, []string{file.Artifact.SHA256})
 			}
 			made = append(made, deliverable)
 		}
@@ -94,11 +94,11 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	if run.Error != nil && len(told) == 0 {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))
 	}
-	return append(told, leftOut(run, upstream)...)
+	return append(told, unprovenFiles(run, upstream)...)
 }
 
-// leftOut are the files that agents have named and may not pass on.
-func leftOut(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
+// unprovenFiles are the files that agents have named and may not pass on.
+func unprovenFiles(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	var told []schemas.Issue
 	for i := range run.Tasks {
 		task := run.Tasks[i]

@@ -65,7 +65,7 @@ func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i
 			fault("it depends on %q twice", id)
 		}
 	}
-	if task.Agent != "" && p.use(task.Agent) == nil {
+	if task.Agent != "" && p.agentUse(task.Agent) == nil {
 		fault("%q is not one of the agents that may be asked", task.Agent)
 	}
 	checkValues(task, fault)
@@ -142,8 +142,8 @@ func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int,
 	return faults
 }
 
-// An Entry is the place of one task in the order of work (M-22).
-type Entry struct {
+// A ScheduledTask is the place of one task in the order of work (M-22).
+type ScheduledTask struct {
 	Task         string   `json:"task"`
 	Level        int      `json:"level"`
 	ParallelWith []string `json:"parallel_with"`
@@ -151,19 +151,19 @@ type Entry struct {
 
 // Schedule lists the tasks of a graph by level, in the order of the plan inside
 // a level, each with those that may be done at the same time (M-22).
-func Schedule(tasks []schemas.PlannedTask) []Entry {
+func Schedule(tasks []schemas.PlannedTask) []ScheduledTask {
 	placed := workflow.Levels(tasks)
 	deepest := 0
 	for _, level := range placed {
 		deepest = max(deepest, level)
 	}
-	entries := make([]Entry, 0, len(tasks))
+	entries := make([]ScheduledTask, 0, len(tasks))
 	for level := 0; level <= deepest; level++ {
 		for i := range tasks {
 			if placed[i] != level {
 				continue
 			}
-			entry := Entry{Task: tasks[i].Task, Level: level, ParallelWith: []string{}}
+			entry := ScheduledTask{Task: tasks[i].Task, Level: level, ParallelWith: []string{}}
 			for j := range tasks {
 				if j != i && placed[j] == level {
 					entry.ParallelWith = append(entry.ParallelWith, tasks[j].Task)

@@ -6,8 +6,8 @@ import (
 	"podium/schemas"
 )
 
-// Part returns what a Body stands for: itself, or its part of what read returns.
-func Part(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Result {
+// ResolveBody returns what a Body stands for: itself, or its part of what read returns.
+func ResolveBody(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Result {
 	if body.Sequence == 0 {
 		return body.Result
 	}
@@ -18,12 +18,12 @@ func Part(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Res
 	return whole
 }
 
-// Words returns what a person has said, the messages that were merged in order.
-func Words(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
+// RequestText returns what a person has said, the messages that were merged in order.
+func RequestText(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
 	said := make([]string, 0, 1+len(message.MergedTexts))
-	said = append(said, Part(message.Text, read).Text)
+	said = append(said, ResolveBody(message.Text, read).Text)
 	for i := range message.MergedTexts {
-		said = append(said, Part(message.MergedTexts[i], read).Text)
+		said = append(said, ResolveBody(message.MergedTexts[i], read).Text)
 	}
 	return strings.Join(said, "\n\n")
 }

@@ -14,20 +14,20 @@ import (
 // maxUnproven bounds the artifacts of an answer that its record names as left out.
 const maxUnproven = 32
 
-// A passing decides which of the artifacts that an answer names may be passed on:
+// A provenance decides which of the artifacts that an answer names may be passed on:
 // what its agent has put itself, what it was granted, and the files of the message.
-type passing struct {
-	turn  *Decision
-	task  *workflow.Task
-	put   []string            // by the agent
-	given map[string]struct{} // put and granted; nil before anybody has asked
+type provenance struct {
+	decision *Decision
+	task     *workflow.Task
+	put      []string            // by the agent
+	given    map[string]struct{} // put and granted; nil before anybody has asked
 }
 
 // holds reports whether the agent has put an artifact, or was granted it.
-func (p *passing) holds(hash string) bool {
+func (p *provenance) holds(hash string) bool {
 	if p.given == nil {
 		p.given = map[string]struct{}{}
-		for _, hashes := range [...][]string{p.put, p.turn.Run.Granted(p.task)} {
+		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task)} {
 			for _, given := range hashes {
 				p.given[given] = struct{}{}
 			}
@@ -39,13 +39,13 @@ func (p *passing) holds(hash string) bool {
 
 // answer notes what may be passed on. What may not stays a word in the agent's
 // result; a deliverable is kept without it.
-func (p *passing) answer(answer *Answer, completed *schemas.TaskCompleted) {
-	p.result(answer.Whole, completed)
+func (p *provenance) answer(answer *Response, completed *schemas.TaskCompleted) {
+	p.result(answer.WholeResult, completed)
 	completed.Deliverables = answer.Deliverables
 	copied := false
 	for i := range answer.Deliverables {
-		file, names := FileOf(&answer.Deliverables[i])
-		if !names || p.holds(file.Artifact.SHA256) || p.turn.cameAlong(file.Artifact.SHA256) {
+		file, names := DeliverableFile(&answer.Deliverables[i])
+		if !names || p.holds(file.Artifact.SHA256) || p.decision.sentWithRequest(file.Artifact.SHA256) {
 			continue
 		}
 		leaveOut(completed, &file)
@@ -57,7 +57,7 @@ func (p *passing) answer(answer *Answer, completed *schemas.TaskCompleted) {
 }
 
 // result is answer for a result alone.
-func (p *passing) result(result schemas.Result, completed *schemas.TaskCompleted) {
+func (p *provenance) result(result schemas.Result, completed *schemas.TaskCompleted) {
 	references := reference.Hashes(result.Data)
 	if len(references) == 0 {
 		return
@@ -67,10 +67,10 @@ func (p *passing) result(result schemas.Result, completed *schemas.TaskCompleted
 			prove(completed, hash)
 		}
 	}
-	for _, file := range Attached(result) {
+	for _, file := range AttachmentsIn(result) {
 		switch hash := file.Artifact.SHA256; {
 		case !schemas.ValidHash(hash) || slices.Contains(completed.Proven, hash):
-		case !p.turn.cameAlong(hash) || !prove(completed, hash):
+		case !p.decision.sentWithRequest(hash) || !prove(completed, hash):
 			leaveOut(completed, &file)
 		}
 	}
@@ -89,37 +89,37 @@ func prove(completed *schemas.TaskCompleted, hash string) bool {
 }
 
 func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
-	if name := named(file); len(completed.Unproven) < maxUnproven && !slices.Contains(completed.Unproven, name) {
+	if name := fileName(file); len(completed.Unproven) < maxUnproven && !slices.Contains(completed.Unproven, name) {
 		completed.Unproven = append(completed.Unproven, name)
 	}
 }
 
-// cameAlong reports whether a person has sent a file with the words of the run. The
+// sentWithRequest reports whether a person has sent a file with the words of the run. The
 // messages are read once in a turn.
-func (t *Decision) cameAlong(hash string) bool {
-	if t.files == nil {
-		t.files = map[string]struct{}{}
-		message := &t.Run.Message
+func (d *Decision) sentWithRequest(hash string) bool {
+	if d.files == nil {
+		d.files = map[string]struct{}{}
+		message := &d.Run.Message
 		if message.Upstream == nil {
-			t.attach(message.Sequence)
+			d.addFiles(message.Sequence)
 			for i := range message.MergedTexts {
-				t.attach(message.MergedTexts[i].Sequence)
+				d.addFiles(message.MergedTexts[i].Sequence)
 			}
 		}
 	}
-	_, came := t.files[hash]
+	_, came := d.files[hash]
 	return came
 }
 
-// attach takes the files of a message of the run.
-func (t *Decision) attach(sequence uint64) {
-	for _, file := range Attached(t.Read(schemas.Body{Sequence: sequence})) {
-		t.files[file.Artifact.SHA256] = struct{}{}
+// addFiles takes the files of a message of the run.
+func (d *Decision) addFiles(sequence uint64) {
+	for _, file := range AttachmentsIn(d.Read(schemas.Body{Sequence: sequence})) {
+		d.files[file.Artifact.SHA256] = struct{}{}
 	}
 }
 
-// Attached are the files that a result, or a message, names as its attachments.
-func Attached(result schemas.Result) []schemas.Attachment {
+// AttachmentsIn are the files that a result, or a message, names as its attachments.
+func AttachmentsIn(result schemas.Result) []schemas.Attachment {
 	var names struct {
 		Attachments []schemas.Attachment `json:"attachments"`
 	}
@@ -129,8 +129,8 @@ func Attached(result schemas.Result) []schemas.Attachment {
 	return names.Attachments
 }
 
-// FileOf returns the file that a deliverable is, if its metadata names an artifact.
-func FileOf(made *schemas.Deliverable) (schemas.Attachment, bool) {
+// DeliverableFile returns the file that a deliverable is, if its metadata names an artifact.
+func DeliverableFile(made *schemas.Deliverable) (schemas.Attachment, bool) {
 	var artifact schemas.Artifact
 	if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &artifact) != nil || !schemas.ValidHash(artifact.SHA256) {
 		return schemas.Attachment{}, false
@@ -156,12 +156,12 @@ func withoutFile(metadata jsontext.Value) jsontext.Value {
 	return body
 }
 
-// named is what a file that is left out is called.
-func named(file *schemas.Attachment) string {
+// fileName is what a file that is left out is called.
+func fileName(file *schemas.Attachment) string {
 	if file.Name == "" {
-		return head(file.Artifact.SHA256, 8)
+		return truncate(file.Artifact.SHA256, 8)
 	}
-	return head(file.Name, maxName)
+	return truncate(file.Name, maxName)
 }
 
 // maxName bounds the name of a file in records, in bytes.

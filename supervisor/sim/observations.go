@@ -6,9 +6,9 @@ import (
 	"podium/schemas"
 )
 
-// A watch notes which process knew of which record when: no ledger says it, and
+// observations note which process knew of which record when: no ledger says it, and
 // an owner can only be held to what it knew.
-type watch struct {
+type observations struct {
 	clock uint64
 	began uint64 // when the tick under way began
 	seen  map[place]sighting
@@ -40,18 +40,18 @@ type knowledge struct {
 }
 
 // order notes that a record is the newest of all.
-func (w *watch) order(at place) {
+func (w *observations) order(at place) {
 	w.clock++
 	w.ordinals[at] = w.clock
 }
 
 // change notes what the ledger says of a breaker from now on.
-func (w *watch) change(agent string, b *schemas.Breaker) {
+func (w *observations) change(agent string, b *schemas.Breaker) {
 	w.breakers[agent] = append(w.breakers[agent], *b)
 }
 
 // read notes that a process has learned what a breaker is.
-func (w *watch) read(process *faults, agent string, told uint64, b *schemas.Breaker) {
+func (w *observations) read(process *faults, agent string, told uint64, b *schemas.Breaker) {
 	w.clock++
 	key := view{process, agent}
 	w.views[key] = append(w.views[key], knowledge{w.clock, told, *b})
@@ -59,7 +59,7 @@ func (w *watch) read(process *faults, agent string, told uint64, b *schemas.Brea
 
 // write notes that a process is about to change what it has just read: it goes by
 // that only if it succeeds.
-func (w *watch) write(process *faults, agent string) {
+func (w *observations) write(process *faults, agent string) {
 	key := view{process, agent}
 	if known := w.views[key]; len(known) > 0 {
 		w.views[key] = known[:len(known)-1]
@@ -67,7 +67,7 @@ func (w *watch) write(process *faults, agent string) {
 }
 
 // known returns what a process knew of a breaker at a moment; false is nothing.
-func (w *watch) known(process *faults, agent string, at uint64) (knowledge, bool) {
+func (w *observations) known(process *faults, agent string, at uint64) (knowledge, bool) {
 	for _, known := range slices.Backward(w.views[view{process, agent}]) {
 		if known.from < at {
 			return known, true
@@ -108,25 +108,25 @@ type sighting struct {
 // unknown is a moment before all others.
 const unknown = 0
 
-func newWatch() watch {
-	return watch{
+func newWatch() observations {
+	return observations{
 		seen: map[place]sighting{}, newest: map[int]*faults{}, handed: map[handing]uint64{},
 		ordinals: map[place]uint64{}, late: map[place]bool{}, adrift: map[place]bool{}, breakers: map[string][]schemas.Breaker{}, views: map[view][]knowledge{},
 	}
 }
 
-func (w *watch) tick() {
+func (w *observations) tick() {
 	w.clock++
 	w.began = w.clock
 }
 
-func (w *watch) learn(process *faults, sequence, asked uint64) {
+func (w *observations) learn(process *faults, sequence, asked uint64) {
 	w.clock++
 	w.seen[place{process.shard, sequence}] = sighting{process: process, asked: asked, known: w.clock}
 }
 
 // hand notes that a process has been given an input.
-func (w *watch) hand(process *faults, sequence uint64) {
+func (w *observations) hand(process *faults, sequence uint64) {
 	w.clock++
 	w.handed[handing{process, sequence}] = w.clock
 }

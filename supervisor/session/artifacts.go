@@ -41,14 +41,14 @@ func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []sche
 			continue
 		}
 		if len(task.Proven) > 0 {
-			for _, file := range plan.Attached(env.content(run.Answer[i].Body)) {
+			for _, file := range plan.AttachmentsIn(env.content(run.Answer[i].Body)) {
 				if slices.Contains(task.Proven, file.Artifact.SHA256) {
 					add(file)
 				}
 			}
 		}
 		for j := range task.Deliverables {
-			if file, ok := plan.FileOf(&task.Deliverables[j]); ok {
+			if file, ok := plan.DeliverableFile(&task.Deliverables[j]); ok {
 				add(file)
 			}
 		}
@@ -56,9 +56,9 @@ func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []sche
 	return found
 }
 
-// granted gives the artifacts that free JSON in a request names the right to be
+// grantReading gives the artifacts that free JSON in a request names the right to be
 // read by whom it is for, as far as the run may pass them on, and no other.
-func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDispatched) jsontext.Value {
+func (env *Env) grantReading(value jsontext.Value, proven []string, f *schemas.TaskDispatched) jsontext.Value {
 	return reference.GiveGrants(value, func(sha256 string) string {
 		if env.Grants == nil || !slices.Contains(proven, sha256) {
 			return ""
@@ -67,9 +67,9 @@ func (env *Env) granted(value jsontext.Value, proven []string, f *schemas.TaskDi
 	})
 }
 
-// passedOn gives the artifacts that free JSON in an answer names the proof that the
+// proveForUpstream gives the artifacts that free JSON in an answer names the proof that the
 // supervisor may pass them on, as far as it may, and no other.
-func (env *Env) passedOn(run *workflow.Run, value jsontext.Value, proven []string) jsontext.Value {
+func (env *Env) proveForUpstream(run *workflow.Run, value jsontext.Value, proven []string) jsontext.Value {
 	return reference.GiveGrants(value, func(sha256 string) string {
 		if env.Grants == nil || !slices.Contains(proven, sha256) {
 			return ""

@@ -17,15 +17,15 @@ const RunsAreFound = "each run and message is found among the others, and is wha
 const alwaysFound = 16
 
 // runsAreFound opens a session as it stands at the end.
-func (h *oracle) runsAreFound(session *sessionHistory) {
-	opened, err := history.OpenSession(context.Background(), h.world.ledger, session.id)
-	h.world.must(err)
+func (o *oracle) runsAreFound(session *sessionHistory) {
+	opened, err := history.OpenSession(context.Background(), o.world.ledger, session.id)
+	o.world.must(err)
 	for i := range session.grammar.Runs {
 		want := &session.grammar.Runs[i]
 		excerpt := workflow.Excerpt{Session: session.id, Number: want.Number}
 		for record, err := range opened.Run(context.Background(), want.Number) {
 			if err = errors.Join(err, excerpt.Apply(&record.Record)); err != nil {
-				h.world.violate(RunsAreFound, "run %d of session %s: %v", want.Number, session.id, err)
+				o.world.violate(RunsAreFound, "run %d of session %s: %v", want.Number, session.id, err)
 				break
 			}
 		}
@@ -34,14 +34,14 @@ func (h *oracle) runsAreFound(session *sessionHistory) {
 			have, want = withoutAsides(have), withoutAsides(want)
 		}
 		if !reflect.DeepEqual(have, want) {
-			h.world.violate(RunsAreFound, "run %d of session %s is shown as %+v, and is %+v", want.Number, session.id, have, want)
+			o.world.violate(RunsAreFound, "run %d of session %s is shown as %+v, and is %+v", want.Number, session.id, have, want)
 		}
 	}
 	for _, want := range session.grammar.Messages {
 		have, err := opened.Received(context.Background(), want.Sequence, want.ID)
 		again, errAgain := opened.ReceivedBefore(context.Background(), want.ID)
 		if err != nil || errAgain != nil || have.Run != want.Run || have.Disposition != want.Disposition || !reflect.DeepEqual(have, again) {
-			h.world.violate(RunsAreFound, "message %s of session %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, session.id, have, err, again, errAgain, want)
+			o.world.violate(RunsAreFound, "message %s of session %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, session.id, have, err, again, errAgain, want)
 		}
 	}
 }

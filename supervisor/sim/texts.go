@@ -8,9 +8,9 @@ import (
 	"podium/schemas"
 )
 
-// words are what a person writes: they hit keywords, call for plans, name
-// entities, or mean nothing to anybody.
-func (w *World) words() string {
+// text is what a person writes: it hits keywords, calls for plans, names
+// entities, or means nothing to anybody.
+func (w *World) text() string {
 	words := pick(w.rand,
 		"alpha please", "beta please", "calculate alpha and then summarize beta", "calculate nothing",
 		"nobody knows this", "everything please", "please alpha, the answer and thanks", "bitte alpha und danke",
@@ -24,10 +24,10 @@ func (w *World) words() string {
 
 // bulk is what makes every n-th text large, in worlds that know large ones.
 func (w *World) bulk(n int) string {
-	if w.shape.bulk == bulkSmall || !w.once(n) {
+	if w.configuration.bulk == bulkSmall || !w.once(n) {
 		return ""
 	}
-	if w.shape.bulk == bulkClaimed && w.once(4) {
+	if w.configuration.bulk == bulkClaimed && w.once(4) {
 		return strings.Repeat(" many more words", artifact.InlineLimit/16+1)
 	}
 	return strings.Repeat(" more words", schemas.InlineLimit/8)
@@ -39,7 +39,7 @@ func (w *World) graph() []schemas.Task {
 	density := w.rand.IntN(4)
 	for i := range tasks {
 		tasks[i] = schemas.Task{
-			TaskID: string(rune('a' + i)), Description: w.words(), AssignedTo: pick(w.rand, alpha, alpha, beta, gamma),
+			TaskID: string(rune('a' + i)), Description: w.text(), AssignedTo: pick(w.rand, alpha, alpha, beta, gamma),
 			EstimatedTimeSeconds: pick(w.rand, 0, 0, 1, 5), Optional: w.once(6),
 			Priority: pick(w.rand, "", schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave),
 		}
@@ -48,9 +48,9 @@ func (w *World) graph() []schemas.Task {
 				tasks[i].Dependencies = append(tasks[i].Dependencies, tasks[j].TaskID)
 			}
 		}
-		if w.once(6) || w.shape.shared && w.once(2) {
+		if w.once(6) || w.configuration.shared && w.once(2) {
 			tasks[i].Resources = []string{pick(w.rand, "disk", "printer")}
-			if w.shape.shared && w.once(3) {
+			if w.configuration.shared && w.once(3) {
 				tasks[i].Resources = []string{"printer", "disk"}
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // A decision answers what the machine asks about the agents while it decides one input.
 type decision struct {
 	controller *Controller
-	s          *Demand
+	demand     *Demand
 	now        time.Time
 	granted    *dispatch // whose grant is decided, until it is admitted
 	barred     []string  // agents that were unavailable before
@@ -20,10 +20,10 @@ type decision struct {
 
 // Decision returns what a decision of a session may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (a *Controller) Decision(s *Demand, read *session.Input) plan.Admission {
-	d := &decision{controller: a, s: s, now: read.Now}
+func (c *Controller) Decision(demand *Demand, read *session.Input) plan.Admission {
+	d := &decision{controller: c, demand: demand, now: read.Now}
 	if read.Grant != nil {
-		d.granted = s.grants[0]
+		d.granted = demand.grants[0]
 	}
 	return d
 }
@@ -48,7 +48,7 @@ func (d *decision) Admit(agent string) plan.AdmissionResult {
 	admission := d.bar(agent, d.controller.passage(agent, ""))
 	if admission != plan.Full {
 		p.reserved++
-		d.s.reserved = append(d.s.reserved, agent)
+		d.demand.reserved = append(d.demand.reserved, agent)
 	}
 	return admission
 }
@@ -67,7 +67,7 @@ func (d *decision) bar(agent string, passage plan.Passage) plan.AdmissionResult 
 
 // Reuse implements plan.Admission.
 func (d *decision) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
-	return d.controller.find(agent, input, d.now.Add(-age))
+	return d.controller.cachedResult(agent, input, d.now.Add(-age))
 }
 
 // CarriesPermit implements plan.Admission.

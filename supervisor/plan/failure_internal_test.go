@@ -39,7 +39,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 			remedy := func(task workflow.Task) schemas.TaskFailed {
 				task.State = workflow.TaskRunning
 				failed := schemas.TaskFailed{Cause: cause}
-				turn.remedy(&task, &failed)
+				turn.chooseRecovery(&task, &failed)
 				return failed
 			}
 			if got := category(cause); got != want.category {
@@ -59,7 +59,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 			if falls := cause != schemas.FailureUnknownEffect; (other.Action == schemas.RecoveryFallback) != falls || (other.Agent == "first") != falls {
 				t.Errorf("with a fallback: %+v", other)
 			}
-			if again := remedy(workflow.Task{ID: "t", Agent: "second", Attempt: 4, AttemptsBefore: 2, PreviousAgent: "first"}); again.Agent != "" {
+			if again := remedy(workflow.Task{ID: "t", Agent: "second", Attempt: 4, UncountedAttempts: 2, PreviousAgent: "first"}); again.Agent != "" {
 				t.Errorf("with a fallback that is one: %+v", again)
 			}
 		})
@@ -76,7 +76,7 @@ func TestNoRoomToDeliver(t *testing.T) {
 		task := run.Task(id)
 		task.State, task.Attempt = workflow.TaskRunning, task.Attempt+1
 		failed := schemas.TaskFailed{Task: id, Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
-		turn.remedy(task, &failed)
+		turn.chooseRecovery(task, &failed)
 		run.Apply(&failed, turn.Now)
 		return failed.RetryAt.Sub(turn.Now), !failed.RetryAt.IsZero()
 	}
@@ -93,8 +93,8 @@ func TestNoRoomToDeliver(t *testing.T) {
 		waited += wait
 	}
 	answer := run.Delivery
-	if waited < 23*time.Hour || answer.Attempt-answer.AttemptsBefore != 0 {
-		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.AttemptsBefore)
+	if waited < 23*time.Hour || answer.Attempt-answer.UncountedAttempts != 0 {
+		t.Errorf("it waited %v and used up %d attempts", waited, answer.Attempt-answer.UncountedAttempts)
 	}
 	for i := range policy.Attempts {
 		if _, again := refuse(run, schemas.DeliveryTask); again != (i+1 < policy.Attempts) {

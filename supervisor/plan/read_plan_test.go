@@ -111,7 +111,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn, facts := begun(t, compile(t, source), "do it", "")
-	turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: schemas.Result{Data: body}})
+	turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Data: body}})
 	for i := range *facts {
 		record(t, (*facts)[i])
 		if refused := schemas.As[*schemas.PlanRefused]((*facts)[i]); refused != nil {
@@ -154,7 +154,7 @@ func FuzzReadPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
 		result := schemas.Result{Data: data, Text: text}
 		turn, facts := begun(t, profile, "do it", "")
-		turn.Answer(turn.Run.Task("plan"), plan.Answer{Status: schemas.StatusCompleted, Whole: result})
+		turn.HandleResponse(turn.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: result})
 		if len(turn.Run.Tasks) > 0 {
 			if tasks, err := plan.ReadPlan(result); err != nil || len(tasks) != len(turn.Run.Tasks) {
 				t.Fatalf("%d tasks were read, %d are done: %v", len(tasks), len(turn.Run.Tasks), err)
@@ -186,7 +186,7 @@ func finish(tb testing.TB, turn *plan.Decision) {
 		case next.State == workflow.TaskReady:
 			turn.Grant(schemas.Grant{Run: turn.Run.Number, Task: next.ID})
 		case next.State.UnderWay():
-			turn.Answer(next, plan.Answer{Status: schemas.StatusCompleted})
+			turn.HandleResponse(next, plan.Response{Status: schemas.StatusCompleted})
 		default:
 			turn.Now = slices.MinFunc(turn.Run.Deadlines(), func(a, b schemas.Deadline) int { return a.At.Compare(b.At) }).At
 			turn.Expire(turn.Run.Deadlines()[0])

@@ -7,12 +7,12 @@ import (
 	"podium/supervisor/plan"
 )
 
-// A shape is what a seed chooses for the whole of its world. Most worlds are
+// A configuration is what a seed chooses for the whole of its world. Most worlds are
 // small: a bug that needs many messages is rare, and small worlds can be many.
-type shape struct {
+type configuration struct {
 	shards   int
 	steps    int     // of the part with faults
-	threads  int     // conversations that a message may belong to
+	threads  int     // sessions that a message may belong to
 	rate     float64 // of flaws, for each effect of an owner
 	trouble  int     // of 16 things that happen, those that concern all
 	takeover float64 // of a new owner that crashes while it takes over
@@ -51,65 +51,65 @@ const lateTraits = 0x6c6174c9fe
 
 // late draws the traits that came last, from a source of their own: worlds without
 // them are as they were, and those that are known to catch a planted bug have none.
-func (s *shape) late(seed uint64) {
+func (c *configuration) late(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, lateTraits)) //nolint:gosec // a simulation repeats
-	s.absent, s.named = once(r, 5), once(r, 3)
+	c.absent, c.named = once(r, 5), once(r, 3)
 }
 
-// newShape draws what a world has always had from one source, and its traits from
+// newConfiguration draws what a world has always had from one source, and its traits from
 // another, so that a new one leaves the worlds without it as they are.
-func newShape(r, traits *rand.Rand) shape {
-	s := shape{
+func newConfiguration(r, traits *rand.Rand) configuration {
+	c := configuration{
 		shards: 1, steps: 12 + r.IntN(40), threads: 1 + r.IntN(3),
 		rate: []float64{0, 0.02, 0.05, 0.05, 0.12}[r.IntN(5)], unruly: []int{0, 30, 55, 80}[r.IntN(4)],
 	}
 	switch r.IntN(40) {
 	case 0:
-		s.steps, s.threads = 100+r.IntN(120), 4
+		c.steps, c.threads = 100+r.IntN(120), 4
 	case 1, 2, 3:
-		s.steps = 50 + r.IntN(60)
+		c.steps = 50 + r.IntN(60)
 	}
 	if r.IntN(4) == 0 {
-		s.shards = 2
+		c.shards = 2
 	}
 	switch r.IntN(40) {
 	case 0:
-		s.bulk = bulkClaimed
+		c.bulk = bulkClaimed
 	case 1, 2, 3:
-		s.bulk = bulkReferred
+		c.bulk = bulkReferred
 	}
-	s.edited = r.IntN(10) == 0
-	s.idle, s.pool = []int{0, 50, 90}[r.IntN(3)], []int{1, 1, 4}[r.IntN(3)]
+	c.edited = r.IntN(10) == 0
+	c.idle, c.pool = []int{0, 50, 90}[r.IntN(3)], []int{1, 1, 4}[r.IntN(3)]
 	if r.IntN(3) == 0 {
-		s.skew = 3 * time.Second
+		c.skew = 3 * time.Second
 	}
-	if s.rate > 0 {
-		s.takeover, s.trouble = 0.3, []int{0, 1, 3}[r.IntN(3)]
+	if c.rate > 0 {
+		c.takeover, c.trouble = 0.3, []int{0, 1, 3}[r.IntN(3)]
 	}
-	for adapter := range s.demand {
-		s.demand[adapter] = r.IntN(4)
+	for adapter := range c.demand {
+		c.demand[adapter] = r.IntN(4)
 	}
-	s.demand[adapterChat]++
-	s.permits, s.wait = once(traits, 3), 30*time.Second
-	if s.permits && once(traits, 3) {
-		s.wait = 6 * time.Second
+	c.demand[adapterChat]++
+	c.permits, c.wait = once(traits, 3), 30*time.Second
+	if c.permits && once(traits, 3) {
+		c.wait = 6 * time.Second
 	}
-	if s.shared = once(traits, 4); s.shared {
-		s.groups = traits.IntN(3)
+	if c.shared = once(traits, 4); c.shared {
+		c.groups = traits.IntN(3)
 		if once(traits, 2) {
-			s.shards = 2 + traits.IntN(2)
+			c.shards = 2 + traits.IntN(2)
 		}
 	}
-	s.hurry = 4 * time.Second
+	c.hurry = 4 * time.Second
 	if once(traits, 5) { // a few messages close upon each other, and owners that look long
-		s.hurry, s.catchUp, s.threads = 300*time.Millisecond, 8*time.Second, 1
-		s.idle, s.pool, s.unruly, s.rate = 0, 4, pick(traits, 30, 55), pick(traits, 0, 0.02)
-		s.trouble, s.steps = 3, min(2*s.steps, 120)
+		c.hurry, c.catchUp, c.threads = 300*time.Millisecond, 8*time.Second, 1
+		c.idle, c.pool, c.unruly, c.rate = 0, 4, pick(traits, 30, 55), pick(traits, 0, 0.02)
+		c.trouble, c.steps = 3, min(2*c.steps, 120)
 	}
 	if once(traits, 4) {
-		s.breaker = plan.BreakerPolicy{
+		c.breaker = plan.BreakerPolicy{
 			Failures: 2 + traits.IntN(2), Within: 30 * time.Second, Open: pick(traits, 5*time.Second, 20*time.Second),
 		}
 	}
-	return s
+	return c
 }

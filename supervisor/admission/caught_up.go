@@ -12,25 +12,25 @@ import (
 // all loaded, so that a takeover does not ask an agent for twice its pool.
 
 // CheckTakeoverScan notes once that the owner knows all that is under way in its shard.
-func (a *Controller) CheckTakeoverScan(complete bool) {
-	_, set := a.takeoverScanTimer.Due()
+func (c *Controller) CheckTakeoverScan(complete bool) {
+	_, set := c.takeoverScanTimer.Due()
 	switch {
-	case a.takeoverScanned:
+	case c.takeoverScanned:
 	case complete:
-		a.takeoverScanned = true
-		a.withCapacity = append(a.withCapacity, slices.Sorted(maps.Keys(a.pools))...)
-	case a.takeoverScanTimer != nil && !set: // it expired right before something new was read
-		a.scheduleTakeoverScan()
+		c.takeoverScanned = true
+		c.withCapacity = append(c.withCapacity, slices.Sorted(maps.Keys(c.pools))...)
+	case c.takeoverScanTimer != nil && !set: // it expired right before something new was read
+		c.scheduleTakeoverScan()
 	}
 }
 
 // room reports whether an agent may be asked for one thing more.
-func (a *Controller) room(p *pool) bool {
+func (c *Controller) room(p *pool) bool {
 	switch {
 	case p.limit == 0:
 		return true
-	case !a.takeoverScanned:
-		a.scheduleTakeoverScan()
+	case !c.takeoverScanned:
+		c.scheduleTakeoverScan()
 		return false
 	}
 	return p.room()
@@ -38,11 +38,11 @@ func (a *Controller) room(p *pool) bool {
 
 // scheduleTakeoverScan has the owner look when somebody waits for it: what a stream holds last
 // may be no input.
-func (a *Controller) scheduleTakeoverScan() {
-	if due, set := a.takeoverScanTimer.Due(); a.takeoverScanTimer == nil || !set && a.quiet.After(due) {
-		a.takeoverScanTimer = a.Loop.At(a.quiet, func(time.Time) {
-			if !a.takeoverScanned {
-				a.scheduleTakeoverScan()
+func (c *Controller) scheduleTakeoverScan() {
+	if due, set := c.takeoverScanTimer.Due(); c.takeoverScanTimer == nil || !set && c.quiet.After(due) {
+		c.takeoverScanTimer = c.Loop.At(c.quiet, func(time.Time) {
+			if !c.takeoverScanned {
+				c.scheduleTakeoverScan()
 			}
 		})
 	}

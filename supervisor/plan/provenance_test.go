@@ -73,7 +73,7 @@ func asked(tb testing.TB, dependencies int) (turn *plan.Decision, reads *int) {
 }
 
 // answer has the task answered, and returns what is on record of its artifacts.
-func answer(tb testing.TB, turn *plan.Decision, said plan.Answer) schemas.TaskCompleted {
+func answer(tb testing.TB, turn *plan.Decision, said plan.Response) schemas.TaskCompleted {
 	tb.Helper()
 	said.Status = schemas.StatusCompleted
 	var completed *schemas.TaskCompleted
@@ -83,7 +83,7 @@ func answer(tb testing.TB, turn *plan.Decision, said plan.Answer) schemas.TaskCo
 		}
 		turn.Run.Apply(f, turn.Now)
 	}
-	turn.Answer(turn.Run.Tasks[0], said)
+	turn.HandleResponse(turn.Run.Tasks[0], said)
 	if completed == nil {
 		tb.Fatal("the task is not completed")
 	}
@@ -95,8 +95,8 @@ func answer(tb testing.TB, turn *plan.Decision, said plan.Answer) schemas.TaskCo
 func TestWhatMayBePassedOn(t *testing.T) {
 	t.Parallel()
 	turn, _ := asked(t, 1)
-	completed := answer(t, turn, plan.Answer{
-		Whole: schemas.Result{Data: slices.Concat(
+	completed := answer(t, turn, plan.Response{
+		WholeResult: schemas.Result{Data: slices.Concat(
 			[]byte(`{"attachments":[`),
 			fmt.Appendf(nil, `{"name":"a","artifact":{"sha256":%q}},`, hashOf(own, 0)),
 			fmt.Appendf(nil, `{"name":"b","artifact":{"sha256":%q}},`, hashOf(granted, 3)),
@@ -104,7 +104,7 @@ func TestWhatMayBePassedOn(t *testing.T) {
 			fmt.Appendf(nil, `{"name":"d","artifact":{"sha256":%q}}]}`, hashOf(strange, 0)),
 		)},
 		Deliverables: slices.Concat(made(sent, 1), made(strange, 2)),
-		Put:          []string{hashOf(own, 0), hashOf(own, 1)},
+		PutArtifacts: []string{hashOf(own, 0), hashOf(own, 1)},
 	})
 	if want := []string{hashOf(own, 0), hashOf(granted, 3), hashOf(sent, 2)}; !slices.Equal(completed.Proven, want) {
 		t.Errorf("passed on: %q, want %q", completed.Proven, want)
@@ -113,7 +113,7 @@ func TestWhatMayBePassedOn(t *testing.T) {
 		t.Errorf("left out: %q, want %q", completed.Unproven, want)
 	}
 	for i, made := range completed.Deliverables {
-		if _, names := plan.FileOf(&made); names != (i == 0) {
+		if _, names := plan.DeliverableFile(&made); names != (i == 0) {
 			t.Errorf("deliverable %d: %s", i, made.Metadata)
 		}
 	}
@@ -124,7 +124,7 @@ func TestWhatMayBePassedOn(t *testing.T) {
 func TestMessagesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	turn, reads := asked(t, 0)
-	completed := answer(t, turn, plan.Answer{Whole: attaching(t, strange, 0, 500), Deliverables: made(strange, 500)})
+	completed := answer(t, turn, plan.Response{WholeResult: attaching(t, strange, 0, 500), Deliverables: made(strange, 500)})
 	if *reads != 2 || len(completed.Proven) > 0 || len(completed.Unproven) != 32 {
 		t.Errorf("%d reads of two messages; passed on %q, left out %d", *reads, completed.Proven, len(completed.Unproven))
 	}
@@ -135,7 +135,7 @@ func TestMessagesAreReadOnce(t *testing.T) {
 //
 //nolint:paralleltest // it measures
 func TestFilesTakeTimeInProportion(t *testing.T) {
-	said := plan.Answer{Whole: attaching(t, strange, 0, 3000), Deliverables: made(strange, 3000)}
+	said := plan.Response{WholeResult: attaching(t, strange, 0, 3000), Deliverables: made(strange, 3000)}
 	fastest := func(dependencies int) time.Duration {
 		best := time.Duration(math.MaxInt64)
 		for range 3 {

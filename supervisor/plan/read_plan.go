@@ -100,7 +100,7 @@ func jsonIn(text string) [][]byte {
 func sequence(steps []string) []schemas.PlannedTask {
 	tasks := make([]schemas.PlannedTask, len(steps))
 	for i, step := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: text(step)}
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: inlineBody(step)}
 		if i > 0 {
 			tasks[i].Dependencies = []string{tasks[i-1].Task}
 		}
@@ -108,7 +108,7 @@ func sequence(steps []string) []schemas.PlannedTask {
 	return tasks
 }
 
-func text(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }
+func inlineBody(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }
 
 // planned reads the tasks of an execution_request as a plan.
 func planned(tasks []schemas.Task) []schemas.PlannedTask {
@@ -116,21 +116,21 @@ func planned(tasks []schemas.Task) []schemas.PlannedTask {
 	for i := range tasks {
 		task := &tasks[i]
 		plan[i] = schemas.PlannedTask{
-			Task: task.TaskID, Description: text(task.Description), Dependencies: some(task.Dependencies),
+			Task: task.TaskID, Description: inlineBody(task.Description), Dependencies: nilIfEmpty(task.Dependencies),
 			Agent: task.AssignedTo, Priority: task.Priority, Optional: task.Optional, HasInputs: len(task.Context.Inputs) > 0,
 			Seconds: task.EstimatedTimeSeconds, Tokens: task.EstimatedTokens,
-			TaskOptions: someOptions(schemas.TaskOptions{
-				Resources: some(task.Resources), Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
-				Deliverables: some(task.Deliverables), ValidationCriteria: some(task.ValidationCriteria),
-				FilesToModify: some(task.Context.FilesToModify), References: some(task.Context.References),
+			TaskOptions: nilIfNoOptions(schemas.TaskOptions{
+				Resources: nilIfEmpty(task.Resources), Arguments: task.Context.Arguments, Constraints: task.Context.Constraints,
+				Deliverables: nilIfEmpty(task.Deliverables), ValidationCriteria: nilIfEmpty(task.ValidationCriteria),
+				FilesToModify: nilIfEmpty(task.Context.FilesToModify), References: nilIfEmpty(task.Context.References),
 			}),
 		}
 	}
 	return plan
 }
 
-// particulars are nil when there are none.
-func someOptions(p schemas.TaskOptions) *schemas.TaskOptions {
+// nilIfNoOptions are options, or nil when there are none.
+func nilIfNoOptions(p schemas.TaskOptions) *schemas.TaskOptions {
 	if p.Resources == nil && p.Arguments == nil && p.Constraints == nil && p.Deliverables == nil &&
 		p.ValidationCriteria == nil && p.FilesToModify == nil && p.References == nil {
 		return nil
@@ -138,8 +138,8 @@ func someOptions(p schemas.TaskOptions) *schemas.TaskOptions {
 	return &p
 }
 
-// some is a list, or nil for an empty one, which takes no room in a record.
-func some(list []string) []string {
+// nilIfEmpty is a list, or nil for an empty one, which takes no room in a record.
+func nilIfEmpty(list []string) []string {
 	if len(list) == 0 {
 		return nil
 	}

@@ -1,0 +1,263 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// settle fixes the outcome when no task is left: completed when every task is
+// that the run cannot do without, blocked when one waits for whoever asked,
+// partial when some are, failed when none is (M-56).
+func (d *Decision) settle() {
+	completed, failed := d.completedAny(), d.decisive()
+	switch {
+	case failed == nil:
+		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
+	case failed.Failure().Cause == schemas.FailureBlocked:
+		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
+	case completed:
+		d.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
+	default:
+		d.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
+	}
+}
+
+func (d *Decision) completedAny() bool {
+	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
+}
+
+// decisive returns the failed task that the outcome is told by: the first one
+// that is blocked, else the first. One that was skipped counts only when nothing
+// at all was done.
+func (d *Decision) decisive() *workflow.Task {
+	var failed, skipped *workflow.Task
+	for i := range d.Run.Tasks {
+		task := d.Run.Tasks[i]
+		switch {
+		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
+			failed = task
+		case task.State == workflow.TaskSkipped && task.Failure().Cause != "" && skipped == nil:
+			skipped = task
+		}
+	}
+	if failed == nil && !d.completedAny() {
+		return skipped
+	}
+	return failed
+}
+
+// completionReason tells apart who has answered (O-13).
+func (d *Decision) completionReason() schemas.StopReason {
+	direct := len(d.Run.Tasks) > 0
+	for i := range d.Run.Tasks {
+		switch d.Run.Tasks[i].Agent {
+		case schemas.RouteFinish:
+			return schemas.StopFinished
+		case schemas.RouteRespond:
+		default:
+			direct = false
+		}
+	}
+	if direct {
+		return schemas.StopDirectAnswer
+	}
+	return schemas.StopCompleted
+}
+
+func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure}
+	for i := range d.Run.Tasks {
+		if task := d.Run.Tasks[i]; task.State == workflow.TaskCompleted && d.inAnswer(task) {
+			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+		}
+	}
+	d.Emit(&settled)
+	agent := d.Run.Message.ReplyAgent()
+	if agent != "" && d.Withheld != nil {
+		d.Emit(d.Withheld)
+		agent = ""
+	}
+	if agent == "" {
+		d.end(reason, "")
+		return
+	}
+	d.Deliver()
+}
+
+// inAnswer reports whether a task's result is part of the answer: in a graph it is
+// not when another result builds on it.
+func (d *Decision) inAnswer(task *workflow.Task) bool {
+	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
+		return true
+	}
+	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
+		return other.State == workflow.TaskCompleted && slices.Contains(other.Dependencies(), task.ID)
+	})
+}
+
+func (d *Decision) end(reason schemas.StopReason, delivered string) {
+	d.Emit(&schemas.RunEnded{
+		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered,
+	})
+}
+
+func stopReason(kind schemas.FailureKind) schemas.StopReason {
+	switch kind {
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
+		return schemas.StopTimeout
+	case schemas.FailureNoRoute:
+		return schemas.StopNoRoute
+	case schemas.FailureUnavailable:
+		return schemas.StopUnavailable
+	case schemas.FailureBlocked:
+		return schemas.StopBlocked
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
+	}
+	return schemas.StopTaskFailed
+}
+
+// failure tells a failure in the requester's language (G-28).
+func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
+	texts := d.texts()
+	failure := schemas.Error{
+		ErrorType:       schemas.ErrorToolFailure,
+		SuggestedAction: schemas.ActionEscalate,
+		InternalDetails: "task " + task.ID + " of agent " + task.Agent + ": " + string(task.Failure().Cause),
+	}
+	sentence := texts.TaskFailed
+	switch task.Failure().Cause {
+	case schemas.FailureUnavailable: // it was refused at once
+		sentence, failure.SuggestedAction = cmp.Or(texts.Unavailable, texts.Timeout), schemas.ActionRetry
+	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
+		sentence, failure.SuggestedAction = texts.Timeout, schemas.ActionRetry
+	case schemas.FailureNoRoute:
+		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
+		failure.InternalDetails = "task " + task.ID + ": no router decided"
+	case schemas.FailureArguments:
+		failure.ErrorType = schemas.ErrorValidation
+	case schemas.FailureUnknownEffect:
+		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed:
+	}
+	detail := task.Failure().Detail
+	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
+		failure.InternalDetails += ": " + detail
+		detail = "" // it speaks of schemas, and not to a person
+	}
+	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
+	if partial {
+		sentence += "\n\n" + texts.Partial
+	}
+	failure.Message = d.inLanguage(sentence)
+	return &failure
+}
+
+func (d *Decision) inLanguage(sentence string) map[string]string {
+	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
+}
+
+func (d *Decision) cancelled() *schemas.Error {
+	return &schemas.Error{
+		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionManualIntervention,
+		InternalDetails: "cancelled by a person", Message: d.inLanguage(d.texts().Cancelled),
+	}
+}
+
+func (d *Decision) expired(partial bool) *schemas.Error {
+	sentence := d.texts().Timeout
+	if partial {
+		sentence += "\n\n" + d.texts().Partial
+	}
+	return &schemas.Error{
+		ErrorType: schemas.ErrorSystem, SuggestedAction: schemas.ActionRetry,
+		InternalDetails: "the run's deadline has passed", Message: d.inLanguage(sentence),
+	}
+}
+
+func (d *Decision) planFailure() *schemas.Error {
+	return &schemas.Error{
+		ErrorType: schemas.ErrorValidation, SuggestedAction: schemas.ActionManualIntervention,
+		InternalDetails: "there is no plan that can be carried out",
+		Message:         d.inLanguage(strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)),
+	}
+}
+
+func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
+
+// Cancel stops the run for a person. It reports false when the outcome is
+// already fixed.
+func (d *Decision) Cancel() bool {
+	if d.Run.Settled() {
+		return false
+	}
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, d.cancelled())
+	return true
+}
+
+// Supersede stops the run because a newer message takes its place; nobody is
+// told, since that one will be answered. It reports false when the outcome is
+// already fixed.
+func (d *Decision) Supersede() bool {
+	if d.Run.Settled() {
+		return false
+	}
+	d.cancelTasks()
+	d.Emit(&schemas.RunSettled{
+		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
+	})
+	d.end(schemas.StopSuperseded, "")
+	return true
+}
+
+// Refuse ends a run before any work: its sender is forged, and nobody is told.
+func (d *Decision) Refuse() {
+	d.Emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
+	if d.Run.Message.ReplyAgent() != "" && d.Withheld != nil {
+		d.Emit(d.Withheld)
+	}
+	d.end(schemas.StopRefuted, "")
+}
+
+// expire stops the run because its time is over; what is there is kept (M-56).
+func (d *Decision) expire() {
+	status := schemas.RunFailed
+	if d.completedAny() {
+		status = schemas.RunPartial
+	}
+	d.stop(status, schemas.StopExpired, d.expired(status == schemas.RunPartial))
+}
+
+// stop ends all work of the run.
+func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	d.cancelTasks()
+	d.conclude(status, reason, failure)
+}
+
+func (d *Decision) cancelTasks() {
+	for task := range d.Run.All {
+		if !task.State.Ended() {
+			d.Emit(&schemas.TaskCancelled{
+				Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
+			})
+		}
+	}
+}
+
+// Deliver has the answer of a settled run delivered, by a further attempt when there
+// were some.
+func (d *Decision) Deliver() {
+	agent, attempt := d.Run.Message.ReplyAgent(), 1
+	if d.Run.Delivery != nil {
+		attempt += d.Run.Delivery.Attempt
+	}
+	switch d.Admission.Admit(agent) {
+	case Admitted, Unavailable: // an answer is worth the try
+		d.dispatch(schemas.DeliveryTask, "", agent, attempt)
+	case Full:
+		d.ready(schemas.DeliveryTask, "", agent)
+	}
+}
