@@ -18,6 +18,7 @@ import (
 
 	"podium/bus/binding"
 	"podium/cmd/podium/config"
+	"podium/ingest/imap"
 	"podium/ingest/mime"
 	mailtext "podium/ingest/mime/text"
 	"podium/ingest/mime/trust"
@@ -145,7 +146,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	sum := sha256.New()
 	var size counter
 	measured := io.TeeReader(content, io.MultiWriter(sum, &size))
-	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
+	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: imap.Measure{}, AuthServIDs: c.AuthServID, Languages: c.languages})
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +209,4 @@ type counter int64
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
-}
-
-// A hashingSink names attachments by their content and keeps none.
-type hashingSink struct{}
-
-func (hashingSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
-	sum := sha256.New()
-	n, err := io.Copy(sum, r)
-	return schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: n, MediaType: mediaType}, err
 }
