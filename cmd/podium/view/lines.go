@@ -48,7 +48,7 @@ func factLine(f schemas.Fact, now time.Time) string {
 	case *schemas.PlanRefused:
 		return "plan refused: " + strings.Join(f.Faults, "; ")
 	case *schemas.TaskRouted:
-		return routeLine(f)
+		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
 	case *schemas.RunSettled:
 		return settledLine(f)
 	case *schemas.ReplyWithheld:
@@ -187,10 +187,6 @@ func planLine(f *schemas.PlanCreated) string {
 		line += ", by template " + f.Template
 	}
 	return line
-}
-
-func routeLine(f *schemas.TaskRouted) string {
-	return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
 }
 
 func failureLine(f *schemas.TaskFailed, now time.Time) string {
