@@ -208,7 +208,8 @@ func report(stderr io.Writer, err error) int {
 		return coded.code
 	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, installation.ErrNotExternal):
 		return exitUsage
-	case errors.Is(err, runlog.ErrNoRun), errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent), errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, runlog.ErrNoRun), errors.Is(err, os.ErrNotExist),
+		errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent):
 		return exitNotFound
 	}
 	return exitFailed

@@ -52,7 +52,9 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen})
+		found = append(found, servedAgent{
+			Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen,
+		})
 	}
 	return found, nil
 }

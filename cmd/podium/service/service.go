@@ -134,9 +134,10 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, installation.Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: s.Address(), Config: settings.File(),
-		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile), Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
-		External: s.external(),
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(),
+		NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: s.Address(), Config: settings.File(),
+		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile),
+		Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names, External: s.external(),
 	}.Write()
 }
 
