@@ -200,7 +200,6 @@ func logger(stderr io.Writer, verbose int) zerolog.Logger {
 func report(stderr io.Writer, err error) int {
 	coded, isCoded := errors.AsType[*exitError](err)
 	_, misnamed := errors.AsType[*runlog.NameError](err)
-	_, unknown := errors.AsType[*runlog.UnknownRunError](err)
 	if !isCoded || coded.err != nil {
 		_, _ = fmt.Fprintf(stderr, "podium: %v\n", err)
 	}
@@ -209,7 +208,8 @@ func report(stderr io.Writer, err error) int {
 		return coded.code
 	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, installation.ErrNotExternal):
 		return exitUsage
-	case unknown, errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent), errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, runlog.ErrNoRun), errors.Is(err, os.ErrNotExist),
+		errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent):
 		return exitNotFound
 	}
 	return exitFailed

@@ -18,6 +18,7 @@ import (
 
 	"podium/bus/binding"
 	"podium/cmd/podium/config"
+	"podium/ingest/imap"
 	"podium/ingest/mime"
 	mailtext "podium/ingest/mime/text"
 	"podium/ingest/mime/trust"
@@ -103,9 +104,7 @@ func eachFile(ctx context.Context, paths []string, do func(path string) error) e
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case err == nil && inside != path && !entry.Type().IsRegular():
-				return nil
-			case err == nil && entry.IsDir():
+			case err == nil && (entry.IsDir() || inside != path && !entry.Type().IsRegular()):
 				return nil
 			}
 			return do(inside)
@@ -145,8 +144,9 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 	}
 	defer content.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
-	measured := &measuredReader{r: io.TeeReader(content, sum)}
-	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: hashingSink{}, AuthServIDs: c.AuthServID, Languages: c.languages})
+	var size counter
+	measured := io.TeeReader(content, io.MultiWriter(sum, &size))
+	*mail, err = mime.Parse(env.ctx, measured, mime.Options{Sink: imap.Measure{}, AuthServIDs: c.AuthServID, Languages: c.languages})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *mailParseCommand) event(env *environment, path string, mail *schemas.Em
 		return nil, fmt.Errorf("read mail: %w", err)
 	}
 	mail.Account, mail.Mailbox, mail.Received = "file", "file", received
-	mail.Raw = schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: measured.size, MediaType: "message/rfc822"}
+	mail.Raw = schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: int64(size), MediaType: "message/rfc822"}
 	body, err := schemas.Marshal(mail)
 	if err != nil {
 		return nil, err
@@ -203,23 +203,10 @@ func (l *parsedMail) print(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// A measuredReader counts what is read through it.
-type measuredReader struct {
-	r    io.Reader
-	size int64
-}
+// A counter counts the bytes that are written to it.
+type counter int64
 
-func (m *measuredReader) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.size += int64(n)
-	return n, err
-}
-
-// A hashingSink names attachments by their content and keeps none.
-type hashingSink struct{}
-
-func (hashingSink) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
-	sum := sha256.New()
-	n, err := io.Copy(sum, r)
-	return schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: n, MediaType: mediaType}, err
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }

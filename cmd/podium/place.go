@@ -19,13 +19,11 @@ type ledgerFlags struct {
 	Credentials string `help:"With --nats: the file of the key. Default: the one that --data has." placeholder:"FILE"`
 }
 
-var errTwoLedgers = errors.New("-c and --nats both name a ledger; leave one of them out")
-
 // AfterApply is called by the parser once the flags are read.
 func (f *ledgerFlags) AfterApply(env *environment) error {
 	switch {
 	case f.Config != "" && f.NATS != "":
-		return errTwoLedgers
+		return errors.New("-c and --nats both name a ledger; leave one of them out")
 	case f.Credentials != "" && f.NATS == "":
 		return errNoCredentials
 	}

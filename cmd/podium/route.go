@@ -54,17 +54,12 @@ type explainedStep struct {
 	Decision schemas.RouteDecision `json:"decision"`
 }
 
-var (
-	errNoWords   = errors.New("there are no words to route; write them behind the verb, or --lint")
-	errLintWords = errors.New("--lint takes no words: it reads them from the ledger")
-)
-
 func (c *routeCommand) Run(env *environment) error {
 	switch {
 	case !c.Lint && len(c.Text) == 0:
-		return usage(errNoWords)
+		return usage(errors.New("there are no words to route; write them behind the verb, or --lint"))
 	case c.Lint && len(c.Text) > 0:
-		return usage(errLintWords)
+		return usage(errors.New("--lint takes no words: it reads them from the ledger"))
 	}
 	settings, err := loadConfig(c.Config)
 	if err != nil {

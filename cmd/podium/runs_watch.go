@@ -45,25 +45,17 @@ func (c *runsWatchCommand) Run(env *environment) error {
 		} else if !running && run.Phase != workflow.PhaseComplete {
 			return notFound("run %s has not ended, and no podium runs on %s to go on with it; start one with `podium up`", run.ID, env.data)
 		}
-		detail := view.Live
-		if env.json {
-			detail = view.Changes
-		}
-		return env.watch(ledger.Core, &workflow.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, detail)
+		return env.follow(ledger.Core, &workflow.Excerpt{Session: run.Session, Number: run.Number}, runlog.Sent{}, view.Changes)
 	})
 }
 
 // follow shows a run until it has ended, then its answer. Message is about the one
-// that the excerpt is about.
-func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent) error {
+// that the excerpt is about. Programs are shown so much of what comes before the answer.
+func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, programs view.Detail) error {
+	detail := view.Live
 	if e.json {
-		return e.watch(core, excerpt, message, view.Nothing)
+		detail = programs
 	}
-	return e.watch(core, excerpt, message, view.Live)
-}
-
-// watch is follow with so much detail.
-func (e *environment) watch(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
 	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
 		watched.Show(view.Place{Run: parent, Task: task}, record, run)

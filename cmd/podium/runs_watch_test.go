@@ -12,6 +12,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -67,7 +68,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		}
 		read("show " + name)
 		env, out := in()
-		if err = env.follow(core, &workflow.Excerpt{Session: session, Number: number}, runlog.Sent{}); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
+		if err = env.follow(core, &workflow.Excerpt{Session: session, Number: number}, runlog.Sent{}, view.Nothing); err != nil || !strings.HasSuffix(out.String(), "answer "+strconv.Itoa(number)+"\n") {
 			t.Errorf("watching run %d shows %q (%v)", number, out, err)
 		}
 		read("watch " + name)
@@ -80,7 +81,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 		"a message of before": {"m7", "answer 7"}, "one that came again": {"m" + strconv.Itoa(runs), "answer " + strconv.Itoa(runs)},
 	} {
 		env, out := in()
-		if err := env.follow(core, &workflow.Excerpt{Session: session, Input: say.id}, runlog.Sent{Sequence: 10*runs + 1, Again: true}); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
+		if err := env.follow(core, &workflow.Excerpt{Session: session, Input: say.id}, runlog.Sent{Sequence: 10*runs + 1, Again: true}, view.Nothing); err != nil || !strings.HasSuffix(out.String(), say.answer+"\n") {
 			t.Errorf("%s shows %q (%v)", what, out, err)
 		}
 		read(what)
@@ -88,7 +89,7 @@ func TestShowingARunReadsFewRecords(t *testing.T) {
 	env, out := in()
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "next"}, runlog.Sent{Sequence: 10*runs + 10})
+		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "next"}, runlog.Sent{Sequence: 10*runs + 10}, view.Nothing)
 	}()
 	next := runs + 1
 	script.Record(
@@ -116,7 +117,7 @@ func TestAMessageThatBecomesPartOfARun(t *testing.T) {
 	env := &environment{ctx: t.Context(), stdout: &out, log: zerolog.Nop()}
 	followed := make(chan error, 1)
 	go func() {
-		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320})
+		followed <- env.follow(core, &workflow.Excerpt{Session: session, Input: "c"}, runlog.Sent{Sequence: 320}, view.Nothing)
 	}()
 	script.Record(&schemas.MessageReceived{ID: "c", Sequence: 320, Run: 22, Disposition: schemas.DispositionMerged, Message: &schemas.Incoming{ID: "c"}})
 	script.Record(append(ended(21), &schemas.RunStarted{Run: 22, Message: schemas.Incoming{ID: "b"}})...)

@@ -16,6 +16,7 @@ import (
 	"podium/bus/intake"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -118,5 +119,6 @@ func (c *sendCommand) send(env *environment, core bus.Core, adapter string, even
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	return env.follow(core, &workflow.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
+	message := runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""}
+	return env.follow(core, &workflow.Excerpt{Session: receipt.Session, Input: event.ID}, message, view.Nothing)
 }

@@ -78,12 +78,12 @@ func (c *upCommand) Run(env *environment) error {
 	if err = env.says(up); err != nil {
 		return errors.Join(err, running.Close())
 	}
-	running.Activity().Begin(!c.Quiet)
-	ceased := env.show(running.Activity())
+	running.Activity.Begin(!c.Quiet)
+	ceased := env.show(running.Activity)
 	told := make(chan struct{})
 	unless := context.AfterFunc(env.ctx, func() {
 		defer close(told)
-		running.Activity().Say("podium stops: it waits up to 10s for agents at work; Ctrl-C again ends it at once")
+		running.Activity.Say("podium stops: it waits up to 10s for agents at work; Ctrl-C again ends it at once")
 	})
 	err = running.Run(env.ctx)
 	if !unless() {

@@ -86,7 +86,7 @@ func (c Config) preview(ctx context.Context, source connection.MailSource, mailb
 	if err != nil {
 		return preview, err
 	}
-	mail, _, err := c.parse(ctx, raw, measure{}, one.truncated)
+	mail, _, err := c.parse(ctx, raw, Measure{}, one.truncated)
 	if err != nil {
 		return preview, fmt.Errorf("read a mail: %w", err)
 	}
@@ -98,11 +98,11 @@ func (c Config) preview(ctx context.Context, source connection.MailSource, mailb
 	return preview, nil
 }
 
-// measure is a sink that keeps nothing but sizes and hashes.
-type measure struct{}
+// Measure is a sink that keeps nothing but sizes and hashes.
+type Measure struct{}
 
 // Put implements structure.Sink.
-func (measure) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+func (Measure) Put(_ context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, r)
 	return schemas.Artifact{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: size, MediaType: mediaType}, err

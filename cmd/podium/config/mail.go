@@ -143,18 +143,14 @@ const (
 // watched lists the mailboxes that are read, each once. The one of Mailbox is the
 // first; without any name it is INBOX.
 func (i *IMAP) watched() []string {
-	first := i.Mailbox
-	if first == "" && len(i.Mailboxes) == 0 {
-		first = defaultMailbox
-	}
 	var names []string
-	for _, name := range append([]string{first}, i.Mailboxes...) {
+	for _, name := range append([]string{i.Mailbox}, i.Mailboxes...) {
 		if name != "" && !slices.ContainsFunc(names, func(other string) bool { return sameMailbox(other, name) }) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
-		names = []string{defaultMailbox} // after a problem
+		names = []string{defaultMailbox}
 	}
 	return names
 }

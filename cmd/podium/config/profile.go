@@ -37,12 +37,10 @@ type AgentUse struct {
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
 }
 
-var errNoName = errors.New("the name is empty")
-
 // Shorten implements strictyaml.Shorthand.
 func (u *AgentUse) Shorten(text string) error {
 	if text == "" {
-		return errNoName
+		return errors.New("the name is empty")
 	}
 	u.Name = text
 	return nil
@@ -83,8 +81,6 @@ type Keyword struct {
 	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
 }
 
-var errStar = errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"`)
-
 // Shorten implements strictyaml.Shorthand.
 func (k *Keyword) Shorten(text string) error {
 	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
@@ -94,7 +90,7 @@ func (k *Keyword) Shorten(text string) error {
 	word, prefix := strings.CutSuffix(text, "*")
 	word, suffix := strings.CutPrefix(word, "*")
 	if word == "" || strings.Contains(word, "*") {
-		return errStar
+		return errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"`)
 	}
 	k.Word = word
 	switch {

@@ -59,8 +59,11 @@ func (v *validator) template(path string, template *Template, agents []string) {
 }
 
 func (v *validator) expression(path, pattern string) {
-	if _, err := regexp.Compile(pattern); err != nil {
-		v.problem(path, "%s", expressionFault(err))
+	_, err := regexp.Compile(pattern)
+	if found, ok := errors.AsType[*syntax.Error](err); ok {
+		v.problem(path, "it is no regular expression (RE2): %s at %q", found.Code, found.Expr)
+	} else if err != nil {
+		v.problem(path, "it is no regular expression (RE2)")
 	}
 }
 
@@ -116,12 +119,4 @@ func (v *validator) circle(name string, way []string) []string {
 		}
 	}
 	return nil
-}
-
-// expressionFault says what is wrong with a regular expression.
-func expressionFault(err error) string {
-	if found, ok := errors.AsType[*syntax.Error](err); ok {
-		return fmt.Sprintf("it is no regular expression (RE2): %s at %q", found.Code, found.Expr)
-	}
-	return "it is no regular expression (RE2)"
 }

@@ -19,6 +19,14 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// Under is the path of a key below another path, which is empty for the file.
+func Under(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
 // Error implements error: "podium.yaml:3:7: ledger.shards: …".
 func (p *Problem) Error() string {
 	var text strings.Builder

@@ -57,9 +57,7 @@ func Join(ctx context.Context, settings config.Ledger, log zerolog.Logger) (*Led
 // JoinWorker connects as an agent to the ledger on a server of its own, by the key
 // that is named, else by the one that this installation has for it.
 func JoinWorker(ctx context.Context, settings config.Ledger, seed, agent string, log zerolog.Logger) (*worker.Worker, error) {
-	if seed == "" {
-		seed = agentSeed(settings.NATS.Credentials, CredentialsDir(settings.Data), agent)
-	}
+	seed = cmp.Or(seed, agentSeed(settings.NATS.Credentials, CredentialsDir(settings.Data), agent))
 	if !isThere(seed) {
 		return nil, fmt.Errorf("%w %q: its key %s is not there; name the file with --credentials. `podium nats accounts` makes keys, of the agents in podium.yaml", ErrNoAgent, agent, seed)
 	}

@@ -108,10 +108,7 @@ func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, lo
 // has the lease.
 func (l *Lease) renew(ctx context.Context) error {
 	said := false
-	for wait := renewal; ; {
-		if backoff.Pause(ctx, wait) != nil {
-			return nil
-		}
+	for wait := renewal; backoff.Pause(ctx, wait) == nil; {
 		err := l.sign(ctx)
 		if _, lost := errors.AsType[*LostError](err); lost {
 			return err
@@ -125,6 +122,7 @@ func (l *Lease) renew(ctx context.Context) error {
 		}
 		said = err != nil
 	}
+	return nil
 }
 
 // giveBack says that the lease is free. When that does not arrive it lapses.

@@ -87,7 +87,7 @@ func (p *Plan) shape(of *shape) {
 	payload.Required = []string{tasksKey}
 	if p.whole {
 		of.Required = []string{payloadKey}
-		p.path = join(payloadKey, tasksKey)
+		p.path = diagnostic.Under(payloadKey, tasksKey)
 		if stray := root.member(tasksKey); stray != nil && root.member(payloadKey) == nil {
 			p.reader.problem(stray.at, "", `"tasks" stands in "payload" when there is an envelope: {"payload": {"tasks": […]}}`)
 			return
@@ -218,7 +218,7 @@ func (p *Plan) invalid(fault *validation.Error) {
 		if i, err := strconv.Atoi(token); err == nil && at.kind == '[' && i < len(at.elements) {
 			next, path = at.elements[i], entry(path, i)
 		} else {
-			path = join(path, token)
+			path = diagnostic.Under(path, token)
 		}
 		if next == nil {
 			break

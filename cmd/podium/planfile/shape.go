@@ -142,7 +142,7 @@ func (r *reader) object(value *node, of *shape, path string) {
 	r.twice(value, path)
 	for i := range value.members {
 		named := &value.members[i]
-		inner := join(path, named.name)
+		inner := diagnostic.Under(path, named.name)
 		switch known := of.Properties[named.name]; {
 		case known != nil:
 			r.value(named.value, known, inner)
@@ -167,7 +167,7 @@ func (r *reader) twice(value *node, path string) {
 	seen := make(map[string]bool, len(value.members))
 	for i := range value.members {
 		if named := &value.members[i]; seen[named.name] {
-			r.problem(named.at, join(path, named.name), "the key is there twice")
+			r.problem(named.at, diagnostic.Under(path, named.name), "the key is there twice")
 		}
 		seen[value.members[i].name] = true
 	}
@@ -177,7 +177,7 @@ func (r *reader) twice(value *node, path string) {
 func (r *reader) free(value *node, path string) {
 	r.twice(value, path)
 	for i := range value.members {
-		r.free(value.members[i].value, join(path, value.members[i].name))
+		r.free(value.members[i].value, diagnostic.Under(path, value.members[i].name))
 	}
 	for i, element := range value.elements {
 		r.free(element, entry(path, i))
@@ -242,13 +242,6 @@ func isUUID(text string) bool {
 func isTime(text string) bool {
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 func entry(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -38,10 +38,7 @@ func (n *node) member(name string) *node {
 // maxDepth bounds what is read into the tree: what a plan may nest is far below it.
 const maxDepth = 1000
 
-var (
-	errDeep   = errors.New("it is nested too deep")
-	errBehind = errors.New("something stands behind the end of the plan")
-)
+var errDeep = errors.New("it is nested too deep")
 
 // parse reads one JSON value that is all of the file. When it fails, the node has the
 // place alone.
@@ -55,7 +52,7 @@ func parse(body []byte) (*node, error) {
 		return unreadable(body, decoder, err)
 	}
 	if rest := bytes.TrimLeft(body[decoder.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return &node{at: int64(len(body) - len(rest))}, errBehind
+		return &node{at: int64(len(body) - len(rest))}, errors.New("something stands behind the end of the plan")
 	}
 	return root, nil
 }

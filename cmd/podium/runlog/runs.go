@@ -24,12 +24,11 @@ type Reader struct {
 	Warnings io.Writer // is told of sessions that cannot be read whole
 }
 
-// An UnknownRunError reports that there is no run of a name.
-type UnknownRunError struct{ Name string }
+// ErrNoRun reports that there is no run of a name.
+var ErrNoRun = errors.New("there is no run")
 
-// Error implements error.
-func (e *UnknownRunError) Error() string {
-	return fmt.Sprintf("there is no run %s; `podium runs` lists those that there are", e.Name)
+func noRun(name string) error {
+	return fmt.Errorf("%w %s; `podium runs` lists those that there are", ErrNoRun, name)
 }
 
 // A NameError reports that a name does not tell which run is meant.
@@ -92,7 +91,7 @@ func (r Reader) run(ctx context.Context, session string, number int) (*workflow.
 }
 
 // Run reads the run that a person names: by its id, or by the beginning of one that no
-// other run has. The error is an UnknownRunError or a NameError when that fails.
+// other run has. The error is ErrNoRun or a NameError when that fails.
 func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, error) {
 	if name == "" {
 		return nil, &NameError{"the run's id is empty; `podium runs` lists the ids"}
@@ -100,7 +99,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 	if session, number, err := schemas.ParseRunID(name); err == nil {
 		run, err := r.run(ctx, session, number)
 		if err == nil && run == nil {
-			err = &UnknownRunError{name}
+			err = noRun(name)
 		}
 		return run, err
 	}
@@ -111,7 +110,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 	found := slices.DeleteFunc(all, func(run *workflow.RunHistory) bool { return !strings.HasPrefix(run.ID, name) })
 	switch len(found) {
 	case 0:
-		return nil, &UnknownRunError{name}
+		return nil, noRun(name)
 	case 1:
 		return found[0], nil
 	}

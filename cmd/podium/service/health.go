@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"podium/bus/embedded/recovery"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/imap"
-
-	"github.com/rs/zerolog"
 )
 
 // mailboxHealth is a mailbox on the health page.
@@ -49,7 +49,7 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
+	}{Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.Activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	report.Ledger, report.Health, report.OK = s.watcher.Health(ctx)

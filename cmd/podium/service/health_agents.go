@@ -52,7 +52,9 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen})
+		found = append(found, servedAgent{
+			Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen,
+		})
 	}
 	return found, nil
 }
@@ -64,7 +66,7 @@ const lookAfterAgentsEvery = 5 * time.Second
 func (s *Service) tellOfAgents(ctx context.Context) error {
 	served := map[string]bool{}
 	backoff.Every(ctx, lookAfterAgentsEvery, func() {
-		if !s.activity.Shown() {
+		if !s.Activity.Shown() {
 			return
 		}
 		agents, err := s.servedAgents(ctx)
@@ -77,9 +79,9 @@ func (s *Service) tellOfAgents(ctx context.Context) error {
 			served[agent.Name] = agent.Served
 			switch {
 			case agent.Served && known && !was:
-				s.activity.Back(agent.Name)
+				s.Activity.Back(agent.Name)
 			case !agent.Served && (was || !known):
-				s.activity.Gone(agent.Name, agent.LastSeen)
+				s.Activity.Gone(agent.Name, agent.LastSeen)
 			}
 		}
 	})

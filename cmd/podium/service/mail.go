@@ -85,8 +85,8 @@ func MailboxConfig(settings *config.Config, data string, account *config.Account
 func mailboxConfig(settings *config.Config, account *config.Account, mailbox string, source *oauth.Source, letters *messageid.Signer) imap.Config {
 	made := imap.Config{
 		Config: connection.Config{
-			Account: account.Name,
-			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: connection.Security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
+			Account: account.Name, Host: account.IMAP.Host, Port: account.IMAP.Port,
+			Security: connection.Security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
 			Username: account.IMAP.Username, Mailbox: mailbox,
 			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
 		},

@@ -29,7 +29,7 @@ func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entr
 		to.events(events.Tallies())
 		to.admission(entrance.Usage())
 		to.agents(s.gate.Refused())
-		to.answers(s.activity.Answers())
+		to.answers(s.Activity.Answers())
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }

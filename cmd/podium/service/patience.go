@@ -30,17 +30,12 @@ type patience struct {
 	sentence string
 }
 
-var (
-	errSilent = errors.New("it has not answered yet")
-	errHeld   = errors.New("another process holds it")
-)
-
 // until attempts something again and again for as long as its error is temporary, and
 // says what it waits for at once and then every few seconds. The end of ctx ends it.
 func (p *patience) until(ctx context.Context, attempt func(context.Context) error) error {
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
-	p.away(errSilent)
+	p.away(errors.New("it has not answered yet"))
 	trouble := backoff.Backoff{First: firstPause, Most: longestPause}
 	for first := true; ; first = false {
 		outcome := make(chan error, 1)
@@ -90,7 +85,7 @@ func (p *patience) away(reason error) {
 // held says that another process has the ledger, in a sentence that names it.
 func (p *patience) held(sentence string) {
 	p.mu.Lock()
-	p.reason, p.sentence = errHeld, sentence
+	p.reason, p.sentence = errors.New("another process holds it"), sentence
 	p.mu.Unlock()
 	p.say()
 }

@@ -48,10 +48,10 @@ const restartAfter = time.Second
 type Service struct {
 	Ledger   *installation.Ledger
 	Profiles *restore.Profiles
+	Activity *activity.Feed // what the service does, for whoever looks on
 
 	settings    *config.Config
 	localOwners admission.LocalOwners // the owners of all shards
-	activity    *activity.Feed
 	log         zerolog.Logger
 	listener    net.Listener
 	gate        *gate.Gate // of external agents
@@ -89,7 +89,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
 	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
@@ -125,7 +125,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openAdapters(); err != nil {
 		return nil, err
 	}
-	s.http, err = s.openWeb()
+	s.http, err = s.openWeb() //nolint:contextcheck // who asks for metrics has no context
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +134,12 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, installation.Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
-		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile), Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
-		External: s.external(),
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(),
+		NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: s.Address(), Config: settings.File(),
+		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile),
+		Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names, External: s.external(),
 	}.Write()
 }
-
-// Activity is what the service does, for whoever looks on.
-func (s *Service) Activity() *activity.Feed { return s.activity }
 
 // Address is where the chat adapter listens, as a URL.
 func (s *Service) Address() string { return "http://" + s.listener.Addr().String() }
@@ -228,7 +226,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
-			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.activity.Observe,
+			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
@@ -245,7 +243,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
 		if backoff.Pause(ctx, restartAfter) != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		}
 	}
 }

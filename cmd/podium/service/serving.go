@@ -101,8 +101,6 @@ func (s *Service) keepServing(ctx context.Context, agent *inProcess) {
 	}
 }
 
-var errServedNoMore = errors.New("it stopped by itself")
-
 func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 	worker := agent.worker
 	agent.worker = nil
@@ -115,7 +113,7 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 	well := time.AfterFunc(wellAfter, func() { agent.problem.Store("") })
 	defer well.Stop()
 	if err = agent.serve(ctx, worker); err == nil {
-		err = errServedNoMore
+		err = errors.New("it stopped by itself")
 	}
 	return err
 }

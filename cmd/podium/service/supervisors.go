@@ -11,23 +11,16 @@ import (
 	"podium/supervisor/session"
 )
 
-// supervisors lists the agents that are supervisors, in lexical order.
-func (s *Service) supervisors() []string {
-	var names []string
-	for _, name := range s.agentNames() {
-		if s.settings.Agents[name].Kind == config.KindSupervisor {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // forwarder moves the answers of agents that ignore replyto. What the command
 // line asks for is answered under the name of every supervisor.
 func (s *Service) forwarder() *gateway.Forwarder {
-	return &gateway.Forwarder{
-		Core: s.Ledger.Core, Log: s.log, Supervisors: append(s.supervisors(), session.Supervisor),
+	supervisors := []string{session.Supervisor}
+	for _, name := range s.agentNames() {
+		if s.settings.Agents[name].Kind == config.KindSupervisor {
+			supervisors = append(supervisors, name)
+		}
 	}
+	return &gateway.Forwarder{Core: s.Ledger.Core, Log: s.log, Supervisors: supervisors}
 }
 
 // receive takes over the requests to one supervisor until ctx ends.

@@ -2,6 +2,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func factLine(f schemas.Fact, now time.Time) string {
 	case *schemas.PlanRefused:
 		return "plan refused: " + strings.Join(f.Faults, "; ")
 	case *schemas.TaskRouted:
-		return routeLine(f)
+		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
 	case *schemas.RunSettled:
 		return settledLine(f)
 	case *schemas.ReplyWithheld:
@@ -123,7 +124,10 @@ func completionLine(f *schemas.TaskCompleted) string {
 	case f.Recovered != "":
 		line += " after " + Spoken(f.Recovered)
 	}
-	return line + quoted(f.Result)
+	if text := short(f.Result.Text); text != "" {
+		line += ": " + text
+	}
+	return line
 }
 
 // unserved says that nobody serves an agent, and since when.
@@ -185,14 +189,6 @@ func planLine(f *schemas.PlanCreated) string {
 	return line
 }
 
-func routeLine(f *schemas.TaskRouted) string {
-	agent := f.Decision.NextAgent
-	if agent == "" {
-		agent = "nobody"
-	}
-	return fmt.Sprintf("%s → %s: %s", f.Task, agent, f.Decision.Reasoning)
-}
-
 func failureLine(f *schemas.TaskFailed, now time.Time) string {
 	line := fmt.Sprintf("%s: attempt %d failed (%s)", f.Task, f.Attempt, f.Cause)
 	if f.Attempt == 0 {
@@ -213,13 +209,6 @@ func failureLine(f *schemas.TaskFailed, now time.Time) string {
 		line += "; the run goes on without it"
 	}
 	return line
-}
-
-func quoted(body schemas.Body) string {
-	if text := short(body.Text); text != "" {
-		return ": " + text
-	}
-	return ""
 }
 
 // shortLength is how much of a text stands in one line, in characters.

@@ -56,7 +56,7 @@ func lines(arguments []any) []any {
 // written to it commands. It is safe for use by several goroutines at once.
 type Guard struct {
 	mu   sync.Mutex
-	out  io.Writer
+	out  io.Writer // the output itself, on which a Terminal draws
 	json bool
 	rest []byte // of a character that is not complete yet
 }
@@ -64,9 +64,6 @@ type Guard struct {
 // NewGuard guards an output. In JSON what would command a terminal is escaped, so
 // that programs read what there was; in text it is replaced, as Plain does.
 func NewGuard(out io.Writer, json bool) *Guard { return &Guard{out: out, json: json} }
-
-// Unwrap returns the output itself, for what draws on a terminal.
-func (g *Guard) Unwrap() io.Writer { return g.out }
 
 // Write implements io.Writer.
 func (g *Guard) Write(p []byte) (int, error) {

@@ -19,7 +19,7 @@ type Terminal struct {
 // (TERM=dumb).
 func TerminalOf(out io.Writer) *Terminal {
 	if guard, ok := out.(*Guard); ok {
-		out = guard.Unwrap()
+		out = guard.out
 	}
 	file, ok := out.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) || !understands(file) {

@@ -195,7 +195,7 @@ func (d *decoder) section(node ast.Node, into reflect.Value, path string) {
 			continue
 		}
 		seen[key] = true
-		inner := join(path, key)
+		inner := diagnostic.Under(path, key)
 		d.places[inner] = at
 		d.value(iter.Value(), into.FieldByIndex(fields[index].index), inner, fields[index].Tag)
 	}
@@ -230,7 +230,7 @@ func (d *decoder) table(node ast.Node, into reflect.Value, path string) {
 	into.Set(reflect.MakeMap(into.Type()))
 	for iter := entries.MapRange(); iter.Next(); {
 		key := iter.Key().GetToken().Value
-		inner := join(path, key)
+		inner := diagnostic.Under(path, key)
 		d.places[inner] = placeOf(iter.Key().GetToken())
 		value := reflect.New(into.Type().Elem()).Elem()
 		d.value(iter.Value(), value, inner, "")

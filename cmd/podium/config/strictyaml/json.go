@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml/ast"
 
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
@@ -59,7 +60,7 @@ func (d *decoder) free(node ast.Node, path string) (any, bool) {
 		object := map[string]any{}
 		for iter := n.MapRange(); iter.Next(); {
 			key := iter.Key().GetToken().Value
-			value, ok := d.free(iter.Value(), join(path, key))
+			value, ok := d.free(iter.Value(), diagnostic.Under(path, key))
 			if !ok {
 				return nil, false
 			}

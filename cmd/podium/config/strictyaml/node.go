@@ -52,10 +52,3 @@ func placeOf(t *token.Token) Place {
 	}
 	return Place{Line: t.Position.Line, Column: t.Position.Column}
 }
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
