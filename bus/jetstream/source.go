@@ -217,18 +217,7 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 // onThisConnection returns a context that ends when the connection was lost and is
 // back: the answer to what was asked before will never come.
 func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
-	returned := c.returned.Next()
-	here, end := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-returned:
-			end()
-		case <-here.Done():
-		}
-	}()
-	return here, func() { end(); <-ended }
+	return c.returned.Until(ctx)
 }
 
 // lingering returns a context that ends drainWait after ctx, and with the connection.
