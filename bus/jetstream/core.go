@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
@@ -94,7 +95,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), chunks: newChunkIndex(), logger: config.Logger, config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = wire.Endpoint{
