@@ -95,39 +95,25 @@ func (a artifacts) put(ctx context.Context, content *spooled) error {
 // putPieces stores what r yields, some pieces at a time, and returns when all of them
 // are there.
 func (a artifacts) putPieces(ctx context.Context, subject string, r io.Reader) (count uint32, err error) {
-	outcomes := make(chan error, artifactPieces)
-	underWay := 0
-	wait := func(left int) error {
-		for ; underWay > left; underWay-- {
-			select {
-			case err := <-outcomes:
-				if err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	}
-	for {
+	var underWay []bus.Appending
+	for last := false; !last; {
 		piece := make([]byte, artifactPiece)
 		size, err := io.ReadFull(r, piece)
+		if last = bus.IsAny(err, io.EOF, io.ErrUnexpectedEOF); err != nil && !last {
+			return 0, err
+		}
 		if size > 0 {
-			a.core.Publish(bus.Message{Subject: subject, Body: piece[:size]}, bus.Expect{}, func(_ bus.Ack, err error) { outcomes <- err })
-			underWay++
+			underWay = append(underWay, bus.AppendAsync(a.core, bus.Message{Subject: subject, Body: piece[:size]}, bus.Expect{}))
 			count++
 		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return count, wait(0)
-		case err != nil:
-			return 0, err
-		}
-		if err = wait(artifactPieces - 1); err != nil {
-			return 0, err
+		for len(underWay) >= artifactPieces || last && len(underWay) > 0 {
+			if _, err = underWay[0].Wait(ctx); err != nil {
+				return 0, err
+			}
+			underWay = underWay[1:]
 		}
 	}
+	return count, nil
 }
 
 // forget gives back the room of pieces that nothing speaks of. What it cannot only takes
