@@ -63,14 +63,22 @@ func (d *decoder) refuse(reason string) {
 	}
 }
 
-// value reads a whole value of one kind. Its bytes are valid until the next read.
-func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) {
+// next reads a whole value. Its bytes are valid until the next read.
+func (d *decoder) next() (jsontext.Value, bool) {
 	if d.err != nil {
 		return nil, false
 	}
 	value, err := d.tokens.ReadValue()
 	if err != nil {
 		d.err = notJSON(err)
+	}
+	return value, err == nil
+}
+
+// value is next for one kind.
+func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) {
+	value, ok := d.next()
+	if !ok {
 		return nil, false
 	}
 	if got := value.Kind(); got != kind {
@@ -165,9 +173,8 @@ func (d *decoder) object(member func(name []byte), required ...string) {
 }
 
 func (d *decoder) name() []byte {
-	quoted, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
+	quoted, ok := d.next()
+	if !ok {
 		return nil
 	}
 	return d.unquote(quoted)
@@ -217,14 +224,7 @@ func (d *decoder) skip() {
 
 // free reads a value that may be anything.
 func (d *decoder) free() jsontext.Value {
-	if d.err != nil {
-		return nil
-	}
-	value, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
-		return nil
-	}
+	value, _ := d.next()
 	return value.Clone()
 }
 
@@ -307,12 +307,8 @@ func parseTime(text string) (time.Time, bool) {
 }
 
 func (d *decoder) boolean() bool {
-	if d.err != nil {
-		return false
-	}
-	value, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
+	value, ok := d.next()
+	if !ok {
 		return false
 	}
 	if got := typeOf(value.Kind()); got != typeBoolean {
