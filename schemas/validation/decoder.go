@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 )
 
 // A decoder reads one value and checks it against its schema in
@@ -212,16 +213,6 @@ func dictionary[T any](d *decoder, element func(*decoder) T) map[string]T {
 	return items
 }
 
-// skip reads a value that the schema says nothing about.
-func (d *decoder) skip() {
-	if d.err != nil {
-		return
-	}
-	if err := d.tokens.SkipValue(); err != nil {
-		d.err = notJSON(err)
-	}
-}
-
 // free reads a value that may be anything.
 func (d *decoder) free() jsontext.Value {
 	value, _ := d.next()
@@ -259,29 +250,14 @@ func (d *decoder) bounded(s *shape) string {
 
 func (d *decoder) uuid() string {
 	text := d.text()
-	if d.err == nil && !isUUID(text) {
+	if d.err == nil && (len(text) != plainUUID || uuid.Validate(text) != nil) {
 		d.refuse(reasonUUID)
 	}
 	return text
 }
 
-func isUUID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	for i := range len(text) {
-		switch c := text[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
+// plainUUID is the length of a UUID by RFC 9562: the library knows further forms.
+const plainUUID = 36
 
 func (d *decoder) time() time.Time {
 	text := d.text()
