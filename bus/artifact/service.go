@@ -151,7 +151,7 @@ func (s *Service) join(ctx context.Context, agent string, frame *artifactFrame) 
 		rest = rest[1:]
 		return piece, err
 	}}
-	return s.put(ctx, agent, Verify(io.NopCloser(whole), frame.SHA256), frame.MediaType)
+	return s.put(ctx, agent, Verify(whole, frame.SHA256), frame.MediaType)
 }
 
 func (s *Service) get(ctx context.Context, agent string, frame *artifactFrame) (schemas.Artifact, []byte, error) {

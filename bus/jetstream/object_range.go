@@ -10,10 +10,6 @@ import (
 
 	"github.com/jellydator/ttlcache/v3"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"podium/bus"
-	"podium/bus/jetstream/wire"
-	"podium/schemas"
 )
 
 // maxIndexes is how many artifacts the places of their chunks are kept of: with at
@@ -34,16 +30,9 @@ func newChunkIndex() *ttlcache.Cache[string, []chunk] {
 
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
 	const op = "get a piece of an artifact"
-	if !schemas.ValidHash(sha256) {
-		return nil, 0, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
-	}
-	objects, err := a.open(ctx)
+	info, err := a.find(ctx, op, sha256)
 	if err != nil {
 		return nil, 0, err
-	}
-	info, err := objects.GetInfo(ctx, sha256)
-	if err != nil {
-		return nil, 0, wire.ClassifyStore(op, wire.NotFound(err))
 	}
 	size := int64(info.Size) //nolint:gosec // below 64 MiB
 	limit = int(min(int64(limit), size-offset))
