@@ -196,10 +196,7 @@ func (q *agentQueue) enter(m *nats.Msg) bool {
 	}
 	q.waiting = append(q.waiting, m)
 	q.bytes += size
-	select {
-	case q.changed <- struct{}{}:
-	default:
-	}
+	notify(q.changed)
 	return true
 }
 
